@@ -3,144 +3,139 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A rank that never comes: all ranks compute for some milliseconds, at random, and meet in an
- * MPI_Allreduce, until one of them stays outside MPI.
+/* A program of which a rank never comes back to MPI, or comes late.  Its ranks work together in one of the
+ * usual ways; then one of them does what outside_kinds.h has under the name of the kind.
  *
- * outside [--kind spin|sleep|mutex|pipe|slow] [--after S] [--rank R] [--work-ms M] [--late S]
- *         [--limit S]
+ * outside --kind K [--pattern P] [--after S] [--rank R] [--seconds S] [--work-ms M] [--late S]
+ *         [--file F] [--seed N] [--limit S]
+ * outside --list
  *
- * --kind     what the rank does then (spin): computes, sleeps, waits for a mutex that it has, reads
- *            from a pipe that nobody writes to; slow: computes for --late seconds, and goes on
- * --after    when (60), seconds from the start
- * --rank     which one (the last)
- * --work-ms  a rank computes up to twice that before they meet (20)
- * --late     see slow (20)
- * --limit    ranks that are still there after so many seconds are ended by SIGALRM (600)
+ * --list     prints all kinds: name, class of the right verdict, function in the stack
+ * --pattern  how the ranks work together: patterns.h (alltoall)
+ * --after    a rank hangs, or is late, after so many seconds (60)
+ * --rank     which one (drawn)
+ * --seconds  a kind that does not hang goes on for so long (120), each of its parts where a phase is between
+ * --work-ms  a rank works up to twice that between two rounds, at random (20)
+ * --late     how long a checkpoint or a late rank takes, in seconds (10)
+ * --file     what is read by the kind io
+ * --seed     of what is drawn (1)
+ * --limit    ranks that are still there after so many seconds are ended by SIGALRM (3600)
  *
- * Standard output gets "EXPECT user-code-hang R" or "EXPECT none", and, when the rank is about to do
- * it, "STOPS rank R at 1763829234.123456". */
+ * Standard output gets "EXPECT user-code-hang R" or "EXPECT none"; when the rank is about to hang,
+ * "STOPS rank R in FUNCTION at 1763829234.123456", and the harness's folder blocked.R. */
 
-#include "testutil.h"
+#include "outside_kinds.h"
 
 #include "rest.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void spin(void)
+static void pattern_loops(void)
 {
-    for (volatile unsigned long i = 0;; i++)
-        ;
+    outside.began = tu_now();
+    me.end = outside.began + (outside.kind->stay ? 1e9 : outside.seconds);
 }
 
-static void sleeps(void)
+static int pattern_may_end(void)
 {
-    for (;;)
-        pause();
+    return 1;
 }
 
-static void mutex(void)
+static void stay_outside(void)
 {
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&lock);
-    pthread_mutex_lock(&lock);
-}
-
-static void reads_pipe(void)
-{
-    int fd[2];
-    char c;
-
-    if (pipe(fd) == 0)
-        (void) !read(fd[0], &c, 1);
-}
-
-static const struct {
-    const char *name;
-    void (*stay)(void);
-} kinds[] = {{"spin", spin}, {"sleep", sleeps}, {"mutex", mutex}, {"pipe", reads_pipe}, {"slow", NULL}};
-
-static void rest(double ms)
-{
-    struct timespec t = {.tv_sec = (time_t) (ms / 1e3)};
-
-    t.tv_nsec = (long) ((ms - (double) t.tv_sec * 1e3) * 1e6);
-    nanosleep(&t, NULL);
-}
-
-static int kind_of(const char *name)
-{
-    int n = sizeof(kinds) / sizeof(kinds[0]), k = 0;
-
-    while (k < n && strcmp(kinds[k].name, name))
-        k++;
-    if (k < n)
-        return k;
-    fprintf(stderr, "outside: there is no kind %s\n", name);
-    exit(2);
-}
-
-/* One rank, once: it does not come, or late. */
-static void stay_outside(int kind, int rank, double late)
-{
-    char line[96];
+    char line[128];
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
-    snprintf(line, sizeof(line), "STOPS rank %d at %.6f\n", rank,
+    snprintf(line, sizeof(line), "STOPS rank %d in stay_%s at %.6f\n", me.rank, outside.kind->name,
              (double) t.tv_sec + (double) t.tv_nsec * 1e-9);
     tu_say(line);
-    tu_note("blocked", rank);
-    if (kinds[kind].stay)
-        kinds[kind].stay();
-    tu_compute(late);
+    tu_note("blocked", me.rank);
+    outside.kind->stay();
+    fail("a rank does not hang");
 }
 
-static void expect(int kind, int victim)
+static void pattern_turn(void)
+{
+    outside.turns++;
+    work(2 * outside.work_ms * any());
+    if (outside.kind->turn)
+        outside.kind->turn();
+    else if (me.rank == outside.victim && tu_now() - outside.began > outside.after)
+        stay_outside();
+}
+
+static const struct kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (!strcmp(kinds[i].name, name))
+            return &kinds[i];
+    return NULL;
+}
+
+static int list_kinds(void)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        printf("%-12s %-15s %s%s\n", kinds[i].name, kinds[i].class_ ? kinds[i].class_ : "none",
+               kinds[i].stay ? "stay_" : "-", kinds[i].stay ? kinds[i].name : "");
+    return 0;
+}
+
+static void expect(void)
 {
     char line[96];
 
-    if (kinds[kind].stay)
-        snprintf(line, sizeof(line), "EXPECT user-code-hang %d\n", victim);
+    if (outside.kind->class_)
+        snprintf(line, sizeof(line), "EXPECT %s %d\n", outside.kind->class_, outside.victim);
     else
         snprintf(line, sizeof(line), "EXPECT none\n");
     tu_say(line);
 }
 
+/* One rank works, the others wait in a call that they were not in before. */
+static void phase_between(double seconds)
+{
+    int word = me.rank;
+
+    if (me.rank == outside.victim)
+        work(seconds * 1e3);
+    MPI_Bcast(&word, 1, MPI_INT, outside.victim, MPI_COMM_WORLD);
+    if (word != outside.victim)
+        fail("a word arrived changed");
+}
+
 int main(int argc, char **argv)
 {
-    int kind = kind_of(tu_string(argc, argv, "--kind", "spin")), rank, size, victim, stop = 0;
-    double after = tu_number(argc, argv, "--after", 60), begin, end = 0;
-    double work = tu_number(argc, argv, "--work-ms", 20) * 2;
-    unsigned draws;
+    const char *pattern = tu_string(argc, argv, "--pattern", "alltoall");
+    unsigned seed = (unsigned) tu_number(argc, argv, "--seed", 1);
 
-    MPI_Init(&argc, &argv);
-    alarm((unsigned) tu_number(argc, argv, "--limit", 600));
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    tu_hello(rank);
-    rest_while_idle(200);
-    draws = (unsigned) rank + 1;
-    victim = (int) tu_number(argc, argv, "--rank", size - 1);
-    if (rank == 0)
-        expect(kind, victim);
-    begin = tu_now();
-    while (!stop) {
-        double ms = work * rand_r(&draws) / RAND_MAX;
-        tu_compute(ms * 1e-4);
-        rest(ms * 0.9);
-        if (rank == victim && end == 0 && tu_now() - begin > after) {
-            stay_outside(kind, rank, tu_number(argc, argv, "--late", 20));
-            end = tu_now() + 5;
-        }
-        stop = end > 0 && tu_now() > end;
-        MPI_Allreduce(MPI_IN_PLACE, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        tu_looping(rank);
+    if (argc == 2 && !strcmp(argv[1], "--list"))
+        return list_kinds();
+    outside.kind = find_kind(tu_string(argc, argv, "--kind", ""));
+    if (!outside.kind) {
+        fprintf(stderr, "outside: there is no such --kind; see --list\n");
+        return 2;
     }
-    if (rank == 0)
-        printf("outside: %d ranks, all right\n", size);
+    MPI_Init(&argc, &argv);
+    alarm((unsigned) tu_number(argc, argv, "--limit", 3600));
+    pattern_begin("outside");
+    me.end = tu_now() + 1e9; /* until all are in their loop */
+    tu_hello(me.rank);
+    rest_while_idle(200);
+    srand(seed);
+    outside.victim = (int) tu_number(argc, argv, "--rank", rand() % me.size);
+    outside.draws = seed * 1000 + (unsigned) me.rank;
+    outside.after = tu_number(argc, argv, "--after", 60);
+    outside.seconds = tu_number(argc, argv, "--seconds", 120);
+    outside.work_ms = tu_number(argc, argv, "--work-ms", 20);
+    outside.late = tu_number(argc, argv, "--late", 10);
+    outside.file = tu_string(argc, argv, "--file", "");
+    if (me.rank == 0)
+        expect();
+    talk(pattern);
+    if (outside.kind->between > 0) {
+        phase_between(outside.kind->between);
+        me.end = tu_now() + outside.seconds;
+        talk(pattern);
+    }
     tu_meet(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

@@ -233,6 +233,7 @@ START_TEST(one_that_was_blocked_works_again)
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->withdrawals, 0);
     story.cpu = 10;
+    story.what = FTREE_OUTSIDE_RUNS;
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->withdrawals, 1);
 }
