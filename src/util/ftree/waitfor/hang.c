@@ -185,10 +185,10 @@ static ftree_time shortest_stay(const struct hang_sweep *s, bool disk)
     return least;
 }
 
-/* Of each number the least that any of the group has. */
-static void find_stay(const struct hang_sweep *s, bool disk, struct rules_stay *out)
+/* Of each number the least that any of the group has, or will have so much later. */
+static void find_stay(const struct hang_sweep *s, bool disk, ftree_time later, struct rules_stay *out)
 {
-    ftree_time least = shortest_stay(s, disk);
+    ftree_time least = shortest_stay(s, disk) + later;
 
     *out = (struct rules_stay){.percent = percent_of(least, 0),
                                .of_any_percent = percent_of(least, s->longest),
@@ -196,20 +196,20 @@ static void find_stay(const struct hang_sweep *s, bool disk, struct rules_stay *
                                .familiar_percent = s->inside ? 100.0 * s->familiar / s->inside : 0};
     for (int32_t i = 0; i < s->count; i++)
         if (is_of_group(&s->stay[i], disk) &&
-            percent_of(s->stay[i].stay, s->stay[i].longest) < out->percent)
-            out->percent = percent_of(s->stay[i].stay, s->stay[i].longest);
+            percent_of(s->stay[i].stay + later, s->stay[i].longest) < out->percent)
+            out->percent = percent_of(s->stay[i].stay + later, s->stay[i].longest);
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
 static const struct rules_sign *find_sign(const struct ftree *ft, const struct hang_sweep *s, bool disk,
-                                          int32_t *model)
+                                          ftree_time later, int32_t *model)
 {
     int outside = what_they_do(s, disk);
     struct rules_stay stay;
 
     if (outside == RULES_OUTSIDE_NONE)
         return NULL;
-    find_stay(s, disk, &stay);
+    find_stay(s, disk, later, &stay);
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
 }
 
@@ -297,7 +297,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
 {
     const struct hang_sweep *s = &h->sweeps.last;
     int32_t model = -1, first = 0, shown = 0;
-    const struct rules_sign *sign = find_sign(ft, s, disk, &model);
+    const struct rules_sign *sign = find_sign(ft, s, disk, 0, &model);
     struct ftree_verdict v;
 
     if (!sign)
@@ -355,10 +355,11 @@ static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct 
                          ftree_time now)
 {
     ftree_time stay = ftree_min(shortest_stay(s, false), shortest_stay(s, true));
+    ftree_time later = (HANG_SWEEPS - 1) * ft->cfg.sample; /* when the sweeps are over */
     int32_t model;
 
     if (h->sweeping || s->count == 0 || s->count > HANG_RANKS_MAX || any_stopped(s) ||
-        find_sign(ft, s, false, &model) || find_sign(ft, s, true, &model))
+        find_sign(ft, s, false, later, &model) || find_sign(ft, s, true, later, &model))
         return false;
     ftree_trace(ft, "  nobody has been outside MPI for long enough");
     h->next = now + ftree_min(ftree_max(stay / 8, PAUSE_MIN), PAUSE_MAX);
