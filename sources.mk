@@ -298,6 +298,7 @@ testlib_headers = \
     test/lib/lone.h \
     test/lib/messages.h \
     test/lib/nomem.h \
+    test/lib/nomem_json.h \
     test/lib/process.h \
     test/lib/program.h \
     test/lib/sample.h \
