@@ -99,30 +99,26 @@ static int count_ends(struct waits *w)
 
 /* ---- what may be seen from above ------------------------------------------------------------- */
 
-static void open_node(struct search *s, int32_t v, int32_t *queue, int32_t *tail)
-{
-    if (s->is_open[v])
-        return;
-    s->is_open[v] = true;
-    queue[(*tail)++] = v;
-}
-
-/* Those of which something is not known, and who waits for them: is_open has the nodes that were
- * neither free nor blocked. */
+/* Those of which something is not known, and the blocked ones that wait for them: is_open has the
+ * nodes that are neither free nor blocked. */
 static void find_open(struct search *s)
 {
     int32_t *queue = s->spare, head = 0, tail = 0;
 
     for (int32_t v = 0; v < s->g->nodes; v++) {
-        bool undecided = s->is_open[v];
-        s->is_open[v] = false;
-        if (undecided || s->g->unknown[v])
-            open_node(s, v, queue, &tail);
+        s->is_open[v] = s->is_open[v] || (s->g->unknown[v] && !s->goes_on[v]);
+        if (s->is_open[v])
+            queue[tail++] = v;
     }
     while (head < tail) {
         int32_t v = queue[head++];
-        for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++)
-            open_node(s, s->g->out[i], queue, &tail);
+        for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++) {
+            int32_t u = s->g->out[i];
+            if (s->is_open[u] || s->goes_on[u])
+                continue;
+            s->is_open[u] = true;
+            queue[tail++] = u;
+        }
     }
 }
 

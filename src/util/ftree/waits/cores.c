@@ -149,7 +149,6 @@ static void note_node(struct search *s, struct core *core, int32_t v)
 {
     const struct gate *gate = v >= s->g->entries ? &s->g->gates.items[v - s->g->entries] : NULL;
 
-    core->c.is_open = core->c.is_open || s->is_open[v];
     if (!gate && s->w->entries.items[v].polls)
         core->c.polls = true;
     if (!gate || (gate->type != TERM_ALL && gate->type != TERM_FIRST) || core->c.collective ||
@@ -166,6 +165,7 @@ static int add_members(struct search *s, struct core *core, const int32_t *node,
 
     for (int32_t i = 0; i < n && !rc; i++) {
         note_node(s, core, node[i]);
+        core->c.is_open = core->c.is_open || s->is_open[node[i]];
         if (node[i] >= s->g->entries)
             continue;
         rc = push_rank(w, w->entries.items[node[i]].rank);
