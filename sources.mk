@@ -302,6 +302,7 @@ testlib_headers = \
     test/lib/process.h \
     test/lib/program.h \
     test/lib/sample.h \
+    test/lib/schema.h \
     test/lib/shape.h \
     test/lib/stories.h \
     test/lib/suite.h \
