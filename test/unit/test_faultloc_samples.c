@@ -236,7 +236,7 @@ START_TEST(the_kernel_says_what_it_does)
 END_TEST
 
 /* Time in which the rank was stopped, or its agent did not run, is no part of a stay. */
-START_TEST(a_stay_begins_anew_after_an_interruption)
+START_TEST(a_stay_counts_from_an_interruption)
 {
     struct faultloc_slot *slot;
     struct ftree_stay stay;
@@ -249,6 +249,7 @@ START_TEST(a_stay_begins_anew_after_an_interruption)
         ck_assert(look(slot, OUT(5), t * MS));
     ck_assert(faultloc_samples_stay(&nodes[0].samples, (_i ? 3400 : 23000) * MS, 0, &stay));
     ck_assert_uint_eq(stay.stay, 0);
+    ck_assert_uint_eq(stay.away, (_i ? 2400 : 22000) * MS); /* but it has not come */
     end_proc();
 }
 END_TEST
@@ -336,7 +337,7 @@ SUITE("faultloc_samples")
     TEST(old_samples_are_forgotten);
     TEST(a_stay_lasts_while_no_call_ends);
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
-    TEST_ROWS(a_stay_begins_anew_after_an_interruption, 2);
+    TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);
     TEST(who_asks_in_vain_or_has_many_threads_is_inside);

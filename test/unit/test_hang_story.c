@@ -88,6 +88,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
         return false;
     s->what = story.what;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
+    s->away = s->stay;
     s->longest = story.longest;
     strcpy(s->wchan, story.what == FTREE_OUTSIDE_SLEEPS ? "hrtimer_nanosleep" : "");
     return true;

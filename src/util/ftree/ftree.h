@@ -555,7 +555,8 @@ struct ftree_stay {
     bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
     int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */
     uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */
-    ftree_time stay; /* since it was first seen outside after that call, ns */
+    ftree_time stay; /* since it was first seen outside after that call, or was interrupted (stopped), ns */
+    ftree_time away; /* interruptions included; does not travel */
     ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
 };

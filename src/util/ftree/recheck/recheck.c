@@ -284,7 +284,7 @@ static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
         if (k->v.component ? !ftree_ranks_has(k->v.component, rank) : k->v.rank != rank)
             continue;
-        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.stay > k->v.located ||
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.away > k->v.located ||
             works_again(ft, k, &stay))
             return true;
     }

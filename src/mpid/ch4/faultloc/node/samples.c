@@ -163,7 +163,8 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
                                             faultloc_watch_is_familiar(w, state.call)};
     if (!faultloc_watch_is_outside(w, i, &state))
         return false;
-    stay->stay = seen->looked - seen->outside;
+    stay->stay = seen->looked - seen->counts;
+    stay->away = seen->looked - seen->outside;
     did = moves(s, now, i, state.pid, &stay->cpu);
     if (state.proc_state != 'R')
         read_wchan(w->proc_root, state.pid, stay->wchan);

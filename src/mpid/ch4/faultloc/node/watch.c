@@ -146,12 +146,14 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
 }
 
 /* A stay lasts from the first look that has seen it to the one that sees that it is over: a little too long
- * on the whole, and that of two calls between which nobody looked is one stay, or none.  It begins anew where
- * the rank was stopped, or nobody looked for long. */
-static void update_stay(struct faultloc_seen *seen, bool outside, bool anew, ftree_time now)
+ * on the whole, and that of two calls between which nobody looked is one stay, or none.  Time before the rank
+ * was seen stopped, or in which nobody looked for long, does not count. */
+static void update_stay(struct faultloc_seen *seen, bool outside, bool interrupted, ftree_time now)
 {
-    bool goes_on = outside && !anew && seen->outside && seen->outside_calls == seen->useful;
+    bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
 
+    if (!goes_on || interrupted)
+        seen->counts = now;
     if (goes_on)
         return;
     if (seen->outside && now - seen->outside > seen->longest)
