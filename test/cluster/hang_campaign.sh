@@ -272,6 +272,7 @@ run_job() {
     run_cluster "${on[@]}" -- outside "${ARGS[@]}"
     if is_healthy; then await_end; else await_hang; fi
     is_healthy || cp "$work/err" "$work/err.before"
+    undo # who waits for a file system cannot be killed
     LASTED=$(seconds "$began" "$(if is_healthy; then now_us; else echo "${LAST:-$began}"; fi)")
     end_cluster
     is_healthy || mv "$work/err.before" "$work/err"

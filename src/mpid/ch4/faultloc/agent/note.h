@@ -11,7 +11,7 @@
 /* What is asked before people are told: of a stall that nothing explains what all ranks do; of a verdict on
  * ranks that hang outside MPI where these are in their code, and one of each class of those that wait. */
 
-#define FAULTLOC_FINDING_PATIENCE (4000 * FTREE_MS) /* then the verdict is told without */
+#define FAULTLOC_FINDING_PATIENCE FTREE_STACKS_TIME /* then the verdict is told without */
 #define FAULTLOC_FINDING_RANKS 16 /* of the component whose stacks are wanted */
 
 enum faultloc_finding_step {
