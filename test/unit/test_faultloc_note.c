@@ -137,6 +137,32 @@ START_TEST(a_verdict_by_samples_is_told_with_stacks)
 }
 END_TEST
 
+START_TEST(the_file_of_a_call_is_told)
+{
+    static const char process[] =
+        "{\"schema\": \"faultloc-handler/1\", \"pid\": 44, \"threads\": [{\"tid\": 44, \"open_file\": "
+        "{\"path\": \"/data/in\", \"mount_point\": \"/data\", \"type\": \"nfs4\", \"server\": \"fs1\"}}]}";
+    struct ftree_verdict v = begin();
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS};
+    const struct ftree_call call = {.function = "main"};
+    struct ftree_stacks s = {0};
+    const char *text;
+
+    until_stacks(&v);
+    ck_assert(ftree_stacks_add(program.ft, &s, 1, &call, 1));
+    ck_assert(ftree_stacks_add_detail(program.ft, &s, 1, process, sizeof(process) - 1)); /* it waits */
+    ck_assert(ftree_stacks_add_detail(program.ft, &s, 4, process, sizeof(process) - 1));
+    r.number = note.finding.number;
+    r.stacks = &s;
+    faultloc_note_answered(&note, &r);
+    text = json_object_to_json_string_ext(reporter.stacks[0].json, JSON_C_TO_STRING_NOSLASHESCAPE);
+    ck_assert_ptr_nonnull(strstr(text, "rank 4 is in a call on /data/in, on /data (nfs4 of fs1)"));
+    ck_assert_ptr_null(strstr(text, "rank 1 is in a call"));
+    ftree_stacks_clear(program.ft, &s);
+    end();
+}
+END_TEST
+
 START_TEST(without_an_answer_it_says_so)
 {
     struct ftree_verdict v = begin();
@@ -197,6 +223,7 @@ END_TEST
 SUITE("note")
 {
     TEST(a_verdict_by_samples_is_told_with_stacks);
+    TEST(the_file_of_a_call_is_told);
     TEST(without_an_answer_it_says_so);
     TEST(without_a_stack_it_says_why);
     TEST(one_that_is_over_meanwhile_is_told_before);

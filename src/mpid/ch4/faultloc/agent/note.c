@@ -84,7 +84,7 @@ static void turn_finding(struct faultloc_note *n, ftree_time now)
                       ? FAULTLOC_FINDING_RANKS_KNOWN
                       : FAULTLOC_FINDING_CLASSES;
     if (f->step == FAULTLOC_FINDING_RANKS_KNOWN)
-        f->step = ftree_query_stacks(ft, now, &f->ranks, false, &f->number)
+        f->step = ftree_query_stacks(ft, now, &f->ranks, true, &f->number)
                       ? FAULTLOC_FINDING_NONE
                       : FAULTLOC_FINDING_STACKS;
     if (f->step == FAULTLOC_FINDING_NONE)

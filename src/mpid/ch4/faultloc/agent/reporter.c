@@ -5,11 +5,14 @@
 
 #include "faultloc/agent/reporter.h"
 
+#include "faultloc/agent/json.h"
+#include "faultloc/agent/stacks.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 #include "faultloc/board/verdicts.h"
 #include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
+#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/topo.h"
 
@@ -169,6 +172,47 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t,
     return known;
 }
 
+static const char *text_of(struct json_object *o, const char *key)
+{
+    struct json_object *value;
+
+    return json_object_object_get_ex(o, key, &value) ? json_object_get_string(value) : "";
+}
+
+static bool has_rank(const struct ftree_verdict *v, int32_t rank)
+{
+    return v->component.count > 0 ? ftree_ranks_has(&v->component, rank) : v->rank == rank;
+}
+
+/* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what a rank of the component is held by. */
+static void add_file(struct json_object *stacks, int32_t rank, struct json_object *file)
+{
+    struct json_object *text;
+    char line[1024], where[600] = "";
+    const char *server = text_of(file, "server");
+
+    if (*text_of(file, "mount_point"))
+        snprintf(where, sizeof(where), ", on %s (%s%s%s)", text_of(file, "mount_point"),
+                 text_of(file, "type"), *server ? " of " : "", server);
+    snprintf(line, sizeof(line), "rank %d is in a call on %.400s%s", (int) rank, text_of(file, "path"),
+             where);
+    if (json_object_object_get_ex(stacks, "text", &text))
+        faultloc_json_append(text, json_object_new_string(line));
+}
+
+static void add_files(struct json_object *stacks, const struct ftree_verdict *v,
+                      const struct ftree_stacks *s)
+{
+    for (int32_t i = 0; stacks && i < s->details; i++) {
+        const struct ftree_detail *d = &s->detail[i];
+        struct json_object *process = faultloc_stack_check(d->text, (size_t) d->len);
+        struct json_object *file = process ? faultloc_stack_open_file(process) : NULL;
+        if (file && has_rank(v, d->rank))
+            add_file(stacks, d->rank, file);
+        json_object_put(process);
+    }
+}
+
 void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
                               const struct ftree_stacks *s, const char *why)
 {
@@ -177,6 +221,8 @@ void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_ve
     json_object_put(r->json);
     *r = (struct report_stacks){.fln = v->fln, .id = v->id};
     r->json = s && s->n > 0 ? ftree_report_stacks_json(s, true) : NULL;
+    if (r->json)
+        add_files(r->json, v, s);
     if (!r->json)
         snprintf(r->why, sizeof(r->why), "%s", s && *s->why ? s->why : why);
 }
