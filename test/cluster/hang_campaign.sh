@@ -263,6 +263,9 @@ judge_function() {
     FUNCTION=$(jq -r --argjson rank "$victim" '[.verdicts[0].stacks.calls // [] | .[]
         | select(.ranks.runs | any(.[0] <= $rank and $rank < .[0] + .[1] * (.[2] // 1)))
         | .function // empty | select(startswith("stay_"))] | first // "none"' "$work/report.json")
+    # the kernel does not let it go, but says what it waits for
+    [ "$kind" != io ] || ! grep -qF "rank $victim is in a call on $folder/data" "$work/err" ||
+        FUNCTION=stay_io
     [ "$FUNCTION" = "stay_$kind" ] ||
         blame "function $FUNCTION $(jq -r '.verdicts[0].no_stacks // ""' "$work/report.json")"
 }

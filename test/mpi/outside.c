@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     pattern_begin("outside");
     me.end = tu_now() + 1e9; /* until all are in their loop */
     tu_hello(me.rank);
-    rest_while_idle(200);
+    rest_while_idle(2000);
     srand(seed);
     outside.victim = (int) tu_number(argc, argv, "--rank", rand() % me.size);
     outside.draws = seed * 1000 + (unsigned) me.rank;

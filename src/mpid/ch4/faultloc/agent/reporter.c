@@ -220,10 +220,11 @@ void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_ve
 
     json_object_put(r->json);
     *r = (struct report_stacks){.fln = v->fln, .id = v->id};
-    r->json = s && s->n > 0 ? ftree_report_stacks_json(s, true) : NULL;
+    if (s && (s->n > 0 || s->missing.count > 0 || s->details > 0))
+        r->json = ftree_report_stacks_json(s, true);
     if (r->json)
         add_files(r->json, v, s);
-    if (!r->json)
+    else
         snprintf(r->why, sizeof(r->why), "%s", s && *s->why ? s->why : why);
 }
 
