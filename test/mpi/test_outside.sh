@@ -23,7 +23,7 @@ hangs() {
         grep -q "rule user-code-hang/$4\$" "$work/on.err" &&
         grep -q "rank $2 outside MPI for .*$5" "$work/on.err" &&
         { grep -q "1 rank ($2) .*stay_$1 outside_kinds.h:" "$work/on.err" ||
-            grep -q "^\[faultloc\]   no stacks: .*libdw" "$work/on.err"; } ||
+            grep -q "^\[faultloc\]   no stacks: " "$work/on.err"; } || # a busy machine, or no libdw
         bad "$1: $(cat "$work/on" "$work/on.err")"
     echo "ok: $1"
 }
