@@ -689,7 +689,8 @@ struct ftree_config {
     ftree_time recheck; /* [1 s] who was silent is asked again after this, doubled each time up to
                                  * 64 times: a verdict that is over is withdrawn */
     ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
-    int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded */
+    int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded; so many
+                          * stalls, each of another node, are passed on in half a stall limit */
 };
 
 struct ftree;
