@@ -90,10 +90,9 @@ static bool put_suspicions(struct ftree *ft, const struct query_answer *a, struc
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
-                      bool full, struct ftree_bytes *out)
+bool query_answer_put(struct ftree *ft, struct query_answer *a, uint8_t kind, bool full,
+                      struct ftree_bytes *out)
 {
-    (void) now;
     ftree_classes_bound(ft, &a->classes, full ? FTREE_CLASSES_MAX : QUERY_CLASSES);
     return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&

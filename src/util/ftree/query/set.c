@@ -36,14 +36,12 @@ static void current(const struct ftree *ft, struct ftree_setting *s)
         memset(s, 0, sizeof(*s));
 }
 
-const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
-                              char why[QUERY_WHY])
+const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY])
 {
     struct query_set *set = &ft->queries->set;
     struct ftree_bytes out = {0};
     struct ftree_setting s, before;
 
-    (void) now;
     if (ftree_setting_decode(request->items, (size_t) request->n, &s))
         return "the request is malformed";
     if (ftree_setting_check(&s, why, QUERY_WHY))
@@ -81,11 +79,10 @@ static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
     return true;
 }
 
-bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
+bool query_set_at_node(struct ftree *ft, struct query_round *r)
 {
     const struct ftree_bytes *bytes = &r->request;
 
-    (void) now;
     if (!keep(ft, bytes->items, (size_t) bytes->n))
         return false;
     ftree_trace(ft, "takes setting %u", (unsigned) (ft->queries->set.version >> 32));

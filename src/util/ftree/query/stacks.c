@@ -64,13 +64,12 @@ static void add_missing(struct ftree *ft, struct ftree_stacks *s, const int32_t 
     snprintf(s->why, sizeof(s->why), "the agent of %s takes no stacks", ftree_name(ft, ft->self));
 }
 
-bool query_stacks_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
+bool query_stacks_at_node(struct ftree *ft, struct query_round *r)
 {
     int32_t *local, n = 0, own = ftree_ranks_of(ft->job, ft->self);
     struct ftree_ranks ranks;
     bool details, later = false;
 
-    (void) now;
     if (own == 0 || !read_request(ft, &r->request, &ranks, &details))
         return false;
     local = ftree_alloc(ft, NULL, (size_t) own * sizeof(*local));

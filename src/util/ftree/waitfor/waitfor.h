@@ -179,7 +179,7 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
-void ftree_waitfor_stop(struct ftree *ft, ftree_time now);
+void ftree_waitfor_stop(struct ftree *ft);
 void ftree_waitfor_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_waitfor_deadline(const struct ftree *ft);
 void ftree_waitfor_clear(struct ftree *ft);
