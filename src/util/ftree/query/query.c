@@ -27,11 +27,15 @@ static const struct {
     const char *(*at_root)(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY]);
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
     bool (*at_node)(struct ftree *ft, struct query_round *r);
+    /* On the acting root, of a round that is over. */
+    void (*at_end)(struct ftree *ft, ftree_time now, const struct query_answer *a);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
     ftree_time longer; /* that an own answer may take */
 } kinds[FTREE_QUERY_COUNT] = {
     [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true},
-    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node},
+    [FTREE_QUERY_SET] = {.at_root = query_set_at_root,
+                         .at_node = query_set_at_node,
+                         .at_end = query_set_at_end},
     [FTREE_QUERY_STACKS] = {.at_node = query_stacks_at_node,
                             .is_shared = true,
                             .longer = FTREE_STACKS_TIME}};
@@ -223,8 +227,8 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
     if (whole && !at_root)
         ftree_parcel_send(ft, now, r->asker, WIRE_QUERY_ANSWER, r->number, bytes.items,
                           (size_t) bytes.n);
-    if (at_root && r->kind == FTREE_QUERY_SET)
-        query_set_answered(ft, now, &r->answer);
+    if (at_root && kinds[r->kind].at_end)
+        kinds[r->kind].at_end(ft, now, &r->answer);
     forget_round(ft, r);
     if (whole && at_root)
         reply_all(ft, now, &bytes);

@@ -131,8 +131,7 @@ void query_answer_clear(struct ftree *ft, struct query_answer *a);
 /* set.c */
 const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY]);
 bool query_set_at_node(struct ftree *ft, struct query_round *r);
-/* Of a round of the acting root. */
-void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a);
+void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a);
 void query_set_learned(struct ftree *ft, ftree_time now);
 /* True: some nodes may be told again now, those that miss it. */
 bool query_set_is_due(struct ftree *ft, ftree_time now);

@@ -91,7 +91,7 @@ bool query_set_at_node(struct ftree *ft, struct query_round *r)
     return false;
 }
 
-void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a)
+void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a)
 {
     struct query_set *set = &ft->queries->set;
 
