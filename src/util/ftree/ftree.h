@@ -105,6 +105,7 @@ enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
 #define FTREE_FOR_EVER 4 /* it is never over */
 #define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
                            * nor where the fault was not found */
+#define FTREE_IS_WAIT 8 /* ranks themselves say what each of them waits for */
 #define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
 
 /* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall
@@ -129,9 +130,9 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
     X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0) \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_IS_WAIT | FTREE_ENDS_JOB) \
     X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
-      FTREE_ENDS_JOB) \
+      FTREE_IS_WAIT | FTREE_ENDS_JOB) \
     X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, NEVER, 0) \
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH)
 

@@ -227,6 +227,8 @@ void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
                          struct ftree_verdict *v);
 void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
                         struct ftree_verdict *v);
+/* A standing one about ranks that wait for each other. */
+bool ftree_verdict_is_wait(const struct summary *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);

@@ -50,8 +50,7 @@ void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own)
 
 static bool is_of_wait(const struct summary *v, int32_t rank)
 {
-    if (v->withdrawn ||
-        (v->class_ != FTREE_CLASS_DEADLOCK && v->class_ != FTREE_CLASS_COLLECTIVE_MISMATCH))
+    if (!ftree_verdict_is_wait(v))
         return false;
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }

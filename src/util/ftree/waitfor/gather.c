@@ -155,17 +155,11 @@ struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now)
 
 /* ---- whose victims --------------------------------------------------------------------------- */
 
-static bool is_of_waits(const struct known *k)
-{
-    return !k->v.withdrawn && (k->v.class_ == FTREE_CLASS_DEADLOCK ||
-                               k->v.class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
-}
-
 /* Of a core that was found elsewhere only the verdict is known. */
 static bool are_there_others(const struct ftree *ft, const struct known *k)
 {
     FTREE_EACH(const struct known, other, ft->state->known)
-        if (other != k && is_of_waits(other))
+        if (other != k && ftree_verdict_is_wait(&other->v))
             return true;
     FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
         if (c->kind == WAITFOR_CORE && c->was_there && c->verdict != k->v.id)
@@ -176,7 +170,7 @@ static bool are_there_others(const struct ftree *ft, const struct known *k)
 static bool has_other_verdict(const struct ftree *ft, const struct known *k, int32_t core)
 {
     FTREE_EACH(const struct known, other, ft->state->known)
-        if (other != k && is_of_waits(other) && other->v.rank == core)
+        if (other != k && ftree_verdict_is_wait(&other->v) && other->v.rank == core)
             return true;
     return false;
 }
