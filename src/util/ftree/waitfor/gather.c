@@ -190,22 +190,40 @@ static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
     return what == WAITS_BLOCKED || what == WAITS_DONE;
 }
 
-/* Of those that found no room in the list only the number is known. */
+/* The next of those who wait, from the i-th on, who is a victim of another finding. */
+static bool next_of_others(const struct ftree *ft, const struct waits *w, const struct known *k,
+                           int32_t own_core, int32_t *i, int32_t *rank)
+{
+    int32_t core;
+
+    while (ftree_waits_rank_at(w, (*i)++, rank))
+        if (ftree_waits_of(w, *rank, &core) == WAITS_BLOCKED && core != own_core &&
+            (own_core != FTREE_NONE || has_other_verdict(ft, k, core)))
+            return true;
+    return false;
+}
+
+/* Both are sorted.  Of victims that found no room in the list only the number is known. */
 static void leave_out(const struct ftree *ft, const struct waits *w, const struct known *k,
                       int32_t own_core, struct ftree_ranks *victims)
 {
-    int32_t unlisted = victims->count - ftree_ranks_listed(victims), core;
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), i = 0, rank;
+    bool more = next_of_others(ft, w, k, own_core, &i, &rank);
     struct ftree_ranks own = {0};
 
-    for (int32_t rank = 0; rank < ft->job->size; rank++) {
-        bool is_others = ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != own_core &&
-                         (own_core != FTREE_NONE || has_other_verdict(ft, k, core));
-        bool is_listed = ftree_ranks_has(victims, rank);
-        if (is_listed && !is_others)
-            ftree_ranks_add(&own, rank, rank);
-        else if (!is_listed && is_others)
-            unlisted--;
+    for (int32_t r = 0; r < victims->ranges; r++) {
+        int32_t from = victims->range[r].first, last = victims->range[r].last;
+        for (; more && rank <= last; more = next_of_others(ft, w, k, own_core, &i, &rank)) {
+            unlisted -= rank < from;
+            if (rank > from)
+                ftree_ranks_add(&own, from, rank - 1);
+            from = rank < from ? from : rank + 1;
+        }
+        if (from <= last)
+            ftree_ranks_add(&own, from, last);
     }
+    for (; more; more = next_of_others(ft, w, k, own_core, &i, &rank))
+        unlisted--;
     own.count += unlisted > 0 ? unlisted : 0;
     *victims = own;
 }

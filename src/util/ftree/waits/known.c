@@ -402,6 +402,14 @@ int32_t ftree_waits_victims(const struct waits *w, int32_t core_id)
     return n - own;
 }
 
+bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank)
+{
+    if (i < 0 || i >= w->entries.n || w->entries.items[i].thread != 0)
+        return false;
+    *rank = w->entries.items[i].rank;
+    return true;
+}
+
 bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
 {
     if (i < 0 || i >= w->ends.n)

@@ -411,6 +411,10 @@ int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter
  * how many are in `end`, where the count is that of the ranks that wait for it themselves. */
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most);
 
+/* Purpose: the i-th of the ranks of which anything is known, in ascending order; false: there are no
+ * more. */
+bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank);
+
 /* Purpose: how many ranks wait, as far as is known. */
 int32_t ftree_waits_count(const struct waits *w);
 
