@@ -289,45 +289,73 @@ static void again_later(struct ftree *ft, ftree_time now, bool same)
     w->tell_again = now + w->tell_pause;
 }
 
+static bool send_up(struct ftree *ft, ftree_time now, int32_t to, const waitfor_bytes *items)
+{
+    uint32_t number = ftree_parcel_number(&ft->waitfor->round, now);
+
+    return ftree_parcel_send(ft, now, to, WIRE_WAITS_UP, number, items->items, (size_t) items->n);
+}
+
+/* Who was told before must not believe it any more. */
+static void take_back(struct ftree *ft, ftree_time now, int32_t hop)
+{
+    struct waitfor *w = ft->waitfor->work;
+    const waitfor_bytes nothing = {0};
+
+    if (w->stale != FTREE_NONE && w->stale != hop)
+        send_up(ft, now, w->stale, &nothing);
+    w->stale = FTREE_NONE;
+}
+
+/* Another node is told from now on; the one before will hear of it. */
+static void go_by(struct ftree *ft, ftree_time now, int32_t hop)
+{
+    struct waitfor *w = ft->waitfor->work;
+
+    if (w->hop != hop && w->hop != FTREE_NONE) {
+        w->stale = w->hop;
+        w->due = now + ftree_rto(ft);
+    }
+    w->hop = hop;
+}
+
+static void tell_hop(struct ftree *ft, ftree_time now, int32_t hop, const waitfor_bytes *items,
+                     bool again)
+{
+    struct waitfor *w = ft->waitfor->work;
+    uint64_t print = print_of(items);
+    bool same = hop == w->hop && print == w->sent;
+
+    if (hop == w->hop ? same && !again : items->n == 0 && !w->has_sent)
+        return;
+    if (!send_up(ft, now, hop, items)) {
+        w->tell_again = FTREE_NEVER;
+        return;
+    }
+    go_by(ft, now, hop);
+    again_later(ft, now, same);
+    w->sent = print;
+    w->has_sent = items->n > 0;
+    if (!w->has_sent)
+        w->tell_again = FTREE_NEVER;
+}
+
 /* again: also where nothing has changed. */
 static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, bool again)
 {
     struct waitfor *w = ft->waitfor->work;
     int32_t hop = next_hop(ft, now);
-    uint64_t print = print_of(items);
 
-    if (hop == ft->self) {
+    if (hop != ft->self && hop != FTREE_NONE) {
+        take_back(ft, now, hop);
+        tell_hop(ft, now, hop, items, again);
+        return;
+    }
+    w->tell_again = FTREE_NEVER;
+    if (hop == ft->self)
         w->has_sent = false;
-        w->tell_again = FTREE_NEVER;
-        return;
-    }
-    if (hop == FTREE_NONE) { /* the root is being asked, perhaps */
+    else /* the root is being asked, perhaps */
         w->due = now + ftree_rto(ft);
-        w->tell_again = FTREE_NEVER;
-        return;
-    }
-    if (w->stale != FTREE_NONE && w->stale != hop) /* it must not believe what was told to it */
-        ftree_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
-                          ftree_parcel_number(&ft->waitfor->round, now), NULL, 0);
-    w->stale = FTREE_NONE;
-    if (hop == w->hop ? print == w->sent && !again : items->n == 0 && !w->has_sent)
-        return;
-    if (!ftree_parcel_send(ft, now, hop, WIRE_WAITS_UP,
-                           ftree_parcel_number(&ft->waitfor->round, now), items->items,
-                           (size_t) items->n)) {
-        w->tell_again = FTREE_NEVER;
-        return;
-    }
-    if (w->hop != hop && w->hop != FTREE_NONE) {
-        w->stale = w->hop;
-        w->due = now + ftree_rto(ft);
-    }
-    again_later(ft, now, hop == w->hop && print == w->sent);
-    w->hop = hop;
-    w->sent = print;
-    w->has_sent = items->n > 0;
-    if (!w->has_sent)
-        w->tell_again = FTREE_NEVER;
 }
 
 static void rest(struct ftree *ft, ftree_time now)
