@@ -6,7 +6,7 @@
 /* Queries that all nodes of a job answer. */
 
 #include "ftree/ftree_int.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 #include "suite.h"
 #include "waiting_ranks.h"
 #include "world.h"

@@ -5,7 +5,7 @@
 
 #include "ftree/query/query.h"
 
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <stdio.h>
 
@@ -20,10 +20,10 @@ bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, boo
     struct wire_codec w = {.p = buf};
 
     ftree_wire_number(&w, details, 1, 0);
-    waits_put_signed(&w, ranks->count > 0 ? ranks->ranges : 0);
+    ftree_put_signed(&w, ranks->count > 0 ? ranks->ranges : 0);
     for (int32_t i = 0; ranks->count > 0 && i < ranks->ranges; i++) {
-        waits_put_signed(&w, ranks->range[i].first);
-        waits_put_signed(&w, ranks->range[i].last);
+        ftree_put_signed(&w, ranks->range[i].first);
+        ftree_put_signed(&w, ranks->range[i].last);
     }
     return ftree_bytes_append(ft, out, buf, w.at);
 }
@@ -36,10 +36,10 @@ static bool read_request(const struct ftree *ft, const struct ftree_bytes *bytes
         .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .job = ft->job};
 
     *details = ftree_wire_number(&c, 0, 1, 2);
-    *ranks = (struct ftree_ranks){.ranges = (int32_t) waits_get_within(&c, 0, FTREE_RANGES_MAX)};
+    *ranks = (struct ftree_ranks){.ranges = (int32_t) ftree_get_within(&c, 0, FTREE_RANGES_MAX)};
     for (int32_t i = 0; i < ranks->ranges && !c.bad; i++) {
-        ranks->range[i].first = (int32_t) waits_get_within(&c, 0, ft->job->size - 1);
-        ranks->range[i].last = (int32_t) waits_get_within(&c, 0, ft->job->size - 1);
+        ranks->range[i].first = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
+        ranks->range[i].last = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
     }
     return !c.bad && c.at == c.len;
 }

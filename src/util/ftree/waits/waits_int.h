@@ -8,7 +8,7 @@
 
 #include "ftree/base/base.h"
 #include "ftree/waits/waits.h"
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -178,14 +178,6 @@ int waits_choose_comms(struct waits *w);
 int waits_find_mismatches(struct waits *w);
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
-
-/* Numbers of seven bits a byte, the lowest first: most are small.  Signed ones alternate. */
-void waits_put_number(struct wire_codec *w, uint64_t value);
-void waits_put_signed(struct wire_codec *w, int64_t value);
-uint64_t waits_get_number(struct wire_codec *r);
-uint32_t waits_get_u32(struct wire_codec *r);
-/* A number of least .. most, else `least` and a bad message. */
-int64_t waits_get_within(struct wire_codec *r, int64_t least, int64_t most);
 
 /* NULL, or what is out of bounds. */
 const char *waits_check_comm(const struct ftree_job *job, const struct waits_comm *c);
