@@ -465,9 +465,9 @@ struct ftree_verdict {
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
     struct ftree_ranks victims;
-    struct ftree_ranks component; /* its ranks, ascending, where these are more than one, of which
-                                   * `rank` is the lowest, on `node`; count 0: `rank`, or what `kind`
-                                   * says of `node` */
+    struct ftree_ranks component; /* its ranks, ascending, where these are more than one, of
+                                   * which `rank` is the lowest, on `node`; count 0: `rank`, or
+                                   * what `kind` says of `node` */
 };
 
 /* ---- a stall that nothing explains ----------------------------------------------------------- */
@@ -541,8 +541,8 @@ struct ftree_call {
     int32_t line;
 };
 
-/* A call that stacks of several ranks have in common, with all calls around it.  Texts are printable
- * ASCII, "" where they are not known; the file is without its folders. */
+/* A call that stacks of several ranks have in common, with all calls around it.  Texts are
+ * printable ASCII, "" where they are not known; the file is without its folders. */
 struct ftree_stack {
     int32_t parent; /* the call around it, which is before it; FTREE_NONE: none is */
     int32_t line; /* 0: not known */
@@ -568,8 +568,8 @@ struct ftree_stacks {
 /* ---- queries: all nodes answer one ----------------------------------------------------------- */
 
 enum ftree_query_kind {
-    FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
-                         * all classes and all of their ranks */
+    FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of
+                         * flags, 1: all classes and all of their ranks */
     FTREE_QUERY_SET, /* a value for all nodes */
     FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
     FTREE_QUERY_COUNT
@@ -595,7 +595,8 @@ struct ftree_query_result {
     struct ftree_spans left; /* they have no ranks any more, and their agents have ended */
     struct ftree_spans failed; /* as verdicts say */
     struct ftree_spans silent; /* it is not known why they have not answered in time */
-    struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have answered */
+    struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have
+                                        * answered */
     int32_t suspicions, more_suspicions; /* and so many further ones */
     const struct ftree_suspicion *suspicion;
     const struct ftree_stacks *stacks; /* of a query for them: of nodes that have answered */
@@ -659,9 +660,9 @@ struct ftree_io {
     void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);
-    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details where
-     * `details`; ftree_stacks_taken() with this number says what came of it, later.  False: it will not.
-     * May be NULL: none are taken. */
+    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details
+     * where `details`; ftree_stacks_taken() with this number says what came of it, later.  False:
+     * it will not.  May be NULL: none are taken. */
     bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
@@ -801,15 +802,16 @@ bool ftree_is_asking(const struct ftree *ft);
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
 
-/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text about
- * each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has one of them,
- * at most FTREE_STACKS_TIME longer than that to another query.  Errors: as ftree_query(). */
+/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text
+ * about each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has
+ * one of them, at most FTREE_STACKS_TIME longer than that to another query.  Errors: as
+ * ftree_query(). */
 int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
                        bool details, uint32_t *number);
 #define FTREE_STACKS_TIME (6000 * FTREE_MS)
 
-/* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's, and
- * *s is empty. */
+/* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's,
+ * and *s is empty. */
 void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s);
 
 /* ---- succession ------------------------------------------------------------------------------ */
@@ -890,8 +892,8 @@ const char *ftree_check(const struct ftree *ft);
 
 /* All that was set so far: the newest one is all that a node needs to know. */
 struct ftree_setting {
-    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave it; of a
-                       * request, the newest that is known there */
+    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave
+                       * it; of a request, the newest that is known there */
     uint32_t uid; /* of the user who asked for the last change, */
     uint8_t changed; /* FTREE_SET_ACTION and so on, and what that was */
     uint8_t has; /* what was ever set: */

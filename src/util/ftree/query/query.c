@@ -23,7 +23,8 @@
 static bool ask_ranks(struct ftree *ft, struct query_round *r);
 
 static const struct {
-    /* On the acting root, before it goes down: replaces the request, or returns why it does not go. */
+    /* On the acting root, before it goes down: replaces the request, or returns why it does not
+     * go. */
     const char *(*at_root)(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY]);
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
     bool (*at_node)(struct ftree *ft, struct query_round *r);
@@ -156,7 +157,8 @@ static int32_t top_of(const struct ftree *ft, const struct query_round *r)
     return r->asker == FTREE_NONE ? ftree_partition_top(ft) : ft->self;
 }
 
-/* Where another acts for it, the acting root asks its children, and is itself one of those below. */
+/* Where another acts for it, the acting root asks its children, and is itself one of those
+ * below. */
 static void post_all(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     struct post p = {.now = now, .r = r};
@@ -258,7 +260,8 @@ static void answer_nothing(struct ftree *ft, ftree_time now, uint8_t kind, int32
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/* Takes the request.  What comes twice is asked for by another now, who did not hear of the first. */
+/* Takes the request.  What comes twice is asked for by another now, who did not hear of the
+ * first. */
 static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t number,
                         int32_t asker, struct ftree_bytes *request)
 {

@@ -14,9 +14,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * A query: a person asks one agent, and all nodes of the job answer.  It goes to the acting root, from
- * there down the tree, and each node answers to the one that asked it with what the nodes below it and
- * its own ranks say, merged.  A value for all nodes takes the same way, and the answers acknowledge it.
+ * A query: a person asks one agent, and all nodes of the job answer.  It goes to the acting root,
+ * from there down the tree, and each node answers to the one that asked it with what the nodes
+ * below it and its own ranks say, merged.  A value for all nodes takes the same way, and the
+ * answers acknowledge it.
  *
  *     query.c    the way down
  *     answer.c   what nodes answer: merged, bounded, in bytes

@@ -8,19 +8,20 @@
 #include <string.h>
 
 /*
- * What a person sets while the job runs.  The acting root adds it to what was set before, and gives all
- * of that a version, a number that grows; of two versions the newer one counts, so that one message is all
- * that a node has to get, whatever it has missed.  Every node keeps it: any may have to act for the root.
+ * What a person sets while the job runs.  The acting root adds it to what was set before, and gives
+ * all of that a version, a number that grows; of two versions the newer one counts, so that one
+ * message is all that a node has to get, whatever it has missed.  Every node keeps it: any may have
+ * to act for the root.
  *
- * The acting root knows who has answered, and asks the others again at growing intervals, so that a node
- * that comes back has it, too.  Whoever acts in its place asks all.
+ * The acting root knows who has answered, and asks the others again at growing intervals, so that a
+ * node that comes back has it, too.  Whoever acts in its place asks all.
  */
 
 #define AGAIN_MIN (1000 * FTREE_MS)
 #define AGAIN_MAX (64000 * FTREE_MS)
 
-/* Newer than what is known here, or where somebody asks.  Who gave it is part of it: two nodes may act as
- * root, on two sides of a broken network. */
+/* Newer than what is known here, or where somebody asks.  Who gave it is part of it: two nodes may
+ * act as root, on two sides of a broken network. */
 static uint64_t next_version(const struct ftree *ft, uint64_t theirs)
 {
     uint64_t known = ft->queries->set.version;

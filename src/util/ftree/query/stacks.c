@@ -9,7 +9,8 @@
 
 #include <stdio.h>
 
-/* Where ranks are in their code: the request says which, and each node has those of its own taken. */
+/* Where ranks are in their code: the request says which, and each node has those of its own
+ * taken. */
 
 #define NUMBER_BYTES 10
 

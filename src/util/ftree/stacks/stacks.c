@@ -144,7 +144,8 @@ struct order {
     int32_t count, index;
 };
 
-/* Those of the most ranks first; no call counts more than the one that called it, and is behind it. */
+/* Those of the most ranks first; no call counts more than the one that called it, and is behind
+ * it. */
 static int by_count(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;

@@ -193,8 +193,8 @@ static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Nobody counts what is under way of it: it must not have moved for longer.  A target need only turn
- * its progress, which it does as long as it waits. */
+/* Nobody counts what is under way of it: it must not have moved for longer.  A target need only
+ * turn its progress, which it does as long as it waits. */
 static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
                                    const struct waits_request *q, bool *unsure)
 {

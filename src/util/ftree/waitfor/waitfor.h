@@ -160,8 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
-    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long there is
-                                   * none after it */
+    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
+                                   * there is none after it */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */

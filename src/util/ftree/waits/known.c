@@ -234,8 +234,8 @@ static bool same_key(const void *a, const void *b)
     return by_key(a, b) == 0;
 }
 
-/* What a rank said last of a communicator comes first.  A lock is taken and given back, so that what
- * was said last is not known of it. */
+/* What a rank said last of a communicator comes first.  A lock is taken and given back, so that
+ * what was said last is not known of it. */
 static int by_newest(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;

@@ -98,7 +98,8 @@ struct waits {
     FTREE_ARRAY(struct term) terms;
     FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; last and before are not used */
     bool *comm_goes_up; /* [comms] not all of its members have spoken, or are decided */
-    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree in both, rank */
+    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree in both,
+                                             * rank */
     FTREE_ARRAY(struct core) cores;
     FTREE_ARRAY(int32_t) core_ranks;
     FTREE_ARRAY(struct waits_end) ends;
