@@ -145,12 +145,7 @@ struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now)
         rc = add_below(ft, w);
     if (!rc)
         rc = add_ends(ft, w, now);
-    if (!rc)
-        rc = ftree_waits_reduce(w);
-    if (!rc)
-        return w;
-    ftree_waits_destroy(w);
-    return NULL;
+    return ftree_waits_reduced(w, rc);
 }
 
 /* ---- whose victims --------------------------------------------------------------------------- */

@@ -265,12 +265,7 @@ struct waits *waitfor_judge(struct ftree *ft, struct waitfor_asked *ranks, int32
     for (int32_t i = 0; i < n && !rc; i++)
         if (ranks[i].answer)
             rc = add_answer(w, ranks, n, ranks[i].answer, unsure);
-    if (!rc)
-        rc = ftree_waits_reduce(w);
-    if (!rc)
-        return w;
-    ftree_waits_destroy(w);
-    return NULL;
+    return ftree_waits_reduced(w, rc);
 }
 
 /* ---- near misses ----------------------------------------------------------------------------- */

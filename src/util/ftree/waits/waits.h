@@ -376,6 +376,9 @@ int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len);
  * requests, but for sorting them.  Errors: FTREE_ERR_NOMEM: nothing is decided then. */
 int ftree_waits_reduce(struct waits *w);
 
+/* Purpose: the same, where adding came to rc.  Returns w, or ends it and returns NULL. */
+struct waits *ftree_waits_reduced(struct waits *w, int rc);
+
 /* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
  * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES
  * at least. */
