@@ -55,6 +55,12 @@ static bool may_be_cut_off(const struct ftree *ft, ftree_time now, int32_t hop)
     return false;
 }
 
+/* Half of the cases that a node takes may be of nodes that are not next to it. */
+static bool has_room_for_others(const struct ftree *ft)
+{
+    return ft->state->cases.n <= ft->cfg.pending_max / 2;
+}
+
 static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool *substitute)
 {
     int32_t child, above = ft->self;
@@ -72,11 +78,11 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     if (suspect == above)
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
     child = ftree_topo_child_toward(ft->topo, above, suspect);
-    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for
-     * nothing */
-    if (child == suspect || !ftree_peer_usable(ft, now, child) || ftree_case_is_suspect(ft, child))
+    if (child == suspect || !ftree_peer_usable(ft, now, child))
         return ft->self;
-    return child;
+    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for
+     * nothing; but where everybody is one, it is asked by those who are next to it */
+    return ftree_case_is_suspect(ft, child) && has_room_for_others(ft) ? ft->self : child;
 }
 
 /* ---- merging on the way ---------------------------------------------------------------------- */
@@ -137,6 +143,27 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
         f->at = now;
     }
     return false;
+}
+
+/* How many went this way a moment ago. */
+static int32_t passed_on(const struct ftree *ft, ftree_time now)
+{
+    int32_t n = 0;
+
+    FTREE_EACH(const struct forward, f, ft->intake->forwards)
+        n += f->held.count || f->at + ft->cfg.stall / 2 > now;
+    return n;
+}
+
+/* Where everybody waits, and each for another, each of them is a suspect, and all of that would go
+ * through the root.  Ranks that say what they wait for make it needless: who waits for whom goes up
+ * by itself, and the root asks those whom others wait for and who do not wait (waitfor/).  So only
+ * so many stalls are passed on in half a stall limit; those that last come again. */
+static bool is_one_too_many(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    return ft->io->waits && ftree_symptom_is_stall(s) && find_forward(ft, s) < 0 &&
+           ft->intake->forwards.n >= ft->cfg.pending_max &&
+           passed_on(ft, now) >= ft->cfg.pending_max;
 }
 
 void ftree_intake_tick(struct ftree *ft, ftree_time now)
@@ -238,6 +265,10 @@ void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     }
     if (hop == ft->self) {
         ftree_correlate(ft, now, s, 0);
+        return;
+    }
+    if (is_one_too_many(ft, now, s)) {
+        ftree_trace(ft, "symptom about %s is one too many", ftree_name(ft, s->about.node));
         return;
     }
     if (held_back(ft, now, s))

@@ -75,16 +75,16 @@ char *ftree_report_json(const struct report_job *rj);
  * "200-298:2". */
 void ftree_report_run(FILE *f, int32_t first, int32_t step, int32_t count);
 
-/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each beginning
- * with `indent`:
+/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each
+ * beginning with `indent`:
  *     5 ranks (2-6)  main app.c:40
  *       3 ranks (2, 5-6)  solve solver.c:120 > MPI_Recv
  *       2 ranks (3-4)  compute solver.c:77
  * Returns a string to be freed by free(3); NULL: out of memory. */
 char *ftree_report_stacks(const struct ftree_stacks *s, const char *indent);
 
-/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place.  NULL: out
- * of memory. */
+/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place.
+ * NULL: out of memory. */
 struct json_object;
 struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s);
 

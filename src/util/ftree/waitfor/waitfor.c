@@ -124,9 +124,8 @@ void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_typ
     waitfor_changed(ft, now);
 }
 
-void ftree_waitfor_stop(struct ftree *ft, ftree_time now)
+void ftree_waitfor_stop(struct ftree *ft)
 {
-    (void) now;
     end_work(ft);
 }
 

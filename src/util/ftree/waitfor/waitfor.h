@@ -160,8 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
-    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long there is
-                                   * none after it */
+    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
+                                   * there is none after it */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
-void ftree_waitfor_stop(struct ftree *ft, ftree_time now);
+void ftree_waitfor_stop(struct ftree *ft);
 void ftree_waitfor_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_waitfor_deadline(const struct ftree *ft);
 void ftree_waitfor_clear(struct ftree *ft);

@@ -17,8 +17,8 @@
  */
 
 /* Each side computes it for each message (MPIDI_faultloc_mark() of the glue is the same): a product
- * spreads a tag over all bits; inverting every other one and the square keep sums of tags apart that
- * are equal. */
+ * spreads a tag over all bits; inverting every other one and the square keep sums of tags apart
+ * that are equal. */
 uint64_t ftree_waits_mark(uint32_t context, int32_t tag)
 {
     uint64_t key = (uint64_t) context << 48 | (uint32_t) tag;

@@ -83,12 +83,12 @@ enum waits_kind {
  * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
  * waits itself.  The lock of a window, if that is what it waits for, is a request besides.
  *
- * A lock is a communicator of which nobody has done anything but those who hold the lock, or wait for
- * it; its key is that of the window's communicator with one of these added, and `begun` of
- * `last` is one of enum waits_lock.  Who waits for a lock waits, as in a collective, for all that have
- * begun less: MPI_Win_lock of an exclusive one for WAITS_LOCK_NONE of the target's and of all, of a
- * shared one for WAITS_LOCK_SHARED of the target's, MPI_Win_lock_all for WAITS_LOCK_SHARED of any.  Each
- * holder alone keeps it waiting, wherever its target is, and whatever is under way.
+ * A lock is a communicator of which nobody has done anything but those who hold the lock, or wait
+ * for it; its key is that of the window's communicator with one of these added, and `begun` of
+ * `last` is one of enum waits_lock.  Who waits for a lock waits, as in a collective, for all that
+ * have begun less: MPI_Win_lock of an exclusive one for WAITS_LOCK_NONE of the target's and of all,
+ * of a shared one for WAITS_LOCK_SHARED of the target's, MPI_Win_lock_all for WAITS_LOCK_SHARED of
+ * any.  Each holder alone keeps it waiting, wherever its target is, and whatever is under way.
  */
 #define WAITS_LOCK_OF_ONE 0x40000000u /* of one target, which is the key's `first` */
 #define WAITS_LOCK_OF_ALL 0x80000000u /* MPI_Win_lock_all: shared ones of all targets */
@@ -379,6 +379,9 @@ int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len);
  * Errors: FTREE_ERR_NOMEM: nothing is decided then. */
 int ftree_waits_reduce(struct waits *w, bool is_top);
 
+/* Purpose: the same, where adding came to rc.  Returns w, or ends it and returns NULL. */
+struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc);
+
 /* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
  * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES
  * at least. */
@@ -400,19 +403,24 @@ int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
  * Returns the length of the cycle.  0: out of memory. */
 int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
 
-/* Purpose: the ranks whose messages decide about the wait of a rank: of a wait for all those in `set`,
- * n ranks; of a wait for one, or for any member, all.  Returns how many there are, of which the first
- * `most` are in `peer`. */
+/* Purpose: the ranks whose messages decide about the wait of a rank: of a wait for all those in
+ * `set`, n ranks; of a wait for one, or for any member, all.  Returns how many there are, of which
+ * the first `most` are in `peer`. */
 int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *set, int32_t n,
                           int32_t *peer, int32_t most);
 
-/* Purpose: some of those who are blocked because they wait for that rank themselves, which has called
- * MPI_Finalize.  Returns how many are in `waiter`. */
+/* Purpose: some of those who are blocked because they wait for that rank themselves, which has
+ * called MPI_Finalize.  Returns how many are in `waiter`. */
 int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter, int32_t most);
 
-/* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.  Returns
- * how many are in `end`, where the count is that of the ranks that wait for it themselves. */
+/* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.
+ * Returns how many are in `end`, where the count is that of the ranks that wait for it
+ * themselves. */
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most);
+
+/* Purpose: the i-th of the ranks of which anything is known, in ascending order; false: there are
+ * no more. */
+bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank);
 
 /* Purpose: how many ranks wait, as far as is known. */
 int32_t ftree_waits_count(const struct waits *w);
@@ -424,8 +432,9 @@ bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
 
 #define WAITS_CLASSES_MAX 4
 
-/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many.  At least
- * one rank has begun no other since; what those did that have begun the next one is known, too. */
+/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many.  At
+ * least one rank has begun no other since; what those did that have begun the next one is known,
+ * too. */
 struct waits_mismatch {
     struct waits_key comm;
     int32_t size; /* of the communicator; 0: not known */

@@ -6,9 +6,10 @@
 #include "faultloc/mpi/parts.h"
 
 /*
- * The last two collective operations of each communicator: what the bindings noted in it (the seam's
- * MPIDI_FAULTLOC_COLL), read when a record is written.  All communicators are in a list, so that
- * those used last are found; a new one begins at 0, whatever was noted of one with its context.
+ * The last two collective operations of each communicator: what the bindings noted in it (the
+ * seam's MPIDI_FAULTLOC_COLL), read when a record is written.  All communicators are in a list, so
+ * that those used last are found; a new one begins at 0, whatever was noted of one with its
+ * context.
  */
 
 static MPIR_Comm *first;

@@ -58,8 +58,8 @@ void MPIDI_faultloc_begin_collectives(void);
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
 void MPIDI_faultloc_collective_before(MPIR_Comm *comm, struct waits_collective *before);
 
-/* Purpose: true if its collectives are noted, as those of all communicators are that were made since
- * faultloc began, and those of the world. */
+/* Purpose: true if its collectives are noted, as those of all communicators are that were made
+ * since faultloc began, and those of the world. */
 bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
 
 /* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
@@ -70,8 +70,8 @@ int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);
 
-/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a persistent
- * one, which has no place in the order; NULL: it is none, or not started. */
+/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a
+ * persistent one, which has no place in the order; NULL: it is none, or not started. */
 MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
 
 /* Purpose: what a wait in that MPI function is for, where it is no request: WAITS_RMA, WAITS_OTHER,
@@ -184,8 +184,8 @@ uint64_t MPIDI_faultloc_moment(void);
 /* Purpose: answers, if the agent has asked. */
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
 
-/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can say
- * what this one waits for: `wait` and its requests stay as they are. */
+/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can
+ * say what this one waits for: `wait` and its requests stay as they are. */
 void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */

@@ -17,8 +17,8 @@
  * requests are at hand, and nothing of them need be noted before.
  *
  * A request's peer, tag and communicator were noted when it began (MPIDI_FAULTLOC_NOTE()).  The
- * messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX says that a
- * receive has ended; other transports have no such place, so nothing is said of them.
+ * messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX says that
+ * a receive has ended; other transports have no such place, so nothing is said of them.
  */
 
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
@@ -41,8 +41,9 @@ static bool is_comm_of(const MPIR_Comm * comm, uint32_t context, bool of_sends)
     return MPIR_Object_get_ref(comm) > 0 && id == (context & ~(uint32_t) MPIR_CONTEXT_SUFFIX_MASK);
 }
 
-/* Those that MPICH is making, in MPI_Comm_idup for example, have no context yet, but an old one or 0:
- * they are not noted either.  Nor are those that it has made of the world before faultloc began. */
+/* Those that MPICH is making, in MPI_Comm_idup for example, have no context yet, but an old one or
+ * 0: they are not noted either.  Nor are those that it has made of the world before faultloc
+ * began. */
 struct search {
     uint32_t context;
     bool of_sends;
@@ -104,8 +105,8 @@ static bool list_members(MPIR_Comm * comm, struct waits_comm *c)
     return true;
 }
 
-/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this world
- * alone.  A context stands for messages of one kind: those of collectives have another. */
+/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this
+ * world alone.  A context stands for messages of one kind: those of collectives have another. */
 static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
 {
     struct waits_comm *c = &r->comm[r->comms];
@@ -214,11 +215,11 @@ enum need {
     ROOT_NEEDS_ALL
 };
 
-/* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and w),
- * scans, and those of neighborhoods are not among them: of these the receives inside say more.  All
- * that makes a communicator or a window agrees upon a context with all members, and MPI_Win_fence and
- * MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank waits for the root or
- * not at all. */
+/* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and
+ * w), scans, and those of neighborhoods are not among them: of these the receives inside say more.
+ * All that makes a communicator or a window agrees upon a context with all members, and
+ * MPI_Win_fence and MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank
+ * waits for the root or not at all. */
 static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
@@ -258,8 +259,8 @@ static enum need need_of(uint32_t call)
     return NEEDS_UNKNOWN;
 }
 
-/* The n-th operation on a communicator, if it is one of the last two, of which all is known: whether it
- * is what this rank cannot go on without, and whose part. */
+/* The n-th operation on a communicator, if it is one of the last two, of which all is known:
+ * whether it is what this rank cannot go on without, and whose part. */
 static bool describe_collective(struct waits_record *r, struct waits_request *q, MPIR_Comm * comm,
                                 uint32_t number)
 {
@@ -327,7 +328,8 @@ static struct waits_request *add_collective(struct waits_record *r,
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 
-/* A lock, as waits.h has it; FTREE_NONE: there is no room.  Who holds it, or waits, is at `begun`. */
+/* A lock, as waits.h has it; FTREE_NONE: there is no room.  Who holds it, or waits, is at
+ * `begun`. */
 static int8_t add_lock(struct waits_record *r, const struct MPIDI_faultloc_lock *lock, uint32_t kind,
                        uint32_t begun)
 {
@@ -570,8 +572,8 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
     MPIR_Request *chosen[WAITS_REQUESTS_MAX];
     int n = choose(w, chosen), told = 0;
 
-    /* An operation that needs all members lacks those who have not begun it, and nobody else; whom it
-     * happens to receive from is how it is done. */
+    /* An operation that needs all members lacks those who have not begun it, and nobody else; whom
+     * it happens to receive from is how it is done. */
     if (collective && collective->peer == FTREE_NONE && need_of(r->call) != NEEDS_ALL_AND_MORE)
         return;
     for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
@@ -745,14 +747,15 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /*
- * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until they
- * have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them at once.
- * A thread that polls is not on the list: it tells for itself, and that holds as long as no call begins
- * or ends in any thread, but for those in vain, no message begins, and no receive ends.  All other
- * threads of the process must sleep until one of these wakes them, or nothing is said.
+ * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until
+ * they have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them
+ * at once.  A thread that polls is not on the list: it tells for itself, and that holds as long as
+ * no call begins or ends in any thread, but for those in vain, no message begins, and no receive
+ * ends.  All other threads of the process must sleep until one of these wakes them, or nothing is
+ * said.
  *
- * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them are on
- * the list but the one that holds it: what is left of the sum is its own call.
+ * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
+ * are on the list but the one that holds it: what is left of the sum is its own call.
  */
 static struct MPIDI_faultloc_wait *waiting;
 static uint32_t calls;          /* the sum of those on the list */
@@ -813,8 +816,8 @@ static void take_out(struct MPIDI_faultloc_wait *w)
     calls -= w->call;
 }
 
-/* The lock is not fair: one that has just let it go takes it again before a thread that waits for it is
- * awake, perhaps for seconds.  So one rests now and then as long as a question is open. */
+/* The lock is not fair: one that has just let it go takes it again before a thread that waits for
+ * it is awake, perhaps for seconds.  So one rests now and then as long as a question is open. */
 void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait)
 {
     static const struct timespec rest = {.tv_nsec = REST_NS };

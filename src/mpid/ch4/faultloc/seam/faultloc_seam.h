@@ -62,10 +62,11 @@ struct faultloc_slot {
     uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
     uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
-    uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which nothing
-                           * had come true that was asked for: Test and Iprobe, and the like */
-    int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the process
-                           * names it by PR_SET_PTRACER; 0: it can, or nothing is known */
+    uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which
+                           * nothing had come true that was asked for: Test and Iprobe, and the
+                           * like */
+    int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the
+                           * process names it by PR_SET_PTRACER; 0: it can, or nothing is known */
 };
 
 /*
@@ -280,8 +281,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
  */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 
-/* Which message a request is about: UCX and OFI do not keep that until completion.  Where there is no
- * error there is a request; the caller asks for the error, too: it is free here. */
+/* Which message a request is about: UCX and OFI do not keep that until completion.  Where there is
+ * no error there is a request; the caller asks for the error, too: it is free here. */
 #define MPIDI_FAULTLOC_NOTE(req, peer, tag, context) \
     do { \
         MPIDI_REQUEST(req, faultloc_peer) = (peer); \
@@ -356,11 +357,11 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end, and answers
- * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete; NULL:
- * there is no more than `req`.
+ * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete;
+ * NULL: there is no more than `req`.
  *
- * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get the
- * global lock here, and can tell meanwhile what this one waits for. */
+ * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get
+ * the global lock here, and can tell meanwhile what this one waits for. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
 #define MPIDI_FAULTLOC_LETS_OTHERS MPIR_IS_THREADED
 #define MPIDI_FAULTLOC_YIELD do { } while (0)
@@ -393,8 +394,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
     MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait_one_of(reqs, n))
 
-/* A call returns without what it asked for: all of the requests, or one of them.  Who asks again and
- * again waits, too. */
+/* A call returns without what it asked for: all of the requests, or one of them.  Who asks again
+ * and again waits, too. */
 extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits for an answer */
 #define MPIDI_FAULTLOC_POLLED(mode, reqs, n) \
     do { \
