@@ -88,12 +88,12 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
     state->waiting = now - waits_since(seen, since);
 }
 
-/* It has no wait of its own, but asks again and again. */
+/* It has no wait of its own, but asks again and again: of many threads one does at least, and the rank
+ * says what the others do when it is asked. */
 static void judge_polls(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
                         ftree_time now, struct ftree_rank_state *state)
 {
-    if (state->phase == FTREE_PHASE_WAITING || slot->many_threads || !seen->polled ||
-        now - seen->polled >= TURNS_NS)
+    if (state->phase == FTREE_PHASE_WAITING || !seen->polled || now - seen->polled >= TURNS_NS)
         return;
     state->phase = FTREE_PHASE_WAITING;
     state->waiting = now - waits_since(seen, seen->useful_since);
