@@ -298,9 +298,11 @@ testlib_headers = \
     test/lib/lone.h \
     test/lib/messages.h \
     test/lib/nomem.h \
+    test/lib/nomem_json.h \
     test/lib/process.h \
     test/lib/program.h \
     test/lib/sample.h \
+    test/lib/schema.h \
     test/lib/shape.h \
     test/lib/stories.h \
     test/lib/suite.h \

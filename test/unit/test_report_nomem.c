@@ -4,7 +4,7 @@
  */
 
 #include "base.h"
-#include "nomem.h"
+#include "nomem_json.h"
 #include "ftree_int.h"
 #include "ftree/report/report.h"
 #include "suite.h"
@@ -13,13 +13,6 @@
 #include <json.h>
 
 /* What a report asks for is refused: it is the whole report or none. */
-
-NOMEM_WRAP(struct json_object *, json_object_new_object, (void), ())
-NOMEM_WRAP(struct json_object *, json_object_new_array, (void), ())
-NOMEM_WRAP(struct json_object *, json_object_new_string, (const char *s), (s))
-NOMEM_WRAP(struct json_object *, json_object_new_int, (int32_t i), (i))
-NOMEM_WRAP(struct json_object *, json_object_new_int64, (int64_t i), (i))
-NOMEM_WRAP(struct json_object *, json_object_new_double_s, (double d, const char *s), (d, s))
 
 #define NOW (100000 * FTREE_MS)
 

@@ -224,10 +224,52 @@ START_TEST(the_root_waits_for_members_that_have_not_spoken)
 }
 END_TEST
 
+/* ---- an open core ---------------------------------------------------------------------------- */
+
+/* 4 and 5 are of one node and wait for each other, and 4 for 12 of another node as well. */
+static void begin_core(struct ranks *r)
+{
+    ranks_wait(r, 4, CALL_WAITALL, WAITS_FOR_ALL);
+    ranks_recv(r, 4, 5, 7, WORLD_CONTEXT);
+    ranks_recv(r, 4, 12, 7, WORLD_CONTEXT);
+    receive(r, 5, 4);
+}
+
+static const struct {
+    int later_ms; /* 12 waits for 4; -1: never */
+    int ranks, after_ms, before_ms;
+} open_rows[] = {
+    {0, 3, 1100, 1400},
+    {300, 3, 1400, 1800},
+    {-1, 2, 1500, 2100},
+};
+
+/* Ranks that stall within half a stall limit are in the verdict; it does not wait longer. */
+START_TEST(an_open_core_waits_for_its_other_ranks)
+{
+    struct ranks *r = begin();
+    ftree_time begun = r->w->now;
+
+    begin_core(r);
+    if (open_rows[_i].later_ms > 0)
+        world_run(r->w, open_rows[_i].later_ms * FTREE_MS);
+    if (open_rows[_i].later_ms >= 0)
+        receive(r, 12, 4);
+    world_run(r->w, 8 * SECOND);
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->report[0].class_, FTREE_CLASS_DEADLOCK);
+    ck_assert_int_eq(r->w->report[0].component.count, open_rows[_i].ranks);
+    ck_assert_uint_ge(r->w->reported_at[0], begun + open_rows[_i].after_ms * FTREE_MS);
+    ck_assert_uint_le(r->w->reported_at[0], begun + open_rows[_i].before_ms * FTREE_MS);
+    world_free(r->w);
+}
+END_TEST
+
 SUITE("waitfor_decide")
 {
     TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 7);
     TEST(the_pause_of_a_candidate_grows);
     TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, COUNT(later));
     TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 2);
+    TEST_ROWS(an_open_core_waits_for_its_other_ranks, 3);
 }

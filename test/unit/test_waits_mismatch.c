@@ -243,7 +243,7 @@ START_TEST(of_what_a_rank_has_said_the_newest_counts)
         r.comm[0].before.call = said[i].before;
         ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
     }
-    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     ck_assert(ftree_waits_mismatch_at(w, 0, &m));
     ck_assert_int_eq(m.told, 3);
     ck_assert_int_eq(m.class_[0].count, 2);
@@ -282,7 +282,7 @@ START_TEST(each_thread_has_communicators_of_its_own)
     for (int32_t rank = 0; rank < 4; rank++)
         for (uint8_t thread = 0; thread < WAITS_THREADS_MAX; thread++)
             add_thread(w, &k, rank, thread);
-    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     for (int32_t i = 0; i < WAITS_THREADS_MAX * WAITS_COMMS_MAX; i++) {
         ck_assert(ftree_waits_mismatch_at(w, i, &m));
         ck_assert_int_eq(m.class_[1].example, 1);

@@ -383,7 +383,7 @@ static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, uint8_
     memcpy(exact, bytes, len);
     rc = ftree_waits_merge(w, exact, len);
     free(exact);
-    REQUIRE(ftree_waits_reduce(w) == FTREE_OK); /* of what was merged until then */
+    REQUIRE(ftree_waits_reduce(w, true) == FTREE_OK); /* of what was merged until then */
     struct waits_core core;
     for (int32_t i = 0; ftree_waits_core_at(w, i, &core); i++) {
         REQUIRE(core.ranks >= 1 && core.ranks <= SIZE);

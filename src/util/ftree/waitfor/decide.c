@@ -181,15 +181,36 @@ static bool fill_in(struct ftree *ft, const struct waits *w, const int32_t *set,
 
 /* ---- what a reduction has found -------------------------------------------------------------- */
 
+static bool is_not_asked(const struct waitfor_candidate *c)
+{
+    return c->kind == WAITFOR_CORE && c->state == WAITFOR_DUE && c->round == 0 && !c->verdict;
+}
+
+/* Of an open core more ranks may be about to stall: as with a mismatch, they get half a stall limit
+ * from when the first of them were found. */
+static ftree_time when_to_ask(struct ftree *ft, ftree_time now, const struct waits_core *core)
+{
+    ftree_time t = core->is_open ? now + ft->cfg.stall / 2 : now;
+
+    FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        for (int32_t i = 0; i < core->ranks && is_not_asked(c); i++)
+            if (c->ranks.n > 0 && c->ranks.items[0].rank == core->rank[i])
+                t = ftree_min(t, c->next);
+    return t;
+}
+
 static void consider_core(struct ftree *ft, ftree_time now, const struct waits *w,
                           const struct waits_core *core)
 {
+    ftree_time when = when_to_ask(ft, now, core);
     int32_t set[WAITERS_MAX + 1];
     struct waitfor_candidate *c;
-    bool fits;
+    bool fits, is_new = take(ft, now, WAITFOR_CORE,
+                             key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
 
-    if (!take(ft, now, WAITFOR_CORE, key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing),
-              &c))
+    if (is_new || (c && is_not_asked(c)))
+        c->next = when;
+    if (!is_new)
         return;
     c->is_core_missing = core->missing;
     if (core->missing) {
@@ -320,6 +341,10 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
             c->next = now; /* one of its ranks may have gone on */
         if (c->state == WAITFOR_DROPPED && c->next == FTREE_NEVER)
             c->next = now; /* it is gone, and forgotten */
+        if (is_not_asked(c) && !c->was_there) {
+            c->state = WAITFOR_DROPPED; /* it has grown, or fallen apart */
+            c->next = now;
+        }
     }
 }
 

@@ -146,7 +146,7 @@ struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now)
     if (!rc)
         rc = add_ends(ft, w, now);
     if (!rc)
-        rc = ftree_waits_reduce(w);
+        rc = ftree_waits_reduce(w, ftree_route_is_root(ft));
     if (!rc)
         return w;
     ftree_waits_destroy(w);

@@ -266,7 +266,7 @@ struct waits *waitfor_judge(struct ftree *ft, struct waitfor_asked *ranks, int32
         if (ranks[i].answer)
             rc = add_answer(w, ranks, n, ranks[i].answer, unsure);
     if (!rc)
-        rc = ftree_waits_reduce(w);
+        rc = ftree_waits_reduce(w, true);
     if (!rc)
         return w;
     ftree_waits_destroy(w);

@@ -345,6 +345,8 @@ struct waits_core {
     int32_t id; /* the lowest rank */
     bool missing; /* it is one rank that has called MPI_Finalize; else a cycle or a knot */
     bool polls; /* some of them poll, so that it is not certain */
+    bool is_open; /* some of them wait besides for what is not known: they never go on, but there may
+                   * be more of them */
     bool collective; /* a collective that some of them, or those behind, are in, lacks the others */
     struct waits_key comm; /* then: of which communicator */
     int32_t ranks;
@@ -373,8 +375,9 @@ int ftree_waits_add(struct waits *w, const struct waits_record *r);
 int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len);
 
 /* Purpose: decides what can be decided, once all is added.  Time and memory are linear in ranks and
- * requests, but for sorting them.  Errors: FTREE_ERR_NOMEM: nothing is decided then. */
-int ftree_waits_reduce(struct waits *w);
+ * requests, but for sorting them.  is_top: nobody above knows more, so that open cores are cores.
+ * Errors: FTREE_ERR_NOMEM: nothing is decided then. */
+int ftree_waits_reduce(struct waits *w, bool is_top);
 
 /* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
  * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES

@@ -148,6 +148,7 @@ struct search {
     bool *is_fixed; /* known from below, whatever its inputs */
     bool *only_done; /* all of its inputs have called MPI_Finalize */
     bool *is_open; /* more may be known above of what it waits for */
+    bool is_top;
     int32_t *pending; /* inputs that do not go on, of a node that needs all */
     int32_t *because; /* of what it goes on: at first a node, then the id of a core */
     int32_t *queue;
@@ -169,7 +170,7 @@ bool waits_is_done(const struct search *s, int32_t v);
 int waits_find_cores(struct search *s);
 
 /* blocked.c.  Errors: FTREE_ERR_NOMEM. */
-int waits_decide(struct waits *w);
+int waits_decide(struct waits *w, bool is_top);
 
 /* items.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_choose_comms(struct waits *w);
