@@ -149,6 +149,23 @@ static void a_victim_goes_on(struct ranks *r)
     ranks_go_on(r, 2);
 }
 
+/* Its agent sees that it waits since another moment than at first. */
+static void seen_to_wait_for(struct ranks *r, int32_t rank, ftree_time waiting)
+{
+    r->w->wait_since[rank] = r->w->now - waiting;
+    ftree_stall_over(r->w->node[r->w->rank_node[rank]].ft, r->w->now, rank);
+}
+
+static void a_wait_before_the_looks_is_seen_to_have_ended(struct ranks *r)
+{
+    seen_to_wait_for(r, 14, 400 * FTREE_MS);
+}
+
+static void one_has_waited_anew_since(struct ranks *r)
+{
+    seen_to_wait_for(r, 14, FTREE_MS);
+}
+
 static const struct {
     const char *what;
     void (*then)(struct ranks *r);
@@ -159,6 +176,9 @@ static const struct {
     {"the last goes on", the_last_goes_on, true},
     {"one moves and waits again", one_moves_and_waits_again, true},
     {"a victim goes on", a_victim_goes_on, false},
+    {"a wait before the looks is seen to have ended",
+     a_wait_before_the_looks_is_seen_to_have_ended, false},
+    {"one has waited anew since", one_has_waited_anew_since, true},
 };
 
 START_TEST(a_verdict_is_over_once_one_of_its_ranks_goes_on)
@@ -249,7 +269,7 @@ SUITE("waitfor_decide")
 {
     TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 7);
     TEST(the_pause_of_a_candidate_grows);
-    TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, 5);
+    TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, COUNT(later));
     TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 2);
     TEST_ROWS(an_open_core_waits_for_its_other_ranks, 3);
 }

@@ -24,9 +24,10 @@
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
-#define PATIENT_THREADS 65536 /* of many threads, of which one may run */
+#define PATIENT_NS (300 * FTREE_MS) /* of many threads, of which one may run */
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
-#define REST_NS 1000000         /* and so long the others get the lock */
+#define REST_NS 1000000         /* and so long the others get the lock; */
+#define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
 
 uint32_t MPIDI_faultloc_asked;
 
@@ -105,18 +106,24 @@ static bool list_members(MPIR_Comm * comm, struct waits_comm *c)
     return true;
 }
 
+static int8_t place_of_key(const struct waits_record *r, struct waits_key key)
+{
+    for (int32_t i = 0; i < r->comms; i++)
+        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
+            return (int8_t) i;
+    return FTREE_NONE;
+}
+
 /* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this
  * world alone.  A context stands for messages of one kind: those of collectives have another. */
 static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
 {
     struct waits_comm *c = &r->comm[r->comms];
     struct waits_key key = {.context = context,.first = world_rank(comm, 0) };
+    int8_t at = place_of_key(r, key);
 
-    for (int32_t i = 0; i < r->comms; i++)
-        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
-            return (int8_t) i;
-    if (r->comms == WAITS_COMMS_MAX)
-        return FTREE_NONE;
+    if (at != FTREE_NONE || r->comms == WAITS_COMMS_MAX)
+        return at;
     memset(c, 0, sizeof(*c));
     c->key = key;
     c->size = comm->remote_size;
@@ -336,13 +343,12 @@ static int8_t add_lock(struct waits_record *r, const struct MPIDI_faultloc_lock 
     MPIR_Comm *comm = lock->win->comm_ptr;
     struct waits_comm *c = &r->comm[r->comms];
     struct waits_key key = {.context = comm->recvcontext_id | kind };
+    int8_t at;
 
     key.first = kind == WAITS_LOCK_OF_ONE ? lock->target : world_rank(comm, 0);
-    for (int32_t i = 0; i < r->comms; i++)
-        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
-            return (int8_t) i;
-    if (r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
-        return FTREE_NONE;
+    at = place_of_key(r, key);
+    if (at != FTREE_NONE || r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
+        return at;
     memset(c, 0, sizeof(*c));
     c->key = key;
     c->size = comm->remote_size;
@@ -635,7 +641,8 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     r->state = (uint8_t) state_of(r);
     if (!has_many_threads())
         add_locks_held(r);
-    add_other_comms(r);
+    if (!is_one_of_many())
+        add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -749,18 +756,22 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
 /*
  * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until
  * they have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them
- * at once.  A thread that polls is not on the list: it tells for itself, and that holds as long as
- * no call begins or ends in any thread, but for those in vain, no message begins, and no receive
- * ends.  All other threads of the process must sleep until one of these wakes them, or nothing is
- * said.
+ * at once.  A thread that polls tells for itself, and that holds as long as no call begins or ends
+ * in any thread, but for those in vain, no message begins, and no receive ends.  Then it rests on
+ * the list, for it would take the lock again before those that have not told get it.  All other
+ * threads of the process must sleep until one of these wakes them, or nothing is said.
  *
  * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
  * are on the list but the one that holds it: what is left of the sum is its own call.
  */
 static struct MPIDI_faultloc_wait *waiting;
-static uint32_t calls;          /* the sum of those on the list */
+static uint32_t calls;          /* the sum of those on the list, */
+static uint64_t ends;           /* and of what the ends of those in vain will add */
 
 static struct {
+    uint32_t asked;             /* the number of the question, */
+    ftree_time since;           /* and when it was seen first */
+    bool runs;                  /* a thread has gone on since */
     uint64_t moment;
     uint64_t switches;          /* of the threads that sleep */
     ftree_time again;           /* when it is tried next */
@@ -776,15 +787,13 @@ uint64_t MPIDI_faultloc_moment(void)
     const struct faultloc_page *page = &MPIDI_faultloc_page.page;
 
     return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
-        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received;
+        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received + ends;
 }
 
-/* Of a call in vain, as if it had ended. */
-static uint64_t moment_of(const struct MPIDI_faultloc_wait *w)
+/* Calls in vain count as if they had ended. */
+static uint64_t end_of(const struct MPIDI_faultloc_wait *w)
 {
-    uint64_t end = w->polls ? (1u << FAULTLOC_CALL_BITS) - (uint64_t) w->call : 0;
-
-    return MPIDI_faultloc_moment() + end;
+    return w->polls ? (1u << FAULTLOC_CALL_BITS) - (uint64_t) w->call : 0;
 }
 
 static void identify(struct MPIDI_faultloc_wait *w)
@@ -801,6 +810,7 @@ static void put_in(struct MPIDI_faultloc_wait *w)
 {
     identify(w);
     calls += w->call;
+    ends += end_of(w);
     w->next = waiting;
     w->at = &waiting;
     if (waiting)
@@ -814,6 +824,7 @@ static void take_out(struct MPIDI_faultloc_wait *w)
     if (w->next)
         w->next->at = w->at;
     calls -= w->call;
+    ends -= end_of(w);
 }
 
 /* The lock is not fair: one that has just let it go takes it again before a thread that waits for
@@ -881,6 +892,7 @@ static void forget_old(uint64_t moment)
 {
     int n = 0;
 
+    told.runs |= told.n > 0 && told.moment != moment;
     for (int i = 0; i < told.n && told.moment == moment; i++)
         if (told.record[i].polls) {
             told.thread[n] = told.thread[i];
@@ -915,7 +927,7 @@ static bool all_have_told(struct MPIDI_faultloc_wait *wait)
     ftree_time now = faultloc_now();
 
     identify(wait);
-    forget_old(moment_of(wait));
+    forget_old(MPIDI_faultloc_moment() + end_of(wait));
     if (!tell_poll(wait) && now < told.again)
         return false;
     told.again = now + AGAIN_NS;
@@ -934,6 +946,31 @@ static void forget_told(void)
 {
     told.n = 0;
     told.again = 0;
+}
+
+static bool is_named(const struct waits_page *page, MPIR_Comm * comm)
+{
+    struct waits_key key = {.context = comm->recvcontext_id,.first = world_rank(comm, 0) };
+
+    for (int32_t i = 0; i < page->records; i++)
+        if (place_of_key(&page->record[i], key) != FTREE_NONE)
+            return true;
+    return false;
+}
+
+/* As add_other_comms(): each finds room in the record of any thread. */
+static void spread_other_comms(struct waits_page *page)
+{
+    MPIR_Comm *comm[WAITS_THREADS_MAX * WAITS_COMMS_MAX];
+    int n = MPIDI_faultloc_comms(comm, WAITS_THREADS_MAX * WAITS_COMMS_MAX);
+    struct waits_record *r = page->record, *end = r + page->records;
+
+    for (int i = 0; i < n && r < end; i++) {
+        if (!is_named(page, comm[i]))
+            (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
+        while (r < end && r->comms == WAITS_COMMS_MAX)
+            r++;
+    }
 }
 
 static int32_t copy_told(struct waits_page *page)
@@ -975,10 +1012,12 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
 
     begin_writing(area);
     page->records = 1;
-    if (is_one_of_many())
+    if (is_one_of_many()) {
         page->records = copy_told(page);
-    else
+        spread_other_comms(page);
+    } else {
         fill_record(&page->record[0], wait);
+    }
     fill_exchanges(page, with);
     fill_posted(page, with);
     fill_sent(page, with);
@@ -992,19 +1031,46 @@ static void ask_next_turn(void)
     MPIDI_faultloc_page.slot.spins |= 255;
 }
 
+/* How long the question has been open. */
+static ftree_time open_for(uint32_t asked)
+{
+    ftree_time now = faultloc_now();
+
+    if (told.asked != asked) {
+        told.asked = asked;
+        told.since = now;
+        told.runs = false;
+    }
+    return now - told.since;
+}
+
+/* True: not all threads have told what they wait for, and they are given time. */
+static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
+{
+    ftree_time since = open_for(asked);
+
+    if (all_have_told(wait))
+        return false;
+    if (since > PATIENT_NS) {
+        told.n = 0;
+        return false;
+    }
+    ask_next_turn();
+    if (wait->polls && !told.runs && since <= RESTS_NS) {
+        told.rests = true;
+        MPIDI_faultloc_yield(wait);
+    }
+    return true;
+}
+
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     uint32_t asked = area ? area->asked : 0;
     struct wanted with;
 
-    if (area && asked != area->answered && has_many_threads() && !all_have_told(wait)) {
-        if (unanswered <= PATIENT_THREADS) {
-            ask_next_turn();
-            return;
-        }
-        told.n = 0;
-    }
+    if (area && asked != area->answered && has_many_threads() && waits_for_threads(wait, asked))
+        return;
     MPIDI_faultloc_asked = 0;
     unanswered = 0;
     if (!area || asked == area->answered)
@@ -1014,6 +1080,11 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     forget_told();
 }
 
+static bool is_overdue(uint32_t asked)
+{
+    return has_many_threads() ? open_for(asked) > PATIENT_NS : ++unanswered > PATIENT_TURNS;
+}
+
 void MPIDI_faultloc_take_question(void)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
@@ -1021,7 +1092,7 @@ void MPIDI_faultloc_take_question(void)
 
     if (!area || area->asked == area->answered)
         return;
-    if (++unanswered > (has_many_threads() ? PATIENT_THREADS : PATIENT_TURNS)) {
+    if (is_overdue(area->asked)) {
         MPIDI_faultloc_answer(&nothing);
         return;
     }

@@ -476,25 +476,39 @@ struct MPIDI_faultloc_colls {
     ((is_noted) = ((begun) += FAULTLOC_COLL_STEP) < 0)
 #endif
 
+/* A field of the record that is `at_` behind `first_`: of a communicator, with three addends, so that
+ * the compiler is kept from adding them beforehand. */
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#define MPIDI_FAULTLOC_ANEW(at) __asm__("" : "+r"(at))
+#else
+#define MPIDI_FAULTLOC_ANEW(at) do { } while (0)
+#endif
+#define MPIDI_FAULTLOC_COLL_PUT(field, value) \
+    do { \
+        ((struct MPIDI_faultloc_coll *) (void *) ((char *) first_ + at_))->field = (value); \
+        MPIDI_FAULTLOC_ANEW(at_); \
+    } while (0)
+
 /* `what` are those of the four below that the function has. */
-#define MPIDI_FAULTLOC_COLL_NOTE(coll, what) \
+#define MPIDI_FAULTLOC_COLL_NOTE(what) \
     do { \
         uint32_t call_ = MPIDI_FAULTLOC_CALL_ID(__func__); \
         what \
-        (coll)->call = call_; \
+        MPIDI_FAULTLOC_COLL_PUT(call, call_); \
     } while (0)
 #define MPIDI_FAULTLOC_HAS_REQUEST call_ |= FAULTLOC_COLL_REQUEST;
-#define MPIDI_FAULTLOC_HAS_ROOT(root_) call_ |= FAULTLOC_COLL_ROOT; coll_->root = (root_);
-#define MPIDI_FAULTLOC_HAS_OP(op_) call_ |= FAULTLOC_COLL_OP; coll_->op = (op_);
+#define MPIDI_FAULTLOC_HAS_ROOT(root_) \
+    call_ |= FAULTLOC_COLL_ROOT; MPIDI_FAULTLOC_COLL_PUT(root, root_);
+#define MPIDI_FAULTLOC_HAS_OP(op_) call_ |= FAULTLOC_COLL_OP; MPIDI_FAULTLOC_COLL_PUT(op, op_);
 #define MPIDI_FAULTLOC_HAS_SIZE(n_, type_) \
     call_ |= FAULTLOC_COLL_SIZE; \
     if (sizeof(n_) > sizeof(int32_t)) { \
         call_ |= FAULTLOC_COLL_LARGE; \
-        coll_->size.large = (int64_t) (n_); \
+        MPIDI_FAULTLOC_COLL_PUT(size.large, (int64_t) (n_)); \
     } else { \
-        coll_->size.count = (int32_t) (n_); \
+        MPIDI_FAULTLOC_COLL_PUT(size.count, (int32_t) (n_)); \
     } \
-    coll_->datatype = (type_);
+    MPIDI_FAULTLOC_COLL_PUT(datatype, type_);
 
 #define MPIDI_FAULTLOC_COLL(comm, what) \
     do { \
@@ -502,9 +516,10 @@ struct MPIDI_faultloc_colls {
         int is_noted_; \
         MPIDI_FAULTLOC_COLL_COUNT(colls_->begun, is_noted_); \
         if (is_noted_) { \
-            struct MPIDI_faultloc_coll *coll_ = FAULTLOC_COLL_LAST(colls_); \
-            coll_->stamp = MPIDI_faultloc_page.slot.call; \
-            MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
+            struct MPIDI_faultloc_coll *first_ = colls_->last; \
+            uintptr_t at_ = (uint8_t) colls_->begun; \
+            MPIDI_FAULTLOC_COLL_PUT(stamp, MPIDI_faultloc_page.slot.call); \
+            MPIDI_FAULTLOC_COLL_NOTE(what); \
         } \
     } while (0)
 
@@ -512,8 +527,9 @@ struct MPIDI_faultloc_colls {
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) \
     do { \
         if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
-            struct MPIDI_faultloc_coll made_ = { 0 }, *coll_ = &made_; \
-            MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
+            struct MPIDI_faultloc_coll made_ = { 0 }, *first_ = &made_; \
+            uintptr_t at_ = 0; \
+            MPIDI_FAULTLOC_COLL_NOTE(what); \
             MPIDI_faultloc_coll_init(req, &made_); \
         } \
     } while (0)
