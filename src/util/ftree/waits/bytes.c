@@ -63,6 +63,7 @@ void waits_put_key(struct wire_codec *w, struct waits_key key)
 {
     waits_put_number(w, key.context);
     waits_put_signed(w, key.first);
+    ftree_wire_number(w, key.members, 4, 0);
 }
 
 struct waits_key waits_get_key(struct wire_codec *r)
@@ -70,6 +71,7 @@ struct waits_key waits_get_key(struct wire_codec *r)
     struct waits_key key = {.context = waits_get_u32(r)};
 
     key.first = (int32_t) waits_get_within(r, 0, r->job->size - 1);
+    key.members = (uint32_t) ftree_wire_number(r, 0, 4, 0);
     return key;
 }
 

@@ -159,6 +159,10 @@ void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
 
+/* Purpose: the program frees this communicator.  How far this rank has come there is kept, until it
+ * has freed eight others. */
+void MPIDI_faultloc_keep_comm(MPIR_Comm *comm);
+
 /* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {
     enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
