@@ -99,6 +99,7 @@ static struct report_about about(struct json_object *v, char *ranks)
                               .kind = string(component, "kind"),
                               .name = string(component, "name"),
                               .node = string(component, "node"),
+                              .rule = string(v, "rule"),
                               .ranks = ranks,
                               .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),
