@@ -208,6 +208,21 @@ void MPIDI_faultloc_collective_before(MPIR_Comm * comm, struct waits_collective 
     read_collective(comm, n > 0 ? n - 1 : 0, before);
 }
 
+MPIR_Comm *MPIDI_faultloc_whole_of(MPIR_Comm * comm)
+{
+    MPIR_Comm *whole = comm;
+
+    if (comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
+        return comm;
+    MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
+    for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next)
+        if (c->node_comm == comm || c->node_roots_comm == comm)
+            whole = c;
+    MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
+    return whole;
+}
+
 static uint64_t stamp_of(MPIR_Comm * comm)
 {
     return place_of(comm, begun_on(comm))->stamp;

@@ -66,6 +66,10 @@ bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
  * those used last first, then others.  Returns how many. */
 int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
 
+/* Purpose: the communicator that this one is MPICH's own part of, its ranks of a node for example;
+ * the same one, if it is none. */
+MPIR_Comm *MPIDI_faultloc_whole_of(MPIR_Comm *comm);
+
 /* Purpose: the communicator of the blocking collective that this rank is in; NULL: it is in none.
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);

@@ -111,7 +111,7 @@ static bool describe_comm(struct waits_comm *c, MPIR_Comm * comm, uint32_t conte
     c->key.context = context;
     c->key.first = world_rank(comm, 0);
     c->size = comm->remote_size;
-    MPL_strncpy(c->name, comm->name, sizeof(c->name));
+    MPL_strncpy(c->name, MPIDI_faultloc_whole_of(comm)->name, sizeof(c->name));
     if (!list_members(comm, c))
         return false;
     if (context == comm->recvcontext_id) {
