@@ -123,6 +123,7 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
 /* What a report is about, in words; all strings are names as the JSON has them. */
 struct report_about {
     const char *class_, *origin, *kind, *name, *node;
+    const char *rule; /* "deadlock/cycle" */
     const char *ranks; /* "rank 3", "ranks 4-7" */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */

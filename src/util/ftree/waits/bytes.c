@@ -14,6 +14,7 @@ void waits_put_key(struct wire_codec *w, struct waits_key key)
 {
     ftree_put_number(w, key.context);
     ftree_put_signed(w, key.first);
+    ftree_wire_number(w, key.members, 4, 0);
 }
 
 struct waits_key waits_get_key(struct wire_codec *r)
@@ -21,6 +22,7 @@ struct waits_key waits_get_key(struct wire_codec *r)
     struct waits_key key = {.context = ftree_get_u32(r)};
 
     key.first = (int32_t) ftree_get_within(r, 0, r->job->size - 1);
+    key.members = (uint32_t) ftree_wire_number(r, 0, 4, 0);
     return key;
 }
 

@@ -22,9 +22,9 @@ enum item {
 };
 
 #define ENTRY_BYTES \
-    (1 + 15 + 5 + 6 + TERMS_MAX * (2 + 5 + 5 + 5 + 5)) /* run, head, end or core, terms */
+    (1 + 15 + 5 + 6 + TERMS_MAX * (2 + 14 + 5 + 5)) /* run, head, end or core, terms */
 _Static_assert(ENTRY_BYTES <= WAITS_ITEM_BYTES, "the largest wait is an item");
-_Static_assert(1 + 15 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
+_Static_assert(1 + 19 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
                "and so is the largest communicator");
 
 /* ---- what goes up ---------------------------------------------------------------------------- */

@@ -73,6 +73,25 @@ bool ftree_waits_add_member(struct waits_comm *c, int32_t rank)
     return true;
 }
 
+static uint32_t hash(uint32_t h, int32_t value)
+{
+    for (int shift = 0; shift < 32; shift += 8)
+        h = (h ^ ((uint32_t) value >> shift & 0xff)) * 16777619u; /* FNV-1a */
+    return h;
+}
+
+void ftree_waits_end_members(struct waits_comm *c)
+{
+    int32_t runs = c->runs < 0 ? WAITS_RUNS_MAX : c->runs;
+    uint32_t h = hash(hash(2166136261u, c->size), c->runs);
+
+    for (int32_t i = 0; i < runs; i++)
+        h = hash(hash(hash(h, c->run[i].first), c->run[i].step), c->run[i].count);
+    c->key.members = h;
+    if (c->runs < 0)
+        c->runs = 0;
+}
+
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 static const char *check_request(const struct ftree_job *job, const struct waits_record *r,

@@ -120,11 +120,14 @@ enum waits_fate {
 };
 
 /* Context ids are unique only within a process; with the world's rank of a communicator's rank 0
- * they are within the job.  Of an intercommunicator rank 0 and members are those of the remote
- * group, so each side has a key of its own. */
+ * they are within the job, as long as it is there.  One that a rank has freed may have left both to
+ * another one, which has other members if that rank is none of them: a hash of them tells these
+ * apart.  Of an intercommunicator rank 0 and members are those of the remote group, so each side has
+ * a key of its own. */
 struct waits_key {
     uint32_t context;
     int32_t first;
+    uint32_t members; /* ftree_waits_end_members(); of a lock 0 */
 };
 
 /* Ranks first, first + step, ..., `count` of them; step is 1 where count is 1. */
@@ -193,6 +196,10 @@ bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_reco
 /* Purpose: adds a member, in any order, to the runs of a communicator, of which the last may still
  * grow.  False: there is no room, and c->runs is -1 from then on. */
 bool ftree_waits_add_member(struct waits_comm *c, int32_t rank);
+
+/* Purpose: ends that: c->runs is 0 if they did not fit, and the key has the hash of what was added
+ * (the same at all members, who add them in the same order). */
+void ftree_waits_end_members(struct waits_comm *c);
 
 /* Purpose: the n-th collective of a communicator, n from 1; NULL: it is none of the last two. */
 const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n);

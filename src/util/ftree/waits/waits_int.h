@@ -118,7 +118,9 @@ static inline int key_compare(struct waits_key a, struct waits_key b)
 {
     if (a.context != b.context)
         return a.context < b.context ? -1 : 1;
-    return (a.first > b.first) - (a.first < b.first);
+    if (a.first != b.first)
+        return a.first < b.first ? -1 : 1;
+    return (a.members > b.members) - (a.members < b.members);
 }
 
 /* known.c */

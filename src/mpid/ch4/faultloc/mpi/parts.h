@@ -66,6 +66,10 @@ bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
  * those used last first, then others.  Returns how many. */
 int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
 
+/* Purpose: the communicator that this one is MPICH's own part of, its ranks of a node for example;
+ * the same one, if it is none. */
+MPIR_Comm *MPIDI_faultloc_whole_of(MPIR_Comm *comm);
+
 /* Purpose: the communicator of the blocking collective that this rank is in; NULL: it is in none.
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);
@@ -158,6 +162,10 @@ int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, i
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
+
+/* Purpose: the program frees this communicator.  How far this rank has come there is kept, until it
+ * has freed eight others. */
+void MPIDI_faultloc_keep_comm(MPIR_Comm *comm);
 
 /* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {

@@ -101,39 +101,47 @@ static bool list_members(MPIR_Comm * comm, struct waits_comm *c)
         if (!ftree_waits_add_member(c, rank))
             break;
     }
-    if (c->runs < 0)
-        c->runs = 0;
+    ftree_waits_end_members(c);
     return true;
 }
 
-static int8_t place_of_key(const struct waits_record *r, struct waits_key key)
+/* False: it is not of this world alone.  A context stands for messages of one kind: those of
+ * collectives have another. */
+static bool describe_comm(struct waits_comm *c, MPIR_Comm * comm, uint32_t context)
 {
-    for (int32_t i = 0; i < r->comms; i++)
-        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
-            return (int8_t) i;
-    return FTREE_NONE;
-}
-
-/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this
- * world alone.  A context stands for messages of one kind: those of collectives have another. */
-static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
-{
-    struct waits_comm *c = &r->comm[r->comms];
-    struct waits_key key = {.context = context,.first = world_rank(comm, 0) };
-    int8_t at = place_of_key(r, key);
-
-    if (at != FTREE_NONE || r->comms == WAITS_COMMS_MAX)
-        return at;
     memset(c, 0, sizeof(*c));
-    c->key = key;
+    c->key.context = context;
+    c->key.first = world_rank(comm, 0);
     c->size = comm->remote_size;
-    MPL_strncpy(c->name, comm->name, sizeof(c->name));
+    MPL_strncpy(c->name, MPIDI_faultloc_whole_of(comm)->name, sizeof(c->name));
     if (!list_members(comm, c))
-        return FTREE_NONE;
+        return false;
     if (context == comm->recvcontext_id) {
         MPIDI_faultloc_last_collective(comm, &c->last);
         MPIDI_faultloc_collective_before(comm, &c->before);
     }
+    return true;
+}
+
+/* FTREE_NONE: it is not in the record. */
+static int8_t place_of_comm(const struct waits_record *r, uint32_t context, int32_t first)
+{
+    for (int32_t i = 0; i < r->comms; i++)
+        if (r->comm[i].key.context == context && r->comm[i].key.first == first)
+            return (int8_t) i;
+    return FTREE_NONE;
+}
+
+/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this world
+ * alone. */
+static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
+{
+    int8_t place = place_of_comm(r, context, world_rank(comm, 0));
+
+    if (place != FTREE_NONE)
+        return place;
+    if (r->comms == WAITS_COMMS_MAX || !describe_comm(&r->comm[r->comms], comm, context))
+        return FTREE_NONE;
     return (int8_t) r->comms++;
 }
 
@@ -343,12 +351,14 @@ static int8_t add_lock(struct waits_record *r, const struct MPIDI_faultloc_lock 
     MPIR_Comm *comm = lock->win->comm_ptr;
     struct waits_comm *c = &r->comm[r->comms];
     struct waits_key key = {.context = comm->recvcontext_id | kind };
-    int8_t at;
+    int8_t place;
 
     key.first = kind == WAITS_LOCK_OF_ONE ? lock->target : world_rank(comm, 0);
-    at = place_of_key(r, key);
-    if (at != FTREE_NONE || r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
-        return at;
+    place = place_of_comm(r, key.context, key.first);
+    if (place != FTREE_NONE)
+        return place;
+    if (r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
+        return FTREE_NONE;
     memset(c, 0, sizeof(*c));
     c->key = key;
     c->size = comm->remote_size;
@@ -591,15 +601,49 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
         add_onesided(r);
 }
 
+/* Communicators that this rank has freed, those of windows among them: others may still wait in one.
+ * Of a larger one noting the members would cost more than a communicator may. */
+#define FREED_MEMBERS_MAX 4096
+
+static struct {
+    uint32_t count;
+    struct waits_comm comm[WAITS_COMMS_MAX];
+} freed;
+
+void MPIDI_faultloc_keep_comm(MPIR_Comm * comm)
+{
+    struct waits_comm *c = &freed.comm[freed.count % WAITS_COMMS_MAX];
+
+    if (comm->remote_size > FREED_MEMBERS_MAX || !describe_comm(c, comm, comm->recvcontext_id))
+        memset(c, 0, sizeof(*c));
+    freed.count++;
+}
+
+/* The last one first: it may have had the context of one before. */
+static void add_freed_comms(struct waits_record *r)
+{
+    for (uint32_t i = 1; i <= WAITS_COMMS_MAX && r->comms < WAITS_COMMS_MAX; i++) {
+        const struct waits_comm *c = &freed.comm[(freed.count - i) % WAITS_COMMS_MAX];
+
+        if (c->runs > 0 && place_of_comm(r, c->key.context, c->key.first) == FTREE_NONE)
+            r->comm[r->comms++] = *c;
+    }
+}
+
 /* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
- * the first collective, is what others wait for. */
+ * the first collective, is what others wait for.  Those freed are told where all others are, one of
+ * which may have the context of one freed. */
 static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
     int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
+    bool all = n < WAITS_COMMS_MAX;
 
     for (int i = 0; i < n; i++)
-        (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
+        if (add_comm(r, comm[i], comm[i]->recvcontext_id) == FTREE_NONE)
+            all = false;
+    if (all)
+        add_freed_comms(r);
 }
 
 /* What ends adds to it, and so does what begins; a call that asked in vain does not. */
@@ -953,7 +997,7 @@ static bool is_named(const struct waits_page *page, MPIR_Comm * comm)
     struct waits_key key = {.context = comm->recvcontext_id,.first = world_rank(comm, 0) };
 
     for (int32_t i = 0; i < page->records; i++)
-        if (place_of_key(&page->record[i], key) != FTREE_NONE)
+        if (place_of_comm(&page->record[i], key.context, key.first) != FTREE_NONE)
             return true;
     return false;
 }
