@@ -994,10 +994,10 @@ static void forget_told(void)
 
 static bool is_named(const struct waits_page *page, MPIR_Comm * comm)
 {
-    struct waits_key key = {.context = comm->recvcontext_id,.first = world_rank(comm, 0) };
+    int32_t first = world_rank(comm, 0);
 
     for (int32_t i = 0; i < page->records; i++)
-        if (place_of_comm(&page->record[i], key.context, key.first) != FTREE_NONE)
+        if (place_of_comm(&page->record[i], comm->recvcontext_id, first) != FTREE_NONE)
             return true;
     return false;
 }
