@@ -392,9 +392,34 @@ START_TEST(what_was_passed_on_is_counted_however_many_there_are)
     symptom_from(l, 32, 62, 1, false);
     symptom_from(l, 33, 61, 5, false);
     lone_acks(l, 0);
-    lone_run(l, 2000);
+    lone_run(l, 1500);
     ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.about.node, 61);
     ck_assert_uint_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.count, 5);
+}
+END_TEST
+
+/* The parent may have as many from each of its other children. */
+START_TEST(of_many_stalls_some_are_passed_on_at_a_time)
+{
+    struct lone *l = one_of_ranks_that_say(256);
+
+    for (int32_t n = 100; n < 230; n++)
+        symptom_from(l, 31, n, 1, false);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 64);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_run(l, 99);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 64);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_run(l, 100);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 2);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_run(l, 1000);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 0); /* each once */
 }
 END_TEST
 
@@ -654,6 +679,7 @@ SUITE("correlate")
     TEST(who_has_too_much_under_way_is_busy);
     TEST(where_everybody_waits_for_another_most_stalls_end_here);
     TEST(what_was_passed_on_is_counted_however_many_there_are);
+    TEST(of_many_stalls_some_are_passed_on_at_a_time);
     TEST(ranks_that_cannot_say_what_they_wait_for_are_all_passed_on);
     TEST(who_has_much_under_way_leaves_suspects_to_their_fln);
     TEST(the_root_and_its_heir_never_refuse);
