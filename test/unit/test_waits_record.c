@@ -218,6 +218,10 @@ START_TEST(two_looks_are_compared_by_their_stamps)
     ck_assert(ftree_waits_unchanged(&a, &b));
     b.request[0].fate = WAITS_COMES; /* others say that, not the rank */
     ck_assert(ftree_waits_unchanged(&a, &b));
+    b.call++;
+    ck_assert(!ftree_waits_unchanged(&a, &b));
+    a.threads = b.threads = 2; /* the call may be another thread's */
+    ck_assert(ftree_waits_unchanged(&a, &b));
     b.stamp++;
     ck_assert(!ftree_waits_unchanged(&a, &b));
 }

@@ -31,7 +31,7 @@ uint64_t waitfor_print(const struct waitfor_answer *a)
         print = mix(print, (uint64_t) r->thread << 40 | (uint64_t) r->threads << 32 |
                                (uint64_t) r->state << 24 | (uint64_t) r->mode << 16);
         print = mix(print, r->stamp);
-        print = mix(print, (uint64_t) r->call << 32 | (uint32_t) r->requests);
+        print = mix(print, (uint64_t) ftree_waits_own_call(r) << 32 | (uint32_t) r->requests);
     }
     return print ? print : 1;
 }

@@ -31,13 +31,20 @@ const char *ftree_waits_kind_name(int kind)
     return kind >= 0 && kind < WAITS_KIND_COUNT ? kinds[kind] : "?";
 }
 
+/* Of several threads the name may be another one's (mpi/waits.c), and the rank itself reads the stamp. */
+uint32_t ftree_waits_own_call(const struct waits_record *r)
+{
+    return r->threads > 1 ? 0 : r->call;
+}
+
 /* The stamp counts all that ends, so nothing else need be compared; state and call are for a stamp
  * that was read torn. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b)
 {
     return a->rank == b->rank && a->thread == b->thread && a->threads == b->threads &&
-           a->stamp == b->stamp && a->state == b->state && a->call == b->call &&
-           a->mode == b->mode && a->requests == b->requests;
+           a->stamp == b->stamp && a->state == b->state &&
+           ftree_waits_own_call(a) == ftree_waits_own_call(b) && a->mode == b->mode &&
+           a->requests == b->requests;
 }
 
 const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n)

@@ -190,6 +190,9 @@ struct waits_record {
     struct waits_comm comm[WAITS_COMMS_MAX]; /* those of the requests, and those used last */
 };
 
+/* Purpose: the call, if it is certain that it is this one; else 0. */
+uint32_t ftree_waits_own_call(const struct waits_record *r);
+
 /* Purpose: true if two looks at a rank have found the same wait: it has waited in between. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b);
 
