@@ -164,7 +164,7 @@ START_TEST(locks_are_named_by_their_targets)
     r.request[0].number = WAITS_LOCK_NONE;
     r.request[1].number = WAITS_LOCK_NONE;
     ck_assert_str_eq(line_of(&r),
-                     "rank 2 (h2) in MPI_Win_lock(exclusive lock of 5, a window of 6 ranks)");
+                     "rank 2 (h2) in MPI_Win_lock(exclusive lock of 5, a window (context 12))");
     waiters_begin(&k, &r, 3, RECV);
     waiters_add(&r, WAITS_RECV, 2, 7);
     strcpy(add_lock(&r, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED)->name, "halo");
@@ -173,8 +173,8 @@ START_TEST(locks_are_named_by_their_targets)
     add_lock(&r, WAITS_LOCK_OF_ALL, WAITS_LOCK_SHARED);
     ck_assert_str_eq(line_of(&r),
                      "rank 3 (h3) in MPI_Recv(from 2, tag 7, MPI_COMM_WORLD), holds shared lock of "
-                     "5, halo, holds exclusive lock of 5, a window of 6 ranks, holds all shared "
-                     "locks, a window of 6 ranks");
+                     "5, halo, holds exclusive lock of 5, a window (context 12), holds all shared "
+                     "locks, a window (context 12)");
 }
 END_TEST
 

@@ -121,7 +121,7 @@ static void say_lock(struct text *t, const struct waits_comm *c, bool shared)
     if (c->name[0])
         say(t, "%s", c->name);
     else
-        say(t, "a window of %d ranks", c->size);
+        say(t, "a window (context %" PRIu32 ")", c->key.context & ~WAITS_LOCK_OF_ANY);
 }
 
 static bool is_lock(const struct waits_record *r, const struct waits_request *q)

@@ -91,7 +91,7 @@ static void say_why(const struct faultloc_stop_job *s)
     if (s->fatal.fln != s->p->self)
         return;
     ftree_report_line(&s->p->job.job, &s->fatal, line, sizeof(line));
-    faultloc_say("the job is ended because of its verdict (MPIR_CVAR_FAULTLOC_ACTION=abort): %s",
+    faultloc_say("the job is ended because of this verdict (MPIR_CVAR_FAULTLOC_ACTION=abort): %s",
                  line);
 }
 
