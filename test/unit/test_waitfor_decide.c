@@ -163,6 +163,7 @@ static void a_wait_before_the_looks_is_seen_to_have_ended(struct ranks *r)
 
 static void one_has_waited_anew_since(struct ranks *r)
 {
+    r->rank[14].record.stamp++;
     seen_to_wait_for(r, 14, FTREE_MS);
 }
 

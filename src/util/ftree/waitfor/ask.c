@@ -55,14 +55,7 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
-/* Whether a rank whose former wait was seen to have ended waits as it did when it was looked at for that
- * verdict, which took two looks: the end was before. */
-static bool waits_since(const struct known *k, ftree_time now, const struct ftree_rank_state *s)
-{
-    return s->waiting > 0 && now - s->waiting + WAITFOR_LOOK_GAP <= k->v.located;
-}
-
-void waitfor_goes_on(struct ftree *ft, ftree_time now, int32_t rank, bool is_old)
+void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
 {
     struct ftree_event e = {.kind = FTREE_EVENT_OVER};
     struct ftree_rank_state s;
@@ -71,7 +64,7 @@ void waitfor_goes_on(struct ftree *ft, ftree_time now, int32_t rank, bool is_old
         if (!is_of_wait(&k->v, rank))
             continue;
         ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
-        if (!ftree_symptom_is_well(&s) || (is_old && waits_since(k, now, &s)))
+        if (!ftree_symptom_is_well(&s) || (unless_it_waits && s.waiting > 0))
             continue;
         e.node = k->v.node;
         e.by = k->v.fln;
@@ -102,7 +95,7 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank,
         if (is_as_before(own, page))
             return;
         if (own->records > 0)
-            waitfor_goes_on(ft, now, rank, false);
+            waitfor_goes_on(ft, rank, false);
         forget_records(ft, own);
         own->record = ftree_alloc(ft, NULL, size);
         if (own->record) {

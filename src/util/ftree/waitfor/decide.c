@@ -22,6 +22,7 @@
  * verdict is looked at again as long as it stands; one of whose ranks has gone on is over.
  */
 
+#define LOOK_GAP (100 * FTREE_MS)
 #define PAUSE_MIN (250 * FTREE_MS)
 #define RANKS_MAX 4096 /* of a candidate; of more nothing is claimed */
 #define WAITERS_MAX 8 /* of those who wait for a rank that is missing */
@@ -494,7 +495,7 @@ static void end_look(struct ftree *ft, ftree_time now, struct waitfor_candidate 
         c->round = 1;
         c->looked = now;
         c->state = WAITFOR_DUE;
-        c->next = now + WAITFOR_LOOK_GAP;
+        c->next = now + LOOK_GAP;
     } else if (!same) {
         drop(ft, now, c, "one of its ranks has gone on");
     } else {
