@@ -138,8 +138,8 @@ core_headers = \
     src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
-    src/util/ftree/wire/wire.h \
-    src/util/ftree/wire/wire_int.h
+    src/util/ftree/wire/codec.h \
+    src/util/ftree/wire/wire.h
 
 glue_sources = \
     src/mpid/ch4/faultloc/base/iface.c \

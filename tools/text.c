@@ -92,6 +92,7 @@ static struct report_about about(struct json_object *v, char *ranks)
                               .kind = tool_string(component, "kind"),
                               .name = tool_string(component, "name"),
                               .node = tool_string(component, "node"),
+                              .rule = tool_string(v, "rule"),
                               .ranks = ranks,
                               .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),

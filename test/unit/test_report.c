@@ -233,6 +233,37 @@ START_TEST(a_component_may_be_a_set_of_ranks)
 }
 END_TEST
 
+static const struct {
+    int class_;
+    const char *rule;
+    int ranks;
+    const char *words;
+} rule_rows[] = {
+    {FTREE_CLASS_DEADLOCK, "deadlock/missing-partner", 1,
+     "rank 5 (node h1) has called MPI_Finalize, and others wait for it"},
+    {FTREE_CLASS_DEADLOCK, "deadlock/cycle", 1, "rank 5 (node h1) is in a deadlock"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/different", 1,
+     "rank 5 (node h1) does not match the others in a collective"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/different", 2,
+     "ranks 5-6 (on 2 nodes) are in collectives that do not match"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/behind", 1,
+     "rank 5 (node h1) has called MPI_Finalize, and others wait for it in a collective"},
+};
+
+/* rows: the_rule_may_say_more COUNT(rule_rows) */
+START_TEST(the_rule_may_say_more)
+{
+    struct ftree_verdict v = verdict_of_class(rule_rows[_i].class_, 1);
+    char line[256];
+
+    v.component = (struct ftree_ranks){
+        .count = rule_rows[_i].ranks, .ranges = 1, .range = {{5, 4 + rule_rows[_i].ranks}}};
+    snprintf(v.rule, sizeof(v.rule), "%s", rule_rows[_i].rule);
+    ftree_report_line(&sample_job, &v, line, sizeof(line));
+    ck_assert_msg(strstr(line, rule_rows[_i].words), "%s", line);
+}
+END_TEST
+
 /* One rank a node, as a job without tables has it. */
 START_TEST(a_set_of_ranks_that_are_nodes)
 {
@@ -1518,6 +1549,7 @@ SUITE("report")
     TEST(json_of_what_was_set);
     TEST(json_of_a_note);
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
+    TEST_ROWS(the_rule_may_say_more, COUNT(rule_rows));
     TEST(a_set_of_ranks_that_are_nodes);
     TEST(text_names_what_is_not_ruled_out);
     TEST(text_of_each_state_in_proc);

@@ -131,6 +131,7 @@ void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, i
                         int32_t rank, int32_t reporter, ftree_time first, ftree_time last);
 void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more);
 bool ftree_symptom_is_end(const struct ftree_symptom *s);
+bool ftree_symptom_is_stall(const struct ftree_symptom *s);
 bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
 bool ftree_symptom_is_well(const struct ftree_rank_state *s);

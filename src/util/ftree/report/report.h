@@ -85,16 +85,16 @@ char *ftree_report_json(const struct report_job *rj);
  * "200-298:2". */
 void ftree_report_run(FILE *f, int32_t first, int32_t step, int32_t count);
 
-/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each beginning
- * with `indent`:
+/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each
+ * beginning with `indent`:
  *     5 ranks (2-6)  main app.c:40
  *       3 ranks (2, 5-6)  solve solver.c:120 > MPI_Recv
  *       2 ranks (3-4)  compute solver.c:77
  * Returns a string to be freed by free(3); NULL: out of memory. */
 char *ftree_report_stacks(const struct ftree_stacks *s, const char *indent);
 
-/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place; with_text:
- * and the lines of the text.  NULL: out of memory. */
+/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place;
+ * with_text: and the lines of the text.  NULL: out of memory. */
 struct json_object;
 struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s, bool with_text);
 
@@ -133,6 +133,7 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
 /* What a report is about, in words; all strings are names as the JSON has them. */
 struct report_about {
     const char *class_, *origin, *kind, *name, *node;
+    const char *rule; /* "deadlock/cycle" */
     const char *ranks; /* "rank 3", "ranks 4-7" */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */

@@ -58,6 +58,12 @@ const char *report_node_state(const struct report_job *rj, int32_t node);
 const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
                            size_t len);
 
+struct json_object;
+/* Purpose: adds a value, which the object or list then owns.  What there is no memory for is NULL,
+ * and shows in the end: whatever is not whole is not used. */
+void report_set(struct json_object *o, const char *key, struct json_object *value);
+void report_append(struct json_object *list, struct json_object *value);
+
 #pragma GCC visibility pop
 
 #endif /* REPORT_INT_H_INCLUDED */

@@ -200,6 +200,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .origin = ftree_origin_name(ftree_class_origin(v->class_)),
                               .kind = ftree_kind_name(v->kind),
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
+                              .rule = v->rule,
                               .ranks = room->ranks,
                               .nodes = report_nodes(job, v),
                               .pid = v->pid,
@@ -307,7 +308,7 @@ static void place(const struct report_about *a, char *buf, size_t len)
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
 {
     static const struct {
-        const char *class_, *one, *several;
+        const char *what, *one, *several; /* a class; a rule where that says more */
     } rows[] = {
         {"node-outage", " is down", " are down"},
         {"node-frozen", " is frozen", " are frozen"},
@@ -320,8 +321,13 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"user-code-hang", " hangs in user code", " hang in user code"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
         {"deadlock", " is in a deadlock", " wait for each other"},
+        {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",
+         " have called MPI_Finalize, and others wait for them"},
         {"collective-mismatch", " does not match the others in a collective",
-         " do not match the others in a collective"},
+         " are in collectives that do not match"},
+        {"collective-mismatch/behind",
+         " has called MPI_Finalize, and others wait for it in a collective",
+         " have called MPI_Finalize, and others wait for them in a collective"},
         {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
     };
     const char *words = ": cause not identified";
@@ -332,7 +338,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         return;
     }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (is(rows[i].class_, a->class_))
+        if (is(rows[i].what, a->class_) || (a->rule && is(rows[i].what, a->rule)))
             words = are_several(a) ? rows[i].several : rows[i].one;
     if (a->pid > 0)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);

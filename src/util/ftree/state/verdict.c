@@ -483,6 +483,11 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
     return ftree_verdict_ends_all(ft, node);
 }
 
+bool ftree_verdict_is_wait(const struct summary *v)
+{
+    return !v->withdrawn && ftree_class_says(v->class_, FTREE_IS_WAIT);
+}
+
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 {
     return !v->withdrawn && ftree_class_says(v->class_, FTREE_ENDS_RANKS);

@@ -49,3 +49,11 @@ int ftree_waits_reduce(struct waits *w, bool is_top)
         rc = waits_find_mismatches(w);
     return rc ? rc : waits_choose_comms(w);
 }
+
+struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc)
+{
+    if (!rc && !ftree_waits_reduce(w, is_top))
+        return w;
+    ftree_waits_destroy(w);
+    return NULL;
+}

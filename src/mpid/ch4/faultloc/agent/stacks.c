@@ -42,7 +42,8 @@ static bool may_trace(pid_t pid)
     return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-/* Only with 1 can a process name who may trace it.  Else it is not tried: the kernel would log it. */
+/* Only with 1 can a process name who may trace it.  Else it is not tried: the kernel would log
+ * it. */
 static bool can_be_permitted(const char *scope)
 {
     FILE *f = fopen(scope ? scope : "/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -109,8 +110,8 @@ static char **make_arguments(const struct faultloc_stacks *s, const struct fault
     return arguments;
 }
 
-/* Who ignores SIGCHLD, as the agent does, does not learn how a child ended, and its number may be another's at
- * once.  So it is not ignored as long as there is one. */
+/* Who ignores SIGCHLD, as the agent does, does not learn how a child ended, and its number may be
+ * another's at once.  So it is not ignored as long as there is one. */
 static void mind_children(struct faultloc_stacks *s)
 {
     bool any = s->pid > 0 || s->lost > 0;

@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 /*
- * Stacks of the own node's ranks, taken by the program faultloc-handler, which the agent starts when somebody asks
- * and never otherwise.  It may hang, die, or print anything: that costs the stacks, and the reason says what
- * happened.  One runs at a time; further requests wait.
+ * Stacks of the own node's ranks, taken by the program faultloc-handler, which the agent starts
+ * when somebody asks and never otherwise.  It may hang, die, or print anything: that costs the
+ * stacks, and the reason says what happened.  One runs at a time; further requests wait.
  *
  *     stacks.c      the program: started, read, ended
  *     stack_json.c  what it prints: checked, shortened, as calls of the core
@@ -27,8 +27,8 @@
 #define FAULTLOC_STACKS_BYTES (8 * 1024 * 1024) /* that it may print */
 #define FAULTLOC_STACKS_LOST 4 /* handlers that do not end; then none is started */
 
-/* What came of one rank: `process` is checked, and the caller's until the callback returns; NULL where there
- * is nothing.  `why`: there is no stack, or not all of it; NULL: nothing is missing. */
+/* What came of one rank: `process` is checked, and the caller's until the callback returns; NULL
+ * where there is nothing.  `why`: there is no stack, or not all of it; NULL: nothing is missing. */
 struct faultloc_stack {
     int32_t local; /* its slot */
     struct json_object *process;
@@ -48,10 +48,12 @@ struct faultloc_stacks {
     int epoll; /* whose loop is woken; -1: none is */
     char path[FAULTLOC_SPAWN_PATH]; /* of the handler; "": beside this program */
     int32_t n;
-    struct faultloc_stacks_request request[FAULTLOC_STACKS_REQUESTS]; /* the first one is under way */
+    struct faultloc_stacks_request request[FAULTLOC_STACKS_REQUESTS]; /* the first one is under
+                                                                       * way */
     pid_t pid; /* 0: none runs */
     int fd; /* what it prints; -1: it has printed all */
-    ftree_time until, end_by; /* when to look again, at the latest; fd -1: when it must have ended */
+    ftree_time until, end_by; /* when to look again, at the latest; fd -1: when it must have
+                               * ended */
     char *text;
     size_t len, room;
     void (*before)(int); /* what SIGCHLD did while there was no child */
@@ -63,8 +65,9 @@ struct faultloc_stacks {
 /* Purpose: begins; nothing is started yet. */
 void faultloc_stacks_init(struct faultloc_stacks *s, const struct faultloc_board *board, int epoll);
 
-/* Purpose: asks the ranks that Yama does not let the agent trace to permit it; each does so in MPI_Init,
- * or later when MPICH turns its progress.  `scope`: where kernel.yama.ptrace_scope is read, NULL: in /proc. */
+/* Purpose: asks the ranks that Yama does not let the agent trace to permit it; each does so in
+ * MPI_Init, or later when MPICH turns its progress.  `scope`: where kernel.yama.ptrace_scope is
+ * read, NULL: in /proc. */
 void faultloc_stacks_ask_leave(const struct faultloc_board *board, const char *scope);
 
 /* Purpose: has the stacks of n local ranks taken; `taken` is called once, by a later
@@ -85,27 +88,29 @@ void faultloc_stacks_end(struct faultloc_stacks *s);
 
 #define FAULTLOC_STACK_CALLS_MAX 96 /* of a thread */
 
-/* Purpose: checks a line of the handler: known members of the right type alone, bounded, texts printable
- * ASCII.  Returns a new object, the caller's; NULL: it is not one, or out of memory.  Pure. */
+/* Purpose: checks a line of the handler: known members of the right type alone, bounded, texts
+ * printable ASCII.  Returns a new object, the caller's; NULL: it is not one, or out of memory.
+ * Pure. */
 struct json_object *faultloc_stack_check(const char *line, size_t len);
 
 /* Purpose: the process that a checked line is of, 0: none; and whether its stacks are in it. */
 pid_t faultloc_stack_pid(struct json_object *process);
 bool faultloc_stack_is_whole(struct json_object *process);
 
-/* Purpose: the calls of thread i of a checked process, the outermost first, from main (or the thread's own
- * function) to the MPI function or the innermost one; the strings are the object's.  Returns how many, 0: it
- * has none; -1: there is no such thread. */
+/* Purpose: the calls of thread i of a checked process, the outermost first, from main (or the
+ * thread's own function) to the MPI function or the innermost one; the strings are the object's.
+ * Returns how many, 0: it has none; -1: there is no such thread. */
 int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftree_call *call,
                              int32_t room);
 
-/* Purpose: the stacks of these ranks of node `self` as the core has them, with the checked processes as
- * details if wanted.  Where memory is out, a part is missing. */
+/* Purpose: the stacks of these ranks of node `self` as the core has them, with the checked
+ * processes as details if wanted.  Where memory is out, a part is missing. */
 void faultloc_stacks_collect(struct ftree *ft, const struct ftree_job *job, int32_t self,
                              const struct faultloc_stack *stack, int32_t n, bool details,
                              struct ftree_stacks *out);
 
-/* Purpose: a checked process for people and programs: each thread with its calls as one line, "stack". */
+/* Purpose: a checked process for people and programs: each thread with its calls as one line,
+ * "stack". */
 void faultloc_stack_add_lines(struct json_object *process);
 
 /* Purpose: the file of the file call that a thread of a checked process is in: the object's; NULL: none is. */

@@ -85,12 +85,26 @@ static void kill_rank(struct faultloc_stop_job *s, int32_t i)
     kill(pid, SIGKILL);
 }
 
+/* The node that located it: the launcher only sees that ranks abort, and one node is enough. */
+static void say_why(const struct faultloc_stop_job *s)
+{
+    char line[256];
+
+    if (s->fatal.fln != s->p->self)
+        return;
+    ftree_report_line(&s->p->job.job, &s->fatal, line, sizeof(line));
+    faultloc_say("the job is ended because of this verdict (MPIR_CVAR_FAULTLOC_ACTION=abort): %s",
+                 line);
+}
+
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
  * which the launcher notices and cleans up after. */
 static void end_job(struct faultloc_stop_job *s, ftree_time now)
 {
     int32_t i = s->p->board->abort_code ? find_process(s) : -1;
 
+    if (!s->p->board->abort_code)
+        say_why(s);
     s->at = now + ABORT_PATIENCE;
     s->p->board->abort_code = 1;
     if (i >= 0)

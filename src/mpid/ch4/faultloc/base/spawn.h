@@ -37,11 +37,10 @@ int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
  * process of a PID namespace, or a subreaper), those of mmap(2), clone(2), execve(2). */
 int faultloc_spawn(const char *path, int fd);
 
-/* Purpose: the same with arguments (the first is the program's name, NULL ends them), as a child of the
- * caller: *pid, to be waited for by waitpid(2) with __WALL.  Unless the caller ignores SIGCHLD its number is
- * its own until then, so it can be killed by it.  The caller does not wait until it runs: one that cannot be
- * executed ends with code 127.
- * Errors: those of mmap(2), clone(2). */
+/* Purpose: the same with arguments (the first is the program's name, NULL ends them), as a child of
+ * the caller: *pid, to be waited for by waitpid(2) with __WALL.  Unless the caller ignores SIGCHLD
+ * its number is its own until then, so it can be killed by it.  The caller does not wait until it
+ * runs: one that cannot be executed ends with code 127.  Errors: those of mmap(2), clone(2). */
 int faultloc_spawn_child(const char *path, char *const *arguments, int fd, pid_t *pid);
 
 #endif /* FAULTLOC_SPAWN_H_INCLUDED */

@@ -92,7 +92,8 @@ struct faultloc_board {
     uint64_t slots_at, waits_at, bytes;
     uint32_t wait_bytes; /* from one wait area to the next: whole pages */
 
-    _Atomic uint32_t setting_bytes; /* of what was set while the job ran, behind `bytes`; 0: nothing */
+    _Atomic uint32_t setting_bytes; /* of what was set while the job ran, behind `bytes`; 0:
+                                     * nothing */
 };
 
 /* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree

@@ -233,7 +233,8 @@ struct sealed {
     uint8_t bytes[sizeof(struct secret) + crypto_box_MACBYTES];
 };
 
-static const uint8_t nonce[crypto_box_NONCEBYTES];      /* two leaders' keys seal one secret alone */
+static const uint8_t nonce[crypto_box_NONCEBYTES];      /* two leaders' keys seal one secret
+                                                         * alone */
 
 static void seal_all(struct sealed *all, int n, const struct card *cards, const uint8_t * own,
                      const struct secret *secret)
