@@ -6,7 +6,7 @@
 #include "ftree/query/query.h"
 
 #include "ftree/base/event.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -16,11 +16,11 @@
 #define CALLS_MAX INT64_MAX
 #define TIME_MAX (INT64_MAX / (int64_t) FTREE_MS) /* ms */
 
-bool query_hang_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
+bool query_hang_at_node(struct ftree *ft, struct query_round *r)
 {
     struct wire_codec c = {
-        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .job = ft->job, .now = now};
-    uint64_t first = waits_get_number(&c);
+        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .job = ft->job};
+    uint64_t first = ftree_get_number(&c);
 
     if (!c.bad)
         ftree_hang_answer_own(ft, &r->answer.hang, first);
@@ -36,12 +36,12 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
     uint8_t buf[STAY_BYTES];
     struct wire_codec w = {.p = buf};
 
-    waits_put_signed(&w, s->rank);
+    ftree_put_signed(&w, s->rank);
     ftree_wire_number(&w, s->what, 1, 0);
-    waits_put_signed(&w, s->cpu);
-    waits_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
-    waits_put_signed(&w, (int64_t) (s->stay / FTREE_MS));
-    waits_put_signed(&w, (int64_t) (s->longest / FTREE_MS));
+    ftree_put_signed(&w, s->cpu);
+    ftree_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
+    ftree_put_signed(&w, (int64_t) (s->stay / FTREE_MS));
+    ftree_put_signed(&w, (int64_t) (s->longest / FTREE_MS));
     ftree_wire_text(&w, (char *) (uintptr_t) s->wchan, sizeof(s->wchan));
     return ftree_bytes_append(ft, out, buf, w.at);
 }
@@ -52,20 +52,20 @@ bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_
     struct wire_codec w = {.p = buf};
     bool fits;
 
-    waits_put_signed(&w, (int64_t) a->last);
-    waits_put_signed(&w, a->nodes);
-    waits_put_signed(&w, a->sums.n);
-    waits_put_number(&w, a->progress);
-    waits_put_signed(&w, a->inside);
-    waits_put_signed(&w, a->familiar);
-    waits_put_signed(&w, (int64_t) (a->longest / FTREE_MS));
-    waits_put_signed(&w, a->outside);
-    waits_put_signed(&w, a->stays.n);
+    ftree_put_signed(&w, (int64_t) a->last);
+    ftree_put_signed(&w, a->nodes);
+    ftree_put_signed(&w, a->sums.n);
+    ftree_put_number(&w, a->progress);
+    ftree_put_signed(&w, a->inside);
+    ftree_put_signed(&w, a->familiar);
+    ftree_put_signed(&w, (int64_t) (a->longest / FTREE_MS));
+    ftree_put_signed(&w, a->outside);
+    ftree_put_signed(&w, a->stays.n);
     fits = ftree_bytes_append(ft, out, buf, w.at);
     for (int32_t i = 0; i < a->sums.n && fits; i++) {
         w.at = 0;
-        waits_put_signed(&w, a->sums.items[i].out);
-        waits_put_signed(&w, a->nodes - a->sums.items[i].told); /* 0 as a rule */
+        ftree_put_signed(&w, a->sums.items[i].out);
+        ftree_put_signed(&w, a->nodes - a->sums.items[i].told); /* 0 as a rule */
         fits = ftree_bytes_append(ft, out, buf, w.at);
     }
     for (int32_t i = 0; i < a->stays.n && fits; i++)
@@ -75,12 +75,12 @@ bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_
 
 static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
 {
-    s->rank = (int32_t) waits_get_within(c, least, c->job->size - 1);
+    s->rank = (int32_t) ftree_get_within(c, least, c->job->size - 1);
     s->what = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_OUTSIDE_COUNT);
-    s->cpu = (int32_t) waits_get_within(c, FTREE_CPU_UNKNOWN, INT32_MAX);
-    s->calls = (uint64_t) waits_get_within(c, 0, CALLS_MAX);
-    s->stay = (ftree_time) waits_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    s->longest = (ftree_time) waits_get_within(c, 0, TIME_MAX) * FTREE_MS;
+    s->cpu = (int32_t) ftree_get_within(c, FTREE_CPU_UNKNOWN, INT32_MAX);
+    s->calls = (uint64_t) ftree_get_within(c, 0, CALLS_MAX);
+    s->stay = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
+    s->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     ftree_wire_text(c, s->wchan, sizeof(s->wchan));
 }
 
@@ -90,8 +90,8 @@ static bool get_sums(struct ftree *ft, struct wire_codec *c, int32_t n, struct h
         struct hang_sum *s = FTREE_PUSH(ft, a->sums);
         if (!s)
             return false;
-        s->out = (int32_t) waits_get_within(c, 0, c->job->size);
-        s->told = a->nodes - (int32_t) waits_get_within(c, 0, a->nodes);
+        s->out = (int32_t) ftree_get_within(c, 0, c->job->size);
+        s->told = a->nodes - (int32_t) ftree_get_within(c, 0, a->nodes);
     }
     return true;
 }
@@ -100,15 +100,15 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
 {
     int32_t sums, stays, least = 0;
 
-    a->last = (uint64_t) waits_get_within(c, 0, INT64_MAX - 1);
-    a->nodes = (int32_t) waits_get_within(c, 0, c->job->nodes);
-    sums = (int32_t) waits_get_within(c, 0, HANG_HISTORY_MAX);
-    a->progress = waits_get_number(c);
-    a->inside = (int32_t) waits_get_within(c, 0, c->job->size);
-    a->familiar = (int32_t) waits_get_within(c, 0, a->inside);
-    a->longest = (ftree_time) waits_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    a->outside = (int32_t) waits_get_within(c, 0, c->job->size);
-    stays = (int32_t) waits_get_within(c, 0, HANG_RANKS_MAX);
+    a->last = (uint64_t) ftree_get_within(c, 0, INT64_MAX - 1);
+    a->nodes = (int32_t) ftree_get_within(c, 0, c->job->nodes);
+    sums = (int32_t) ftree_get_within(c, 0, HANG_HISTORY_MAX);
+    a->progress = ftree_get_number(c);
+    a->inside = (int32_t) ftree_get_within(c, 0, c->job->size);
+    a->familiar = (int32_t) ftree_get_within(c, 0, a->inside);
+    a->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
+    a->outside = (int32_t) ftree_get_within(c, 0, c->job->size);
+    stays = (int32_t) ftree_get_within(c, 0, HANG_RANKS_MAX);
     if ((uint64_t) sums > a->last || stays > a->outside)
         c->bad = true;
     if (!get_sums(ft, c, sums, a))

@@ -6,7 +6,7 @@
 #include "ftree/query/query.h"
 
 #include "ftree/base/event.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -508,7 +508,7 @@ void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first)
     struct wire_codec w = {.p = request};
     uint32_t number;
 
-    waits_put_number(&w, first);
+    ftree_put_number(&w, first);
     if (ftree_query_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
         FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
 }

@@ -147,7 +147,7 @@ void query_set_clear(struct ftree *ft);
 
 /* hang.c */
 struct wire_codec;
-bool query_hang_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
+bool query_hang_at_node(struct ftree *ft, struct query_round *r);
 bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out);
 bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *a);
 /* Takes *a (NULL: there is none). */
