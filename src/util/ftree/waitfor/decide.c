@@ -244,32 +244,43 @@ static bool add_few(struct ftree *ft, struct waitfor_candidate *c, const struct 
     return true;
 }
 
+/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
+ * a stall limit, and for a whole one as long as they could make the few the many. */
+static ftree_time patience(const struct ftree *ft, const struct waits_mismatch *m)
+{
+    int32_t missing = m->size > m->told ? m->size - m->told : 0;
+    bool settled = m->classes < 2 || m->class_[0].count > m->class_[1].count + missing;
+
+    if (m->size > 0 && missing == 0)
+        return 0;
+    return settled ? ft->cfg.stall / 2 : ft->cfg.stall;
+}
+
 /* True: it is new, or more members have spoken before any was asked. */
 static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m,
-                          bool all_told, struct waitfor_candidate **out)
+                          struct waitfor_candidate **out)
 {
+    ftree_time until = now + patience(ft, m);
     struct waitfor_candidate *c;
     bool is_new = take(ft, now, WAITFOR_MISMATCH,
                        key_of(WAITFOR_MISMATCH, &m->comm.first, 1, m->comm.context), out);
 
     c = *out;
     if (is_new)
-        c->next = all_told ? now : now + ft->cfg.stall / 2;
+        c->next = until;
     if (is_new || !c || c->state != WAITFOR_DUE || c->round > 0 || m->told <= c->mismatch->told)
         return is_new;
-    c->next = all_told ? now : c->next;
+    c->next = ftree_min(c->next, until);
     c->ranks.n = c->with.n = 0;
     return true;
 }
 
-/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
- * a stall limit, since until then the few may look like the many. */
 static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
 {
     bool all_told = m->size > 0 && m->told >= m->size, fits;
     struct waitfor_candidate *c;
 
-    if ((!all_told && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, all_told, &c))
+    if ((!all_told && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, &c))
         return;
     fits = keep_mismatch(ft, c, m);
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX && fits; i++) {
