@@ -488,6 +488,7 @@ tool_tests = \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \
     test/unit/t-scenario.sh
+    test/unit/t-slurm-drain-node.sh \
 
 mpi_tests = \
     test/mpi/test_collectives.sh \
