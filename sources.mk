@@ -25,6 +25,11 @@ core_sources = \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
+    src/util/ftree/hang/answer.c \
+    src/util/ftree/hang/history.c \
+    src/util/ftree/hang/model.c \
+    src/util/ftree/hang/runs.c \
+    src/util/ftree/hang/sweeps.c \
     src/util/ftree/intake/correlate.c \
     src/util/ftree/intake/flood.c \
     src/util/ftree/intake/route.c \
@@ -36,6 +41,7 @@ core_sources = \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
+    src/util/ftree/query/hang.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
@@ -75,6 +81,7 @@ core_sources = \
     src/util/ftree/waitfor/ask.c \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
+    src/util/ftree/waitfor/hang.c \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \
@@ -109,6 +116,8 @@ core_headers = \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
     src/util/ftree/examine/examine.h \
+    src/util/ftree/hang/answer.h \
+    src/util/ftree/hang/hang.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
@@ -163,6 +172,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
+    src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
@@ -237,6 +247,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
+    src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
@@ -386,6 +397,7 @@ unit_tests = \
     test/unit/test_faultloc_reader \
     test/unit/test_faultloc_reporter \
     test/unit/test_faultloc_rules \
+    test/unit/test_faultloc_samples \
     test/unit/test_faultloc_say \
     test/unit/test_faultloc_set \
     test/unit/test_faultloc_socket_opener \
@@ -411,6 +423,8 @@ unit_tests = \
     test/unit/test_fuzz_tree \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
+    test/unit/test_hang \
+    test/unit/test_hang_story \
     test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
     test/unit/test_hydra_holders \
@@ -518,6 +532,7 @@ mpi_tests = \
     test/mpi/test_nofinalize.sh \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
+    test/mpi/test_outside.sh \
     test/mpi/test_sessions.sh \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \

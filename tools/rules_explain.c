@@ -291,6 +291,9 @@ static bool needs_waits(const struct rules_sign *sign)
         const struct rules_condition *c = &sign->condition[i];
         if (!c->is_number && c->fact == RULES_FACT_WAITS && !(c->values >> RULES_WAITS_NONE & 1))
             return true;
+        if (!c->is_number && c->fact == RULES_FACT_OUTSIDE &&
+            !(c->values >> RULES_OUTSIDE_NONE & 1))
+            return true;
     }
     return false;
 }
@@ -468,7 +471,8 @@ static void explain_model(const struct ftree_rules *rules, int32_t m)
     explain_raising(rules, m);
     if (ftree_rules_by_waits(rules, m))
         print_line(2, 4,
-                   "found without a rule: ranks that have stalled are asked what they wait for");
+                   "found without a rule: ranks that have stalled are asked what they wait for, and "
+                   "where that ends in ranks outside MPI all nodes are asked for their samples");
     if (model->listed_only)
         print_line(2, 4, "never a verdict: only named as a candidate of other verdicts");
     else

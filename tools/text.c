@@ -146,6 +146,18 @@ static void say_evidence(struct json_object *list)
     }
 }
 
+static void say_stacks(struct json_object *v)
+{
+    struct json_object *lines = tool_member(tool_member(v, "stacks"), "text");
+
+    if (*tool_string(v, "no_stacks"))
+        say(INDENT "no stacks: %s", tool_string(v, "no_stacks"));
+    if (lines)
+        say(INDENT "stacks:");
+    for (size_t i = 0; lines && i < json_object_array_length(lines); i++)
+        say(INDENT "  %s", json_object_get_string(json_object_array_get_idx(lines, i)));
+}
+
 static void say_candidates(const struct report_about *a)
 {
     char line[1024];
@@ -302,6 +314,7 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
     say_headline(&a);
     say_rule(v);
     say_evidence(tool_member(v, "evidence"));
+    say_stacks(v);
     say_candidates(&a);
     say_victims(v, &a);
     say_walltime(tool_member(v, "walltime"));

@@ -11,6 +11,7 @@ cluster=$here/cluster
 # shellcheck source=/dev/null
 . "$here/lib/common.sh"
 . "$here/lib/campaign.sh"
+. "$here/lib/watch.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
@@ -152,36 +153,10 @@ plan() {
     [ "$n" = 1 ] || [[ " $for_threads " == *" $kind "* ]] || SKIP="not for threads"
 }
 
-stamp() {
-    local line
-    trap '' INT TERM
-    while IFS= read -r line || [ -n "$line" ]; do echo "$(now_us) $line"; done
-}
-
 start_job() {
     local on=1
     [ -z "$check_programs" ] || on=0
-    : >"$work/out"
-    mkfifo "$work/pipe"
-    (trap - EXIT; stamp <"$work/pipe" >"$work/err") &
-    stamper=$!
-    (
-        trap - EXIT
-        MPIR_CVAR_FAULTLOC_TRACE=$work/trace exec "$cluster" run --name "$name" --hosts "$hosts" \
-            --ppn "$ppn" --quiet --env MPIR_CVAR_FAULTLOC=$on \
-            --env FI_PROVIDER=tcp --env FI_TCP_IFACE=eth0 \
-            --env MPIR_CVAR_FAULTLOC_REPORT="$work/report.json" -- \
-            "$PROGRAM" ${ARGS[@]+"${ARGS[@]}"}
-    ) </dev/null >"$work/out" 2>"$work/pipe" &
-    pid=$!
-}
-
-ended() { [ ! -d "/proc/$pid" ]; }
-
-# EXPECT is "deadlock 3,5" or "none", once the program has said it.
-has_said() {
-    EXPECT=$(sed -n 's/^EXPECT //p' "$work/out")
-    [ -n "$EXPECT" ]
+    run_cluster --env MPIR_CVAR_FAULTLOC=$on -- "$PROGRAM" ${ARGS[@]+"${ARGS[@]}"}
 }
 
 # Of those that the verdict is about, and of all where all take part.
@@ -205,18 +180,6 @@ slow_down() {
     ip netns exec "$name-$SLOW" tc qdisc add dev eth0 root tbf rate "$rate" burst 16kb latency 500ms
 }
 speed_up() { ip netns exec "$name-$SLOW" tc qdisc del dev eth0 root 2>/dev/null || :; }
-
-# verdicts: "CLASS RANK,..." of all that were announced, one a line, also of those withdrawn.
-verdicts() {
-    jq -r '.verdicts[] | .class + " " +
-        (.component.ranks // [] | sort | map(tostring) | join(",")) +
-        if .withdrawn == null then "" else " withdrawn" end' "$work/report.json" 2>/dev/null || :
-}
-verdict_lines() {
-    grep -E '^[0-9]+ \[faultloc\] [a-z-]+: ' "$work/err" | grep -vE '\] (waiting|withdrawn): ' || :
-}
-has_verdict() { [ -n "$(verdicts)" ] && [ -n "$(verdict_lines)" ]; }
-has_verdict_or_ended() { has_verdict || ended; }
 
 await_hang() {
     if ! wait_until 120 have_blocked_or_ended || ended; then
@@ -242,24 +205,18 @@ await_end() {
 
 # What is printed because the job is ended is not judged.
 end_job() {
-    CODE=0
     is_healthy || cp "$work/err" "$work/err.before"
-    ended || kill "$pid" 2>/dev/null || :
-    wait "$pid" 2>/dev/null || CODE=$?
-    pid=
-    wait $stamper || :
+    end_cluster
     is_healthy || mv "$work/err.before" "$work/err"
     has_said || EXPECT=-
 }
 
 # --- judging ----------------------------------------------------------------------------------
 
-blame() { WHY+="${WHY:+; }$*"; }
-
 judge_verdicts() {
     local line got lines
     GOT=$(verdicts | paste -sd';')
-    NOTES=$(grep -cE '^[0-9]+ \[faultloc\] waiting: ' "$work/err" || :)
+    NOTES=$(count_notes)
     if is_healthy; then
         [ -z "$GOT" ] && [ -z "$(verdict_lines)" ] ||
             blame "false: ${GOT:-$(verdict_lines | head -n 1)}"
@@ -282,21 +239,6 @@ judge_delay() { # MICROSECOND
     LOCATED=$(seconds "$LAST" "$located")
     awk -v d="$DELAY" -v max="$max_delay" 'BEGIN { exit !(d >= 0 && d <= max) }' ||
         blame "$DELAY s after the last rank blocked"
-}
-
-judge_end() {
-    [ ! -s "$job/left-over" ] || blame "processes left behind: $(head -n 1 "$job/left-over")"
-    is_healthy || return 0
-    [ $CODE = 0 ] || blame "exit code $CODE"
-    [ "$(grep -cE "^$PROGRAM: .* all right$" "$work/out")" = $TALKS ] || blame "no right results"
-}
-
-# Lines of FaultLoc that belong to no report.
-judge_complaints() {
-    local said
-    said=$(cut -d' ' -f2- "$work/err" | grep -F '[faultloc] ' |
-        grep -vE '^\[faultloc\] (  |[a-z]+(-[a-z]+)*: )' | head -n 1 || :)
-    [ -z "$said" ] || blame "FaultLoc printed: $said"
 }
 
 # Those who wait are in the function of their kind, and in the call that they named; one that polls
@@ -325,7 +267,7 @@ run_job() {
     if is_healthy; then await_end; else await_hang; fi
     end_job
     [ -n "$check_programs" ] || judge_verdicts
-    judge_end
+    if is_healthy; then judge_end "$PROGRAM" "$TALKS"; else judge_end ''; fi
     judge_complaints
 }
 
@@ -364,11 +306,7 @@ tell_run() {
         "$EXPECT${DID:+ ($DID)}: ${WHY:-ok}"
     [ -z "$WHY" ] || [ -n "$SKIP" ] || cut -d' ' -f2- "$work/err" | tail -n 15 | sed 's/^/        /'
     if [ "$json" = - ]; then result_json; elif [ -n "$json" ]; then result_json >>"$json"; fi
-    if [ -n "$keep" ]; then
-        rm -f "$work/pipe"
-        mkdir -p "$keep/$kind-$program-$ppn-$run_seed"
-        cp -r "$work"/* "$job"/pids "$keep/$kind-$program-$ppn-$run_seed/" 2>/dev/null || :
-    fi
+    [ -z "$keep" ] || keep_run "$keep/$kind-$program-$ppn-$run_seed"
 }
 
 trap finish EXIT

@@ -72,6 +72,7 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, const char *si
     memset(v->raised_by, 'a', sizeof(v->raised_by) - 1);
     v->id = 12345;
     v->withdrawn = now - FTREE_MS;
+    v->holds_back = 60000 * FTREE_MS;
     v->fln = 1;
     v->symptoms = 5;
     v->pid = 4711;
@@ -109,6 +110,7 @@ struct summary messages_summary(const struct ftree_verdict *v)
                             .first_symptom = v->first_symptom,
                             .located = v->located,
                             .withdrawn = v->withdrawn,
+                            .holds_back = v->holds_back,
                             .component = v->component.count ? &v->component : NULL};
 }
 
@@ -138,7 +140,7 @@ static void fill_summaries(struct wire_summary_list *told, ftree_time now)
     o = messages_summary(&v);
     o.rank = 7;
     REQUIRE(ftree_wire_put_summary(&w, now, &o, v.rule));
-    o.withdrawn = 0;
+    o.withdrawn = o.holds_back = 0;
     for (o.id = 1; ftree_wire_put_summary(&w, now, &o, o.id == 1 ? "a/b" : w.rule); o.id++)
         ;
     *told = ftree_wire_summary_list(&w);

@@ -65,7 +65,7 @@ compile() {
     if [ -f "$here/$2.c" ]; then
         "$mpi/bin/mpicc" -std=c11 -D_GNU_SOURCE "${flags[@]}" -I"$here/../../src/mpid/ch4" \
             -I"$here/../../src/util/ftree" -I"$here/../../src/util" -o "$1" "$here/$2.c" \
-            "$here/testutil.c" -lpthread
+            "$here/testutil.c" -lpthread -lm
         return
     fi
     # mpif.h has a parameter for each constant

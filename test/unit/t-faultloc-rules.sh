@@ -126,7 +126,7 @@ expect 0 'found without a rule: ranks that have stalled are asked what they wait
 expect 0 'if waits is missing-partner' explain deadlock
 expect 0 'evaluated when the ranks have said twice what they wait for' explain \
     collective-mismatch/behind
-expect 0 'a class of faults of which the rule base has no model' explain user-code-hang
+expect 0 'a class of faults of which the rule base has no model' explain network-degraded
 expect 0 'mystery: of class unknown' explain mystery "$work/idle.json"
 expect 2 'there is no class, model, rule or sign "nodes"' explain nodes
 expect 1 'unexpected end of file' explain well /dev/null
@@ -247,7 +247,7 @@ same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
-        .launcher, .waits).anyOf[0].enum[],
+        .launcher, .waits, .outside).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \

@@ -3,11 +3,17 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
+#include "faultloc/agent/note.h"
+#include "program.h"
 #include "suite.h"
 
-#include "faultloc/agent/note.h"
+#include "ftree/base/base.h"
+#include "ftree/stacks/stacks.h"
 
-/* What a note says of the ranks that wait. */
+#include <json.h>
+
+/* What a note says of the ranks that wait, and what is asked before a verdict is told. */
 
 static struct ftree_rank_class classes[] = {
     {.state = FTREE_DOES_WAIT, .comm = "MPI_COMM_WORLD", .count = 40, .example = 2},
@@ -45,8 +51,183 @@ START_TEST(nobody_waits_any_more)
 }
 END_TEST
 
+/* ---- a verdict ------------------------------------------------------------------------------- */
+
+#define SECOND (1000 * FTREE_MS)
+
+static struct faultloc_program program;
+static struct faultloc_reporter reporter;
+static struct faultloc_note note;
+static struct ftree_verdict told;
+static int times;
+
+static void tell(void *ctx, const struct ftree_verdict *v)
+{
+    ck_assert_ptr_eq(ctx, &note);
+    told = *v;
+    times++;
+}
+
+static struct ftree_verdict begin(void)
+{
+    struct ftree_verdict v = base_verdict("user-code-hang/blocked", 2, 4);
+
+    program_open(&program, 0);
+    reporter = (struct faultloc_reporter){.p = &program};
+    note = (struct faultloc_note){.reporter = &reporter, .tell = tell, .ctx = &note};
+    times = 0;
+    v.id = 7;
+    v.evidences = 1;
+    v.evidence[0].source = FTREE_EVIDENCE_SAMPLE;
+    return v;
+}
+
+static void end(void)
+{
+    for (uint32_t i = 0; i < FAULTLOC_REPORTER_STACKS; i++)
+        json_object_put(reporter.stacks[i].json);
+    program_close(&program);
+}
+
+/* The classes are rank 1's and rank 6's; and the stacks are asked for. */
+static void until_stacks(const struct ftree_verdict *v)
+{
+    static struct ftree_rank_class waits[] = {{.state = FTREE_DOES_WAIT, .count = 5, .example = 1},
+                                              {.state = FTREE_DOES_WAIT, .count = 2, .example = 6}};
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STATUS, .classes = {.items = waits, .n = 2}};
+
+    ck_assert(faultloc_note_verdict(&note, SECOND, v));
+    ck_assert_uint_eq(faultloc_note_deadline(&note), 0);
+    faultloc_note_turn(&note, SECOND);
+    ck_assert_uint_eq(faultloc_note_deadline(&note), SECOND + FAULTLOC_FINDING_PATIENCE);
+    r.number = note.finding.number + 1;
+    faultloc_note_answered(&note, &r); /* somebody else's */
+    ck_assert_uint_ne(faultloc_note_deadline(&note), 0);
+    r.number = note.finding.number;
+    faultloc_note_answered(&note, &r);
+    faultloc_note_turn(&note, SECOND);
+    ck_assert_int_eq(note.finding.ranks.count, 3);
+    ck_assert(ftree_ranks_has(&note.finding.ranks, 1) && ftree_ranks_has(&note.finding.ranks, 4) &&
+              ftree_ranks_has(&note.finding.ranks, 6));
+    ck_assert_int_eq(times, 0);
+}
+
+START_TEST(a_verdict_by_samples_is_told_with_stacks)
+{
+    struct ftree_verdict v = begin();
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS};
+    const struct ftree_call call = {.function = "stay_spin", .file = "app.c", .line = 7};
+    struct ftree_stacks s = {0};
+
+    until_stacks(&v);
+    ck_assert(ftree_stacks_add(program.ft, &s, 4, &call, 1));
+    r.number = note.finding.number;
+    r.stacks = &s;
+    faultloc_note_answered(&note, &r);
+    ck_assert_int_eq(times, 0); /* not from within the core */
+    faultloc_note_turn(&note, 2 * SECOND);
+    ck_assert_int_eq(times, 1);
+    ck_assert_uint_eq(told.id, 7);
+    ck_assert_uint_eq(faultloc_note_deadline(&note), FTREE_NEVER);
+    ck_assert_uint_eq(reporter.stacks[0].id, 7);
+    ck_assert_ptr_nonnull(strstr(json_object_to_json_string(reporter.stacks[0].json),
+                                 "1 rank (4)  stay_spin app.c:7"));
+    ftree_stacks_clear(program.ft, &s);
+    end();
+}
+END_TEST
+
+START_TEST(the_file_of_a_call_is_told)
+{
+    static const char process[] =
+        "{\"schema\": \"faultloc-handler/1\", \"pid\": 44, \"threads\": [{\"tid\": 44, \"open_file\": "
+        "{\"path\": \"/data/in\", \"mount_point\": \"/data\", \"type\": \"nfs4\", \"server\": \"fs1\"}}]}";
+    struct ftree_verdict v = begin();
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS};
+    const struct ftree_call call = {.function = "main"};
+    struct ftree_stacks s = {0};
+    const char *text;
+
+    until_stacks(&v);
+    ck_assert(ftree_stacks_add(program.ft, &s, 1, &call, 1));
+    ck_assert(ftree_stacks_add_detail(program.ft, &s, 1, process, sizeof(process) - 1)); /* it waits */
+    ck_assert(ftree_stacks_add_detail(program.ft, &s, 4, process, sizeof(process) - 1));
+    r.number = note.finding.number;
+    r.stacks = &s;
+    faultloc_note_answered(&note, &r);
+    text = json_object_to_json_string_ext(reporter.stacks[0].json, JSON_C_TO_STRING_NOSLASHESCAPE);
+    ck_assert_ptr_nonnull(strstr(text, "rank 4 is in a call on /data/in, on /data (nfs4 of fs1)"));
+    ck_assert_ptr_null(strstr(text, "rank 1 is in a call"));
+    ftree_stacks_clear(program.ft, &s);
+    end();
+}
+END_TEST
+
+START_TEST(without_an_answer_it_says_so)
+{
+    struct ftree_verdict v = begin();
+
+    until_stacks(&v);
+    faultloc_note_turn(&note, SECOND + FAULTLOC_FINDING_PATIENCE - 1);
+    ck_assert_int_eq(times, 0);
+    faultloc_note_turn(&note, SECOND + FAULTLOC_FINDING_PATIENCE);
+    ck_assert_int_eq(times, 1);
+    ck_assert_ptr_null(reporter.stacks[0].json);
+    ck_assert_str_eq(reporter.stacks[0].why, "not all nodes have answered in time");
+    end();
+}
+END_TEST
+
+START_TEST(without_a_stack_it_says_why)
+{
+    struct ftree_verdict v = begin();
+    struct ftree_stacks s = {.why = "built without libdw"};
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS, .stacks = &s};
+
+    until_stacks(&v);
+    r.number = note.finding.number;
+    faultloc_note_answered(&note, &r);
+    faultloc_note_turn(&note, 2 * SECOND);
+    ck_assert_int_eq(times, 1);
+    ck_assert_str_eq(reporter.stacks[0].why, "built without libdw");
+    end();
+}
+END_TEST
+
+START_TEST(one_that_is_over_meanwhile_is_told_before)
+{
+    struct ftree_verdict v = begin(), other = v;
+
+    until_stacks(&v);
+    other.id = 8;
+    ck_assert(!faultloc_note_verdict(&note, SECOND, &other)); /* one at a time */
+    ck_assert_int_eq(times, 0);
+    v.withdrawn = SECOND;
+    ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
+    ck_assert_int_eq(times, 1);
+    ck_assert_uint_eq(told.withdrawn, 0);
+    end();
+}
+END_TEST
+
+START_TEST(other_verdicts_are_told_at_once)
+{
+    struct ftree_verdict v = begin();
+
+    v.evidence[0].source = FTREE_EVIDENCE_WAIT;
+    ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
+    end();
+}
+END_TEST
+
 SUITE("note")
 {
+    TEST(a_verdict_by_samples_is_told_with_stacks);
+    TEST(the_file_of_a_call_is_told);
+    TEST(without_an_answer_it_says_so);
+    TEST(without_a_stack_it_says_why);
+    TEST(one_that_is_over_meanwhile_is_told_before);
+    TEST(other_verdicts_are_told_at_once);
     TEST(those_that_wait_are_told_as_far_as_there_is_room);
     TEST(nobody_waits_any_more);
 }

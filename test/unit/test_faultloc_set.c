@@ -297,6 +297,28 @@ START_TEST(the_next_agent_of_the_node_begins_with_it)
 }
 END_TEST
 
+/* One that may be wrong for long must have stood for longer than the patience. */
+START_TEST(a_verdict_may_hold_back)
+{
+    struct ftree_verdict v = base_verdict("user-code-hang/blocked", 1, 2);
+
+    setup();
+    program.board->settings.action = FAULTLOC_ACTION_ABORT;
+    program.board->settings.patience = 4000 * FTREE_MS;
+    v.located = v.first_symptom = NOW;
+    v.holds_back = 55000 * FTREE_MS;
+    ck_assert_int_eq(ftree_restore(program.ft, NOW, &v), FTREE_OK);
+    faultloc_stop_job_consider(&stop, &v, NOW);
+    ck_assert(stop.at == NOW + 55000 * FTREE_MS);
+    ck_assert(!faultloc_stop_job_is_due(&stop, NOW + 54000 * FTREE_MS));
+    ck_assert(faultloc_stop_job_is_due(&stop, NOW + 55000 * FTREE_MS));
+    v = base_verdict("process-stopped/state-t", 1, 3); /* another one is sooner */
+    faultloc_stop_job_consider(&stop, &v, NOW);
+    ck_assert(stop.at == NOW + 4000 * FTREE_MS);
+    teardown();
+}
+END_TEST
+
 /* They are tried again with the next setting. */
 START_TEST(rules_that_cannot_be_used)
 {
@@ -326,5 +348,6 @@ SUITE("faultloc_set")
     TEST(what_is_malformed_changes_nothing);
     TEST(only_the_last_of_two_that_came_is_used);
     TEST(the_next_agent_of_the_node_begins_with_it);
+    TEST(a_verdict_may_hold_back);
     TEST(rules_that_cannot_be_used);
 }

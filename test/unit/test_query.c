@@ -302,6 +302,27 @@ END_TEST
 
 /* ---- hostile bytes --------------------------------------------------------------------------- */
 
+static void add_hang(struct ftree *ft, struct hang_answer *a)
+{
+    *a = (struct hang_answer){.last = 900,
+                              .nodes = 4,
+                              .progress = 1ull << 63,
+                              .inside = 5,
+                              .familiar = 3,
+                              .longest = 8000 * FTREE_MS,
+                              .outside = 7};
+    for (int i = 0; i < 5; i++) {
+        struct hang_sum *s = FTREE_PUSH(ft, a->sums);
+        *s = (struct hang_sum){.out = i, .told = i == 2 ? 3 : 4};
+    }
+    for (int i = 0; i < 3; i++) {
+        struct ftree_stay *s = FTREE_PUSH(ft, a->stays);
+        *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .calls = 77,
+                                 .cpu = i - 1, .stay = FTREE_MS};
+        strcpy(s->wchan, i == 1 ? "pipe_read" : "");
+    }
+}
+
 static struct ftree_bytes sample(struct world *w)
 {
     struct ftree *ft = w->node[0].ft;
@@ -317,7 +338,8 @@ static struct ftree_bytes sample(struct world *w)
     ck_assert(ftree_spans_add(ft, &a.left, 5, 5));
     a.suspicions = 1;
     a.suspicion[0] = (struct ftree_suspicion){.node = 4, .switch_ = FTREE_NONE, .by = 1};
-    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_STATUS, true, &bytes));
+    add_hang(ft, &a.hang);
+    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_HANG, true, &bytes));
     query_answer_clear(ft, &a);
     return bytes;
 }
@@ -329,13 +351,16 @@ START_TEST(an_answer_comes_back_as_it_was)
     struct ftree_bytes bytes = sample(w), again = {0};
     struct query_answer a;
 
-    ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_STATUS, bytes.items, (size_t) bytes.n, &a), FTREE_OK);
-    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_STATUS, true, &again));
+    ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_HANG, bytes.items, (size_t) bytes.n,
+                                      &a),
+                     FTREE_OK);
+    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_HANG, true, &again));
     ck_assert_int_eq(again.n, bytes.n);
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
     query_answer_clear(ft, &a);
     for (int32_t n = 0; n < bytes.n; n++) { /* cut anywhere */
-        ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_STATUS, bytes.items, (size_t) n, &a),
+        ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_HANG, bytes.items, (size_t) n,
+                                          &a),
                          FTREE_ERR_MALFORMED);
         query_answer_clear(ft, &a);
     }
@@ -369,7 +394,11 @@ START_TEST(spoilt_bytes_stay_within_bounds)
             random = random * 6364136223846793005u + 1442695040888963407u;
             copy[(random >> 33) % (uint64_t) bytes.n] = (uint8_t) (random >> 20);
         }
-        if (query_answer_get(ft, w->now, FTREE_QUERY_STATUS, copy, (size_t) bytes.n, &a) == FTREE_OK) {
+        if (query_answer_get(ft, w->now, FTREE_QUERY_HANG, copy, (size_t) bytes.n, &a) ==
+            FTREE_OK) {
+            REQUIRE(a.hang.stays.n <= HANG_RANKS_MAX && a.hang.nodes <= w->job.nodes);
+            for (int32_t i = 0; i < a.hang.stays.n; i++)
+                REQUIRE(a.hang.stays.items[i].rank >= i && a.hang.stays.items[i].rank < w->job.size);
             REQUIRE(is_within(&a.answered, w->job.nodes) && is_within(&a.left, w->job.nodes));
             for (int32_t i = 0; i < a.classes.n; i++)
                 REQUIRE(is_within(&a.classes.items[i].ranks, w->job.size) &&

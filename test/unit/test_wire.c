@@ -170,6 +170,7 @@ START_TEST(fields_come_back_verdict)
     ck_assert_uint_eq(v->first_symptom, NOW - 900 * FTREE_MS);
     ck_assert_uint_eq(v->located, NOW - FTREE_MS);
     ck_assert_uint_eq(v->withdrawn, NOW - FTREE_MS);
+    ck_assert_uint_eq(v->holds_back, 60000 * FTREE_MS);
     ck_assert(!v->local_only);
     ck_assert_int_eq(v->evidences, FTREE_EVIDENCE_MAX);
     ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
@@ -209,11 +210,13 @@ START_TEST(outlines_come_back)
     ck_assert_uint_eq(o.first_symptom, NOW - 900 * FTREE_MS);
     ck_assert_uint_eq(o.located, NOW - FTREE_MS);
     ck_assert_uint_eq(o.withdrawn, NOW - FTREE_MS);
+    ck_assert_uint_eq(o.holds_back, 60000 * FTREE_MS);
     ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
     for (uint32_t id = 1; ftree_wire_get_summary(messages_job(), NOW, &m.u.summaries, &o, rule);
          id++) {
         ck_assert_uint_eq(o.id, id);
         ck_assert_uint_eq(o.withdrawn, 0);
+        ck_assert_uint_eq(o.holds_back, 0);
         ck_assert_str_eq(rule, "a/b"); /* written once */
         n--;
     }
@@ -497,7 +500,7 @@ END_TEST
 #define VERDICT_ID (11 + 2 * NAMED + DETAILED)
 #define VERDICT_COMPONENT (VERDICT_ID + 4)
 #define VERDICT_PID (VERDICT_COMPONENT + 13)
-#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 9 + 1)
+#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 9 + 4 + 1)
 #define EVIDENCE (25 + DETAILED)
 #define VERDICT_CANDIDATES (VERDICT_EVIDENCE + EVIDENCE * FTREE_EVIDENCE_MAX)
 #define VERDICT_VICTIMS (VERDICT_CANDIDATES + 1 + 4 * FTREE_CANDIDATE_MAX)

@@ -11,6 +11,8 @@ noinst_HEADERS += \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
     src/util/ftree/examine/examine.h \
+    src/util/ftree/hang/answer.h \
+    src/util/ftree/hang/hang.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
@@ -52,6 +54,11 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
+    src/util/ftree/hang/answer.c \
+    src/util/ftree/hang/history.c \
+    src/util/ftree/hang/model.c \
+    src/util/ftree/hang/runs.c \
+    src/util/ftree/hang/sweeps.c \
     src/util/ftree/intake/correlate.c \
     src/util/ftree/intake/flood.c \
     src/util/ftree/intake/route.c \
@@ -63,6 +70,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
+    src/util/ftree/query/hang.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
@@ -102,6 +110,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waitfor/ask.c \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
+    src/util/ftree/waitfor/hang.c \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \

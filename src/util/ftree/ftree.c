@@ -17,6 +17,8 @@ void ftree_config_default(struct ftree_config *cfg)
 {
     *cfg = (struct ftree_config){.stall = 1000 * FTREE_MS,
                                  .stall_repeat_max = 10000 * FTREE_MS,
+                                 .sample = 400 * FTREE_MS,
+                                 .alpha = 0.001,
                                  .rto_min = 150 * FTREE_MS,
                                  .rto_max = 1000 * FTREE_MS,
                                  .silence = 900 * FTREE_MS,
@@ -239,6 +241,12 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             break;
         case FTREE_EVENT_ASK_RANKS:
             ftree_waitfor_say(ft, now, e->number);
+            break;
+        case FTREE_EVENT_ASK_ALL:
+            ftree_query_hang(ft, now, e->u.first);
+            break;
+        case FTREE_EVENT_ALL_SAID:
+            ftree_waitfor_said(ft, now, e->u.hang);
             break;
         case FTREE_EVENT_RANKS_SAID:
             ftree_query_said(ft, now, e->number, e->u.classes);

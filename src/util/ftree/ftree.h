@@ -59,6 +59,7 @@ typedef uint64_t ftree_time;
 
 /* The numbers of a table of names, such as the next one. */
 #define FTREE_ENUM(id, ...) id,
+#define FTREE_SECOND(id, text, ...) text,
 
 #define FTREE_ERRORS(X) \
     X(FTREE_OK, "success") \
@@ -401,6 +402,7 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_INDIRECT, /* a response probe by another node: path, reach, by */
     FTREE_EVIDENCE_WAIT, /* what a rank waits for, or a hint: detail, as people read it; of a cycle
                           * each line after the first begins with "<- " */
+    FTREE_EVIDENCE_SAMPLE, /* what the job's samples say, or a rank's stay outside MPI: detail */
     FTREE_EVIDENCE_SOURCES
 };
 
@@ -459,6 +461,8 @@ struct ftree_verdict {
     ftree_time first_symptom;
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
+    ftree_time holds_back; /* how long it must have stood before the action "abort" may end the job because of
+                            * it, whole ms; 0: no longer than any */
     bool local_only; /* this node reaches nobody: only its own readers learn it; never travels */
     bool unreported; /* people may not have heard of it: see ftree_restore(); never travels */
     int32_t evidences, candidates;
@@ -528,6 +532,36 @@ struct ftree_rank_classes {
     int32_t dropped, dropped_ranks; /* further classes, and ranks in them */
 };
 
+/* ---- ranks outside MPI ----------------------------------------------------------------------- */
+
+#define FTREE_OUTSIDES(X) \
+    X(FTREE_OUTSIDE_UNKNOWN, "in an unknown state") \
+    X(FTREE_OUTSIDE_RUNS, "active") \
+    X(FTREE_OUTSIDE_SLEEPS, "blocked") \
+    X(FTREE_OUTSIDE_DISK, "in disk sleep") \
+    X(FTREE_OUTSIDE_STOPPED, "stopped, or held by a debugger")
+
+enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
+
+#define FTREE_WCHAN_MAX 32
+
+#define FTREE_CPU_UNKNOWN (-1)
+
+/* A rank's present stay outside MPI.  It is blocked if it sleeps, and has done nothing at all since it was last
+ * looked at: no thread of it has used the CPU, had a page fault or a child that ended, and the first one has
+ * not run.  It is in disk sleep also if it waits for a file system and may be interrupted. */
+struct ftree_stay {
+    int32_t rank;
+    uint8_t what; /* enum ftree_outside, as the kernel says */
+    bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
+    int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */
+    uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */
+    ftree_time stay; /* since it was first seen outside after that call, or was interrupted (stopped), ns */
+    ftree_time away; /* interruptions included; does not travel */
+    ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
+    char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
+};
+
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 #define FTREE_CALL_FUNCTION_MAX 96
@@ -571,6 +605,7 @@ enum ftree_query_kind {
     FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of
                          * flags, 1: all classes and all of their ranks */
     FTREE_QUERY_SET, /* a value for all nodes */
+    FTREE_QUERY_HANG, /* samples and ranks outside MPI; the acting root asks for itself alone */
     FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
     FTREE_QUERY_COUNT
 };
@@ -642,6 +677,12 @@ struct ftree_io {
      * stays valid until the next call.  May be NULL: nothing is known of waits then. */
     enum ftree_waits_look (*waits)(void *ctx, int32_t i, uint32_t look, const int32_t *with,
                                    int32_t n, const struct waits_page **page);
+    /* How many of this node's ranks were outside MPI at the last n instants, oldest first, -1 where that is
+     * not known.  Returns the number of the instant that the last one is of; all nodes have the same instants.
+     * And the i-th local rank's stay outside MPI: true, it is outside; else only `rank`, `calls`, `longest` and
+     * `familiar` are filled in.  May be NULL together: then nobody is said to hang outside MPI. */
+    uint64_t (*samples)(void *ctx, int32_t *out, int32_t n);
+    bool (*stay)(void *ctx, int32_t i, struct ftree_stay *stay);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */
     const char *(*call_name)(uint32_t call);
     const char *(*op_name)(uint32_t op);
@@ -676,6 +717,8 @@ struct ftree_config {
                                  * interval at which an unexplained stall is told again, doubled
                                  * each time up to stall_repeat_max */
     ftree_time stall_repeat_max; /* [10 s] */
+    ftree_time sample; /* [400 ms] mean time between two instants of samples */
+    double alpha; /* [0.001] significance of a verdict that a rank hangs outside MPI */
     ftree_time rto_min; /* [150 ms] RFC 6298's timer is kept between these two */
     ftree_time rto_max; /* [1 s] */
     ftree_time silence; /* [900 ms] how long a suspect must be silent before that accuses it; grows

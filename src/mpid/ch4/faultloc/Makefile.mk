@@ -79,6 +79,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
+    src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
@@ -153,6 +154,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
+    src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \

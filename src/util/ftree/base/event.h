@@ -36,11 +36,14 @@ enum ftree_event_kind {
     FTREE_EVENT_RESUMED, /* the own rank `number` does not wait any more */
     FTREE_EVENT_ASK_RANKS, /* query `number` wants to know what the own ranks do */
     FTREE_EVENT_RANKS_SAID, /* they do what `classes` says */
+    FTREE_EVENT_ASK_ALL, /* all nodes are to say who is outside MPI, and their samples since `first` */
+    FTREE_EVENT_ALL_SAID, /* they say `hang`; NULL: not all of them did */
     FTREE_EVENT_VICTIMS /* `victims` of the verdict `number` of `by` about `node`, which is to be
                          * reported, may wait because of another one */
 };
 
 struct payload;
+struct hang_answer;
 
 struct ftree_event {
     uint8_t kind; /* enum ftree_event_kind */
@@ -59,7 +62,9 @@ struct ftree_event {
             struct payload *payload; /* a share of it is the event's */
         } message;
         struct ftree_rank_classes *classes; /* the event's */
+        struct hang_answer *hang; /* likewise */
         struct ftree_ranks *victims; /* likewise */
+        uint64_t first;
     } u;
 };
 

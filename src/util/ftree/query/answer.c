@@ -42,7 +42,8 @@ bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct q
     a->more_suspicions += more->more_suspicions;
     if (a->more_suspicions > ft->job->nodes)
         a->more_suspicions = ft->job->nodes;
-    return ftree_spans_merge(ft, &a->answered, &more->answered) &&
+    return ftree_hang_answer_merge(ft, &a->hang, &more->hang) &&
+           ftree_spans_merge(ft, &a->answered, &more->answered) &&
            ftree_spans_merge(ft, &a->left, &more->left) &&
            ftree_classes_merge(ft, &a->classes, &more->classes) &&
            ftree_stacks_merge(ft, &a->stacks, &more->stacks);
@@ -97,6 +98,7 @@ bool query_answer_put(struct ftree *ft, struct query_answer *a, uint8_t kind, bo
     return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&
            ftree_classes_put(ft, &a->classes, full ? 0 : QUERY_RUNS, out) &&
+           (kind != FTREE_QUERY_HANG || query_hang_put(ft, &a->hang, out)) &&
            (kind != FTREE_QUERY_STACKS || ftree_stacks_put(ft, &a->stacks, out));
 }
 
@@ -130,7 +132,8 @@ int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8
         !ftree_classes_get_spans(ft, &c, ft->job->nodes, &out->left))
         return FTREE_ERR_NOMEM;
     get_suspicions(&c, out);
-    if (!ftree_classes_get(ft, &c, &out->classes))
+    if (!ftree_classes_get(ft, &c, &out->classes) ||
+        (kind == FTREE_QUERY_HANG && !query_hang_get(ft, &c, &out->hang)))
         return FTREE_ERR_NOMEM;
     if (kind == FTREE_QUERY_STACKS && !ftree_stacks_get(ft, &c, &out->stacks))
         return FTREE_ERR_NOMEM;
@@ -142,6 +145,7 @@ void query_answer_clear(struct ftree *ft, struct query_answer *a)
     ftree_spans_clear(ft, &a->answered);
     ftree_spans_clear(ft, &a->left);
     ftree_classes_clear(ft, &a->classes);
+    ftree_hang_answer_clear(ft, &a->hang);
     ftree_stacks_clear(ft, &a->stacks);
     a->suspicions = a->more_suspicions = 0;
 }

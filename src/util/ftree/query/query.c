@@ -6,6 +6,7 @@
 #include "ftree/query/query.h"
 
 #include "ftree/base/event.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -37,6 +38,7 @@ static const struct {
     [FTREE_QUERY_SET] = {.at_root = query_set_at_root,
                          .at_node = query_set_at_node,
                          .at_end = query_set_at_end},
+    [FTREE_QUERY_HANG] = {.at_node = query_hang_at_node},
     [FTREE_QUERY_STACKS] = {.at_node = query_stacks_at_node,
                             .is_shared = true,
                             .longer = FTREE_STACKS_TIME}};
@@ -114,7 +116,7 @@ static struct query_round *find_round(const struct ftree *ft, uint32_t number)
 
 static bool is_full(const struct query_round *r)
 {
-    return r->request.n > 0 && (r->request.items[0] & QUERY_FULL);
+    return r->kind == FTREE_QUERY_STATUS && r->request.n > 0 && (r->request.items[0] & QUERY_FULL);
 }
 
 /* ---- the way down ---------------------------------------------------------------------------- */
@@ -498,6 +500,17 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
     own->again = now; /* at the next tick, for the caller is to know the number first */
     *number = own->number;
     return FTREE_OK;
+}
+
+void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first)
+{
+    uint8_t request[10];
+    struct wire_codec w = {.p = request};
+    uint32_t number;
+
+    ftree_put_number(&w, first);
+    if (ftree_query_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
+        FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

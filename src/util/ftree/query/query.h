@@ -6,6 +6,7 @@
 #ifndef FTREE_QUERY_H_INCLUDED
 #define FTREE_QUERY_H_INCLUDED
 
+#include "ftree/hang/answer.h"
 #include "ftree/net/net.h"
 #include "ftree/stacks/stacks.h"
 #include "ftree/state/state.h"
@@ -23,6 +24,7 @@
  *     answer.c   what nodes answer: merged, bounded, in bytes
  *     result.c   the acting root's result, and the asker's
  *     set.c      a value for all nodes: what a person sets while the job runs
+ *     hang.c     samples, and ranks outside MPI, for the acting root itself
  *     stacks.c   where ranks are in their code
  *
  * Nobody is waited for longer than cfg.gather for each level below, and for stacks
@@ -41,6 +43,7 @@ struct query_answer {
     struct ftree_rank_classes classes; /* of a status, as the next two */
     int32_t suspicions, more_suspicions;
     struct ftree_suspicion suspicion[QUERY_SUSPICIONS];
+    struct hang_answer hang; /* of that kind alone */
     struct ftree_stacks stacks;
 };
 
@@ -100,6 +103,8 @@ struct ftree_queries {
 
 int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
                     const void *bytes, size_t len, uint32_t *number);
+/* The acting root asks all nodes for their samples from instant `first` on; the event ALL_SAID answers. */
+void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first);
 void ftree_query_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                       const struct wire_part *part);
 void ftree_query_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
@@ -140,6 +145,13 @@ bool query_set_misses(const struct ftree *ft, int32_t node);
 ftree_time query_set_deadline(const struct ftree *ft);
 void query_set_clear(struct ftree *ft);
 
+/* hang.c */
+struct wire_codec;
+bool query_hang_at_node(struct ftree *ft, struct query_round *r);
+bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out);
+bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *a);
+/* Takes *a (NULL: there is none). */
+void query_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
 /* stacks.c */
 bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
                           struct ftree_bytes *out);

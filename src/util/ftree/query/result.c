@@ -17,7 +17,9 @@ static struct query_own *find(const struct ftree *ft, uint32_t number)
     return NULL;
 }
 
-static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_query_result *r)
+/* hang: of that kind; NULL: there is none. */
+static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_query_result *r,
+                      struct hang_answer *hang)
 {
     struct query_work *w = ft->queries->work;
 
@@ -26,7 +28,9 @@ static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_quer
     r->nodes = ft->job->nodes;
     ftree_alloc(ft, own->request.items, 0);
     FTREE_DROP(w->own, (int32_t) (own - w->own.items));
-    if (ft->io->answered)
+    if (r->kind == FTREE_QUERY_HANG)
+        query_hang_said(ft, r, hang);
+    else if (ft->io->answered)
         ft->io->answered(ft->io_ctx, r);
 }
 
@@ -50,8 +54,7 @@ static bool sort_out(struct ftree *ft, const struct query_answer *a, struct ftre
     return true;
 }
 
-static bool tell(struct ftree *ft, int32_t root, struct query_own *own,
-                 const struct query_answer *a)
+static bool tell(struct ftree *ft, int32_t root, struct query_own *own, struct query_answer *a)
 {
     struct ftree_query_result r = {.root = root,
                                    .answered = a->answered,
@@ -64,7 +67,7 @@ static bool tell(struct ftree *ft, int32_t root, struct query_own *own,
     bool whole = sort_out(ft, a, &r.failed, &r.silent);
 
     if (whole)
-        hand_over(ft, own, &r);
+        hand_over(ft, own, &r, &a->hang);
     ftree_spans_clear(ft, &r.failed);
     ftree_spans_clear(ft, &r.silent);
     return whole;
@@ -79,7 +82,7 @@ static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const 
     ftree_clean(r.refused);
     if (!r.refused[0])
         strcpy(r.refused, "refused");
-    hand_over(ft, own, &r);
+    hand_over(ft, own, &r, NULL);
 }
 
 void query_result_none(struct ftree *ft, uint32_t number)

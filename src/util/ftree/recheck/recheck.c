@@ -40,8 +40,24 @@ static bool may_be_over(const struct known *k)
     return !k->v.withdrawn && !ftree_class_says(k->v.class_, FTREE_FOR_EVER);
 }
 
+/* Of ranks outside MPI each node looks at its own. */
+static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
+{
+    if (!ft->io->stay || k->v.kind != FTREE_KIND_RANK || k->v.rank == FTREE_NONE ||
+        !ftree_rules_is_outside(ft->rules, ftree_verdict_rule(ft, &k->v)))
+        return false;
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        int32_t rank = ftree_rank_at(ft->job, ft->self, i);
+        if (k->v.component ? ftree_ranks_has(k->v.component, rank) : k->v.rank == rank)
+            return true;
+    }
+    return false;
+}
+
 static bool is_own_rank(const struct ftree *ft, const struct known *k)
 {
+    if (has_own_rank_outside(ft, k))
+        return true;
     return k->v.node == ft->self && k->v.class_ == FTREE_CLASS_PROCESS_STOPPED &&
            k->v.rank != FTREE_NONE;
 }
@@ -251,11 +267,37 @@ static bool is_running(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_GONE && s->proc_state && strchr("RSI", s->proc_state);
 }
 
-static bool runs_again(struct ftree *ft, const struct known *k)
+#define WORKS 10 /* percent of a CPU: no stray interrupt or tracer does that */
+
+/* One that was blocked is not any more. */
+static bool works_again(const struct ftree *ft, const struct known *k, const struct ftree_stay *stay)
+{
+    return stay->cpu >= WORKS && ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
+}
+
+/* It has been in MPI since the verdict: it is there, or its stay is younger. */
+static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
+{
+    struct ftree_stay stay;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        int32_t rank = ftree_rank_at(ft->job, ft->self, i);
+        if (k->v.component ? !ftree_ranks_has(k->v.component, rank) : k->v.rank != rank)
+            continue;
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.away > k->v.located ||
+            works_again(ft, k, &stay))
+            return true;
+    }
+    return false;
+}
+
+static bool runs_again(struct ftree *ft, ftree_time now, const struct known *k)
 {
     int32_t i = ftree_place_of(ft->job, ft->self, k->v.rank);
     struct ftree_rank_state s;
 
+    if (has_own_rank_outside(ft, k))
+        return has_come(ft, now, k);
     if (i == FTREE_NONE)
         return false;
     ft->io->look(ft->io_ctx, i, &s);
@@ -266,8 +308,8 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (is_own_rank(ft, k)) {
         ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
-        if (runs_again(ft, k))
-            is_over(ft, k, "it runs again");
+        if (runs_again(ft, now, k))
+            is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
         return;
     }
     k->doublings += k->doublings < RECHECK_DOUBLINGS;
@@ -383,8 +425,8 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 
 static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 {
-    if (is_own_rank(ft, k) && runs_again(ft, k))
-        is_over(ft, k, "it runs again");
+    if (is_own_rank(ft, k) && runs_again(ft, now, k))
+        is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
     else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
         stand(ft, k, "there is nobody to be asked once more");
     else

@@ -5,6 +5,7 @@
 
 #include "ftree/report/report_int.h"
 
+#include <json.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,20 @@ static void add_victims(struct text *t, const struct ftree_verdict *v, const str
     add(t, INDENT "victims: %s\n", line);
 }
 
+static void add_stacks(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+{
+    const struct report_stacks *s = report_stacks(rj, v);
+    struct json_object *lines = NULL;
+
+    if (s && *s->why)
+        add(t, INDENT "no stacks: %s\n", s->why);
+    if (!s || !s->json || !json_object_object_get_ex(s->json, "text", &lines))
+        return;
+    add(t, INDENT "stacks:\n");
+    for (size_t i = 0; i < json_object_array_length(lines); i++)
+        add(t, INDENT "  %s\n", json_object_get_string(json_object_array_get_idx(lines, i)));
+}
+
 static void add_withdrawn(struct text *t, const struct ftree_verdict *v,
                           const struct report_about *a)
 {
@@ -200,6 +215,7 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
         add_headline(&t, &about);
         add_rule(&t, rj, v);
         add_evidence(&t, rj, v);
+        add_stacks(&t, rj, v);
         add_candidates(&t, &about);
         add_victims(&t, v, &about);
         add_walltime(&t, rj, v);

@@ -43,6 +43,14 @@ struct report_walltime {
     bool at_most; /* it will end before: the time is too late by what was before MPI_Init */
 };
 
+/* Where ranks were in their code when a verdict was found. */
+struct report_stacks {
+    int32_t fln; /* of the verdict, */
+    uint32_t id;
+    struct json_object *json; /* ftree_report_stacks_json() and the text; NULL: there are none, */
+    char why[96]; /* and why */
+};
+
 struct report_job {
     const struct ftree_job *job;
     const char *id;
@@ -60,6 +68,8 @@ struct report_job {
     int32_t traces;
     const struct ftree_waiting *waiting; /* the last note on a stall; NULL: none */
     ftree_time waiting_at;
+    const struct report_stacks *stacks; /* [stacked] */
+    int32_t stacked;
     const struct report_change *change[REPORT_CHANGES_MAX]; /* [changes], the oldest first */
     int32_t changes;
     bool abort; /* the action: a verdict ends the job */
@@ -98,10 +108,10 @@ void ftree_report_run(FILE *f, int32_t first, int32_t step, int32_t count);
  * Returns a string to be freed by free(3); NULL: out of memory. */
 char *ftree_report_stacks(const struct ftree_stacks *s, const char *indent);
 
-/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place.
- * NULL: out of memory. */
+/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place;
+ * with_text: and the lines of the text.  NULL: out of memory. */
 struct json_object;
-struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s);
+struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s, bool with_text);
 
 /* ---- words ----------------------------------------------------------------------------------- */
 

@@ -44,6 +44,9 @@ struct report_waiting_room {
 void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
                     struct report_waiting_room *room, struct report_waiting *words);
 
+/* Purpose: the stacks of a verdict; NULL: none were asked for. */
+const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v);
+
 /* Purpose: the kind and the name of the component that a candidate would be about. */
 const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
                              char *buf, size_t len, const char **kind);

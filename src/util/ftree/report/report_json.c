@@ -189,6 +189,17 @@ static void set_walltime(struct json_object *o, const struct report_job *rj,
     report_set(o, "walltime", w);
 }
 
+static void set_stacks(struct json_object *o, const struct report_job *rj,
+                       const struct ftree_verdict *v)
+{
+    const struct report_stacks *s = report_stacks(rj, v);
+
+    if (s && s->json)
+        report_set(o, "stacks", json_object_get(s->json));
+    if (s)
+        set_unless_empty(o, "no_stacks", s->why);
+}
+
 static struct json_object *json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
@@ -212,6 +223,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     for (int32_t i = 0; i < v->evidences; i++)
         report_append(evidence, json_evidence(rj, &v->evidence[i]));
     report_set(o, "evidence", evidence);
+    set_stacks(o, rj, v);
     report_set(victims, "count", json_object_new_int(v->victims.count));
     report_set(victims, "ranks", json_ranks(&v->victims));
     report_set(o, "victims", victims);

@@ -154,7 +154,19 @@ static struct json_object *json_call(const struct ftree_stack *c)
     return o;
 }
 
-struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s)
+static struct json_object *json_lines(const struct ftree_stacks *s)
+{
+    struct json_object *lines = json_object_new_array();
+    char *text = ftree_report_stacks(s, ""), *rest = text, *line;
+
+    while (rest && (line = strsep(&rest, "\n")))
+        if (*line)
+            report_append(lines, json_object_new_string(line));
+    free(text);
+    return lines;
+}
+
+struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s, bool with_text)
 {
     struct json_object *o = json_object_new_object(), *calls = json_object_new_array();
 
@@ -165,5 +177,7 @@ struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s)
     report_set(o, "missing", json_ranks(&s->missing));
     if (*s->why)
         report_set(o, "why_missing", json_object_new_string(s->why));
+    if (with_text)
+        report_set(o, "text", json_lines(s));
     return o;
 }

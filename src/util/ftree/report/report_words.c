@@ -219,6 +219,14 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
     about->name = room->name;
 }
 
+const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < rj->stacked; i++)
+        if (rj->stacks[i].fln == v->fln && rj->stacks[i].id == v->id)
+            return &rj->stacks[i];
+    return NULL;
+}
+
 const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
                              char *buf, size_t len, const char **kind)
 {
@@ -514,7 +522,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "symptom"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (is(e->source, "wait"))
+    else if (is(e->source, "wait") || is(e->source, "sample"))
         snprintf(buf, len, "%s", e->detail);
     else
         probe_words(e, buf, len);
@@ -535,7 +543,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
         [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
-        [FTREE_EVIDENCE_WAIT] = "wait"};
+        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));

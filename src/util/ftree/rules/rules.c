@@ -28,6 +28,7 @@ static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "cycle",    "knot", "missing-partner",
                                            "behind", "different"};
+static const char *const outside_values[] = {"none", "burning", "blocked", "disk-sleep", "unknown"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
@@ -249,9 +250,65 @@ const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rule
     return well ? NULL : sign;
 }
 
+/* ---- ranks that hang outside MPI ------------------------------------------------------------- */
+
+const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
+                                                    const struct rules_stay *stay, int32_t *model)
+{
+    uint64_t models = models_of_class(rules, FTREE_CLASS_USER_CODE_HANG) |
+                      models_of_class(rules, FTREE_CLASS_IO_HANG);
+    const struct rules_sign *sign;
+    struct rules_facts f;
+    bool well;
+
+    ftree_rules_no_facts(&f);
+    f.value[RULES_FACT_OUTSIDE] = (uint8_t) outside;
+    f.number[RULES_NUMBER_STAY] = stay->percent;
+    f.number[RULES_NUMBER_STAY_OF_ANY] = stay->of_any_percent;
+    f.number[RULES_NUMBER_STAY_SECONDS] = stay->seconds;
+    f.number[RULES_NUMBER_FAMILIAR] = stay->familiar_percent;
+    sign = ftree_rules_decide(rules, &f, models, true, &well, model);
+    return well ? NULL : sign;
+}
+
+/* The words of `outside` that the sign needs one of; 0: none. */
+static uint32_t needs_outside(const struct rules_sign *sign)
+{
+    for (int32_t i = 0; i < sign->conditions; i++)
+        if (!sign->condition[i].is_number && sign->condition[i].fact == RULES_FACT_OUTSIDE &&
+            !(sign->condition[i].values >> RULES_OUTSIDE_NONE & 1))
+            return (uint32_t) sign->condition[i].values;
+    return 0;
+}
+
+static uint32_t named_needs_outside(const struct ftree_rules *rules, const char *name)
+{
+    uint32_t words = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        for (int32_t s = 0; s < rules->model[m].signs; s++)
+            if (!strcmp(rules->model[m].sign[s].name, name))
+                words |= needs_outside(&rules->model[m].sign[s]);
+    return words;
+}
+
+bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign)
+{
+    return named_needs_outside(rules, sign) != 0;
+}
+
+bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign)
+{
+    return named_needs_outside(rules, sign) == 1u << RULES_OUTSIDE_BLOCKED;
+}
+
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)
 {
     int32_t model;
+
+    for (int32_t s = 0; s < rules->model[m].signs; s++)
+        if (needs_outside(&rules->model[m].sign[s]))
+            return true;
 
     for (int waits = RULES_WAITS_NONE + 1; waits < COUNT(waits_values); waits++)
         if (ftree_rules_decide_waits(rules, waits, &model) && model == m)

@@ -61,7 +61,9 @@
  *   waits           of ranks that wait for each other: a cycle (all of them need all), a knot (some
  *                   need one of several), a rank that has called MPI_Finalize and that others wait
  *                   for, in a message (missing-partner) or a collective (behind), or collectives
- *                   that do not match (different) */
+ *                   that do not match (different)
+ *   outside         of ranks that all others wait for, and that seem to hang outside MPI: what they do
+ *                   there, as the kernel says */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -83,7 +85,8 @@
     X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values) \
-    X(RULES_FACT_WAITS, "waits", waits_values)
+    X(RULES_FACT_WAITS, "waits", waits_values) \
+    X(RULES_FACT_OUTSIDE, "outside", outside_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -119,9 +122,17 @@ enum { /* none cycle knot missing-partner behind different */
     RULES_WAITS_BEHIND,
     RULES_WAITS_DIFFERENT
 };
+enum { /* none burning blocked disk-sleep unknown */
+    RULES_OUTSIDE_NONE,
+    RULES_OUTSIDE_BURNING,
+    RULES_OUTSIDE_BLOCKED,
+    RULES_OUTSIDE_DISK_SLEEP,
+    RULES_OUTSIDE_UNKNOWN
+};
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
-/* Facts that are numbers, from a state probe; NAN: not known, then no condition on it holds. */
+/* Facts that are numbers, from a state probe but for the last four, which go with `outside` (struct rules_stay).
+ * NAN: not known, then no condition on it holds. */
 #define RULES_NUMBERS(X) \
     X(RULES_NUMBER_LOAD, "load-per-cpu") \
     X(RULES_NUMBER_CPU_PRESSURE, "cpu-pressure-percent") \
@@ -132,7 +143,11 @@ enum { /* none cycle knot missing-partner behind different */
     X(RULES_NUMBER_FREQUENCY, "frequency-percent") \
     X(RULES_NUMBER_THROTTLES, "throttles") \
     X(RULES_NUMBER_LINK_ERRORS, "link-errors") \
-    X(RULES_NUMBER_LINK_DROPS, "link-drops")
+    X(RULES_NUMBER_LINK_DROPS, "link-drops") \
+    X(RULES_NUMBER_STAY, "stay-percent") \
+    X(RULES_NUMBER_STAY_OF_ANY, "stay-of-any-percent") \
+    X(RULES_NUMBER_STAY_SECONDS, "stay-seconds") \
+    X(RULES_NUMBER_FAMILIAR, "familiar-percent")
 
 enum rules_number { RULES_NUMBERS(FTREE_ENUM) RULES_NUMBER_COUNT };
 
@@ -317,7 +332,26 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
 const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rules, int waits,
                                                   int32_t *model);
 
-/* Purpose: true if model m may be decided for in that way.  Pure. */
+/* How long ranks that seem to hang have been outside MPI: the one that came out last. */
+struct rules_stay {
+    double percent; /* of the longest such stay that it had before, */
+    double of_any_percent; /* that any rank of the job had */
+    double seconds;
+    double familiar_percent; /* of the ranks that wait: in a call that was seen on their node before */
+};
+
+/* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only models of
+ * user-code-hang and io-hang count.  Pure. */
+const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
+                                                    const struct rules_stay *stay, int32_t *model);
+
+/* Purpose: true if the sign of that name ("model/sign") needs the fact `outside`.  Pure. */
+bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: likewise, and that they are blocked. */
+bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: true if model m may be decided for in one of these ways.  Pure. */
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m);
 
 /* Purpose: the number of a model by its name, or of a rule; -1: there is none. */

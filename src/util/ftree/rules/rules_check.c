@@ -122,6 +122,8 @@ static unsigned possible_values(const struct asked *a, int fact)
             return a->state ? all : BIT(RULES_NO);
         case RULES_FACT_WAITS: /* no examination finds it */
             return BIT(RULES_WAITS_NONE);
+        case RULES_FACT_OUTSIDE: /* likewise */
+            return BIT(RULES_OUTSIDE_NONE);
         default: /* known without asking */
             return all;
     }

@@ -275,6 +275,7 @@ struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdic
                         .first_symptom = v->first_symptom,
                         .located = v->located,
                         .withdrawn = v->withdrawn,
+                        .holds_back = v->holds_back,
                         .component = v->component.count > 0 ? &v->component : NULL};
 
     ftree_verdict_name_rule(ft, &o, v->rule);
@@ -323,6 +324,7 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
     v->first_symptom = o->first_symptom;
     v->located = o->located;
     v->withdrawn = o->withdrawn;
+    v->holds_back = o->holds_back;
     if (o->component)
         v->component = *o->component;
     else if (!k->full)

@@ -37,6 +37,7 @@ static void end_work(struct ftree *ft)
     waitfor_ask_clear(ft);
     waitfor_gather_clear(ft);
     waitfor_decide_clear(ft);
+    waitfor_hang_clear(ft);
     ftree_alloc(ft, ft->waitfor->work, 0);
     ft->waitfor->work = NULL;
 }
@@ -139,7 +140,8 @@ ftree_time ftree_waitfor_deadline(const struct ftree *ft)
     if (!w)
         return FTREE_NEVER;
     t = ftree_min(waitfor_ask_deadline(ft), waitfor_decide_deadline(ft));
-    return ftree_min(ftree_min(t, waitfor_gather_deadline(ft)), waitfor_note_deadline(ft));
+    t = ftree_min(ftree_min(t, waitfor_gather_deadline(ft)), waitfor_note_deadline(ft));
+    return ftree_min(t, waitfor_hang_deadline(ft));
 }
 
 /* Answers to this node's own looks take no message. */
@@ -162,6 +164,7 @@ static void gather(struct ftree *ft, ftree_time now)
         return;
     waitfor_decide(ft, now, w);
     waitfor_note(ft, now, w);
+    waitfor_hang(ft, now);
     ftree_waits_destroy(w);
 }
 
@@ -172,6 +175,7 @@ void ftree_waitfor_tick(struct ftree *ft, ftree_time now)
         gather(ft, now);
         waitfor_decide_tick(ft, now);
         waitfor_note_tick(ft, now);
+        waitfor_hang_tick(ft, now);
     }
     if (ft->waitfor->work && !is_needed(ft->waitfor->work))
         end_work(ft);

@@ -6,6 +6,7 @@
 #ifndef FTREE_WAITFOR_H_INCLUDED
 #define FTREE_WAITFOR_H_INCLUDED
 
+#include "ftree/hang/answer.h"
 #include "ftree/net/net.h"
 #include "ftree/state/state.h"
 #include "ftree/waits/classes.h"
@@ -23,6 +24,7 @@
  *     judge.c      what the answers of both sides say of each request: a pure function
  *     decide.c     candidates and verdicts
  *     note.c       what nothing explains
+ *     hang.c       a rank outside MPI that never comes: hung or slow?
  *
  * Nothing of it has memory while nobody stalls, here or below.
  */
@@ -151,6 +153,7 @@ struct waitfor {
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
     ftree_time note_at;
+    struct waitfor_hang *hang; /* NULL: nobody waits for a rank outside MPI */
     int32_t ends; /* by the last reduction, those most waited for first */
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
@@ -170,6 +173,8 @@ void ftree_waitfor_stalled(struct ftree *ft, ftree_time now, int32_t rank);
 void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank);
 /* A query wants to know what the own ranks do: the event RANKS_SAID answers. */
 void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
+/* All nodes have said who is outside MPI; NULL: not all have. */
+void ftree_waitfor_said(struct ftree *ft, ftree_time now, struct hang_answer *a);
 /* Messages: items from below, a look asked for by another node, its answers. */
 void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                         const struct wire_part *part);
@@ -284,6 +289,12 @@ bool waitfor_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate 
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w);
 void waitfor_note_tick(struct ftree *ft, ftree_time now);
 ftree_time waitfor_note_deadline(const struct ftree *ft);
+
+/* hang.c */
+void waitfor_hang(struct ftree *ft, ftree_time now);
+void waitfor_hang_tick(struct ftree *ft, ftree_time now);
+ftree_time waitfor_hang_deadline(const struct ftree *ft);
+void waitfor_hang_clear(struct ftree *ft);
 
 #pragma GCC visibility pop
 

@@ -84,6 +84,18 @@ static void code_withdrawn(struct wire_codec *c, ftree_time *at, int bytes, ftre
         *at += !*at;
 }
 
+/* In whole ms, up to seven weeks. */
+static void code_duration(struct wire_codec *c, ftree_time *t)
+{
+    ftree_time ms = *t / FTREE_MS;
+
+    if (ms > UINT32_MAX)
+        ms = UINT32_MAX;
+    WIRE_NUMBER(c, ms, 4, 0);
+    if (c->reads)
+        *t = ms * FTREE_MS;
+}
+
 static void code_evidence(struct wire_codec *c, struct ftree_evidence *e)
 {
     WIRE_NUMBER(c, e->source, 1, FTREE_EVIDENCE_SOURCES);
@@ -205,6 +217,7 @@ static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
     code_withdrawn(c, &v->withdrawn, 8, 1);
     if (c->reads && !withdrawn)
         v->withdrawn = 0;
+    code_duration(c, &v->holds_back);
     WIRE_NUMBER(c, v->evidences, 1, FTREE_EVIDENCE_MAX + 1);
     for (int32_t i = 0; i < v->evidences; i++)
         code_evidence(c, &v->evidence[i]);
@@ -258,7 +271,8 @@ static void code_part(struct wire_codec *c, struct wire_part *p)
 #define SUMMARY_WITHDRAWN 1
 #define SUMMARY_OWN_RULE 2 /* else that of the summary before */
 #define SUMMARY_RANKS 4 /* its component has several */
-#define SUMMARY_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 1 + FTREE_NAME_MAX)
+#define SUMMARY_HOLDS_BACK 8
+#define SUMMARY_BYTES_MAX (1 + 2 + 4 + COMPONENT_BYTES + 4 + 1 + 3 * 5 + 4 + 1 + FTREE_NAME_MAX)
 
 /* A microsecond is the unit, and 2^40 of them are twelve days. */
 #define SHORT_AGE 5, 1000
@@ -269,18 +283,21 @@ static void code_summary(struct wire_codec *c, struct summary *o, bool own_rule,
 {
     uint8_t flags =
         (uint8_t) ((o->withdrawn ? SUMMARY_WITHDRAWN : 0) | (own_rule ? SUMMARY_OWN_RULE : 0) |
-                   (o->component ? SUMMARY_RANKS : 0));
+                   (o->component ? SUMMARY_RANKS : 0) |
+                   (o->holds_back ? SUMMARY_HOLDS_BACK : 0));
 
     WIRE_NUMBER(c, o->class_, 1, FTREE_CLASS_COUNT);
     WIRE_NUMBER(c, o->confidence, 2, 1001);
     WIRE_NUMBER(c, o->id, 4, 0);
     code_component(c, &o->kind, &o->node, &o->rank, &o->switch_);
     ftree_wire_node(c, &o->fln);
-    WIRE_NUMBER(c, flags, 1, 8);
+    WIRE_NUMBER(c, flags, 1, 16);
     ftree_wire_age(c, &o->first_symptom, SHORT_AGE);
     ftree_wire_age(c, &o->located, SHORT_AGE);
     if (flags & SUMMARY_WITHDRAWN)
         code_withdrawn(c, &o->withdrawn, SHORT_AGE);
+    if (flags & SUMMARY_HOLDS_BACK)
+        code_duration(c, &o->holds_back);
     if (flags & SUMMARY_OWN_RULE)
         ftree_wire_text(c, rule, FTREE_NAME_MAX);
     if (flags & SUMMARY_RANKS) {

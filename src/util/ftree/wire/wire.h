@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 11
+#define WIRE_VERSION 12
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
@@ -152,6 +152,7 @@ struct summary {
     uint32_t id;
     int32_t node, rank, switch_, fln;
     ftree_time first_symptom, located, withdrawn;
+    ftree_time holds_back; /* as a verdict's */
     const struct ftree_ranks *component; /* the ranks of the component where these are more than
                                           * one, else NULL; of whoever the summary is of */
 };

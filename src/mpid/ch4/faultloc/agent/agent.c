@@ -111,6 +111,20 @@ static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number
     return faultloc_wait_page_look(&a->waits, faultloc_now(), i, number, with, n, page);
 }
 
+static uint64_t last_samples(void *ctx, int32_t *out, int32_t n)
+{
+    struct agent *a = ctx;
+
+    return faultloc_samples_last(&a->looks.samples, out, n);
+}
+
+static bool look_at_stay(void *ctx, int32_t i, struct ftree_stay *stay)
+{
+    struct agent *a = ctx;
+
+    return faultloc_samples_stay(&a->looks.samples, faultloc_now(), i, stay);
+}
+
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
@@ -121,13 +135,21 @@ static void remember_verdict(void *ctx, const struct ftree_verdict *v)
     faultloc_board_remember(a->p->board, v);
 }
 
-static void report_verdict(void *ctx, const struct ftree_verdict *v)
+static void tell_verdict(void *ctx, const struct ftree_verdict *v)
 {
     struct agent *a = ctx;
 
     faultloc_reporter_verdict(&a->reporter, v);
     faultloc_exec_verdict(&a->exec, faultloc_now(), v);
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
+}
+
+static void report_verdict(void *ctx, const struct ftree_verdict *v)
+{
+    struct agent *a = ctx;
+
+    if (!faultloc_note_verdict(&a->note, faultloc_now(), v))
+        tell_verdict(a, v);
 }
 
 static void note_waiting(void *ctx, const struct ftree_waiting *w)
@@ -200,6 +222,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,
+                                   .samples = last_samples,
+                                   .stay = look_at_stay,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
@@ -225,6 +249,8 @@ static int make_core(struct agent *a)
     ftree_config_default(&cfg);
     cfg.stall = a->p->board->settings.stall;
     cfg.silence = a->p->board->settings.silence;
+    cfg.sample = a->p->board->settings.sample;
+    cfg.alpha = a->p->board->settings.alpha;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->p->ft);
     if (!rc)
         rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
@@ -271,7 +297,7 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                              .ctx = a,
                                              .reporter = &a->reporter,
                                              .stop = &a->stop}},
-                        .note = {.reporter = &a->reporter},
+                        .note = {.reporter = &a->reporter, .tell = tell_verdict, .ctx = a},
                         .stop = {.p = p,
                                  .reporter = &a->reporter,
                                  .exec = &a->exec,
@@ -343,6 +369,7 @@ static ftree_time next_event(const struct agent *a)
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
     t = faultloc_loop_earlier(t, faultloc_exec_deadline(&a->exec));
+    t = faultloc_loop_earlier(t, faultloc_note_deadline(&a->note));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }

@@ -31,8 +31,8 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .pid_fd = malloc(slots * sizeof(*l->pid_fd)),
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
-                                 .wakeup = -1,
-                                 .random = faultloc_now() ^ ((uint64_t) getpid() << 32) ^ 1};
+                                 .wakeup = -1};
+    faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
     faultloc_watch_take_over(&p->watch);
     return l->pid_fd && l->heard && l->stalled ? 0 : ENOMEM;
 }
@@ -129,15 +129,6 @@ void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
-static uint64_t draw(struct faultloc_looks *l)
-{
-    /* xorshift64*, Vigna 2016; good enough to keep nodes from looking in step */
-    l->random ^= l->random >> 12;
-    l->random ^= l->random << 25;
-    l->random ^= l->random >> 27;
-    return l->random * 2685821657736338717u;
-}
-
 static void end_stall(struct faultloc_looks *l, ftree_time now, int32_t i, int32_t rank)
 {
     if (l->stalled[i])
@@ -156,9 +147,9 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
     faultloc_reporter_trace(l->reporter, line);
 }
 
-/* The next look is due at a random moment, or sooner: when a wait that goes on reaches the
- * limit. */
-static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
+/* The next look is due at the next instant, or sooner: when a wait that goes on reaches the limit.
+ * True: the rank is outside MPI. */
+static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct ftree_rank_state s;
     ftree_time stall = l->p->board->settings.stall;
@@ -178,6 +169,7 @@ static void look(struct faultloc_looks *l, ftree_time now, int32_t i)
         if (s.waiting > 0 && now + stall - s.waiting < l->at)
             l->at = now + stall - s.waiting;
     }
+    return faultloc_watch_is_outside(&l->p->watch, i, &s);
 }
 
 /* The launcher knows of those alone that have closed their connections, which may take an answer of
@@ -202,14 +194,18 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
 
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
 {
-    ftree_time sample = l->p->board->settings.sample;
+    bool stopped = faultloc_watch_is_stopped(&l->p->watch, now);
+    int32_t out = 0;
 
-    if (faultloc_watch_is_stopped(&l->p->watch, now))
+    if (stopped)
         ftree_rank_stopped(l->p->ft, now);
-    l->at = now + sample / 2 + draw(l) % (sample + 1);
+    l->at = FTREE_NEVER;
     faultloc_looks_restore(l, now);
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
     for (int32_t i = 0; i < l->p->board->slots; i++)
-        look(l, now, i);
+        out += look(l, now, i);
+    faultloc_samples_take(&l->samples, now, stopped ? -1 : out);
+    if (l->samples.at < l->at)
+        l->at = l->samples.at;
     tell_finalizing(l, now);
 }

@@ -7,6 +7,7 @@
 #define FAULTLOC_LOOKS_H_INCLUDED
 
 #include "faultloc/agent/reporter.h"
+#include "faultloc/node/samples.h"
 
 /* The agent's looks at the board of its node, and what it reports of them to the core. */
 
@@ -19,8 +20,8 @@ struct faultloc_looks {
     int wakeup; /* -1: there is none */
     int32_t restored; /* of the board's verdicts */
     int32_t withdrawals; /* of the board, when they were */
+    struct faultloc_samples samples;
     ftree_time at; /* when to look again */
-    uint64_t random;
     ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
     int32_t finalizing_told; /* how many were, as the launcher was told */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */

@@ -6,6 +6,7 @@
 #include "faultloc/agent/note.h"
 
 #include "faultloc/node/watch.h"
+#include "ftree/base/base.h"
 
 #include <stdio.h>
 
@@ -21,8 +22,117 @@ static void tell(struct faultloc_note *n)
     n->waiting.count = 0;
 }
 
+/* ---- a verdict ------------------------------------------------------------------------------- */
+
+static bool is_by_samples(const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].source == FTREE_EVIDENCE_SAMPLE)
+            return true;
+    return false;
+}
+
+static void tell_finding(struct faultloc_note *n)
+{
+    n->finding.step = FAULTLOC_FINDING_NONE;
+    n->tell(n->ctx, &n->finding.v);
+}
+
+static void without_stacks(struct faultloc_note *n, const char *why)
+{
+    faultloc_reporter_stacks(n->reporter, &n->finding.v, NULL, why);
+    tell_finding(n);
+}
+
+/* Those of the component; more than its first ones would say little more. */
+static void begin_ranks(struct faultloc_finding *f)
+{
+    const struct ftree_ranks *c = &f->v.component;
+
+    f->ranks = (struct ftree_ranks){0};
+    if (c->count == 0)
+        ftree_ranks_add(&f->ranks, f->v.rank, f->v.rank);
+    for (int32_t i = 0; i < c->ranges; i++)
+        for (int32_t r = c->range[i].first;
+             r <= c->range[i].last && f->ranks.count < FAULTLOC_FINDING_RANKS; r++)
+            ftree_ranks_add(&f->ranks, r, r);
+}
+
+bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v)
+{
+    struct faultloc_finding *f = &n->finding;
+
+    if (f->step != FAULTLOC_FINDING_NONE && f->v.fln == v->fln && f->v.id == v->id)
+        without_stacks(n, "it was over before");
+    if (f->step != FAULTLOC_FINDING_NONE || v->withdrawn || v->local_only || v->rank == FTREE_NONE ||
+        !is_by_samples(v))
+        return false;
+    f->v = *v;
+    f->step = FAULTLOC_FINDING_BEGUN;
+    f->until = now + FAULTLOC_FINDING_PATIENCE;
+    begin_ranks(f);
+    return true;
+}
+
+static void turn_finding(struct faultloc_note *n, ftree_time now)
+{
+    struct faultloc_finding *f = &n->finding;
+    struct ftree *ft = n->reporter->p->ft;
+
+    if (f->step == FAULTLOC_FINDING_BEGUN)
+        f->step = ftree_query(ft, now, FTREE_QUERY_STATUS, NULL, 0, &f->number)
+                      ? FAULTLOC_FINDING_RANKS_KNOWN
+                      : FAULTLOC_FINDING_CLASSES;
+    if (f->step == FAULTLOC_FINDING_RANKS_KNOWN)
+        f->step = ftree_query_stacks(ft, now, &f->ranks, true, &f->number)
+                      ? FAULTLOC_FINDING_NONE
+                      : FAULTLOC_FINDING_STACKS;
+    if (f->step == FAULTLOC_FINDING_NONE)
+        without_stacks(n, "they could not be asked for");
+    else if (f->step == FAULTLOC_FINDING_READY)
+        tell_finding(n);
+    else if (now >= f->until)
+        without_stacks(n, "not all nodes have answered in time");
+}
+
+static void finding_answered(struct faultloc_note *n, const struct ftree_query_result *r)
+{
+    struct faultloc_finding *f = &n->finding;
+    struct ftree_waiting w;
+
+    if (f->step == FAULTLOC_FINDING_CLASSES && r->kind == FTREE_QUERY_STATUS &&
+        r->number == f->number) {
+        faultloc_note_classes(&w, &r->classes);
+        for (int32_t i = 0; i < w.classes; i++)
+            ftree_ranks_add(&f->ranks, w.class_[i].example, w.class_[i].example);
+        f->step = FAULTLOC_FINDING_RANKS_KNOWN;
+    } else if (f->step == FAULTLOC_FINDING_STACKS && r->kind == FTREE_QUERY_STACKS &&
+               r->number == f->number) {
+        faultloc_reporter_stacks(n->reporter, &f->v, r->stacks,
+                                 *r->refused ? r->refused : "no node has answered");
+        f->step = FAULTLOC_FINDING_READY;
+    }
+}
+
+ftree_time faultloc_note_deadline(const struct faultloc_note *n)
+{
+    switch (n->finding.step) {
+        case FAULTLOC_FINDING_NONE:
+            return FTREE_NEVER;
+        case FAULTLOC_FINDING_CLASSES:
+        case FAULTLOC_FINDING_STACKS:
+            return n->finding.until;
+        default:
+            return 0;
+    }
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
 void faultloc_note_turn(struct faultloc_note *n, ftree_time now)
 {
+    if (n->finding.step != FAULTLOC_FINDING_NONE)
+        turn_finding(n, now);
     if (n->waiting.count == 0 || n->asked)
         return;
     n->asked = true;
@@ -32,6 +142,7 @@ void faultloc_note_turn(struct faultloc_note *n, ftree_time now)
 
 void faultloc_note_answered(struct faultloc_note *n, const struct ftree_query_result *r)
 {
+    finding_answered(n, r);
     if (n->waiting.count == 0 || !n->asked || r->number != n->number ||
         r->kind != FTREE_QUERY_STATUS)
         return;

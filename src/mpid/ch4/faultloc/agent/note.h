@@ -8,11 +8,35 @@
 
 #include "faultloc/agent/reporter.h"
 
-/* The note on a stall that nothing explains: before it is told, all nodes are asked what their
- * ranks do. */
+/* What is asked before people are told: of a stall that nothing explains what all ranks do; of a verdict on
+ * ranks that hang outside MPI where these are in their code, and one of each class of those that wait. */
+
+#define FAULTLOC_FINDING_PATIENCE FTREE_STACKS_TIME /* then the verdict is told without */
+#define FAULTLOC_FINDING_RANKS 16 /* of the component whose stacks are wanted */
+
+enum faultloc_finding_step {
+    FAULTLOC_FINDING_NONE,
+    FAULTLOC_FINDING_BEGUN, /* the classes are to be asked for, */
+    FAULTLOC_FINDING_CLASSES, /* and are; */
+    FAULTLOC_FINDING_RANKS_KNOWN, /* the stacks are to be asked for, */
+    FAULTLOC_FINDING_STACKS, /* and are */
+    FAULTLOC_FINDING_READY /* to be told */
+};
+
+/* One at a time; another one meanwhile is told at once. */
+struct faultloc_finding {
+    uint8_t step; /* enum faultloc_finding_step */
+    uint32_t number; /* of the query */
+    ftree_time until;
+    struct ftree_ranks ranks; /* whose stacks are wanted */
+    struct ftree_verdict v;
+};
 
 struct faultloc_note {
     struct faultloc_reporter *reporter;
+    void (*tell)(void *ctx, const struct ftree_verdict *v);
+    void *ctx;
+    struct faultloc_finding finding;
     struct ftree_waiting waiting; /* what is to be told; count 0: nothing is */
     bool asked;
     uint32_t number; /* of the query */
@@ -21,11 +45,15 @@ struct faultloc_note {
 /* Purpose: the core's note is to be told, soon. */
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w);
 
-/* Purpose: to be called in each turn, not from within the core: asks; tells the note without an
- * answer where that is not possible. */
-void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
+/* Purpose: a verdict is to be told.  False: at once, by the caller; else `tell` is called with it, later. */
+bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v);
 
-/* Purpose: tells the note, if that was its query. */
+/* Purpose: to be called in each turn, not from within the core: asks; tells the note without an
+ * answer where that is not possible.  And when to call it again, at the latest. */
+void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
+ftree_time faultloc_note_deadline(const struct faultloc_note *n);
+
+/* Purpose: tells the note, if that was its query; keeps what is said for a verdict. */
 void faultloc_note_answered(struct faultloc_note *n, const struct ftree_query_result *r);
 
 /* Purpose: those that wait, in so many classes as find room, the largest first. */

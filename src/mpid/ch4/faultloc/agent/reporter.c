@@ -5,14 +5,18 @@
 
 #include "faultloc/agent/reporter.h"
 
+#include "faultloc/agent/json.h"
+#include "faultloc/agent/stacks.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 #include "faultloc/board/verdicts.h"
 #include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
+#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/topo.h"
 
+#include <json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,12 +163,71 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t,
                               .changes = (int32_t) n,
                               .abort = b->settings.action == FAULTLOC_ACTION_ABORT,
                               .walltime = b->settings.walltime};
+    rj->stacks = t->stacks;
+    rj->stacked = (int32_t) (t->stacked < FAULTLOC_REPORTER_STACKS ? t->stacked
+                                                                   : FAULTLOC_REPORTER_STACKS);
     for (uint32_t i = 0; i < n; i++)
         rj->change[i] = &t->change[(t->changes - n + i) % FAULTLOC_REPORTER_CHANGES];
     known = list_verdicts(t->p->ft, &rj->knowns);
     rj->known = known;
     rj->knowns = known ? rj->knowns : 0;
     return known;
+}
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+    struct json_object *value;
+
+    return json_object_object_get_ex(o, key, &value) ? json_object_get_string(value) : "";
+}
+
+static bool has_rank(const struct ftree_verdict *v, int32_t rank)
+{
+    return v->component.count > 0 ? ftree_ranks_has(&v->component, rank) : v->rank == rank;
+}
+
+/* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what a rank of the component is held by. */
+static void add_file(struct json_object *stacks, int32_t rank, struct json_object *file)
+{
+    struct json_object *text;
+    char line[1024], where[600] = "";
+    const char *server = text_of(file, "server");
+
+    if (*text_of(file, "mount_point"))
+        snprintf(where, sizeof(where), ", on %s (%s%s%s)", text_of(file, "mount_point"),
+                 text_of(file, "type"), *server ? " of " : "", server);
+    snprintf(line, sizeof(line), "rank %d is in a call on %.400s%s", (int) rank, text_of(file, "path"),
+             where);
+    if (json_object_object_get_ex(stacks, "text", &text))
+        faultloc_json_append(text, json_object_new_string(line));
+}
+
+static void add_files(struct json_object *stacks, const struct ftree_verdict *v,
+                      const struct ftree_stacks *s)
+{
+    for (int32_t i = 0; stacks && i < s->details; i++) {
+        const struct ftree_detail *d = &s->detail[i];
+        struct json_object *process = faultloc_stack_check(d->text, (size_t) d->len);
+        struct json_object *file = process ? faultloc_stack_open_file(process) : NULL;
+        if (file && has_rank(v, d->rank))
+            add_file(stacks, d->rank, file);
+        json_object_put(process);
+    }
+}
+
+void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                              const struct ftree_stacks *s, const char *why)
+{
+    struct report_stacks *r = &t->stacks[t->stacked++ % FAULTLOC_REPORTER_STACKS];
+
+    json_object_put(r->json);
+    *r = (struct report_stacks){.fln = v->fln, .id = v->id};
+    if (s && (s->n > 0 || s->missing.count > 0 || s->details > 0))
+        r->json = ftree_report_stacks_json(s, true);
+    if (r->json)
+        add_files(r->json, v, s);
+    else
+        snprintf(r->why, sizeof(r->why), "%s", s && *s->why ? s->why : why);
 }
 
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v)

@@ -14,6 +14,7 @@
 
 #define FAULTLOC_REPORTER_LINES 64 /* of the trace that a report can have */
 #define FAULTLOC_REPORTER_CHANGES 16 /* likewise of settings */
+#define FAULTLOC_REPORTER_STACKS 4 /* and verdicts of which it has stacks */
 
 struct faultloc_reporter {
     const struct faultloc_program *p;
@@ -23,6 +24,8 @@ struct faultloc_reporter {
     bool reported; /* a verdict, to people */
     struct ftree_waiting waiting; /* the last note, which later reports have, too */
     ftree_time waiting_at; /* 0: there was none */
+    struct report_stacks stacks[FAULTLOC_REPORTER_STACKS]; /* of verdicts, a ring */
+    uint32_t stacked; /* so far */
     /* what was set while the job runs, a ring */
     struct report_change change[FAULTLOC_REPORTER_CHANGES];
     uint32_t changes; /* so far */
@@ -45,6 +48,11 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_v
  * environment (ftree_report_facts()); both are to be freed.  NULL: out of memory. */
 void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v, char **json,
                              char ***facts);
+
+/* Purpose: where ranks were in their code, for all reports of this verdict from now on; NULL: there
+ * are none, because of `why`. */
+void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                              const struct ftree_stacks *s, const char *why);
 
 /* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
 void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w);

@@ -171,6 +171,16 @@ struct json_object *faultloc_stack_check(const char *line, size_t len)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
+struct json_object *faultloc_stack_open_file(struct json_object *process)
+{
+    struct json_object *threads = get(process, "threads", json_type_array), *file;
+
+    for (size_t i = 0; i < length(threads, THREADS_MAX); i++)
+        if ((file = get(json_object_array_get_idx(threads, i), "open_file", json_type_object)))
+            return file;
+    return NULL;
+}
+
 pid_t faultloc_stack_pid(struct json_object *process)
 {
     int64_t pid = json_object_get_int64(get(process, "pid", json_type_int));

@@ -156,6 +156,6 @@ char *faultloc_status_stacks_json(const struct faultloc_program *p,
     struct json_object *o = json_head(p, "faultloc-stacks/1", r, now_ms);
 
     if (r->stacks)
-        faultloc_json_set(o, "stacks", ftree_report_stacks_json(r->stacks));
+        faultloc_json_set(o, "stacks", ftree_report_stacks_json(r->stacks, false));
     return faultloc_json_text(o);
 }

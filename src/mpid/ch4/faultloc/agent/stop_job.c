@@ -21,6 +21,8 @@ static ftree_time patience_before(const struct faultloc_stop_job *s, const struc
 {
     ftree_time patience = s->p->board->settings.patience;
 
+    if (v->holds_back > patience)
+        return v->holds_back;
     return v->class_ == FTREE_CLASS_PROCESS_CRASH || patience < REPORT_DELAY ? REPORT_DELAY
                                                                              : patience;
 }

@@ -24,6 +24,10 @@
 /* Fields as proc(5) counts them, from 1. */
 #define FIELD_STATE 3
 #define FIELD_FLAGS 9
+#define FIELD_FAULTS 10 /* and from here to the last of CPU time all that it has done */
+#define FIELD_USER_TIME 14
+#define FIELD_SYSTEM_TIME 15
+#define FIELD_CHILDREN_TIME 17
 #define FIELD_THREADS 20
 #define FIELD_START 22
 #define FIELD_PENDING 31
@@ -70,6 +74,24 @@ static bool take_field(const char **at, const char *end, int from, int to, uint6
     return take_number(at, end, number);
 }
 
+/* A number that does not fit, or is negative, counts as none. */
+static bool take_done(const char **at, const char *end, struct faultloc_proc *proc)
+{
+    uint64_t number;
+
+    for (int field = FIELD_FAULTS; field <= FIELD_CHILDREN_TIME; field++) {
+        const char *p = *at;
+        if (!take_number(&p, end, &number))
+            number = 0;
+        if (!skip_field(at, end))
+            return false;
+        proc->done += number;
+        if (field == FIELD_USER_TIME || field == FIELD_SYSTEM_TIME)
+            proc->ticks += number;
+    }
+    return true;
+}
+
 /* What stands behind the start time.  It may be missing: nothing else depends on it. */
 static void take_rest(const char *at, const char *end, struct faultloc_proc *proc)
 {
@@ -96,7 +118,9 @@ static bool take_fields(const char *at, const char *end, struct faultloc_proc *p
         return false;
     at += 2;
     if (!take_field(&at, end, FIELD_STATE + 1, FIELD_FLAGS, &flags) ||
-        !take_field(&at, end, FIELD_FLAGS + 1, FIELD_THREADS, &threads) || threads > UINT32_MAX ||
+        !take_done(&at, end, proc) ||
+        !take_field(&at, end, FIELD_CHILDREN_TIME + 1, FIELD_THREADS, &threads) ||
+        threads > UINT32_MAX ||
         !take_field(&at, end, FIELD_THREADS + 1, FIELD_START, &proc->start))
         return false;
     proc->threads = (uint32_t) threads;
@@ -161,6 +185,21 @@ int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc)
         return ENAMETOOLONG;
     rc = read_file(path, bytes, sizeof(bytes), &len);
     return rc ? rc : faultloc_proc_parse(bytes, len, pid, proc);
+}
+
+uint64_t faultloc_proc_turns(const char *root, pid_t pid)
+{
+    char path[PATH_LENGTH_MAX], text[128];
+    unsigned long long turns = 0;
+    size_t len = 0;
+
+    if (snprintf(path, sizeof(path), "%s/%d/schedstat", root ? root : "/proc", (int) pid) <
+            (int) sizeof(path) &&
+        read_file(path, text, sizeof(text) - 1, &len) == 0) {
+        text[len] = '\0';
+        sscanf(text, "%*u %*u %llu", &turns);
+    }
+    return turns;
 }
 
 /* /proc may not be mounted, or hide a process that is there (hidepid). */

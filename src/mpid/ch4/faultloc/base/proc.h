@@ -36,6 +36,10 @@ struct faultloc_proc {
     /* SIGKILL was sent to the first thread, or it is on its way out: it has not ended yet, and will
      * not run its program again. */
     bool ending;
+    /* Clock ticks of CPU that its threads have used, those that have ended among them; and that number
+     * together with those of its children and page faults: as long as it is the same nothing has been
+     * done. */
+    uint64_t ticks, done;
     char comm[FAULTLOC_PROC_COMM];
 };
 
@@ -51,6 +55,10 @@ enum faultloc_proc_fate {
  * Returns 0, or ESRCH (no such process), EBADMSG (what is there is no stat file), ENAMETOOLONG
  * (root), or an errno of open(2) or read(2); *proc is untouched then. */
 int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc);
+
+/* Purpose: how often the first thread of process `pid` has got a CPU; 0: not said.  root as above.
+ * Source: /proc/PID/schedstat. */
+uint64_t faultloc_proc_turns(const char *root, pid_t pid);
 
 /* Purpose: the same from bytes at hand: `len` bytes of a stat file of process `pid`.
  * Errors: EBADMSG. */

@@ -43,6 +43,7 @@ struct faultloc_settings {
     ftree_time silence; /* ns, how long a node that is asked may be silent before it is accused */
     ftree_time patience; /* ns, how long a verdict must have stood before it ends job or ranks */
     ftree_time grace; /* ns, how long a dying job may wait for its verdict */
+    double alpha; /* a verdict on a hang needs that it is less probable than this in a healthy job */
     enum faultloc_action action;
     char program[FAULTLOC_PATH_ROOM]; /* the site's, to be run for each verdict; "": none */
     struct report_walltime walltime; /* of the job */
@@ -63,6 +64,7 @@ struct faultloc_board {
     int32_t fanout;
     uint32_t page; /* bytes */
     uint64_t seed;
+    ftree_time epoch; /* when the start exchange ended here: instants of samples count from then; 0: not said */
     struct faultloc_settings settings;
     char job_id[FAULTLOC_JOB_ID_SIZE];
     int64_t started_ms; /* Unix time */

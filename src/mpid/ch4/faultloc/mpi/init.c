@@ -286,11 +286,13 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
-        s->symptoms, s->verbose, *fanout, s->program[0], s->walltime.end_ms, s->walltime.limit_s,
-        s->walltime.at_most
+        s->symptoms, s->verbose, *fanout, 0, s->program[0], s->walltime.end_ms,
+        s->walltime.limit_s, s->walltime.at_most
     };
-    int mpi_errno = MPIR_Bcast(first, sizeof(first), MPI_BYTE, 0, leaders, &errflag);
+    int mpi_errno;
 
+    memcpy(&first[9], &s->alpha, sizeof(s->alpha));
+    mpi_errno = MPIR_Bcast(first, sizeof(first), MPI_BYTE, 0, leaders, &errflag);
     s->stall = (ftree_time) first[0];
     s->sample = (ftree_time) first[1];
     s->silence = (ftree_time) first[2];
@@ -300,10 +302,11 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
     s->symptoms = first[6] != 0;
     s->verbose = first[7] != 0;
     *fanout = (int32_t) first[8];
-    if (!first[9])
+    memcpy(&s->alpha, &first[9], sizeof(s->alpha));
+    if (!first[10])
         s->program[0] = '\0';
     s->walltime = (struct report_walltime) {
-        .end_ms = first[10], .limit_s = first[11], .at_most = first[12] != 0
+        .end_ms = first[11], .limit_s = first[12], .at_most = first[13] != 0
     };
     return mpi_errno;
 }
@@ -322,6 +325,8 @@ static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct car
     mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
                                p->leaders, &errflag);
     MPIR_ERR_CHECK(mpi_errno);
+    if (b)
+        b->epoch = faultloc_now();      /* nobody has all cards before the last has sent its own */
     mpi_errno = share_secret(p->leaders, cards, own, secret, fine);
     MPIR_ERR_CHECK(mpi_errno);
     if (b) {

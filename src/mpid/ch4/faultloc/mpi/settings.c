@@ -97,6 +97,18 @@ cvars:
         Mean time between two looks of an agent at the ranks of its own node, in milliseconds; 10
         to 60000. A look sends no message.
 
+    - name        : MPIR_CVAR_FAULTLOC_ALPHA
+      category    : FAULTLOC
+      type        : string
+      default     : "0.001"
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The significance of a verdict that a rank hangs outside MPI: what was observed must have a
+        smaller probability than this if the job is healthy; from 1e-12 to 0.1. A smaller value
+        needs more samples, and a verdict comes that much later.
+
     - name        : MPIR_CVAR_FAULTLOC_REPORT
       category    : FAULTLOC
       type        : string
@@ -229,6 +241,21 @@ static int in_range(const char *name, int value, int least, int most, int otherw
     return otherwise;
 }
 
+static double read_alpha(void)
+{
+    const double least = 1e-12, most = 0.1, otherwise = 0.001;
+    const char *text = MPIR_CVAR_FAULTLOC_ALPHA;
+    char *end;
+    double alpha = strtod(text, &end);
+
+    if (end > text && !*end && alpha >= least && alpha <= most)
+        return alpha;
+    if (MPIR_Process.rank == 0)
+        faultloc_say("%s=%s is out of range %g..%g; using %g", "MPIR_CVAR_FAULTLOC_ALPHA", text, least,
+                     most, otherwise);
+    return otherwise;
+}
+
 int32_t MPIDI_faultloc_read_fanout(void)
 {
     return in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
@@ -291,6 +318,7 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
     s->patience = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_PATIENCE_MS",
                                                    MPIR_CVAR_FAULTLOC_PATIENCE_MS, 0, 600000,
                                                    4000);
+    s->alpha = read_alpha();
     read_action(s);
     faultloc_walltime_read(faultloc_unix_ms(), &s->walltime);
     launcher = getenv(FAULTLOC_LAUNCHER_ENV);

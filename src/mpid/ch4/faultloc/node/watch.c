@@ -11,6 +11,7 @@
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
 #define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
+#define LOOKS_APART 4 /* distances of samples; beyond, this process did not run itself */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
 /* A call that is about to end in vain counts as such already, so for a moment there is one less. */
@@ -137,9 +138,70 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
     state->waiting = now - slot->wait_since_ns;
 }
 
+bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
+                               const struct ftree_rank_state *state)
+{
+    return state->phase == FTREE_PHASE_OUTSIDE && state->call == 0 &&
+           !faultloc_board_slot(w->board, i)->many_threads;
+}
+
+/* A stay lasts from the first look that has seen it to the one that sees that it is over: a little too long
+ * on the whole, and that of two calls between which nobody looked is one stay, or none.  Time before the rank
+ * was seen stopped, or in which nobody looked for long, does not count. */
+static void update_stay(struct faultloc_seen *seen, bool outside, bool interrupted, ftree_time now)
+{
+    bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
+
+    if (!goes_on || interrupted)
+        seen->counts = now;
+    if (goes_on)
+        return;
+    if (seen->outside && now - seen->outside > seen->longest)
+        seen->longest = now - seen->outside;
+    seen->outside = outside ? now : 0;
+    seen->outside_calls = seen->useful;
+}
+
+static struct faultloc_visit *find_visit(struct faultloc_watch *w, uint32_t call)
+{
+    struct faultloc_visit *least = &w->visit[0];
+
+    for (int i = 0; i < FAULTLOC_VISITS; i++) {
+        if (w->visit[i].times > 0 && w->visit[i].call == call)
+            return &w->visit[i];
+        if (w->visit[i].times < least->times)
+            least = &w->visit[i];
+    }
+    *least = (struct faultloc_visit){.call = call};
+    return least;
+}
+
+static void update_visit(struct faultloc_watch *w, struct faultloc_seen *seen,
+                         const struct ftree_rank_state *state)
+{
+    struct faultloc_visit *v;
+
+    if (seen->visits && seen->visited_calls != seen->useful) {
+        v = find_visit(w, seen->visited);
+        v->times += v->times < UINT32_MAX;
+    }
+    seen->visits = state->phase == FTREE_PHASE_WAITING || state->phase == FTREE_PHASE_INSIDE;
+    seen->visited = state->call;
+    seen->visited_calls = seen->useful;
+}
+
+bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call)
+{
+    for (int i = 0; i < FAULTLOC_VISITS; i++)
+        if (w->visit[i].call == call && w->visit[i].times >= FAULTLOC_FAMILIAR)
+            return true;
+    return false;
+}
+
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state)
 {
+    ftree_time looked = w->seen[i].looked;
     /* one copy: the rank goes on writing */
     struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
     struct faultloc_seen *seen = &w->seen[i];
@@ -165,6 +227,9 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     }
     if (state->proc_state == 'T' || state->proc_state == 't')
         seen->held = now;
+    update_stay(seen, faultloc_watch_is_outside(w, i, state),
+                seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample, now);
+    update_visit(w, seen, state);
 }
 
 bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)

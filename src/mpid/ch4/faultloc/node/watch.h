@@ -24,6 +24,12 @@
  * was seen to go on: nobody is late because it did not run itself.
  */
 
+/* What a rank had done at some moment, as base/proc.h has it. */
+struct faultloc_done {
+    uint64_t ticks, done, turns;
+    ftree_time at; /* 0: not known */
+};
+
 struct faultloc_seen {
     uint64_t call, spins;
     ftree_time call_since, spins_since; /* when each was first seen as it is; 0: never seen */
@@ -34,13 +40,30 @@ struct faultloc_seen {
     ftree_time looked; /* at it, last */
     ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */
     ftree_time left; /* when it was first seen to have left; 0: never */
+    ftree_time outside; /* since when it was seen outside MPI, no call having ended since; 0: it is inside */
+    ftree_time counts; /* from when that counts: since, or after the last interruption */
+    uint64_t outside_calls; /* `useful` then */
+    ftree_time longest; /* the longest such stay that is over */
+    uint32_t visited; /* the call in which it was seen last, */
+    uint64_t visited_calls; /* `useful` then */
+    bool visits; /* it was in one */
+    struct faultloc_done done; /* when its stay was asked for last (samples.h) */
     bool gone;
 };
+
+/* A call in which ranks of this node were seen, and how often: each time that it was over by the next look. */
+struct faultloc_visit {
+    uint32_t call, times; /* times 0: none */
+};
+
+#define FAULTLOC_VISITS 32 /* calls that are kept: of others those that were seen most seldom are forgotten */
+#define FAULTLOC_FAMILIAR 5 /* times */
 
 struct faultloc_watch {
     const struct faultloc_board *board;
     const char *proc_root; /* NULL: /proc */
     struct faultloc_seen *seen; /* [slots], the caller's, zeroed */
+    struct faultloc_visit visit[FAULTLOC_VISITS];
     int32_t turn; /* the slot of which /proc was last asked if it is stopped */
 };
 
@@ -49,6 +72,15 @@ struct faultloc_watch {
  * Reads one file of /proc at the most, and only if with_proc. */
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state);
+
+/* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it.  One that asks
+ * again and again in vain counts as inside, and so does one with many threads, of which the call does not
+ * tell. */
+bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
+                               const struct ftree_rank_state *state);
+
+/* Purpose: true if ranks of this node were seen in this call FAULTLOC_FAMILIAR times before. */
+bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call);
 
 /* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at
  * each look at the board, so that a suspension of all is seen by the next one, at the cost of one

@@ -1,0 +1,173 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/node/samples.h"
+
+#include "faultloc/base/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* From one instant to the next, from half of `sample` to one and a half. */
+static ftree_time step_of(const struct faultloc_board *b, uint64_t instant)
+{
+    uint64_t x = b->seed + instant * 0x9e3779b97f4a7c15u; /* splitmix64, Steele, Lea, Flood 2014 */
+
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return b->settings.sample / 2 + x % (b->settings.sample + 1);
+}
+
+static void go_on(struct faultloc_samples *s)
+{
+    s->out[s->instant % FAULTLOC_SAMPLES] = -1;
+    s->instant++;
+    s->at += step_of(s->watch->board, s->instant);
+}
+
+void faultloc_samples_begin(struct faultloc_samples *s, struct faultloc_watch *watch,
+                            ftree_time now)
+{
+    s->watch = watch;
+    s->instant = 0;
+    s->at = watch->board->epoch ? watch->board->epoch : now;
+    for (int i = 0; i < FAULTLOC_SAMPLES; i++)
+        s->out[i] = -1;
+    while (s->at <= now)
+        go_on(s);
+}
+
+void faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out)
+{
+    ftree_time late;
+    uint64_t taken;
+
+    while (s->at <= now) {
+        late = now - s->at;
+        taken = s->instant;
+        go_on(s);
+        if (late < s->watch->board->settings.sample / 2)
+            s->out[taken % FAULTLOC_SAMPLES] = out;
+    }
+}
+
+uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, int32_t n)
+{
+    uint64_t last = s->instant - 1;
+
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t back = (uint64_t) (n - 1 - i);
+        out[i] = back < FAULTLOC_SAMPLES - 1 && back < last
+                     ? s->out[(last - back) % FAULTLOC_SAMPLES]
+                     : -1;
+    }
+    return last;
+}
+
+/* ---- what the kernel says -------------------------------------------------------------------- */
+
+/* Who waits for an answer of a FUSE server may at first be interrupted. */
+static bool is_of_file(const char *wchan)
+{
+    return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
+}
+
+/* A child may work for it. */
+static bool is_of_child(const char *wchan)
+{
+    return !strcmp(wchan, "do_wait");
+}
+
+static uint8_t what_of(char letter, bool moves, const char *wchan)
+{
+    switch (letter) {
+        case 'R':
+            return FTREE_OUTSIDE_RUNS;
+        case 'S':
+        case 'I':
+            if (is_of_file(wchan))
+                return FTREE_OUTSIDE_DISK;
+            return moves || is_of_child(wchan) ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+        case 'D':
+            return FTREE_OUTSIDE_DISK;
+        case 'T':
+        case 't':
+            return FTREE_OUTSIDE_STOPPED;
+        default:
+            return FTREE_OUTSIDE_UNKNOWN;
+    }
+}
+
+/* "0" and an empty file say nothing: it runs, or the kernel does not tell. */
+static void read_wchan(const char *root, int32_t pid, char *out)
+{
+    char path[256];
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%d/wchan", root ? root : "/proc", (int) pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, out, FTREE_WCHAN_MAX - 1);
+        close(fd);
+    }
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    if (!strcmp(out, "0"))
+        out[0] = '\0';
+    for (char *p = out; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+}
+
+/* Since it was last asked, in the same stay: whether it has done anything, and what it has used of a CPU. */
+static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid, int32_t *cpu)
+{
+    struct faultloc_done *last = &s->watch->seen[i].done, before = *last;
+    struct faultloc_proc proc;
+    long hz = sysconf(_SC_CLK_TCK);
+
+    *cpu = FTREE_CPU_UNKNOWN;
+    if (faultloc_proc_read(s->watch->proc_root, pid, &proc))
+        return false;
+    *last = (struct faultloc_done){.ticks = proc.ticks,
+                                   .done = proc.done,
+                                   .turns = faultloc_proc_turns(s->watch->proc_root, pid),
+                                   .at = now};
+    if (before.at < s->watch->seen[i].outside || now <= before.at || last->ticks < before.ticks)
+        return false;
+    *cpu = (int32_t) ((double) (last->ticks - before.ticks) * 1e11 / (double) hz /
+                      (double) (now - before.at));
+    return last->done != before.done || last->turns != before.turns;
+}
+
+bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
+                           struct ftree_stay *stay)
+{
+    struct faultloc_watch *w = s->watch;
+    const struct faultloc_seen *seen = &w->seen[i];
+    struct ftree_rank_state state;
+    bool did;
+
+    faultloc_watch_look(w, now, i, true, &state);
+    *stay = (struct ftree_stay){.rank = state.rank,
+                                .calls = seen->useful,
+                                .longest = seen->longest,
+                                .cpu = FTREE_CPU_UNKNOWN,
+                                .familiar = state.phase >= FTREE_PHASE_LEFT ||
+                                            faultloc_watch_is_familiar(w, state.call)};
+    if (!faultloc_watch_is_outside(w, i, &state))
+        return false;
+    stay->stay = seen->looked - seen->counts;
+    stay->away = seen->looked - seen->outside;
+    did = moves(s, now, i, state.pid, &stay->cpu);
+    if (state.proc_state != 'R')
+        read_wchan(w->proc_root, state.pid, stay->wchan);
+    stay->what = what_of(state.proc_state, did, stay->wchan);
+    return true;
+}

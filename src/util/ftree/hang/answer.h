@@ -1,0 +1,62 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_HANG_ANSWER_H_INCLUDED
+#define FTREE_HANG_ANSWER_H_INCLUDED
+
+#include "ftree/base/base.h"
+#include "ftree/hang/hang.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What nodes say of their samples and of their ranks outside MPI, added up on the way to the root, and the
+ * history that the root makes of it.  A sum for each instant is as long for a million ranks as for ten, so
+ * S_out is of all ranks; ParaStack takes ten of them because it must look at each by ptrace.
+ */
+
+#define HANG_LATE 2 /* instants at the end that not all nodes may have come to yet */
+
+struct hang_sum {
+    int32_t out; /* ranks outside MPI, */
+    int32_t told; /* as so many nodes know */
+};
+
+struct hang_answer {
+    uint64_t last; /* number of the last instant; 0: nobody has sampled */
+    int32_t nodes; /* that sample */
+    FTREE_ARRAY(struct hang_sum) sums; /* of the instants up to `last`, HANG_HISTORY_MAX at the most */
+    uint64_t progress; /* calls that all ranks have ended */
+    int32_t inside, familiar; /* ranks that are in MPI now; so many of them in a call that is known there */
+    ftree_time longest; /* stay outside MPI before, of any rank */
+    int32_t outside; /* ranks that are outside MPI now, of which up to HANG_RANKS_MAX are here: */
+    FTREE_ARRAY(struct ftree_stay) stays; /* ascending */
+};
+
+/* Purpose: what this node says, from instant `first` on, in an answer that is all 0.  These return false if
+ * out of memory; then a part is in. */
+bool ftree_hang_answer_own(struct ftree *ft, struct hang_answer *a, uint64_t first);
+bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a, const struct hang_answer *more);
+void ftree_hang_answer_clear(struct ftree *ft, struct hang_answer *a);
+
+/* All 0: nothing is known. */
+struct hang_history {
+    uint64_t first, last; /* instants; 0: none */
+    int32_t sample[HANG_HISTORY_MAX]; /* by the instant's number */
+};
+
+/* Purpose: adds what was answered; a sample that too few nodes know is HANG_UNKNOWN. */
+void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a);
+
+/* Purpose: the samples, oldest first, into room for HANG_HISTORY_MAX; returns how many.  The last one is of
+ * instant h->last. */
+int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample);
+
+/* Purpose: the ranks outside MPI now. */
+void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_HANG_ANSWER_H_INCLUDED */

@@ -1,0 +1,138 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_HANG_H_INCLUDED
+#define FTREE_HANG_H_INCLUDED
+
+#include "ftree/ftree.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * Hung or slow: the statistics.  S_out is how many ranks are outside MPI at an instant.  Of a healthy
+ * program its values at random instants have a distribution that its own history shows.  If all ranks wait
+ * for a few that never come, S_out is small from then on.  How improbable that is for the healthy program is
+ * computed here, from the history alone; no function has a clock, memory or state.
+ *
+ *     runs.c     are the samples random?  The runs test of Wald and Wolfowitz
+ *     model.c    what is a suspicious sample, and how many of them in a row are too many?
+ *     history.c  both, applied to a history; with the interval doubled as long as it is not random
+ *     sweeps.c   all ranks, looked at several times: does any of them still go on, and who is outside MPI?
+ *
+ * Sources: S_out, its test, the levels and the sweeps follow ParaStack (Li, Chen, Gupta, SC 2017); the runs
+ * test is Wald and Wolfowitz 1940, its tables are Swed and Eisenhart 1943.
+ */
+
+#define HANG_HISTORY_MAX 2048 /* instants: 13 minutes at 400 ms */
+#define HANG_DOUBLINGS_MAX 4 /* of the interval: 6.4 s at 400 ms, 128 samples of a whole history */
+#define HANG_WINDOW 16 /* samples at least for the runs test */
+#define HANG_UNKNOWN (-1) /* of a sample: nobody looked at that instant, or not everybody did */
+
+/* ---- the runs test --------------------------------------------------------------------------- */
+
+/* Random if low < runs < high. */
+struct hang_region {
+    int32_t low; /* 0: no number of runs is too small */
+    int32_t high; /* INT32_MAX: none is too large */
+};
+
+/* Purpose: the region in which 95 % of all random sequences of so many values of two kinds lie: exact up
+ * to 20 of the rarer kind, by the normal approximation above.  Pure. */
+struct hang_region ftree_hang_region(int32_t some, int32_t others);
+
+/* Purpose: true if n samples, in the order of time, are above and below their mean in random order; false
+ * also where less than two are on one side, which says nothing.  *runs: how many runs; may be NULL.  Pure. */
+bool ftree_hang_is_random(const int32_t *sample, int32_t n, int32_t *runs);
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+struct hang_level {
+    int32_t n; /* samples, at least */
+    double p, d; /* with so many samples a share of up to p is known within d, at 95 % */
+};
+
+/* Purpose: the finest level for n samples; NULL: there are too few for any.  Pure. */
+const struct hang_level *ftree_hang_level(int32_t n);
+
+/* Purpose: how many suspicious samples in a row a healthy program shows with a probability of less than
+ * alpha, if one of them has q: the smallest k with q^k < alpha; INT32_MAX: no number suffices.  Pure. */
+int32_t ftree_hang_needed(double q, double alpha);
+
+struct hang_model {
+    int32_t n; /* samples that are known */
+    int32_t t; /* a sample of up to t is suspicious */
+    double p; /* of the level */
+    double d; /* error of f, at least that of the level */
+    double f; /* share of the samples up to t */
+    double q; /* f + d: no less than the probability of a suspicious sample, at 97.5 % */
+};
+
+/* Purpose: the model of n samples, of which some may be HANG_UNKNOWN; n <= HANG_HISTORY_MAX.  t is the
+ * smallest value with a share of p up to it; where that is the largest value of all, the next smaller one,
+ * for a share below p is known within d all the more.  If `least` is larger, t is the largest value up to
+ * that: where ranks hang, S_out is their number, and a healthy program may be below it often.
+ * False: too few are known, or all are equal.  Pure. */
+bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
+
+/* ---- the test of a history ------------------------------------------------------------------- */
+
+enum hang_state {
+    HANG_LEARNING, /* too few samples, or they say nothing: nothing can be claimed */
+    HANG_NOT_RANDOM, /* nor here: at no interval are they random */
+    HANG_HEALTHY, /* a healthy program shows the like often enough */
+    HANG_LIKELY, /* hardly ever */
+    HANG_STATES
+};
+
+struct hang_result {
+    uint8_t state; /* enum hang_state */
+    int32_t doublings; /* of the interval */
+    struct hang_model model; /* unless it is learning; and the next ones */
+    int32_t run; /* suspicious samples in a row, up to the last one */
+    int32_t needed; /* so many are too many */
+    double significance; /* q^run: the probability of the run if the program is healthy, at most */
+};
+
+/* Purpose: tests n samples at consecutive instants, the last one being of now; n <= HANG_HISTORY_MAX.
+ * `first` is the number of the first instant, which the choice of instants at a doubled interval
+ * depends on.  Samples before a HANG_UNKNOWN are in no run with those behind it.  Pure. */
+void ftree_hang_test(const int32_t *sample, int32_t n, uint64_t first, double alpha,
+                     struct hang_result *out);
+
+const char *ftree_hang_state_name(int state);
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+#define HANG_SWEEPS 5 /* name the faulty ranks; from the second one on each may tell that a rank goes on */
+#define HANG_RANKS_MAX 256 /* outside MPI; with more nobody is named */
+
+/* All ranks, looked at once: those outside MPI, ascending. */
+struct hang_sweep {
+    uint64_t progress; /* sum of the calls that all ranks have ended, but for those that asked in vain */
+    int32_t inside, familiar; /* ranks in MPI, and those of them in a call that is known on their node */
+    ftree_time longest; /* stay outside MPI before, of any rank */
+    int32_t count; /* ranks outside MPI, of which up to HANG_RANKS_MAX are here: */
+    struct ftree_stay stay[HANG_RANKS_MAX];
+};
+
+enum hang_swept {
+    HANG_SWEEP_ON, /* look once more */
+    HANG_SLOW, /* a rank went on: nothing hangs */
+    HANG_NAMED, /* `last` has those that were outside MPI each time: one at least */
+    HANG_NOBODY /* there was none, or there were too many */
+};
+
+struct hang_sweeps {
+    int32_t done;
+    struct hang_sweep last; /* of its ranks those that were outside each time */
+};
+
+/* Purpose: takes one more sweep; s is zeroed before the first one.  A rank counts as outside each time if it
+ * has ended no call in between.  Pure. */
+enum hang_swept ftree_hang_swept(struct hang_sweeps *s, const struct hang_sweep *now);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_HANG_H_INCLUDED */

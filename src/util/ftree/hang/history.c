@@ -1,0 +1,99 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/hang/hang.h"
+
+/*
+ * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks random
+ * before and after it, and a program whose ranks are nearly always outside MPI shows too little variation
+ * to be tested at all.  The run at the end is left out of the runs test, for it would be one run too long,
+ * and kept in the model, which becomes more cautious by that.
+ */
+
+/* Steps between the samples at a doubled interval I are from I/2 to 3I/2, as those between instants are. */
+static int32_t step_of(uint64_t instant, int32_t doublings)
+{
+    uint64_t x = (instant + 1) * 0x9e3779b97f4a7c15u, i = (uint64_t) 1 << doublings;
+
+    x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9u;
+    return doublings == 0 ? 1 : (int32_t) (i / 2 + (x >> 33) % (i + 1));
+}
+
+/* What is left of n samples, in the order of time; *since: those from this place on are behind the last
+ * gap. */
+static int32_t thin_out(const int32_t *sample, int32_t n, uint64_t first, int32_t doublings,
+                        int32_t *out, int32_t *since)
+{
+    int32_t kept = 0, gap = n - 1, behind = 0;
+
+    while (gap >= 0 && sample[gap] != HANG_UNKNOWN)
+        gap--;
+    for (int32_t i = n - 1; i >= 0; i -= step_of(first + (uint64_t) i, doublings)) {
+        if (sample[i] == HANG_UNKNOWN)
+            continue;
+        out[kept++] = sample[i];
+        behind += i > gap;
+    }
+    for (int32_t i = 0; i < kept / 2; i++) {
+        int32_t x = out[i];
+        out[i] = out[kept - 1 - i];
+        out[kept - 1 - i] = x;
+    }
+    *since = kept - behind;
+    return kept;
+}
+
+static double power(double q, int32_t k)
+{
+    double p = 1;
+
+    while (k-- > 0)
+        p *= q;
+    return p;
+}
+
+/* False: they are not random, and a longer interval may help. */
+static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
+                 struct hang_result *r)
+{
+    int32_t low = 0;
+
+    r->state = HANG_LEARNING;
+    if (n < HANG_WINDOW || !ftree_hang_model(sample, n, sample[n - 1], &r->model))
+        return true;
+    while (low < n && sample[n - 1 - low] <= r->model.t)
+        low++;
+    r->run = low < n - since ? low : n - since;
+    r->needed = ftree_hang_needed(r->model.q, alpha);
+    r->significance = power(r->model.q, r->run);
+    if (n - low < HANG_WINDOW)
+        return true;
+    if (!ftree_hang_is_random(sample, n - low, NULL))
+        return false;
+    r->state = r->run >= r->needed ? HANG_LIKELY : HANG_HEALTHY;
+    return true;
+}
+
+void ftree_hang_test(const int32_t *sample, int32_t n, uint64_t first, double alpha,
+                     struct hang_result *out)
+{
+    int32_t thin[HANG_HISTORY_MAX], kept, since;
+
+    for (int32_t i = 0; i <= HANG_DOUBLINGS_MAX; i++) {
+        *out = (struct hang_result){.doublings = i};
+        kept = thin_out(sample, n, first, i, thin, &since);
+        if (test(thin, kept, since, alpha, out))
+            return;
+    }
+    out->state = HANG_NOT_RANDOM;
+}
+
+const char *ftree_hang_state_name(int state)
+{
+    static const char *const names[HANG_STATES] = {"too few samples", "not random", "healthy",
+                                                   "hang"};
+
+    return state >= 0 && state < HANG_STATES ? names[state] : "?";
+}

@@ -1,0 +1,93 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/hang/hang.h"
+
+#include <stdlib.h>
+
+/* What a suspicious sample is.  The share of the samples up to t, in a history of n, differs from the
+ * probability by d at the most, in 95 of 100 histories; so q errs on the side of health in 97.5. */
+
+#define NEEDED_MAX 100000
+
+static const struct hang_level levels[] = {
+    {86, 0.06, 0.05}, {42, 0.12, 0.1}, {19, 0.27, 0.2}, {11, 0.47, 0.3}};
+
+const struct hang_level *ftree_hang_level(int32_t n)
+{
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (n >= levels[i].n)
+            return &levels[i];
+    return NULL;
+}
+
+int32_t ftree_hang_needed(double q, double alpha)
+{
+    double p = 1;
+
+    for (int32_t k = 0; k < NEEDED_MAX; k++, p *= q)
+        if (p < alpha)
+            return k;
+    return INT32_MAX;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of n sorted values the last place with the value that the smallest share of p ends in, or with the last
+ * value up to `least`; -1: none leaves one above. */
+static int32_t place_of(const int32_t *value, int32_t n, double p, int32_t least)
+{
+    int32_t i = 0;
+
+    while (i + 1 < n && (value[i] == value[i + 1] || i + 1 < p * n))
+        i++;
+    while (i + 1 == n || (i >= 0 && value[i] == value[n - 1]))
+        i--;
+    if (least < value[n - 1])
+        while (value[i + 1] <= least)
+            i++;
+    return i;
+}
+
+/* The error of a share f of n, at 95 %. */
+static double error_of(double f, int32_t n)
+{
+    double square = 1.96 * 1.96 * f * (1 - f) / n, d = 1;
+
+    for (int i = 0; i < 40; i++) /* Newton; the core does without libm */
+        d = (d + square / d) / 2;
+    return d;
+}
+
+bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out)
+{
+    const struct hang_level *level;
+    int32_t value[HANG_HISTORY_MAX], known = 0, i;
+    double d;
+
+    for (i = 0; i < n && known < HANG_HISTORY_MAX; i++)
+        if (sample[i] != HANG_UNKNOWN)
+            value[known++] = sample[i];
+    *out = (struct hang_model){.n = known};
+    level = ftree_hang_level(known);
+    if (!level)
+        return false;
+    qsort(value, (size_t) known, sizeof(value[0]), by_value);
+    i = place_of(value, known, level->p, least);
+    if (i < 0)
+        return false;
+    out->t = value[i];
+    out->p = level->p;
+    out->f = (i + 1) / (double) known;
+    d = error_of(out->f, known);
+    out->d = d > level->d ? d : level->d;
+    out->q = out->f + out->d;
+    return true;
+}

@@ -1,0 +1,59 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/hang/hang.h"
+
+/* Samples say that something is wrong; only looking at all ranks, again and again, says with whom. */
+
+static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
+{
+    int32_t first = 0, last = s->count - 1;
+
+    while (first <= last) {
+        int32_t i = first + (last - first) / 2;
+        if (s->stay[i].rank == rank)
+            return &s->stay[i];
+        if (s->stay[i].rank < rank)
+            first = i + 1;
+        else
+            last = i - 1;
+    }
+    return NULL;
+}
+
+/* Of those outside now the ones that were outside before; how they are is what is known last.  Who was once
+ * seen to do something does something. */
+static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < now->count; i++) {
+        const struct ftree_stay *old = find(before, now->stay[i].rank);
+        if (!old || old->calls != now->stay[i].calls)
+            continue;
+        now->stay[kept] = now->stay[i];
+        if (old->what == FTREE_OUTSIDE_RUNS && now->stay[i].what != FTREE_OUTSIDE_STOPPED)
+            now->stay[kept].what = FTREE_OUTSIDE_RUNS;
+        kept++;
+    }
+    now->count = kept;
+}
+
+enum hang_swept ftree_hang_swept(struct hang_sweeps *s, const struct hang_sweep *now)
+{
+    struct hang_sweep before = s->last;
+
+    if (now->count > HANG_RANKS_MAX)
+        return HANG_NOBODY;
+    s->last = *now;
+    if (s->done++ == 0)
+        return now->count > 0 ? HANG_SWEEP_ON : HANG_NOBODY;
+    if (now->progress != before.progress)
+        return HANG_SLOW;
+    keep_both(&before, &s->last);
+    if (s->last.count == 0)
+        return HANG_NOBODY;
+    return s->done < HANG_SWEEPS ? HANG_SWEEP_ON : HANG_NAMED;
+}

@@ -1,0 +1,179 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef OUTSIDE_KINDS_H_INCLUDED
+#define OUTSIDE_KINDS_H_INCLUDED
+
+#include "patterns.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+
+/* The kinds of outside.c: what ranks do outside MPI.  A kind is judged by its table below. */
+
+/* Stacks are looked at: a call at the end of a function is not to take its place. */
+#pragma GCC optimize("no-optimize-sibling-calls")
+
+struct kind {
+    const char *name;
+    const char *class_; /* of the right verdict on the rank; NULL: none is right */
+    void (*stay)(void); /* of one that hangs; its name is in the stack */
+    void (*turn)(void); /* of one that does not: after each round, in all ranks */
+    double between; /* seconds in which one rank works and the others wait in MPI_Bcast, between two parts */
+};
+
+static struct {
+    const struct kind *kind;
+    int victim;
+    unsigned draws;
+    double began, after, seconds, work_ms, late;
+    const char *file;
+    long turns;
+    double next; /* when this rank does again what its kind does */
+} outside;
+
+/* From 0 to 1, not 0. */
+static double any(void)
+{
+    return (rand_r(&outside.draws) + 1.0) / (RAND_MAX + 1.0);
+}
+
+/* A tenth of the time it computes: many ranks share few processors. */
+static void work(double ms)
+{
+    double end = tu_now() + ms / 1e3;
+
+    do {
+        tu_compute(fmin(ms, 10) * 1e-4);
+        rest_ms(fmin(ms, 10) * 0.9);
+    } while (tu_now() < end);
+}
+
+/* ---- they hang ------------------------------------------------------------------------------- */
+
+static void stay_spin(void)
+{
+    for (volatile unsigned long i = 0;; i++)
+        ;
+}
+
+static void stay_sleep(void)
+{
+    for (;;)
+        sleep(1000000);
+}
+
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void *lock_crosswise(void *arg)
+{
+    (void) arg;
+    pthread_mutex_lock(&other);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&one);
+    return NULL;
+}
+
+/* Two threads each have what the other waits for. */
+static void stay_mutex(void)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&thread, NULL, lock_crosswise, NULL);
+    pthread_mutex_lock(&one);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&other);
+}
+
+static void stay_pipe(void)
+{
+    int fd[2];
+    char c;
+
+    if (pipe(fd) == 0)
+        (void) !read(fd[0], &c, 1);
+}
+
+/* A file system that does not answer. */
+static void stay_io(void)
+{
+    int fd = open(outside.file, O_RDONLY);
+    char c;
+
+    if (fd < 0)
+        fail("--file cannot be opened");
+    (void) !read(fd, &c, 1);
+}
+
+/* ---- they do not ----------------------------------------------------------------------------- */
+
+/* Phases of 0.1 to 60 s, each size as often as any other, in each rank some ten seconds apart. */
+static void turn_phases(void)
+{
+    if (tu_now() < outside.next)
+        return;
+    if (outside.next > 0)
+        work(100 * pow(600, any()));
+    outside.next = tu_now() - 10 * log(any());
+}
+
+/* Most rounds are short, few are very long: the work has no mean. */
+static void turn_uneven(void)
+{
+    work(fmin(outside.work_ms / 4 / any(), 20000));
+}
+
+/* A rank writes for --late seconds, and computes for it, from its 100th round on. */
+static void turn_checkpoint(void)
+{
+    double end = tu_now() + outside.late;
+    static char block[1 << 16];
+    FILE *f;
+
+    if (me.rank != outside.victim || outside.turns % 100 != 0)
+        return;
+    f = tmpfile();
+    while (f && tu_now() < end) {
+        fwrite(block, sizeof(block), 1, f);
+        fflush(f);
+        fdatasync(fileno(f));
+        rewind(f);
+        work(50);
+    }
+    if (f)
+        fclose(f);
+}
+
+/* Once a rank computes for --late seconds, after a round like any other. */
+static void turn_late(void)
+{
+    if (me.rank != outside.victim || outside.next > 0 || tu_now() - outside.began < outside.after)
+        return;
+    outside.next = 1;
+    work(outside.late * 1e3);
+}
+
+static void turn_none(void)
+{
+}
+
+static const struct kind kinds[] = {
+    {"spin", "user-code-hang", stay_spin, NULL, 0},
+    {"sleep", "user-code-hang", stay_sleep, NULL, 0},
+    {"mutex", "user-code-hang", stay_mutex, NULL, 0},
+    {"pipe", "user-code-hang", stay_pipe, NULL, 0},
+    {"io", "io-hang", stay_io, NULL, 0},
+    {"even", NULL, NULL, turn_none, 0},
+    {"phases", NULL, NULL, turn_phases, 0},
+    {"uneven", NULL, NULL, turn_uneven, 0},
+    {"checkpoint", NULL, NULL, turn_checkpoint, 0},
+    {"late", NULL, NULL, turn_late, 0},
+    {"first-phase", NULL, NULL, turn_none, 120},
+};
+
+#endif /* OUTSIDE_KINDS_H_INCLUDED */

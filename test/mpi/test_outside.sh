@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+##
+## Copyright (C) by the FaultLoc authors
+##     See COPYRIGHT in top-level directory
+##
+
+# A rank that never comes, after 40 s in which it did: the verdict names it, says what it does and where in
+# its code.  With the action abort one that is blocked ends the job after a minute, and no sooner.
+# Exit code: 0 passed, 1 failed.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/same.sh"
+limit=180
+
+"$here/build.sh" --mpi "$mpi" --out "$bin" outside
+
+# hangs KIND RANK LIMIT RULE WHAT
+hangs() {
+    # shellcheck disable=SC2016
+    outcome_once on 1 -n 8 bash -c \
+        'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' x \
+        "$bin/outside" --kind "$1" --rank "$2" --after 40 --limit "$3"
+    grep -q "^\[faultloc\] user-code-hang: rank $2 " "$work/on.err" &&
+        grep -q "rule user-code-hang/$4\$" "$work/on.err" &&
+        grep -q "rank $2 outside MPI for .*$5" "$work/on.err" &&
+        { grep -q "1 rank ($2) .*stay_$1 outside_kinds.h:" "$work/on.err" ||
+            grep -q "^\[faultloc\]   no stacks: " "$work/on.err"; } || # a busy machine, or no libdw
+        bad "$1: $(cat "$work/on" "$work/on.err")"
+    echo "ok: $1"
+}
+hangs spin 6 80 burns-cpu active
+MPIR_CVAR_FAULTLOC_ACTION=abort hangs sleep 3 170 blocked blocked
+grep -qx 'exit code 1' "$work/on" || bad "the job was not ended: $(cat "$work/on" "$work/on.err")"
+stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/on.raw")
+[ $(($(date +%s) - stopped)) -ge 60 ] || bad "the job was ended too soon"

@@ -1,0 +1,344 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc/node/samples.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Samples of the board at instants that all nodes know, by hand-stepped looks. */
+
+#define MS FTREE_MS
+#define RECV 0x0000ffu
+#define IN(id, n) (((uint64_t) (n) << FAULTLOC_CALL_BITS) | (id))
+#define OUT(n) IN(0, n)
+
+struct node {
+    struct faultloc_board *board;
+    struct faultloc_watch watch;
+    struct faultloc_seen seen[4];
+    struct faultloc_samples samples;
+};
+
+static struct node nodes[2];
+static char root[64];
+
+static void make(struct node *n, int32_t slots, ftree_time epoch, ftree_time now)
+{
+    int fd;
+
+    ck_assert_int_eq(faultloc_board_make(1, slots, slots, 0, &n->board, &fd), 0);
+    close(fd);
+    n->board->seed = 42;
+    n->board->epoch = epoch;
+    n->board->settings.sample = 400 * MS;
+    n->watch = (struct faultloc_watch){.board = n->board, .seen = n->seen};
+    for (int32_t i = 0; i < slots; i++) {
+        faultloc_board_slot(n->board, i)->rank = 10 + i;
+        faultloc_board_slot(n->board, i)->pid = 40 + i;
+        faultloc_board_slot(n->board, i)->start = 777;
+        faultloc_board_slot(n->board, i)->state = FAULTLOC_SLOT_RUNNING;
+    }
+    faultloc_samples_begin(&n->samples, &n->watch, now);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[160];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* What it has done: page faults, ticks of CPU, ticks of its children. */
+static void write_stat(char state, int faults, int ticks, int of_children)
+{
+    char line[256];
+
+    snprintf(line, sizeof(line), "40 (app) %c 1 40 40 0 -1 0 %d 0 0 0 0 %d %d 0 20 0 1 0 777 0 0 0 0 0 0 "
+             "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state, faults, ticks, of_children);
+    write_file("40/stat", line);
+}
+
+/* A folder like /proc with process 40 in that state. */
+static void make_proc(char state, const char *wchan)
+{
+    char path[160];
+
+    snprintf(root, sizeof(root), "/tmp/faultloc-samples-%d", (int) getpid());
+    mkdir(root, 0700);
+    snprintf(path, sizeof(path), "%s/40", root);
+    mkdir(path, 0700);
+    write_stat(state, 3, 2, 1);
+    write_file("40/wchan", wchan);
+    write_file("40/schedstat", "900 8 7\n");
+}
+
+static void end_proc(void)
+{
+    char path[160];
+
+    static const char *const names[] = {"stat", "wchan", "schedstat"};
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/40/%s", root, names[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof(path), "%s/40", root);
+    rmdir(path);
+    rmdir(root);
+}
+
+/* Node 1 begins later, with another clock. */
+START_TEST(all_nodes_know_the_same_instants)
+{
+    ftree_time last, step, sum = 0;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make(&nodes[1], 1, 501000 * MS, 507000 * MS);
+    while (nodes[0].samples.instant < nodes[1].samples.instant)
+        faultloc_samples_take(&nodes[0].samples, nodes[0].samples.at, 1);
+    ck_assert_uint_gt(nodes[1].samples.at, 507000 * MS);
+    for (int i = 0; i < 2000; i++) {
+        ck_assert_uint_eq(nodes[1].samples.at - nodes[0].samples.at, 500000 * MS);
+        ck_assert_uint_eq(nodes[1].samples.instant, nodes[0].samples.instant);
+        last = nodes[0].samples.at;
+        faultloc_samples_take(&nodes[0].samples, nodes[0].samples.at, 1);
+        faultloc_samples_take(&nodes[1].samples, nodes[1].samples.at + 5 * MS, 1);
+        step = nodes[0].samples.at - last;
+        ck_assert(step >= 200 * MS && step <= 600 * MS);
+        sum += step;
+    }
+    ck_assert(sum / 2000 > 390 * MS && sum / 2000 < 410 * MS);
+}
+END_TEST
+
+START_TEST(other_jobs_have_other_instants)
+{
+    ftree_time first;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    first = nodes[0].samples.at;
+    nodes[0].board->seed = 43;
+    faultloc_samples_begin(&nodes[0].samples, &nodes[0].watch, 1000 * MS);
+    ck_assert_uint_ne(nodes[0].samples.at, first);
+}
+END_TEST
+
+START_TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample)
+{
+    struct faultloc_samples *s = &nodes[0].samples;
+    int32_t out[6];
+    uint64_t last;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    faultloc_samples_take(s, s->at - 1, 9); /* too early */
+    for (int i = 1; i <= 3; i++)
+        faultloc_samples_take(s, s->at + (i == 2 ? 200 : 3) * MS, i);
+    last = s->instant - 1;
+    ck_assert_uint_eq(faultloc_samples_last(s, out, 6), last);
+    ck_assert_int_eq(out[5], 3);
+    ck_assert_int_eq(out[4], -1);
+    ck_assert_int_eq(out[3], 1);
+    ck_assert_int_eq(out[2], -1); /* before the first */
+    faultloc_samples_take(s, s->at + 60000 * MS, 4); /* suspended: the instants in between are gaps */
+    ck_assert_uint_gt(faultloc_samples_last(s, out, 6), last + 100);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(out[i], -1);
+}
+END_TEST
+
+START_TEST(old_samples_are_forgotten)
+{
+    static int32_t out[2 * FAULTLOC_SAMPLES];
+    struct faultloc_samples *s = &nodes[0].samples;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    for (int i = 0; i < 3 * FAULTLOC_SAMPLES; i++)
+        faultloc_samples_take(s, s->at, i);
+    ck_assert_uint_eq(faultloc_samples_last(s, out, 2 * FAULTLOC_SAMPLES), s->instant - 1);
+    ck_assert_int_eq(out[2 * FAULTLOC_SAMPLES - 1], 3 * FAULTLOC_SAMPLES - 1);
+    for (int i = 0; i < FAULTLOC_SAMPLES - 1; i++)
+        ck_assert_int_eq(out[2 * FAULTLOC_SAMPLES - 1 - i], 3 * FAULTLOC_SAMPLES - 1 - i);
+    ck_assert_int_eq(out[FAULTLOC_SAMPLES], -1);
+}
+END_TEST
+
+/* ---- stays ----------------------------------------------------------------------------------- */
+
+static bool look(struct faultloc_slot *slot, uint64_t call, ftree_time now)
+{
+    struct ftree_rank_state state;
+
+    slot->call = call;
+    faultloc_watch_look(&nodes[0].watch, now, 0, false, &state);
+    return faultloc_watch_is_outside(&nodes[0].watch, 0, &state);
+}
+
+START_TEST(a_stay_lasts_while_no_call_ends)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', "hrtimer_nanosleep");
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    ck_assert(look(slot, OUT(5), 1000 * MS));
+    ck_assert(look(slot, OUT(5), 1400 * MS));
+    ck_assert(!look(slot, IN(RECV, 5), 1700 * MS)); /* 700 ms */
+    ck_assert(look(slot, OUT(6), 2000 * MS));
+    ck_assert(look(slot, OUT(7), 2300 * MS)); /* another stay */
+    ck_assert(look(slot, OUT(7), 2900 * MS));
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.rank, 10);
+    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_SLEEPS);
+    ck_assert_uint_eq(stay.calls, 7);
+    ck_assert_uint_eq(stay.stay, 1000 * MS);
+    ck_assert_uint_eq(stay.longest, 700 * MS);
+    ck_assert_str_eq(stay.wchan, "hrtimer_nanosleep");
+    end_proc();
+}
+END_TEST
+
+static const struct {
+    char state;
+    uint8_t what;
+} kernel[] = {{'R', FTREE_OUTSIDE_RUNS},    {'S', FTREE_OUTSIDE_SLEEPS},  {'D', FTREE_OUTSIDE_DISK},
+              {'T', FTREE_OUTSIDE_STOPPED}, {'t', FTREE_OUTSIDE_STOPPED}, {'Y', FTREE_OUTSIDE_UNKNOWN}};
+
+START_TEST(the_kernel_says_what_it_does)
+{
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc(kernel[_i].state, "0");
+    nodes[0].watch.proc_root = root;
+    faultloc_board_slot(nodes[0].board, 0)->call = OUT(5);
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.what, kernel[_i].what);
+    ck_assert_str_eq(stay.wchan, "");
+    end_proc();
+}
+END_TEST
+
+/* Time in which the rank was stopped, or its agent did not run, is no part of a stay. */
+START_TEST(a_stay_counts_from_an_interruption)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc(_i ? 'T' : 'S', "0");
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    for (ftree_time t = 1000; t <= 3000; t += 400)
+        ck_assert(look(slot, OUT(5), t * MS));
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, (_i ? 3400 : 23000) * MS, 0, &stay));
+    ck_assert_uint_eq(stay.stay, 0);
+    ck_assert_uint_eq(stay.away, (_i ? 2400 : 22000) * MS); /* but it has not come */
+    end_proc();
+}
+END_TEST
+
+static const struct {
+    int faults, ticks, of_children;
+    const char *schedstat, *wchan;
+    uint8_t what;
+    int32_t cpu; /* per clock tick a second, in percent */
+} deeds[] = {{3, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_SLEEPS, 0},
+             {4, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
+             {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
+             {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
+
+START_TEST(blocked_is_who_does_nothing_at_all)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', deeds[_i].wchan);
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    look(slot, OUT(5), 1000 * MS);
+    faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
+    ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
+    write_stat('S', deeds[_i].faults, deeds[_i].ticks, deeds[_i].of_children);
+    write_file("40/schedstat", deeds[_i].schedstat);
+    faultloc_samples_stay(&nodes[0].samples, 2000 * MS, 0, &stay);
+    ck_assert_int_eq(stay.what, deeds[_i].what);
+    ck_assert_int_eq(stay.cpu, deeds[_i].cpu * 100 / sysconf(_SC_CLK_TCK));
+    look(slot, OUT(6), 2400 * MS); /* what was before this stay says nothing of it */
+    write_stat('S', 99, 99, 99);
+    faultloc_samples_stay(&nodes[0].samples, 2800 * MS, 0, &stay);
+    ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
+    end_proc();
+}
+END_TEST
+
+/* Only waits that are over count. */
+START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
+{
+    struct faultloc_slot *slot;
+    ftree_time now = 1000 * MS;
+
+    make(&nodes[0], 1, now, now);
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    for (int i = 0; i < FAULTLOC_FAMILIAR; i++, now += 800 * MS) {
+        look(slot, IN(RECV, i), now);
+        look(slot, IN(RECV, i), now + 400 * MS);
+        ck_assert(!faultloc_watch_is_familiar(&nodes[0].watch, RECV));
+    }
+    look(slot, IN(0x00aau, FAULTLOC_FAMILIAR), now);
+    ck_assert(faultloc_watch_is_familiar(&nodes[0].watch, RECV));
+    ck_assert(!faultloc_watch_is_familiar(&nodes[0].watch, 0x00aa));
+    for (uint32_t i = 0; i < 3 * FAULTLOC_VISITS; i++, now += 400 * MS) /* once each */
+        look(slot, IN(0x1001 + 2 * i, FAULTLOC_FAMILIAR + 1 + i), now);
+    ck_assert(faultloc_watch_is_familiar(&nodes[0].watch, RECV));
+}
+END_TEST
+
+START_TEST(who_asks_in_vain_or_has_many_threads_is_inside)
+{
+    struct faultloc_slot *slot;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    ck_assert(look(slot, OUT(5), 1000 * MS));
+    slot->polls += 9;
+    ck_assert(!look(slot, OUT(14), 1400 * MS));
+    ck_assert(look(slot, OUT(15), 1800 * MS));
+    slot->many_threads = 1;
+    ck_assert(!look(slot, OUT(15), 2200 * MS));
+}
+END_TEST
+
+SUITE("faultloc_samples")
+{
+    TEST(all_nodes_know_the_same_instants);
+    TEST(other_jobs_have_other_instants);
+    TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample);
+    TEST(old_samples_are_forgotten);
+    TEST(a_stay_lasts_while_no_call_ends);
+    TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
+    TEST_ROWS(a_stay_counts_from_an_interruption, 2);
+    TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
+    TEST(a_call_is_familiar_once_it_was_seen_often_enough);
+    TEST(who_asks_in_vain_or_has_many_threads_is_inside);
+}

@@ -1,0 +1,487 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+
+#include "ftree/hang/hang.h"
+
+#define ALPHA 0.001
+#define NONE INT32_MAX
+
+/* ---- the runs test --------------------------------------------------------------------------- */
+
+/* Swed and Eisenhart 1943, as quoted in textbooks of statistics: critical values at 5 %, two-sided. */
+static const struct {
+    int32_t a, b, low, high;
+} published[] = {{2, 12, 2, NONE}, {2, 20, 2, NONE}, {3, 6, 2, NONE},  {4, 4, 0, NONE}, {5, 5, 2, 10},
+                 {6, 6, 3, 11},    {7, 7, 3, 13},    {8, 8, 4, 14},    {9, 9, 5, 15},   {10, 10, 6, 16},
+                 {11, 11, 7, 17},  {12, 12, 7, 19},  {13, 13, 8, 20},  {14, 14, 9, 21}, {15, 15, 10, 22},
+                 {16, 16, 11, 23}, {17, 17, 11, 25}, {18, 18, 12, 26}, {19, 19, 13, 27},
+                 {20, 20, 14, 28}};
+
+START_TEST(regions_are_those_of_the_published_tables)
+{
+    struct hang_region g = ftree_hang_region(published[_i].a, published[_i].b);
+
+    ck_assert_int_eq(g.low, published[_i].low);
+    ck_assert_int_eq(g.high, published[_i].high);
+    g = ftree_hang_region(published[_i].b, published[_i].a);
+    ck_assert_int_eq(g.low, published[_i].low);
+    ck_assert_int_eq(g.high, published[_i].high);
+}
+END_TEST
+
+/* ParaStack's table for its windows of 16, by the number of the rarer kind. */
+START_TEST(regions_of_16_samples_are_parastacks)
+{
+    static const int32_t low[] = {2, 2, 3, 4, 4, 4, 4}, high[] = {NONE, NONE, NONE, NONE, 13, 14, 14};
+    struct hang_region g = ftree_hang_region(2 + _i, 14 - _i);
+
+    ck_assert_int_eq(g.low, low[_i]);
+    ck_assert_int_eq(g.high, high[_i]);
+}
+END_TEST
+
+START_TEST(the_normal_approximation_continues_the_table)
+{
+    struct hang_region last = ftree_hang_region(20, 20), next = ftree_hang_region(21, 21);
+    struct hang_region large = ftree_hang_region(1024, 1024);
+
+    ck_assert_int_ge(next.low, last.low);
+    ck_assert_int_le(next.low, last.low + 2);
+    ck_assert_int_ge(next.high, last.high);
+    ck_assert_int_le(next.high, last.high + 2);
+    ck_assert_int_eq(large.low, 980); /* 1025 -+ 1.96 * 22.6 */
+    ck_assert_int_eq(large.high, 1070);
+}
+END_TEST
+
+START_TEST(the_example_of_the_slides_is_not_random)
+{
+    static const int32_t s[] = {2, 1, 1, 2, 1, 1, 0, 0, 8, 9, 10, 8, 9, 1, 9, 9};
+    int32_t runs;
+
+    ck_assert(!ftree_hang_is_random(s, 16, &runs));
+    ck_assert_int_eq(runs, 4);
+}
+END_TEST
+
+START_TEST(too_few_and_too_many_runs_are_not_random)
+{
+    int32_t half[32], turns[32], mixed[32] = {1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1,
+                                              1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1};
+    int32_t same[32] = {0}, one[32] = {0};
+
+    for (int i = 0; i < 32; i++) {
+        half[i] = i < 16;
+        turns[i] = i % 2;
+    }
+    one[7] = 1;
+    ck_assert(!ftree_hang_is_random(half, 32, NULL));
+    ck_assert(!ftree_hang_is_random(turns, 32, NULL));
+    ck_assert(!ftree_hang_is_random(same, 32, NULL));
+    ck_assert(!ftree_hang_is_random(one, 32, NULL));
+    ck_assert(!ftree_hang_is_random(NULL, 0, NULL));
+    ck_assert(ftree_hang_is_random(mixed, 32, NULL));
+}
+END_TEST
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+/* The slides: sample size, credible share, its error, and how many suspicious samples that makes. */
+static const struct {
+    int32_t n;
+    double p, d;
+    int32_t k;
+} level[] = {{11, 0.47, 0.3, 27}, {18, 0.47, 0.3, 27}, {19, 0.27, 0.2, 10}, {41, 0.27, 0.2, 10},
+             {42, 0.12, 0.1, 5},  {85, 0.12, 0.1, 5},  {86, 0.06, 0.05, 4}, {5000, 0.06, 0.05, 4}};
+
+START_TEST(levels_are_the_published_ones)
+{
+    const struct hang_level *l = ftree_hang_level(level[_i].n);
+
+    ck_assert_ptr_nonnull(l);
+    ck_assert_double_eq_tol(l->p, level[_i].p, 1e-9);
+    ck_assert_double_eq_tol(l->d, level[_i].d, 1e-9);
+    ck_assert_int_eq(ftree_hang_needed(l->p + l->d, ALPHA), level[_i].k);
+    /* p (1 - p) / n is the variance of a share */
+    ck_assert_double_le(1.96 * 1.96 * l->p * (1 - l->p) / level[_i].n, l->d * l->d * 1.02);
+}
+END_TEST
+
+START_TEST(no_number_suffices_where_all_is_suspicious)
+{
+    ck_assert_ptr_null(ftree_hang_level(10));
+    ck_assert_int_eq(ftree_hang_needed(1.0, ALPHA), INT32_MAX);
+    ck_assert_int_eq(ftree_hang_needed(1.2, ALPHA), INT32_MAX);
+    ck_assert_int_eq(ftree_hang_needed(0.11, 1e-6), 7);
+}
+END_TEST
+
+START_TEST(the_threshold_is_the_smallest_value_with_a_share_of_p)
+{
+    int32_t s[100];
+    struct hang_model m;
+
+    for (int i = 0; i < 100; i++)
+        s[i] = (7 * i) % 100; /* each of 0 .. 99 once */
+    ck_assert(ftree_hang_model(s, 100, 0, &m));
+    ck_assert_int_eq(m.t, 5);
+    ck_assert_double_eq_tol(m.f, 0.06, 1e-9);
+    ck_assert_double_eq_tol(m.q, 0.11, 1e-9);
+    ck_assert(ftree_hang_model(s, 100, 19, &m)); /* at least that */
+    ck_assert_int_eq(m.t, 19);
+    ck_assert_double_eq_tol(m.q, 0.2 + 0.0784, 1e-4);
+    ck_assert(ftree_hang_model(s, 100, 99, &m)); /* none would be above */
+    ck_assert_int_eq(m.t, 5);
+    for (int i = 0; i < 100; i++)
+        s[i] = i < 50 ? 3 : i; /* half of them are equal */
+    ck_assert(ftree_hang_model(s, 100, 0, &m));
+    ck_assert_int_eq(m.t, 3);
+    ck_assert_double_eq_tol(m.q, 0.5 + 0.098, 1e-4);
+}
+END_TEST
+
+START_TEST(some_samples_are_above_the_threshold)
+{
+    int32_t s[100];
+    struct hang_model m;
+
+    for (int i = 0; i < 100; i++)
+        s[i] = 8;
+    ck_assert(!ftree_hang_model(s, 100, 0, &m)); /* all are equal */
+    s[40] = 2;
+    s[41] = 1;
+    ck_assert(ftree_hang_model(s, 100, 0, &m));
+    ck_assert_int_eq(m.t, 2);
+    ck_assert_double_eq_tol(m.q, 0.07, 1e-9);
+}
+END_TEST
+
+START_TEST(unknown_samples_do_not_count)
+{
+    int32_t s[100];
+    struct hang_model m;
+
+    for (int i = 0; i < 100; i++)
+        s[i] = i % 10 == 0 ? i / 10 : HANG_UNKNOWN;
+    ck_assert(!ftree_hang_model(s, 100, 0, &m)); /* 10 */
+    s[1] = 7;
+    ck_assert(ftree_hang_model(s, 100, 0, &m));
+    ck_assert_int_eq(m.n, 11);
+}
+END_TEST
+
+/* ---- histories ------------------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static double draw(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double) (seed >> 11) / 9007199254740992.0;
+}
+
+/* Of 16 ranks each is outside with this probability. */
+static int32_t draw_sample(double p)
+{
+    int32_t n = 0;
+
+    for (int i = 0; i < 16; i++)
+        n += draw() < p;
+    return n;
+}
+
+static void draw_history(int32_t *s, int32_t n, double p)
+{
+    for (int32_t i = 0; i < n; i++)
+        s[i] = draw_sample(p);
+}
+
+static struct hang_result result_of(const int32_t *s, int32_t n)
+{
+    struct hang_result r;
+
+    ftree_hang_test(s, n, 0, ALPHA, &r);
+    return r;
+}
+
+START_TEST(a_hang_is_found_after_the_published_number_of_samples)
+{
+    int32_t s[HANG_HISTORY_MAX], n = 150, k = 0;
+    struct hang_result r;
+
+    seed = 3;
+    draw_history(s, n, 0.6);
+    do {
+        s[n + k++] = 1;
+        r = result_of(s, n + k);
+    } while (r.state != HANG_LIKELY && k < 100);
+    ck_assert_int_le(k, 5);
+    ck_assert_int_ge(k, 4);
+    ck_assert_int_eq(r.doublings, 0);
+    ck_assert_int_ge(r.run, r.needed);
+    ck_assert_double_lt(r.significance, ALPHA);
+    for (; k < 1000; k++) /* and still is, as long as it lasts */
+        s[n + k] = 1;
+    ck_assert_int_eq(result_of(s, n + 5).state, HANG_LIKELY);
+    ck_assert_int_eq(result_of(s, n + 50).state, HANG_LIKELY);
+    ck_assert_int_eq(result_of(s, n + 500).state, HANG_LIKELY);
+}
+END_TEST
+
+/* Of a program that is often in MPI with all ranks one that is outside alone is suspicious, too. */
+START_TEST(a_hang_that_is_not_the_lowest_value_is_found)
+{
+    int32_t s[HANG_HISTORY_MAX], n = 150, k = 0;
+    struct hang_result r;
+
+    seed = 17;
+    for (int i = 0; i < n; i++)
+        s[i] = draw() < 0.3 ? 0 : draw_sample(0.5);
+    do {
+        s[n + k++] = 1;
+        r = result_of(s, n + k);
+    } while (r.state != HANG_LIKELY && k < 100);
+    ck_assert_int_eq(r.model.t, 1);
+    ck_assert_int_ge(k, 7);
+    ck_assert_int_le(k, 11);
+}
+END_TEST
+
+START_TEST(nothing_is_claimed_of_too_few_samples)
+{
+    int32_t s[40];
+
+    seed = 5;
+    draw_history(s, 40, 0.6);
+    for (int i = 15; i < 40; i++)
+        s[i] = 0;
+    ck_assert_int_eq(result_of(s, 0).state, HANG_LEARNING);
+    ck_assert_int_eq(result_of(s, 15).state, HANG_LEARNING);
+    ck_assert_int_eq(result_of(s, 40).state, HANG_LEARNING); /* 15 before the run */
+}
+END_TEST
+
+START_TEST(samples_before_a_gap_are_not_in_the_run)
+{
+    int32_t s[210];
+    struct hang_result r;
+
+    seed = 3;
+    draw_history(s, 200, 0.6);
+    for (int i = 200; i < 210; i++)
+        s[i] = 0;
+    ck_assert_int_eq(result_of(s, 210).state, HANG_LIKELY);
+    s[207] = HANG_UNKNOWN;
+    r = result_of(s, 210);
+    ck_assert_int_eq(r.state, HANG_HEALTHY);
+    ck_assert_int_eq(r.run, 2);
+    s[209] = HANG_UNKNOWN; /* just now */
+    ck_assert_int_eq(result_of(s, 210).run, 0);
+}
+END_TEST
+
+/* Phases of 40 s, in which one rank works, and of 40 s in which all do: known for 13 minutes. */
+START_TEST(phases_that_are_known_are_no_hang)
+{
+    int32_t s[HANG_HISTORY_MAX];
+
+    seed = 7;
+    for (int i = 0; i < HANG_HISTORY_MAX; i++)
+        s[i] = i / 100 % 2 ? 1 : draw_sample(0.6);
+    for (int n = 400; n < HANG_HISTORY_MAX; n += 7) {
+        struct hang_result r = result_of(s, n);
+        ck_assert_int_ne(r.state, HANG_LIKELY);
+    }
+}
+END_TEST
+
+/* All are outside for two minutes, then one after the other comes. */
+START_TEST(the_first_phase_ever_is_no_hang)
+{
+    int32_t s[400];
+
+    for (int i = 0; i < 300; i++)
+        s[i] = 16;
+    for (int i = 300; i < 400; i++)
+        s[i] = i < 330 ? 16 - (i - 300) / 2 : 1;
+    for (int n = 300; n < 400; n++)
+        ck_assert_int_ne(result_of(s, n).state, HANG_LIKELY);
+}
+END_TEST
+
+/* Samples that depend on the one before are not taken at that interval. */
+START_TEST(the_interval_is_doubled_until_samples_are_random)
+{
+    int32_t s[HANG_HISTORY_MAX];
+    struct hang_result r;
+    double p = 0.6;
+
+    seed = 11;
+    for (int i = 0; i < 1200; i++) {
+        if (draw() < 0.3)
+            p = draw();
+        s[i] = draw_sample(p);
+    }
+    r = result_of(s, 1200);
+    ck_assert_int_eq(r.state, HANG_HEALTHY);
+    ck_assert_int_ge(r.doublings, 1);
+    for (int i = 1200; i < 1300; i++)
+        s[i] = 1;
+    r = result_of(s, 1300);
+    ck_assert_int_eq(r.state, HANG_LIKELY);
+    ck_assert_int_ge(r.doublings, 1);
+}
+END_TEST
+
+START_TEST(nothing_is_claimed_of_what_is_random_at_no_interval)
+{
+    int32_t s[HANG_HISTORY_MAX];
+    struct hang_result r;
+
+    seed = 13;
+    for (int i = 0; i < 1000; i++)
+        s[i] = i < 500 ? draw_sample(0.9) : draw_sample(0.3);
+    for (int i = 1000; i < 1050; i++)
+        s[i] = 0;
+    r = result_of(s, 1050);
+    ck_assert_int_eq(r.state, HANG_NOT_RANDOM);
+    ck_assert_int_eq(r.doublings, HANG_DOUBLINGS_MAX);
+}
+END_TEST
+
+/* Of healthy programs, each with its own share of ranks outside MPI and as many samples as a level needs, no
+ * more than ALPHA may seem to hang.  (So many that 3 ALPHA would be seen.) */
+START_TEST(false_alarms_are_no_more_than_alpha)
+{
+    static const int32_t samples[] = {30, 60, 90, 300};
+    static const double share[] = {0.05, 0.2, 0.5, 0.8, 0.97};
+    int32_t s[HANG_HISTORY_MAX], n = samples[_i / 5], alarms = 0, trials = n < 200 ? 4000 : 2000;
+
+    seed = (uint64_t) _i + 1;
+    for (int i = 0; i < trials; i++) {
+        draw_history(s, n, share[_i % 5]);
+        alarms += result_of(s, n).state == HANG_LIKELY;
+    }
+    ck_assert_msg(alarms <= ALPHA * trials, "%d of %d", alarms, trials);
+}
+END_TEST
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+static struct hang_sweep sweep_of(uint64_t progress, int32_t first, int32_t count, uint64_t calls)
+{
+    static struct hang_sweep s;
+
+    s = (struct hang_sweep){.progress = progress, .count = count};
+    for (int32_t i = 0; i < count && i < HANG_RANKS_MAX; i++)
+        s.stay[i] = (struct ftree_stay){.rank = first + i, .calls = calls};
+    return s;
+}
+
+static enum hang_swept sweep(struct hang_sweeps *all, uint64_t progress, int32_t first,
+                             int32_t count, uint64_t calls)
+{
+    struct hang_sweep now = sweep_of(progress, first, count, calls);
+
+    return ftree_hang_swept(all, &now);
+}
+
+START_TEST(five_sweeps_name_the_ranks)
+{
+    static struct hang_sweeps all;
+
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(sweep(&all, 9, 3, 2, 5), HANG_SWEEP_ON);
+    ck_assert_int_eq(sweep(&all, 9, 3, 2, 5), HANG_NAMED);
+    ck_assert_int_eq(all.done, HANG_SWEEPS);
+    ck_assert_int_eq(all.last.count, 2);
+    ck_assert_int_eq(all.last.stay[0].rank, 3);
+    ck_assert_int_eq(all.last.stay[1].rank, 4);
+}
+END_TEST
+
+START_TEST(who_is_not_outside_each_time_is_not_named)
+{
+    static struct hang_sweeps all;
+
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(sweep(&all, 9, 3, 4, 5), HANG_SWEEP_ON);
+    ck_assert_int_eq(sweep(&all, 9, 5, 4, 5), HANG_SWEEP_ON);
+    ck_assert_int_eq(sweep(&all, 9, 3, 9, 5), HANG_NAMED);
+    ck_assert_int_eq(all.last.count, 2);
+    ck_assert_int_eq(all.last.stay[0].rank, 5);
+    ck_assert_int_eq(all.last.stay[1].rank, 6);
+}
+END_TEST
+
+/* rows: each of the sweeps */
+START_TEST(who_did_something_once_is_not_blocked)
+{
+    static struct hang_sweeps all;
+    struct hang_sweep now;
+
+    for (int i = 0; i < HANG_SWEEPS; i++) {
+        now = sweep_of(9, 3, 2, 5);
+        now.stay[0].what = i == _i ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+        now.stay[1].what = FTREE_OUTSIDE_SLEEPS;
+        ftree_hang_swept(&all, &now);
+    }
+    ck_assert_int_eq(all.last.stay[0].what, FTREE_OUTSIDE_RUNS);
+    ck_assert_int_eq(all.last.stay[1].what, FTREE_OUTSIDE_SLEEPS);
+}
+END_TEST
+
+START_TEST(a_rank_that_goes_on_says_that_it_is_slow)
+{
+    static struct hang_sweeps all;
+
+    for (int i = 0; i < 1 + _i; i++)
+        ck_assert_int_eq(sweep(&all, 9, 3, 2, 5), HANG_SWEEP_ON);
+    ck_assert_int_eq(sweep(&all, 10, 3, 2, 5), HANG_SLOW);
+}
+END_TEST
+
+START_TEST(nobody_is_named_where_there_is_none_or_too_many)
+{
+    static struct hang_sweeps none, gone, anew, many;
+
+    ck_assert_int_eq(sweep(&none, 9, 3, 0, 5), HANG_NOBODY);
+    ck_assert_int_eq(sweep(&gone, 9, 3, 2, 5), HANG_SWEEP_ON);
+    ck_assert_int_eq(sweep(&gone, 9, 8, 2, 5), HANG_NOBODY);
+    ck_assert_int_eq(sweep(&anew, 9, 3, 1, 5), HANG_SWEEP_ON);
+    ck_assert_int_eq(sweep(&anew, 9, 3, 1, 6), HANG_NOBODY); /* another stay */
+    ck_assert_int_eq(sweep(&many, 9, 0, HANG_RANKS_MAX + 1, 5), HANG_NOBODY);
+}
+END_TEST
+
+SUITE("hang")
+{
+    TEST_ROWS(regions_are_those_of_the_published_tables, COUNT(published));
+    TEST_ROWS(regions_of_16_samples_are_parastacks, 7);
+    TEST(the_normal_approximation_continues_the_table);
+    TEST(the_example_of_the_slides_is_not_random);
+    TEST(too_few_and_too_many_runs_are_not_random);
+    TEST_ROWS(levels_are_the_published_ones, COUNT(level));
+    TEST(no_number_suffices_where_all_is_suspicious);
+    TEST(the_threshold_is_the_smallest_value_with_a_share_of_p);
+    TEST(some_samples_are_above_the_threshold);
+    TEST(unknown_samples_do_not_count);
+    TEST(a_hang_is_found_after_the_published_number_of_samples);
+    TEST(a_hang_that_is_not_the_lowest_value_is_found);
+    TEST(nothing_is_claimed_of_too_few_samples);
+    TEST(samples_before_a_gap_are_not_in_the_run);
+    TEST(phases_that_are_known_are_no_hang);
+    TEST(the_first_phase_ever_is_no_hang);
+    TEST(the_interval_is_doubled_until_samples_are_random);
+    TEST(nothing_is_claimed_of_what_is_random_at_no_interval);
+    TEST_ROWS(false_alarms_are_no_more_than_alpha, 20);
+    TEST(five_sweeps_name_the_ranks);
+    TEST(who_is_not_outside_each_time_is_not_named);
+    TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);
+    TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
+    TEST(nobody_is_named_where_there_is_none_or_too_many);
+}

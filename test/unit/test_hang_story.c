@@ -1,0 +1,357 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+#include "waiting_ranks.h"
+
+#include "ftree/report/report.h"
+#include "ftree_int.h"
+
+/*
+ * Whole stories: a program that has run for some minutes, and a rank that does not come to a barrier.  An
+ * instant is each 400 ms; until the others wait each rank is outside MPI at six of ten.
+ */
+
+#define SECOND (1000 * FTREE_MS)
+#define RANKS 16
+#define STEP (400 * FTREE_MS)
+#define BEFORE 1000 /* number of the instant at time 0, as if the job had begun that much earlier */
+
+static struct story {
+    uint64_t since; /* the first instant that was sampled */
+    uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
+    bool out[RANKS];
+    uint8_t what;
+    ftree_time longest, of_any; /* stays before: of those that hang, of the others */
+    bool strange; /* the others wait in a call in which they were not seen before */
+    int32_t cpu;
+    uint64_t calls; /* of each rank */
+    bool moves; /* a rank ends a call from time to time */
+    int32_t gap_of; /* this node has no samples from then on: */
+    uint64_t gap_from, gap_to;
+    int asked;
+} story;
+
+static uint64_t instant_of(ftree_time now)
+{
+    return BEFORE + now / STEP;
+}
+
+static bool is_outside(int32_t rank, uint64_t instant)
+{
+    uint64_t x = (instant * RANKS + (uint64_t) rank + 1) * 0x9e3779b97f4a7c15u;
+
+    if (instant >= story.hangs)
+        return story.out[rank];
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return (x >> 33) % 10 < 6;
+}
+
+static uint64_t samples(void *ctx, int32_t *out, int32_t n)
+{
+    int32_t first, ranks;
+    struct world *w = world_at(ctx, 0, &first);
+    int32_t node = w->rank_node[first];
+    uint64_t last = instant_of(w->now);
+
+    ranks = w->node_first[node + 1] - w->node_first[node];
+    story.asked++;
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t instant = last - (uint64_t) (n - 1 - i);
+        out[i] = -1;
+        if (instant < story.since || instant > last ||
+            (node == story.gap_of && instant >= story.gap_from && instant < story.gap_to))
+            continue;
+        out[i] = 0;
+        for (int32_t k = 0; k < ranks; k++)
+            out[i] += is_outside(w->node_ranks[w->node_first[node] + k], instant);
+    }
+    return last;
+}
+
+static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
+{
+    int32_t rank;
+    struct world *w = world_at(ctx, i, &rank);
+
+    *s = (struct ftree_stay){.rank = rank,
+                             .calls = story.calls,
+                             .cpu = story.cpu,
+                             .longest = story.of_any,
+                             .familiar = !story.strange};
+    if (story.moves && rank == 2)
+        s->calls += w->now / SECOND;
+    if (!story.out[rank])
+        return false;
+    s->what = story.what;
+    s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
+    s->away = s->stay;
+    s->longest = story.longest;
+    strcpy(s->wchan, story.what == FTREE_OUTSIDE_SLEEPS ? "hrtimer_nanosleep" : "");
+    return true;
+}
+
+/* All but the ranks from `first` to `last`, which are outside MPI, come to a barrier at 1 s. */
+static struct world *begin(int32_t nodes, int32_t first, int32_t last)
+{
+    struct ranks *r = ranks_of(world_new(nodes, RANKS / nodes, 2));
+
+    r->w->io.samples = samples;
+    r->w->io.stay = stay;
+    story = (struct story){.since = BEFORE - 300,
+                           .what = FTREE_OUTSIDE_SLEEPS,
+                           .longest = SECOND,
+                           .of_any = SECOND,
+                           .cpu = FTREE_CPU_UNKNOWN,
+                           .calls = 77,
+                           .gap_of = FTREE_NONE};
+    story.hangs = instant_of(r->w->now);
+    for (int32_t i = 0; i < RANKS; i++) {
+        story.out[i] = i >= first && i <= last;
+        if (story.out[i])
+            continue;
+        ranks_wait(r, i, CALL_BARRIER, WAITS_FOR_ALL);
+        ranks_collective(r, i, 3, CALL_BARRIER, -1, 8, WORLD_CONTEXT);
+    }
+    return r->w;
+}
+
+static const int32_t nodes_of[] = {1, 4, 16};
+
+/* rows: three shapes of a job */
+START_TEST(the_rank_that_never_comes_is_named)
+{
+    struct world *w = begin(nodes_of[_i], 6, 6);
+    const struct ftree_verdict *v = &w->report[0];
+
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_int_eq(v->class_, FTREE_CLASS_USER_CODE_HANG);
+    ck_assert_str_eq(v->rule, "user-code-hang/blocked");
+    ck_assert_int_eq(v->rank, 6);
+    ck_assert_int_eq(v->component.count, 0);
+    ck_assert_int_eq(v->victims.count, RANKS - 1);
+    ck_assert_uint_le(w->reported_at[0], 6 * SECOND + SECOND); /* they wait since 1 s */
+    ck_assert_int_eq(v->evidences, 4);
+    ck_assert_int_eq(v->evidence[0].source, FTREE_EVIDENCE_SAMPLE);
+    ck_assert_ptr_nonnull(strstr(v->evidence[0].detail, "S_out <= "));
+    ck_assert_ptr_nonnull(strstr(v->evidence[0].detail, "significance"));
+    ck_assert_ptr_nonnull(strstr(v->evidence[1].detail, " 1 1 1 1 1"));
+    ck_assert_ptr_nonnull(strstr(v->evidence[2].detail, "rank 6 outside MPI for"));
+    ck_assert_ptr_nonnull(strstr(v->evidence[2].detail, "blocked in hrtimer_nanosleep"));
+    ck_assert_ptr_nonnull(strstr(v->evidence[3].detail, "the job may be ended after 60 s"));
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        ck_assert_int_eq(w->verdicts_on[n], 1);
+    world_run(w, 30 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+}
+END_TEST
+
+static const struct {
+    uint8_t what;
+    uint8_t class_;
+    const char *rule;
+    ftree_time first, last; /* after the begin of the stay it is told */
+    ftree_time end; /* and then, at the earliest, the job is ended */
+} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu", 12 * SECOND,
+              16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked", 2 * SECOND,
+              6 * SECOND, 60 * SECOND},
+             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu", 12 * SECOND,
+              16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND, 16 * SECOND,
+              600 * SECOND}};
+
+START_TEST(what_it_does_there_says_which_class)
+{
+    struct world *w = begin(4, 5, 7);
+
+    ftree_time began = w->now, end;
+
+    story.what = kinds[_i].what;
+    ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
+    ck_assert_uint_ge(w->reported_at[0] - began + STEP, kinds[_i].first); /* which is counted in steps */
+    ck_assert_uint_le(w->reported_at[0] - began, kinds[_i].last);
+    end = w->report[0].located + w->report[0].holds_back - began;
+    ck_assert_uint_le(end, kinds[_i].end);
+    ck_assert_uint_ge(end + SECOND, kinds[_i].end);
+    ck_assert_int_eq(w->report[0].class_, kinds[_i].class_);
+    ck_assert_str_eq(w->report[0].rule, kinds[_i].rule);
+    ck_assert_int_eq(w->report[0].component.count, 3);
+    ck_assert_int_eq(w->report[0].component.range[0].first, 5);
+    ck_assert_int_eq(w->report[0].component.range[0].last, 7);
+}
+END_TEST
+
+START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.longest = 0;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail, "no stay before"));
+}
+END_TEST
+
+/* What any rank has shown says when the job may be ended. */
+START_TEST(the_job_goes_on_for_ten_times_the_longest_stay)
+{
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.of_any = 20 * SECOND;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_uint_ge(w->report[0].located + w->report[0].holds_back - began, 199 * SECOND);
+    ck_assert_uint_le(w->report[0].located + w->report[0].holds_back - began, 200 * SECOND);
+}
+END_TEST
+
+/* rows: it is blocked, it computes */
+START_TEST(a_phase_that_nobody_knows_has_ten_minutes)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.strange = true;
+    story.what = _i ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+    world_run(w, 595 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert_int_ge(w->notes, 3);
+    ck_assert(world_run_until_reports(w, 1, 100 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/first-time");
+    ck_assert_uint_eq(w->report[0].holds_back, 0);
+}
+END_TEST
+
+START_TEST(one_that_was_blocked_works_again)
+{
+    struct world *w = begin(4, 6, 6);
+
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    story.cpu = 9; /* somebody looks at it */
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 0);
+    story.cpu = 10;
+    story.what = FTREE_OUTSIDE_RUNS;
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
+START_TEST(it_comes_after_all)
+{
+    struct world *w = begin(4, 6, 6);
+
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    story.out[6] = false;
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
+/* ---- nobody is accused ----------------------------------------------------------------------- */
+
+static void too_few_samples(void)
+{
+    story.since = story.hangs - 12;
+}
+
+static void a_rank_goes_on(void)
+{
+    story.moves = true;
+}
+
+static void as_long_before(void)
+{
+    story.longest = 60 * SECOND;
+}
+
+static void a_debugger_holds_it(void)
+{
+    story.what = FTREE_OUTSIDE_STOPPED;
+}
+
+/* One node has no sample from the hang on. */
+static void no_samples(void)
+{
+    story.gap_of = 2;
+    story.gap_from = story.hangs;
+    story.gap_to = UINT64_MAX;
+}
+
+/* One rank computes for half a minute, then all do, again and again. */
+static void the_program_is_like_that(void)
+{
+    story.hangs = 0;
+}
+
+static void (*const harmless[])(void) = {too_few_samples,     a_rank_goes_on, as_long_before,
+                                         a_debugger_holds_it, no_samples,     the_program_is_like_that};
+
+START_TEST(nobody_is_accused)
+{
+    struct world *w = begin(4, 6, 6);
+
+    harmless[_i]();
+    world_run(w, 28 * SECOND);
+    if (w->reports > 0 || w->verdicts_on[0] > 0)
+        ck_abort_msg("%d: %s", _i, world_trace(w));
+    ck_assert_int_eq(w->notes, 1); /* but the note says whom they wait for */
+}
+END_TEST
+
+START_TEST(a_gap_counts_for_nobody)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.gap_of = 1;
+    story.gap_from = story.hangs + 2;
+    story.gap_to = story.hangs + 20; /* 8 s */
+    ck_assert(world_run_until_reports(w, 1, 30 * SECOND));
+    ck_assert_uint_ge(w->reported_at[0], 9 * SECOND);
+}
+END_TEST
+
+/* Without a rank that waits long nobody asks. */
+START_TEST(nobody_is_asked_while_all_is_well)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 2));
+
+    r->w->io.samples = samples;
+    r->w->io.stay = stay;
+    story = (struct story){.hangs = UINT64_MAX, .gap_of = FTREE_NONE};
+    world_count_reset(r->w);
+    world_run(r->w, 60 * SECOND);
+    ck_assert_int_eq(story.asked, 0);
+    ck_assert_int_eq(world_busiest(r->w), 0);
+}
+END_TEST
+
+/* A program that computes for long is asked ever more seldom. */
+START_TEST(questions_become_rare)
+{
+    struct world *w = begin(1, 6, 6);
+
+    the_program_is_like_that();
+    world_run(w, 300 * SECOND);
+    ck_assert_int_le(story.asked, 30);
+    ck_assert_int_eq(w->reports, 0);
+}
+END_TEST
+
+SUITE("hang_story")
+{
+    TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
+    TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
+    TEST(a_rank_that_was_never_outside_before_may_hang_there);
+    TEST(the_job_goes_on_for_ten_times_the_longest_stay);
+    TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
+    TEST(one_that_was_blocked_works_again);
+    TEST(it_comes_after_all);
+    TEST_ROWS(nobody_is_accused, COUNT(harmless));
+    TEST(a_gap_counts_for_nobody);
+    TEST(nobody_is_asked_while_all_is_well);
+    TEST(questions_become_rare);
+}
