@@ -148,6 +148,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
@@ -177,7 +178,9 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
     src/mpid/ch4/faultloc/agent/ask.c \
+    src/mpid/ch4/faultloc/agent/child.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
+    src/mpid/ch4/faultloc/agent/exec.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/note.c \
@@ -195,6 +198,8 @@ glue_sources = \
 
 glue_headers = \
     src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/child.h \
+    src/mpid/ch4/faultloc/agent/exec.h \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
@@ -216,6 +221,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/board/action.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
@@ -371,11 +377,13 @@ unit_tests = \
     test/unit/test_crowd \
     test/unit/test_event \
     test/unit/test_facts \
+    test/unit/test_faultloc_action \
     test/unit/test_faultloc_answers_nomem \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_delivery \
+    test/unit/test_faultloc_exec \
     test/unit/test_faultloc_handler \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
@@ -501,12 +509,14 @@ tool_tests = \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \
-    test/unit/t-scenario.sh
+    test/unit/t-scenario.sh \
+    test/unit/t-slurm-drain-node.sh
 
 mpi_tests = \
     test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
+    test/mpi/test_exec.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \

@@ -280,6 +280,18 @@ static void say_waiting(struct json_object *report, struct json_object *waiting,
     say(INDENT "full report: %s", file);
 }
 
+static void say_walltime(struct json_object *walltime)
+{
+    char line[256];
+
+    if (!walltime)
+        return;
+    ftree_report_walltime(json_object_get_int64(tool_member(walltime, "left_s")),
+                          json_object_get_int64(tool_member(walltime, "limit_s")),
+                          tool_member(walltime, "at_most") != NULL, line, sizeof(line));
+    say(INDENT "%s", line);
+}
+
 /* What is about the whole job is said once, with the last verdict. */
 static void say_end(struct json_object *report, const struct report_about *a, const char *file,
                     bool withdrawn, bool verbose)
@@ -305,6 +317,7 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
     say_stacks(v);
     say_candidates(&a);
     say_victims(v, &a);
+    say_walltime(tool_member(v, "walltime"));
     say_end(report, &a, file, false, verbose && !withdrawn);
     if (!withdrawn)
         return;

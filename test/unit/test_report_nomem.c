@@ -40,6 +40,15 @@ static char *text_of_note(const struct report_job *rj)
     return ftree_report_waiting_text(rj, "faultloc-4711.json");
 }
 
+static char *facts_of(const struct report_job *rj)
+{
+    char **facts = ftree_report_facts(rj, &verdict, NULL);
+    char *text = facts ? strdup(facts[0]) : NULL;
+
+    free(facts);
+    return text;
+}
+
 static const struct {
     char *(*make)(const struct report_job *rj);
     const char *has; /* the whole */
@@ -47,6 +56,7 @@ static const struct {
     {text_of, "[faultloc]     asks n2\n[faultloc]   conclusion: "},
     {text_of_note, "[faultloc]   full report: faultloc-4711.json\n"},
     {ftree_report_json, "\"asks n2\""},
+    {facts_of, "FAULTLOC_RANKS=2"},
 };
 
 /* A verdict with all that one can have. */

@@ -109,6 +109,9 @@ int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank);
 /* Makes it fit for a terminal: what is not printable ASCII becomes '?'. */
 void ftree_clean(char *text);
 
+/* Purpose: true if a debugger holds a process of the verdict's evidence. */
+bool ftree_verdict_is_held(const struct ftree_verdict *v);
+
 /* ranks.c */
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank);

@@ -36,6 +36,13 @@ struct report_change {
     char what[160]; /* ftree_report_setting() */
 };
 
+/* What the scheduler gives the job. */
+struct report_walltime {
+    int64_t end_ms; /* Unix time at which it is to end; 0: not known */
+    int64_t limit_s; /* since it began; 0: not known */
+    bool at_most; /* it will end before: the time is too late by what was before MPI_Init */
+};
+
 /* Where ranks were in their code when a verdict was found. */
 struct report_stacks {
     int32_t fln; /* of the verdict, */
@@ -65,6 +72,8 @@ struct report_job {
     int32_t stacked;
     const struct report_change *change[REPORT_CHANGES_MAX]; /* [changes], the oldest first */
     int32_t changes;
+    bool abort; /* the action: a verdict ends the job */
+    struct report_walltime walltime;
 };
 
 /* Purpose: the verdict as a person reads it, several lines, each beginning "[faultloc] "; the last
@@ -80,6 +89,12 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
 /* Purpose: the whole report of a job, of the verdicts known.  Returns a string to be freed by
  * free(3); NULL: out of memory. */
 char *ftree_report_json(const struct report_job *rj);
+
+/* Purpose: the main facts of a verdict as an environment, "FAULTLOC_CLASS=node-outage" and so on, the values
+ * as the JSON has them and safe for a terminal; NULL ends it.  json_file: as above.  One piece, to be freed
+ * by free(3); NULL: out of memory. */
+char **ftree_report_facts(const struct report_job *rj, const struct ftree_verdict *v,
+                          const char *json_file);
 
 /* Purpose: writes a run of a set of ranks or nodes, at equal distances, to f: "3", "0-99",
  * "200-298:2". */
@@ -176,6 +191,10 @@ const char *ftree_report_over(const char *class_);
 /* Purpose: the last line: hardware or software, and which component; where none is known to be at
  * fault, the explanations in order. */
 void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
+
+/* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left"; limit_s 0:
+ * not known. */
+void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len);
 
 /* Purpose: a line of the table of nodes; addresses may be "". */
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,

@@ -172,6 +172,23 @@ static void set_times(struct json_object *o, const struct report_job *rj,
                  unix_ms(rj, v->withdrawn > v->located ? v->withdrawn : v->located));
 }
 
+static void set_walltime(struct json_object *o, const struct report_job *rj,
+                         const struct ftree_verdict *v)
+{
+    int64_t left = report_walltime_left(rj, v);
+    struct json_object *w;
+
+    if (left < 0)
+        return;
+    w = json_object_new_object();
+    report_set(w, "left_s", json_object_new_int64(left));
+    if (rj->walltime.limit_s > 0)
+        report_set(w, "limit_s", json_object_new_int64(rj->walltime.limit_s));
+    if (rj->walltime.at_most)
+        report_set(w, "at_most", json_object_new_boolean(true));
+    report_set(o, "walltime", w);
+}
+
 static void set_stacks(struct json_object *o, const struct report_job *rj,
                        const struct ftree_verdict *v)
 {
@@ -210,6 +227,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     report_set(victims, "count", json_object_new_int(v->victims.count));
     report_set(victims, "ranks", json_ranks(&v->victims));
     report_set(o, "victims", victims);
+    set_walltime(o, rj, v);
     for (int32_t i = 0; i < v->candidates; i++)
         report_append(candidates, json_candidate(rj, v, i));
     report_set(o, "candidates", candidates);

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/report/report_int.h"
+#include "ftree/base/base.h"
 #include "ftree/topology/tree.h"
 
 #include <stdio.h>
@@ -622,6 +623,31 @@ void ftree_report_node(const char *name, const char *data, const char *mgmt, con
     snprintf(buf, len, "%s: %s%s%s%s%s%s%s", name, *data ? "data " : "", data,
              *data && *mgmt ? ", " : "", *mgmt ? "mgmt " : "", mgmt, *data || *mgmt ? ": " : "",
              state);
+}
+
+bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    return rj->abort && !v->local_only && ftree_class_ends_job(v->class_) &&
+           !ftree_verdict_is_held(v);
+}
+
+int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
+
+    if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
+        return -1;
+    return located_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - located_ms) / 1000 : 0;
+}
+
+void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len)
+{
+    char limit[40] = "";
+
+    if (limit_s > 0)
+        snprintf(limit, sizeof(limit), "of %lld min ", (long long) limit_s / 60);
+    snprintf(buf, len, "action abort: %s%lld min %swalltime were left", at_most ? "at most " : "",
+             (long long) left_s / 60, limit);
 }
 
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)

@@ -495,10 +495,7 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 
 bool ftree_verdict_ends_job(const struct ftree_verdict *v)
 {
-    for (int32_t i = 0; i < v->evidences; i++)
-        if (v->evidence[i].proc_state == 't')
-            return false;
-    return !v->withdrawn && ftree_class_ends_job(v->class_);
+    return !v->withdrawn && ftree_class_ends_job(v->class_) && !ftree_verdict_is_held(v);
 }
 
 /* The sign holds only where the kernel refuses the agent's port. */

@@ -44,8 +44,13 @@ void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
  * launcher; it is written on the board for the next agent. */
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v);
 
-/* Purpose: where ranks were in their code, for all reports of this verdict from now on; NULL: there are none,
- * because of `why`. */
+/* Purpose: what the site's program gets of a verdict: the report as JSON, and the main facts as an
+ * environment (ftree_report_facts()); both are to be freed.  NULL: out of memory. */
+void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v, char **json,
+                             char ***facts);
+
+/* Purpose: where ranks were in their code, for all reports of this verdict from now on; NULL: there
+ * are none, because of `why`. */
 void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
                               const struct ftree_stacks *s, const char *why);
 

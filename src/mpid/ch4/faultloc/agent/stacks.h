@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_STACKS_H_INCLUDED
 #define FAULTLOC_STACKS_H_INCLUDED
 
-#include "faultloc/base/spawn.h"
+#include "faultloc/agent/child.h"
 #include "faultloc/board/board.h"
 
 #include <json.h>
@@ -25,7 +25,6 @@
 #define FAULTLOC_STACKS_PATIENCE (5000 * FTREE_MS) /* since it was started */
 #define FAULTLOC_STACKS_REQUESTS 4 /* that wait */
 #define FAULTLOC_STACKS_BYTES (8 * 1024 * 1024) /* that it may print */
-#define FAULTLOC_STACKS_LOST 4 /* handlers that do not end; then none is started */
 
 /* What came of one rank: `process` is checked, and the caller's until the callback returns; NULL
  * where there is nothing.  `why`: there is no stack, or not all of it; NULL: nothing is missing. */
@@ -45,21 +44,11 @@ struct faultloc_stacks_request {
 
 struct faultloc_stacks {
     const struct faultloc_board *board;
-    int epoll; /* whose loop is woken; -1: none is */
     char path[FAULTLOC_SPAWN_PATH]; /* of the handler; "": beside this program */
     int32_t n;
     struct faultloc_stacks_request request[FAULTLOC_STACKS_REQUESTS]; /* the first one is under
                                                                        * way */
-    pid_t pid; /* 0: none runs */
-    int fd; /* what it prints; -1: it has printed all */
-    ftree_time until, end_by; /* when to look again, at the latest; fd -1: when it must have
-                               * ended */
-    char *text;
-    size_t len, room;
-    void (*before)(int); /* what SIGCHLD did while there was no child */
-    bool minds;
-    int lost;
-    pid_t lost_pid[FAULTLOC_STACKS_LOST];
+    struct faultloc_child child;
 };
 
 /* Purpose: begins; nothing is started yet. */
@@ -72,7 +61,7 @@ void faultloc_stacks_ask_leave(const struct faultloc_board *board, const char *s
 
 /* Purpose: has the stacks of n local ranks taken; `taken` is called once, by a later
  * faultloc_stacks_turn(), with an entry for each.  False: too many requests wait. */
-bool faultloc_stacks_take(struct faultloc_stacks *s, ftree_time now, const int32_t *local, int32_t n,
+bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n,
                           void (*taken)(void *ctx, uint32_t number, const struct faultloc_stack *stack,
                                         int32_t n),
                           void *ctx, uint32_t number);

@@ -13,6 +13,7 @@
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
 #define REPORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
+#define EXEC_LOOK (100 * FTREE_MS) /* whether the site's program has ended */
 #define ABORT_SLACK (500 * FTREE_MS) /* by which another node may know of a verdict sooner */
 
 /* What is silent or stopped may be so for a moment only; a process that has ended has ended. */
@@ -147,6 +148,10 @@ void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
         return;
     if (s->p->board->abort_code) {
         end_job(s, now);
+        return;
+    }
+    if (!s->confirming && faultloc_exec_runs(s->exec)) { /* a launcher may kill it with the job */
+        s->at = now + EXEC_LOOK;
         return;
     }
     if (!s->confirming) {

@@ -10,6 +10,7 @@
 #include "faultloc/board/launcher.h"
 #include "faultloc/board/wait_area.h"
 #include "faultloc/seam/faultloc_seam.h"
+#include "ftree/report/report.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -44,6 +45,8 @@ struct faultloc_settings {
     ftree_time grace; /* ns, how long a dying job may wait for its verdict */
     double alpha; /* a verdict on a hang needs that it is less probable than this in a healthy job */
     enum faultloc_action action;
+    char program[FAULTLOC_PATH_ROOM]; /* the site's, to be run for each verdict; "": none */
+    struct report_walltime walltime; /* of the job */
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
     char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */

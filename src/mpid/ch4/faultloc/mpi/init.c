@@ -286,7 +286,8 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
-        s->symptoms, s->verbose, *fanout, 0
+        s->symptoms, s->verbose, *fanout, 0, s->program[0], s->walltime.end_ms,
+        s->walltime.limit_s, s->walltime.at_most
     };
     int mpi_errno;
 
@@ -302,6 +303,11 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
     s->verbose = first[7] != 0;
     *fanout = (int32_t) first[8];
     memcpy(&s->alpha, &first[9], sizeof(s->alpha));
+    if (!first[10])
+        s->program[0] = '\0';
+    s->walltime = (struct report_walltime) {
+        .end_ms = first[11], .limit_s = first[12], .at_most = first[13] != 0
+    };
     return mpi_errno;
 }
 
