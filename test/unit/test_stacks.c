@@ -237,7 +237,7 @@ START_TEST(json_names_the_call_around)
     struct json_object *o;
 
     ftree_stacks_add(ft, &s, 6, computes, 2);
-    o = ftree_report_stacks_json(&s);
+    o = ftree_report_stacks_json(&s, false);
     ck_assert_str_eq(
         json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
         "{\"calls\":[{\"parent\":-1,\"function\":\"main\",\"file\":\"app.c\",\"line\":40,"
@@ -245,6 +245,11 @@ START_TEST(json_names_the_call_around)
         "{\"parent\":0,\"function\":\"compute\",\"file\":\"solver.c\",\"line\":77,"
         "\"module\":\"app\",\"ranks\":{\"count\":1,\"runs\":[[6,1]]}}],"
         "\"further_calls\":0,\"missing\":{\"count\":0,\"runs\":[]}}");
+    json_object_put(o);
+    o = ftree_report_stacks_json(&s, true);
+    ck_assert_str_eq(json_object_to_json_string_ext(json_object_object_get(o, "text"),
+                                                    JSON_C_TO_STRING_PLAIN),
+                     "[\"1 rank (6)  main app.c:40 > compute solver.c:77\"]");
     json_object_put(o);
     ftree_stacks_clear(ft, &s);
 }
