@@ -129,8 +129,8 @@ core_headers = \
     src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
-    src/util/ftree/wire/wire.h \
-    src/util/ftree/wire/wire_int.h
+    src/util/ftree/wire/codec.h \
+    src/util/ftree/wire/wire.h
 
 glue_sources = \
     src/mpid/ch4/faultloc/base/iface.c \
@@ -139,6 +139,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
@@ -167,7 +168,9 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
     src/mpid/ch4/faultloc/agent/ask.c \
+    src/mpid/ch4/faultloc/agent/child.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
+    src/mpid/ch4/faultloc/agent/exec.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/note.c \
@@ -185,6 +188,8 @@ glue_sources = \
 
 glue_headers = \
     src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/child.h \
+    src/mpid/ch4/faultloc/agent/exec.h \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
@@ -206,6 +211,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/board/action.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
@@ -298,9 +304,11 @@ testlib_headers = \
     test/lib/lone.h \
     test/lib/messages.h \
     test/lib/nomem.h \
+    test/lib/nomem_json.h \
     test/lib/process.h \
     test/lib/program.h \
     test/lib/sample.h \
+    test/lib/schema.h \
     test/lib/shape.h \
     test/lib/stories.h \
     test/lib/suite.h \
@@ -358,11 +366,13 @@ unit_tests = \
     test/unit/test_crowd \
     test/unit/test_event \
     test/unit/test_facts \
+    test/unit/test_faultloc_action \
     test/unit/test_faultloc_answers_nomem \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_delivery \
+    test/unit/test_faultloc_exec \
     test/unit/test_faultloc_handler \
     test/unit/test_faultloc_iface \
     test/unit/test_faultloc_launcher \
@@ -485,12 +495,14 @@ tool_tests = \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \
-    test/unit/t-scenario.sh
+    test/unit/t-scenario.sh \
+    test/unit/t-slurm-drain-node.sh
 
 mpi_tests = \
     test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \
+    test/mpi/test_exec.sh \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \

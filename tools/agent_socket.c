@@ -41,13 +41,31 @@ static bool read_uid(const char *text, uid_t *uid)
     return !strcmp(text, again);
 }
 
-bool tool_agent_user(struct agent_choice *c)
+bool tool_agent_option(int n, char **arguments, int *i, struct agent_choice *c)
+{
+    const char **to = !strcmp(arguments[*i], "--user")   ? &c->user
+                      : !strcmp(arguments[*i], "--job")  ? &c->job
+                      : !strcmp(arguments[*i], "--node") ? &c->node
+                                                         : NULL;
+
+    if (to && *i + 1 == n)
+        c->no_value = arguments[*i];
+    else if (to)
+        *to = arguments[++*i];
+    return to;
+}
+
+enum tool_exit tool_agent_check(struct agent_choice *c)
 {
     const struct passwd *known = c->user ? getpwnam(c->user) : NULL;
 
+    if (c->no_value)
+        return tool_wrong(c->command, "missing value after ", c->no_value);
     if (known)
         c->uid = known->pw_uid;
-    return known || !c->user || read_uid(c->user, &c->uid);
+    if (!known && c->user && !read_uid(c->user, &c->uid))
+        return tool_wrong(c->command, "no such user: ", c->user);
+    return TOOL_OK;
 }
 
 /* ---- symptom sockets ------------------------------------------------------------------------- */

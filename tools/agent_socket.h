@@ -27,7 +27,8 @@ struct agent_socket {
 struct agent_choice {
     const char *command; /* for messages */
     const char *job, *user, *node; /* NULL: any */
-    uid_t uid; /* of `user`: tool_agent_user() */
+    const char *no_value; /* the option behind which its value is missing */
+    uid_t uid; /* of `user`: tool_agent_check() */
     bool any_node; /* any agent of the job will do */
     bool component; /* the command has an option --component, by which any will do */
 };
@@ -39,8 +40,13 @@ enum agent_answer {
     ANSWERED
 };
 
-/* Purpose: the number of c->user, if there is one; false: there is no such user. */
-bool tool_agent_user(struct agent_choice *c);
+/* Purpose: takes argument *i if it is --job, --user or --node, and its value behind it; *i is then
+ * the last that was taken. */
+bool tool_agent_option(int n, char **arguments, int *i, struct agent_choice *c);
+
+/* Purpose: whether such options were right; finds the number of c->user.  Returns an exit code; a
+ * message has said what is wrong. */
+enum tool_exit tool_agent_check(struct agent_choice *c);
 
 /* Purpose: the only agent that fits.  NULL: a message has said what is missing. */
 const struct agent_socket *tool_agent_pick(const struct agent_choice *c);

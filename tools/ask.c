@@ -40,20 +40,7 @@ static const char usage[] =
     "Exit code: 0 it is well, and there is no verdict about it, 1 it is not, or nothing was heard of\n"
     "it, 2 wrong usage, no such job, node or rank, or no answer of the agent.\n";
 
-static enum tool_exit wrong(const char *what, const char *which)
-{
-    tool_say(stderr, "faultloc ask: %s%.200s; see faultloc ask --help", what, which);
-    return TOOL_TROUBLE;
-}
-
 /* ---- the answer in words --------------------------------------------------------------------- */
-
-static const char *string(struct json_object *o, const char *key)
-{
-    struct json_object *member = tool_member(o, key);
-
-    return json_object_is_type(member, json_type_string) ? json_object_get_string(member) : "";
-}
 
 static bool is_true(struct json_object *o, const char *key)
 {
@@ -87,12 +74,13 @@ static void print_head(struct json_object *o)
 
     if (tool_member(o, "rank"))
         snprintf(what, sizeof(what), "rank %d on ", (int) number(o, "rank"));
-    if (is_true(o, "answered") && tool_member(o, "took_ms") && *string(at(o, "paths", 0), "path"))
+    if (is_true(o, "answered") && tool_member(o, "took_ms") &&
+        *tool_string(at(o, "paths", 0), "path"))
         snprintf(took, sizeof(took), ", after %.1f ms", number(o, "took_ms"));
-    tool_say(stdout, "%snode %s: %s%s%s%s, asked by %s", what, string(o, "node"),
+    tool_say(stdout, "%snode %s: %s%s%s%s, asked by %s", what, tool_string(o, "node"),
              is_true(o, "answered") ? "its agent answers" : "its agent does not answer", took,
              is_true(o, "well") && !has_verdict(o) ? "; it is well" : "",
-             is_true(o, "leaving") ? "; it is in MPI_Finalize" : "", string(o, "by"));
+             is_true(o, "leaving") ? "; it is in MPI_Finalize" : "", tool_string(o, "by"));
 }
 
 static void print_paths(struct json_object *o)
@@ -100,8 +88,8 @@ static void print_paths(struct json_object *o)
     struct json_object *path;
 
     for (size_t i = 0; (path = at(o, "paths", i)); i++)
-        tool_say(stdout, "  over %s: %s%s%s", string(path, "path"), string(path, "agent"),
-                 *string(path, "deputy") ? "; its deputy: " : "", string(path, "deputy"));
+        tool_say(stdout, "  over %s: %s%s%s", tool_string(path, "path"), tool_string(path, "agent"),
+                 *tool_string(path, "deputy") ? "; its deputy: " : "", tool_string(path, "deputy"));
 }
 
 static void print_state(struct json_object *s)
@@ -115,7 +103,7 @@ static void print_state(struct json_object *s)
                  number(s, "memory_available_bytes") / (1 << 30),
                  number(s, "memory_bytes") / (1 << 30));
     tool_say(stdout, "  state: %d CPUs, load %.2f%s, data interface %s", (int) number(s, "cpus"),
-             number(s, "load"), memory, string(s, "data_interface"));
+             number(s, "load"), memory, tool_string(s, "data_interface"));
 }
 
 static void print_rank(struct json_object *o, struct json_object *rank)
@@ -126,8 +114,9 @@ static void print_rank(struct json_object *o, struct json_object *rank)
         snprintf(peer, sizeof(peer), ", for rank %d", (int) number(o, "peer"));
     if (tool_member(rank, "pid"))
         snprintf(pid, sizeof(pid), " (pid %d)", (int) number(rank, "pid"));
-    tool_say(stdout, "  rank %d%s: %s%s%s%s", (int) number(rank, "rank"), pid, string(rank, "state"),
-             peer, *string(rank, "process") ? ", process state " : "", string(rank, "process"));
+    tool_say(stdout, "  rank %d%s: %s%s%s%s", (int) number(rank, "rank"), pid,
+             tool_string(rank, "state"), peer,
+             *tool_string(rank, "process") ? ", process state " : "", tool_string(rank, "process"));
 }
 
 static void print_messages(struct json_object *log)
@@ -140,7 +129,7 @@ static void print_messages(struct json_object *log)
     for (size_t i = 0; i < MESSAGES_SHOWN && (m = at(log, "messages", i)); i++) {
         snprintf(peer, sizeof(peer), "peer %d", (int) number(m, "peer"));
         tool_say(stdout, "  message of rank %d, %.1f s ago: %s of %.0f bytes, %s, tag %d",
-                 (int) number(log, "rank"), number(m, "age_s"), string(m, "type"),
+                 (int) number(log, "rank"), number(m, "age_s"), tool_string(m, "type"),
                  number(m, "bytes"), tool_member(m, "peer") ? peer : "any source",
                  (int) number(m, "tag"));
     }
@@ -152,10 +141,11 @@ static void print_file(struct json_object *f)
 {
     char where[600] = "";
 
-    if (*string(f, "mount_point"))
-        snprintf(where, sizeof(where), ", on %s (%s%s%s)", string(f, "mount_point"),
-                 string(f, "type"), *string(f, "server") ? " of " : "", string(f, "server"));
-    tool_say(stdout, "      file: %s%s", string(f, "path"), where);
+    if (*tool_string(f, "mount_point"))
+        snprintf(where, sizeof(where), ", on %s (%s%s%s)", tool_string(f, "mount_point"),
+                 tool_string(f, "type"), *tool_string(f, "server") ? " of " : "",
+                 tool_string(f, "server"));
+    tool_say(stdout, "      file: %s%s", tool_string(f, "path"), where);
 }
 
 /* "thread 4712 (app): sleeping in read (pipe_read), 1.5 s of CPU time" */
@@ -163,18 +153,18 @@ static void print_thread(struct json_object *t)
 {
     char in[160] = "", cpu[48] = "";
 
-    if (*string(t, "syscall"))
-        snprintf(in, sizeof(in), " in %s%s%s%s", string(t, "syscall"),
-                 *string(t, "wait_channel") ? " (" : "", string(t, "wait_channel"),
-                 *string(t, "wait_channel") ? ")" : "");
+    if (*tool_string(t, "syscall"))
+        snprintf(in, sizeof(in), " in %s%s%s%s", tool_string(t, "syscall"),
+                 *tool_string(t, "wait_channel") ? " (" : "", tool_string(t, "wait_channel"),
+                 *tool_string(t, "wait_channel") ? ")" : "");
     if (tool_member(t, "cpu_s"))
         snprintf(cpu, sizeof(cpu), ", %.1f s of CPU time", number(t, "cpu_s"));
-    tool_say(stdout, "    thread %d (%s): state %s%s%s", (int) number(t, "tid"), string(t, "name"),
-             string(t, "state"), in, cpu);
-    if (*string(t, "stack"))
-        tool_say(stdout, "      %s", string(t, "stack"));
-    if (*string(t, "why_not"))
-        tool_say(stdout, "      no stack, or not all of it: %s", string(t, "why_not"));
+    tool_say(stdout, "    thread %d (%s): state %s%s%s", (int) number(t, "tid"),
+             tool_string(t, "name"), tool_string(t, "state"), in, cpu);
+    if (*tool_string(t, "stack"))
+        tool_say(stdout, "      %s", tool_string(t, "stack"));
+    if (*tool_string(t, "why_not"))
+        tool_say(stdout, "      no stack, or not all of it: %s", tool_string(t, "why_not"));
     if (tool_member(t, "open_file"))
         print_file(tool_member(t, "open_file"));
 }
@@ -185,8 +175,8 @@ static void print_process(struct json_object *o)
 
     for (size_t i = 0; (thread = at(process, "threads", i)); i++)
         print_thread(thread);
-    if (*string(o, "no_stack"))
-        tool_say(stdout, "  no stack, or not all: %s", string(o, "no_stack"));
+    if (*tool_string(o, "no_stack"))
+        tool_say(stdout, "  no stack, or not all: %s", tool_string(o, "no_stack"));
 }
 
 static void print_answer(struct json_object *o)
@@ -202,7 +192,7 @@ static void print_answer(struct json_object *o)
     for (size_t i = 0; (item = at(o, "messages", i)); i++)
         print_messages(item);
     for (size_t i = 0; (item = at(o, "verdicts", i)); i++)
-        tool_say(stdout, "  %s", string(item, "line"));
+        tool_say(stdout, "  %s", tool_string(item, "line"));
     if (!has_verdict(o))
         tool_say(stdout, "  no verdict");
 }
@@ -297,24 +287,18 @@ static enum tool_exit read_options(int n, char **arguments, struct agent_choice 
                                    struct options *o)
 {
     for (int i = 0; i < n; i++) {
-        const char **to = !strcmp(arguments[i], "--user")   ? &c->user
-                          : !strcmp(arguments[i], "--job")  ? &c->job
-                          : !strcmp(arguments[i], "--node") ? &c->node
-                                                            : NULL;
-        if (to && i + 1 == n)
-            return wrong("missing value after ", arguments[i]);
-        if (to)
-            *to = arguments[++i];
-        else if (!strcmp(arguments[i], "--json"))
+        if (tool_agent_option(n, arguments, &i, c))
+            continue;
+        if (!strcmp(arguments[i], "--json"))
             o->json = true;
         else if (arguments[i][0] == '-')
-            return wrong("no such option: ", arguments[i]);
+            return tool_wrong("ask", "no such option: ", arguments[i]);
         else if (!add_word(o, arguments[i]))
-            return wrong("neither NODE nor \"rank N\": ", arguments[i]);
+            return tool_wrong("ask", "neither NODE nor \"rank N\": ", arguments[i]);
     }
-    if (!is_whole(o->component))
-        return wrong("missing NODE or rank N", "");
-    return tool_agent_user(c) ? TOOL_OK : wrong("no such user: ", c->user);
+    if (tool_agent_check(c))
+        return TOOL_TROUBLE;
+    return is_whole(o->component) ? TOOL_OK : tool_wrong("ask", "missing NODE or rank N", "");
 }
 
 enum tool_exit tool_ask(int n, char **arguments)

@@ -258,3 +258,17 @@ struct json_object *tool_member(struct json_object *object, const char *key)
     json_object_object_get_ex(object, key, &value);
     return value;
 }
+
+const char *tool_string(struct json_object *object, const char *key)
+{
+    struct json_object *member = tool_member(object, key);
+
+    return json_object_is_type(member, json_type_string) ? json_object_get_string(member) : "";
+}
+
+enum tool_exit tool_wrong(const char *command, const char *what, const char *which)
+{
+    tool_say(stderr, "faultloc %s: %s%.200s; see faultloc %s --help", command, what, which,
+             command);
+    return TOOL_TROUBLE;
+}

@@ -195,18 +195,12 @@ static enum tool_exit print(const char *name)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static enum tool_exit wrong(const char *what, const char *which)
-{
-    tool_say(stderr, "faultloc: rules: %s%s; see faultloc rules --help", what, which);
-    return TOOL_TROUBLE;
-}
-
 static enum tool_exit do_check(int n, char **arguments)
 {
     enum tool_exit worst = TOOL_OK;
 
     if (n == 0)
-        return wrong("missing file after ", "check");
+        return tool_wrong("rules", "missing file after ", "check");
     for (int i = 0; i < n; i++) {
         enum tool_exit code = check(arguments[i]);
         worst = code > worst ? code : worst;
@@ -217,7 +211,7 @@ static enum tool_exit do_check(int n, char **arguments)
 static enum tool_exit do_print(int n, char **arguments)
 {
     if (n > 1)
-        return wrong("more than one file after ", "print");
+        return tool_wrong("rules", "more than one file after ", "print");
     return print(n ? arguments[0] : NULL);
 }
 
@@ -227,9 +221,9 @@ static enum tool_exit do_explain(int n, char **arguments)
     enum tool_exit code;
 
     if (n == 0)
-        return wrong("missing class, rule or sign after ", "explain");
+        return tool_wrong("rules", "missing class, rule or sign after ", "explain");
     if (n > 2)
-        return wrong("more than one file after ", "explain CLASS");
+        return tool_wrong("rules", "more than one file after ", "explain CLASS");
     code = tool_rules_open(&f, n == 2 ? arguments[1] : NULL);
     if (code == TOOL_OK)
         code = tool_rules_explain(&f, arguments[0]);
@@ -245,9 +239,9 @@ static enum tool_exit do_learn(int n, char **arguments)
     int first = own ? 2 : 0;
 
     if (n == 1 && own)
-        return wrong("missing file after ", "--rules");
+        return tool_wrong("rules", "missing file after ", "--rules");
     if (n == first)
-        return wrong("missing report after ", "learn");
+        return tool_wrong("rules", "missing report after ", "learn");
     code = tool_rules_open(&f, own ? arguments[1] : NULL);
     if (code == TOOL_OK)
         code = tool_rules_learn(&f, n - first, arguments + first);
@@ -273,13 +267,13 @@ enum tool_exit tool_rules(int n, char **arguments)
     if (!strcmp(command, "--help") || !strcmp(command, "-h"))
         return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (!*command)
-        return wrong("missing command: check, print, explain or learn", "");
+        return tool_wrong("rules", "missing command: check, print, explain or learn", "");
     for (int i = 1; i < n; i++)
         if (arguments[i][0] == '-' && arguments[i][1] &&
             !(learn && i == 1 && !strcmp(arguments[i], "--rules")))
-            return wrong("no such option: ", arguments[i]);
+            return tool_wrong("rules", "no such option: ", arguments[i]);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i].name, command))
             return commands[i].run(n - 1, arguments + 1);
-    return wrong("no such command: ", command);
+    return tool_wrong("rules", "no such command: ", command);
 }

@@ -41,13 +41,6 @@ struct learning {
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static const char *string(struct json_object *object, const char *key)
-{
-    const char *s = json_object_get_string(tool_member(object, key));
-
-    return s ? s : "";
-}
-
 static void note(const char *file, size_t i, const char *what, const char *name)
 {
     tool_say(stderr, "faultloc: %s: verdicts[%zu]: %s%s%s; skipped", file, i, what,
@@ -65,7 +58,7 @@ static int32_t decided_model(const struct ftree_rules *rules, struct json_object
 {
     char name[FTREE_NAME_MAX];
 
-    snprintf(name, sizeof(name), "%s", string(verdict, "rule"));
+    snprintf(name, sizeof(name), "%s", tool_string(verdict, "rule"));
     name[strcspn(name, "/")] = '\0';
     return ftree_rules_model(rules, name);
 }
@@ -95,7 +88,7 @@ static void learn_verdict(struct learning *l, const char *file, size_t i,
                           struct json_object *verdict)
 {
     struct json_object *confirmed = tool_member(verdict, "confirmed");
-    const char *raised_by = string(verdict, "raised_by");
+    const char *raised_by = tool_string(verdict, "raised_by");
     int32_t r = ftree_rules_rule(l->f->rules, raised_by), model;
 
     if (!confirmed)
@@ -107,7 +100,7 @@ static void learn_verdict(struct learning *l, const char *file, size_t i,
     else if (r < 0)
         note(file, i, "the rule base has no rule", raised_by);
     else if (model < 0)
-        note(file, i, "the rule base has no model of", string(verdict, "rule"));
+        note(file, i, "the rule base has no model of", tool_string(verdict, "rule"));
     else {
         l->used++;
         count_case(l, r, model, confirmed);
@@ -121,10 +114,10 @@ static bool was_seen(struct learning *l, const char *file, struct json_object *r
     char key[600];
 
     snprintf(key, sizeof(key), "%s %s", json_object_get_string(tool_member(job, "id")),
-             string(job, "started"));
+             tool_string(job, "started"));
     if (tool_member(l->seen, key)) {
         tool_say(stderr, "faultloc: %s: of the same job as %s; skipped", file,
-                 string(l->seen, key));
+                 tool_string(l->seen, key));
         return true;
     }
     json_object_object_add(l->seen, key, json_object_new_string(file));

@@ -47,12 +47,6 @@ struct options {
     const char *action, *stall, *rules;
 };
 
-static enum tool_exit wrong(const char *what, const char *which)
-{
-    tool_say(stderr, "faultloc set: %s%.200s; see faultloc set --help", what, which);
-    return TOOL_TROUBLE;
-}
-
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 /* All of a regular file, at most FTREE_SET_RULES_MAX bytes; NULL: *why says what is wrong. */
@@ -199,21 +193,22 @@ static enum tool_exit take_setting(struct options *o, const char *word)
         if (strncmp(word, known[i].name, len))
             continue;
         if (*known[i].to)
-            return wrong("given twice: ", word);
+            return tool_wrong("set", "given twice: ", word);
         *known[i].to = word + len;
         return TOOL_OK;
     }
-    return wrong("no such setting (action=, stall-ms=, rules=): ", word);
+    return tool_wrong("set", "no such setting (action=, stall-ms=, rules=): ", word);
 }
 
 static enum tool_exit check(const struct options *o)
 {
     if (!o->action && !o->stall && !o->rules)
-        return wrong("missing SETTING=VALUE", "");
+        return tool_wrong("set", "missing SETTING=VALUE", "");
     if (o->action && strcmp(o->action, "abort") && strcmp(o->action, "report"))
-        return wrong("action must be abort or report, not ", o->action);
+        return tool_wrong("set", "action must be abort or report, not ", o->action);
     if (o->stall && !is_stall(o->stall))
-        return wrong("stall-ms must be a whole number from 100 to 3600000, not ", o->stall);
+        return tool_wrong("set", "stall-ms must be a whole number from 100 to 3600000, not ",
+                          o->stall);
     return TOOL_OK;
 }
 
@@ -221,22 +216,14 @@ static enum tool_exit read_options(int n, char **arguments, struct agent_choice 
                                    struct options *o)
 {
     for (int i = 0; i < n; i++) {
-        const char **to = !strcmp(arguments[i], "--user")   ? &c->user
-                          : !strcmp(arguments[i], "--job")  ? &c->job
-                          : !strcmp(arguments[i], "--node") ? &c->node
-                                                            : NULL;
-        if (to && i + 1 == n)
-            return wrong("missing value after ", arguments[i]);
-        if (to)
-            *to = arguments[++i];
-        else if (arguments[i][0] == '-')
-            return wrong("no such option: ", arguments[i]);
-        else if (take_setting(o, arguments[i]))
+        if (tool_agent_option(n, arguments, &i, c))
+            continue;
+        if (arguments[i][0] == '-')
+            return tool_wrong("set", "no such option: ", arguments[i]);
+        if (take_setting(o, arguments[i]))
             return TOOL_TROUBLE;
     }
-    if (!tool_agent_user(c))
-        return wrong("no such user: ", c->user);
-    return check(o);
+    return tool_agent_check(c) ? TOOL_TROUBLE : check(o);
 }
 
 enum tool_exit tool_set(int n, char **arguments)

@@ -63,20 +63,7 @@ struct group {
     struct ftree_ranks ranks;
 };
 
-static enum tool_exit wrong(const char *what, const char *which)
-{
-    tool_say(stderr, "faultloc status: %s%.200s; see faultloc status --help", what, which);
-    return TOOL_TROUBLE;
-}
-
 /* ---- the answer in words --------------------------------------------------------------------- */
-
-static const char *string(struct json_object *o, const char *key)
-{
-    struct json_object *member = tool_member(o, key);
-
-    return json_object_is_type(member, json_type_string) ? json_object_get_string(member) : "";
-}
 
 static struct json_object *list(struct json_object *o, const char *key)
 {
@@ -105,7 +92,7 @@ static void add_rank(struct ftree_ranks *set, int32_t rank)
 static struct group *group_of(struct group *groups, int *n, struct json_object *rank)
 {
     struct json_object *peer = tool_member(rank, "peer");
-    const char *state = string(rank, "state"), *call = string(rank, "call");
+    const char *state = tool_string(rank, "state"), *call = tool_string(rank, "call");
     int i = 0;
 
     while (i < *n && (strcmp(groups[i].state, state) || strcmp(groups[i].call, call)))
@@ -163,9 +150,9 @@ static void print_status(struct json_object *o)
     int size = json_object_get_int(tool_member(o, "size"));
     int nodes = json_object_get_int(tool_member(o, "nodes")), n = 0;
 
-    tool_say(stdout, "job %s: %d %s on %d %s; node %s has %zu:", string(o, "job"), size,
-             size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes", string(o, "node"),
-             length(ranks));
+    tool_say(stdout, "job %s: %d %s on %d %s; node %s has %zu:", tool_string(o, "job"), size,
+             size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
+             tool_string(o, "node"), length(ranks));
     for (size_t i = 0; i < length(ranks); i++)
         add(groups, &n, json_object_array_get_idx(ranks, i));
     for (int i = 0; i < n; i++)
@@ -176,7 +163,7 @@ static void print_status(struct json_object *o)
         v = json_object_array_get_idx(verdicts, i);
         tool_say(stdout, "  %s%s",
                  json_object_get_boolean(tool_member(v, "withdrawn")) ? "withdrawn: " : "",
-                 string(v, "line"));
+                 tool_string(v, "line"));
     }
 }
 
@@ -370,26 +357,23 @@ static enum tool_exit read_options(int n, char **arguments, struct agent_choice 
                                    struct options *o)
 {
     for (int i = 0; i < n; i++) {
-        const char **to = !strcmp(arguments[i], "--user")   ? &c->user
-                          : !strcmp(arguments[i], "--node") ? &c->node
-                                                            : NULL;
-        if (to && i + 1 == n)
-            return wrong("missing value after ", arguments[i]);
-        if (to) {
-            *to = arguments[++i];
-        } else if (!strcmp(arguments[i], "--watch")) {
+        if (tool_agent_option(n, arguments, &i, c))
+            continue;
+        if (!strcmp(arguments[i], "--watch")) {
             if (!read_watch(n, arguments, &i, o))
-                return wrong("not a number of seconds, 0.2 to 86400: ", arguments[i]);
+                return tool_wrong("status",
+                                  "not a number of seconds, 0.2 to 86400: ", arguments[i]);
         } else if (arguments[i][0] != '-' && !c->job) {
             c->job = arguments[i];
         } else if (!read_flag(arguments[i], o)) {
-            return wrong("no such option: ", arguments[i]);
+            return tool_wrong("status", "no such option: ", arguments[i]);
         }
     }
     if (o->stacks && (o->here || o->ranks))
-        return wrong("--stacks is of the whole job, and goes without ", o->here ? "--here" : "--ranks");
+        return tool_wrong("status", "--stacks is of the whole job, and goes without ",
+                          o->here ? "--here" : "--ranks");
     c->any_node = !o->here;
-    return tool_agent_user(c) ? TOOL_OK : wrong("no such user: ", c->user);
+    return tool_agent_check(c);
 }
 
 enum tool_exit tool_status(int n, char **arguments)

@@ -58,12 +58,6 @@ struct options {
         *repeat, *per_second;
 };
 
-static enum tool_exit wrong(const char *what, const char *which)
-{
-    tool_say(stderr, "faultloc symptom: %s%.200s; see faultloc symptom --help", what, which);
-    return TOOL_TROUBLE;
-}
-
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static enum tool_exit list_kinds(void)
@@ -99,7 +93,7 @@ static enum tool_exit check_number(const char *option, const char *text, long lo
         return TOOL_OK;
     snprintf(what, sizeof(what), "%s must be a whole number from %lld to %lld, not ", option, least,
              most);
-    return wrong(what, text);
+    return tool_wrong("symptom", what, text);
 }
 
 static bool is_component(const char *text)
@@ -118,17 +112,18 @@ static bool is_component(const char *text)
 static enum tool_exit check_options(const struct options *o)
 {
     if (!o->kind)
-        return wrong("missing --kind", "");
+        return tool_wrong("symptom", "missing --kind", "");
     if (ftree_symptom_by_name(o->kind) < 0)
-        return wrong("unknown kind (see --list): ", o->kind);
+        return tool_wrong("symptom", "unknown kind (see --list): ", o->kind);
     if (o->component && !is_component(o->component))
-        return wrong("not a component such as \"node h2\" or \"rank 5\": ", o->component);
+        return tool_wrong("symptom",
+                          "not a component such as \"node h2\" or \"rank 5\": ", o->component);
     if (o->severity && ftree_severity_by_name(o->severity) < 0)
-        return wrong("no such severity: ", o->severity);
+        return tool_wrong("symptom", "no such severity: ", o->severity);
     if (o->error && !ftree_report_errno_number(o->error))
-        return wrong("no such error: ", o->error);
+        return tool_wrong("symptom", "no such error: ", o->error);
     if (o->detail && strlen(o->detail) >= FTREE_DETAIL_MAX)
-        return wrong("--detail is longer than 127 characters", "");
+        return tool_wrong("symptom", "--detail is longer than 127 characters", "");
     if (check_number("--age", o->age, 0, 3600000) ||
         check_number("--count", o->count, 1, 1000000000) ||
         check_number("--repeat", o->repeat, 1, REPEAT_MAX) ||
@@ -155,9 +150,9 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
         while (k < sizeof(known) / sizeof(known[0]) && strcmp(arguments[i], known[k].name))
             k++;
         if (k == sizeof(known) / sizeof(known[0]))
-            return wrong("no such option: ", arguments[i]);
+            return tool_wrong("symptom", "no such option: ", arguments[i]);
         if (i + 1 == n)
-            return wrong("missing value after ", arguments[i]);
+            return tool_wrong("symptom", "missing value after ", arguments[i]);
         *known[k].to = arguments[i + 1];
     }
     return check_options(o);
@@ -351,8 +346,8 @@ enum tool_exit tool_symptom(int n, char **arguments)
     choice.user = o.user;
     choice.node = o.node;
     choice.any_node = o.component != NULL;
-    if (!tool_agent_user(&choice))
-        return wrong("no such user: ", o.user);
+    if (tool_agent_check(&choice))
+        return TOOL_TROUBLE;
     d = tool_agent_pick(&choice);
     return d ? report(d, &o) : TOOL_TROUBLE;
 }

@@ -24,13 +24,6 @@
 #define say(...) tool_say(stdout, __VA_ARGS__)
 
 /* Of a member that may be missing: "". */
-static const char *string(struct json_object *object, const char *key)
-{
-    const char *s = json_object_get_string(tool_member(object, key));
-
-    return s ? s : "";
-}
-
 static int percent(struct json_object *object)
 {
     return (int) (json_object_get_double(tool_member(object, "confidence")) * 100 + 0.5);
@@ -94,11 +87,12 @@ static struct report_about about(struct json_object *v, char *ranks)
     struct report_about a;
 
     component_ranks(component, ranks, 256);
-    a = (struct report_about){.class_ = string(v, "class"),
-                              .origin = string(v, "origin"),
-                              .kind = string(component, "kind"),
-                              .name = string(component, "name"),
-                              .node = string(component, "node"),
+    a = (struct report_about){.class_ = tool_string(v, "class"),
+                              .origin = tool_string(v, "origin"),
+                              .kind = tool_string(component, "kind"),
+                              .name = tool_string(component, "name"),
+                              .node = tool_string(component, "node"),
+                              .rule = tool_string(v, "rule"),
                               .ranks = ranks,
                               .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),
@@ -106,7 +100,7 @@ static struct report_about about(struct json_object *v, char *ranks)
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *c = json_object_array_get_idx(list, i);
         if (!tool_member(c, "ruled_out_by"))
-            ftree_report_open_add(&a.open, string(c, "class"), percent(c));
+            ftree_report_open_add(&a.open, tool_string(c, "class"), percent(c));
     }
     return a;
 }
@@ -123,29 +117,29 @@ static void say_headline(const struct report_about *a)
 
 static void say_rule(struct json_object *v)
 {
-    const char *raised_by = string(v, "raised_by");
+    const char *raised_by = tool_string(v, "raised_by");
 
-    say(INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s", string(v, "fln"),
-        json_object_get_double(tool_member(v, "latency_s")), string(v, "rule"),
+    say(INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s", tool_string(v, "fln"),
+        json_object_get_double(tool_member(v, "latency_s")), tool_string(v, "rule"),
         *raised_by ? ", raised by " : "", raised_by);
     if (tool_member(v, "because"))
-        say(INDENT "because %s", string(v, "because"));
+        say(INDENT "because %s", tool_string(v, "because"));
 }
 
 static void say_evidence(struct json_object *list)
 {
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *e = json_object_array_get_idx(list, i);
-        struct report_evidence words = {.source = string(e, "source"),
-                                        .path = string(e, "path"),
-                                        .role = string(e, "role"),
-                                        .target = string(e, "target"),
-                                        .address = string(e, "address"),
-                                        .result = string(e, "result"),
-                                        .error = string(e, "errno"),
-                                        .state = string(e, "process_state"),
-                                        .by = string(e, "by"),
-                                        .detail = string(e, "detail")};
+        struct report_evidence words = {.source = tool_string(e, "source"),
+                                        .path = tool_string(e, "path"),
+                                        .role = tool_string(e, "role"),
+                                        .target = tool_string(e, "target"),
+                                        .address = tool_string(e, "address"),
+                                        .result = tool_string(e, "result"),
+                                        .error = tool_string(e, "errno"),
+                                        .state = tool_string(e, "process_state"),
+                                        .by = tool_string(e, "by"),
+                                        .detail = tool_string(e, "detail")};
         char line[4096];
         ftree_report_evidence(&words, line, sizeof(line));
         say(INDENT "%s%s", i ? "          " : "evidence: ", line);
@@ -187,9 +181,9 @@ static void say_withdrawn(struct json_object *v, const struct report_about *a)
     char component[2048];
 
     ftree_report_component(a, component, sizeof(component));
-    say(PREFIX "withdrawn: %s of %s: %s, %.1f s after the verdict", a->class_,
-        component, ftree_report_over(a->class_),
-        seconds(string(v, "withdrawn")) - seconds(string(v, "located")));
+    say(PREFIX "withdrawn: %s of %s: %s, %.1f s after the verdict", a->class_, component,
+        ftree_report_over(a->class_),
+        seconds(tool_string(v, "withdrawn")) - seconds(tool_string(v, "located")));
 }
 
 static void say_conclusion(const struct report_about *a, bool withdrawn)
@@ -212,8 +206,9 @@ static void say_nodes(struct json_object *table)
     for (size_t i = 0; i < json_object_array_length(table); i++) {
         struct json_object *n = json_object_array_get_idx(table, i);
         struct json_object *address = tool_member(n, "address");
-        ftree_report_node(string(n, "name"), string(address, "data"), string(address, "mgmt"),
-                          string(n, "state"), line, sizeof(line));
+        ftree_report_node(tool_string(n, "name"), tool_string(address, "data"),
+                          tool_string(address, "mgmt"), tool_string(n, "state"), line,
+                          sizeof(line));
         say(INDENT "  %s", line);
     }
 }
@@ -240,8 +235,8 @@ static void read_ends(struct json_object *list, struct report_waiting *w)
         struct json_object *e = json_object_array_get_idx(list, (size_t) i);
         w->end[i].rank = integer(e, "rank");
         w->end[i].count = integer(e, "count");
-        w->end[i].node = string(e, "node");
-        w->end[i].state = string(e, "state");
+        w->end[i].node = tool_string(e, "node");
+        w->end[i].state = tool_string(e, "state");
     }
 }
 
@@ -252,9 +247,9 @@ static void read_classes(struct json_object *list, struct report_waiting *w)
         struct json_object *c = json_object_array_get_idx(list, (size_t) i);
         w->class_[i].example = integer(c, "example");
         w->class_[i].count = integer(c, "count");
-        w->class_[i].node = string(c, "node");
-        w->class_[i].call = string(c, "call");
-        w->class_[i].comm = string(c, "communicator");
+        w->class_[i].node = tool_string(c, "node");
+        w->class_[i].call = tool_string(c, "call");
+        w->class_[i].comm = tool_string(c, "communicator");
     }
 }
 
@@ -271,6 +266,18 @@ static void say_waiting(struct json_object *report, struct json_object *waiting,
     for (int i = 0; ftree_report_waiting(&w, i, line, sizeof(line)); i++)
         say("%s%s", i ? INDENT : PREFIX, line);
     say(INDENT "full report: %s", file);
+}
+
+static void say_walltime(struct json_object *walltime)
+{
+    char line[256];
+
+    if (!walltime)
+        return;
+    ftree_report_walltime(json_object_get_int64(tool_member(walltime, "left_s")),
+                          json_object_get_int64(tool_member(walltime, "limit_s")),
+                          tool_member(walltime, "at_most") != NULL, line, sizeof(line));
+    say(INDENT "%s", line);
 }
 
 /* What is about the whole job is said once, with the last verdict. */
@@ -297,6 +304,7 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
     say_evidence(tool_member(v, "evidence"));
     say_candidates(&a);
     say_victims(v, &a);
+    say_walltime(tool_member(v, "walltime"));
     say_end(report, &a, file, false, verbose && !withdrawn);
     if (!withdrawn)
         return;
@@ -309,8 +317,8 @@ static void say_changes(struct json_object *list)
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *c = json_object_array_get_idx(list, i);
         say(PREFIX "user %lld has set %s, %s",
-            (long long) json_object_get_int64(tool_member(c, "uid")), string(c, "what"),
-            string(c, "at"));
+            (long long) json_object_get_int64(tool_member(c, "uid")), tool_string(c, "what"),
+            tool_string(c, "at"));
     }
 }
 
@@ -322,9 +330,9 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
     int size = json_object_get_int(tool_member(job, "size"));
     int nodes = json_object_get_int(tool_member(job, "nodes"));
 
-    say(PREFIX "job %s: %d %s on %d %s, started %s; %zu %s", string(job, "id"), size,
-        size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes", string(job, "started"),
-        n, n == 1 ? "verdict" : "verdicts");
+    say(PREFIX "job %s: %d %s on %d %s, started %s; %zu %s", tool_string(job, "id"), size,
+        size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
+        tool_string(job, "started"), n, n == 1 ? "verdict" : "verdicts");
     if (tool_member(report, "waiting"))
         say_waiting(report, tool_member(report, "waiting"), file);
     if (tool_member(report, "settings"))

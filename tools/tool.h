@@ -103,7 +103,13 @@ char *tool_clean(char *s);
  * long is cut. */
 void tool_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Purpose: says what is wrong with an argument of a command.  Returns TOOL_TROUBLE. */
+enum tool_exit tool_wrong(const char *command, const char *what, const char *which);
+
 /* Purpose: the member of an object, NULL where there is none. */
 struct json_object *tool_member(struct json_object *object, const char *key);
+
+/* Purpose: the member that is a string; "" where there is none. */
+const char *tool_string(struct json_object *object, const char *key);
 
 #endif /* TOOL_H_INCLUDED */

@@ -198,7 +198,7 @@ static void fill_items(struct wire_part *part)
     REQUIRE(w && !ftree_waits_add(w, r));
     r->rank = 5;
     r->request[0].peer = 4;
-    REQUIRE(!ftree_waits_add(w, r) && !ftree_waits_reduce(w));
+    REQUIRE(!ftree_waits_add(w, r) && !ftree_waits_reduce(w, true));
     *part = part_of(bytes, ftree_waits_items(w, &from, bytes, sizeof(bytes)));
     ftree_waits_destroy(w);
 }

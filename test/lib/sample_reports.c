@@ -210,7 +210,9 @@ int main(int argc, char **argv)
                             .address = sample_address,
                             .knowns = 1,
                             .trace = trace,
-                            .traces = 3};
+                            .traces = 3,
+                            .abort = true,
+                            .walltime = {.end_ms = 1769860810250 + 2820999, .limit_s = 3600}};
     const struct ftree_verdict *list[VERDICTS_MAX];
     char name[16], json[4096];
 

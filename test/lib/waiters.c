@@ -128,7 +128,7 @@ static struct waits *reduce_node(struct waiters *k, int32_t node, const int32_t 
         return NULL;
     if (in->len > 0)
         MUST(ftree_waits_merge(w, in->bytes, in->len) == FTREE_OK);
-    MUST(ftree_waits_reduce(w) == FTREE_OK);
+    MUST(ftree_waits_reduce(w, node == 0) == FTREE_OK);
     k->most = k->most > (int64_t) in->len ? k->most : (int64_t) in->len;
     if (k->reduced)
         k->reduced(k->ctx, node, w);

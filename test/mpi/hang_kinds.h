@@ -621,6 +621,58 @@ static void skip_first(int i)
     exit(0);
 }
 
+/* MPI_Win_free has a barrier, which ends by the fence of the others. */
+static void freed_window(int i)
+{
+    fence();
+    if (i > 0) {
+        fence();
+        blocks("MPI_Win_free");
+    }
+    MPI_Win_free(&hang.win);
+    blocks("MPI_Finalize");
+    MPI_Finalize();
+    exit(0);
+}
+
+static void make_pair(int a, int b, MPI_Comm *pair)
+{
+    int ranks[] = {of(a), of(b)};
+    MPI_Group world, group;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 2, ranks, &group);
+    MPI_Comm_create_group(MPI_COMM_WORLD, group, tag(0), pair);
+    MPI_Group_free(&world);
+    MPI_Group_free(&group);
+}
+
+static void context_again(int i)
+{
+    int x = 0;
+
+    if (i < 2) {
+        make_pair(0, 1, &hang.x);
+        MPI_Barrier(hang.x);
+    }
+    if (i == 0)
+        MPI_Comm_free(&hang.x);
+    if (i != 1) {
+        make_pair(0, 2, &hang.y);
+        MPI_Bcast(&x, 1, MPI_INT, 0, hang.y);
+        if (i == 2)
+            tu_compute(hang.late);
+        MPI_Barrier(hang.y);
+        MPI_Comm_free(&hang.y);
+    }
+    if (i == 0)
+        send_to(1, tag(0), MPI_COMM_WORLD);
+    if (i == 1) {
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+        MPI_Comm_free(&hang.x);
+    }
+}
+
 static void first_of_two(int i)
 {
     barrier_of(i == 0 ? hang.x : hang.y);
@@ -783,9 +835,12 @@ static void thread_joins(int i)
  *  reduce-allreduce  A is in MPI_Reduce, all others at the same position in MPI_Allreduce
  *  skip-allreduce    A is in MPI_Barrier, all others at the same position in MPI_Allreduce
  *  skip-first        A has called MPI_Finalize, all others are in the first MPI_Barrier of X
+ *  freed-window      A has freed the window where all others are in MPI_Win_fence, and has finalized
  *  first-of-two      A is in the first MPI_Barrier of X, all others in that of Y
  *  counts            A's last collective has no data, that of all others at the same position has
  *  ibarrier-barrier  A is in MPI_Ibarrier, all others at the same position in MPI_Barrier
+ *  context-again     B is in a communicator with A, which has freed it, and is in another one with C,
+ *                    of the same context; C computes, then A sends to B
  *  late-send         B sleeps outside MPI, and sends
  *  compute           A computes, and goes on
  *  slow-link         the messages are under way
@@ -827,9 +882,11 @@ static const struct kind kinds[] = {
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, skip_allreduce},
     {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},
+    {"freed-window", "collective-mismatch", 1, EVERYBODY, 0, 0, make_win, freed_window},
     {"first-of-two", "deadlock", EVERYBODY, EVERYBODY, 0, 0, make_two_comms, first_of_two},
     {"counts", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, counts},
     {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, ibarrier_barrier},
+    {"context-again", NULL, 0, 3, 0, 5, NULL, context_again},
     {"late-send", NULL, 0, 2, 1, 30, NULL, late_send},
     {"compute", NULL, 0, 1, 0, 20, NULL, compute},
     {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},

@@ -13,8 +13,10 @@ set -euo pipefail
 device=$(LD_LIBRARY_PATH=$mpi/lib "$mpi/bin/mpichversion" | sed -n 's/^MPICH Device:[[:space:]]*//p')
 [ "$device" = ch4:ucx ] || { echo "SKIPPED: the device of $mpi is '$device'"; exit 77; }
 "$here/build.sh" --mpi "$mpi" --out "$bin" waits
-head -c 4096 /dev/zero >"$work/shared"
 # nobody else is to ask: no rank waits for an hour
 export MPIR_CVAR_FAULTLOC_STALL_MS=3600000
-outcome on 1 -n 4 "$bin/waits" "$work/shared"
-printf 'all waits are told\nexit code 0\n' | diff - "$work/on" || bad "$(cat "$work/on.err")"
+for threads in "" --threads; do
+    head -c 4096 /dev/zero >"$work/shared"
+    outcome on 1 -n 4 "$bin/waits" "$work/shared" $threads
+    printf 'all waits are told\nexit code 0\n' | diff - "$work/on" || bad "$(cat "$work/on.err")"
+done

@@ -6,20 +6,49 @@
 /* MPI_THREAD_MULTIPLE: several threads of each rank exchange messages with their like on the next
  * and the previous rank, each pair under a tag of its own.
  *
- * threads [--threads N] [--rounds N] */
+ * threads [--threads N] [--rounds N] [--pause-ms M]
+ *
+ * --pause-ms  receives are asked for again and again, and rank 0 lets the others wait so long in each
+ *             round */
 
 #include "testutil.h"
 
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define MAX_THREADS 16
 
 struct worker {
     pthread_t id;
     int tag, rounds, wrong;
+    double pause_ms;
 };
+
+static void poll_for(MPI_Request *r)
+{
+    int done = 0;
+
+    while (!done)
+        MPI_Test(r, &done, MPI_STATUS_IGNORE);
+}
+
+static void exchange(const struct worker *w, int out, int right, int *in, int left)
+{
+    MPI_Request r;
+
+    if (w->pause_ms <= 0) {
+        MPI_Sendrecv(&out, 1, MPI_INT, right, w->tag, in, 1, MPI_INT, left, w->tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        return;
+    }
+    MPI_Irecv(in, 1, MPI_INT, left, w->tag, MPI_COMM_WORLD, &r);
+    if (out < 1000)
+        usleep((unsigned) (w->pause_ms * 1e3));
+    MPI_Send(&out, 1, MPI_INT, right, w->tag, MPI_COMM_WORLD);
+    poll_for(&r);
+}
 
 static void *work(void *arg)
 {
@@ -33,8 +62,7 @@ static void *work(void *arg)
     for (int i = 0; i < w->rounds; i++) {
         int out = rank * 1000 + i, in = -1;
 
-        MPI_Sendrecv(&out, 1, MPI_INT, right, w->tag, &in, 1, MPI_INT, left, w->tag,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        exchange(w, out, right, &in, left);
         w->wrong += in != left * 1000 + i;
     }
     return NULL;
@@ -58,6 +86,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < threads; i++) {
         w[i].tag = i;
         w[i].rounds = (int) tu_number(argc, argv, "--rounds", 200);
+        w[i].pause_ms = tu_number(argc, argv, "--pause-ms", 0);
         if (pthread_create(&w[i].id, NULL, work, &w[i]))
             tu_fail("threads", "cannot start a thread");
     }

@@ -8,7 +8,8 @@
  * the board.  A thread of each rank asks it in the agent's place, when the reader wants it to: both
  * share a file.  So nothing else may ask: the stall limit is to be longer than the test.
  *
- *     waits FILE    FILE: 4096 bytes of zeros that all ranks can write; on one host, 4 ranks
+ *     waits FILE [--threads]    FILE: 4096 bytes of zeros that all ranks can write; on one host, 4
+ *                               ranks.  --threads: instead, rank 1 has 8 threads in MPI
  *
  * Exit code: 0, or the job is aborted, and why is on stderr.
  */
@@ -26,6 +27,7 @@
 #include <unistd.h>
 
 #define RANKS 4
+#define THREADS WAITS_THREADS_MAX
 #define DEADLINE 60 /* s */
 
 static int me;
@@ -34,6 +36,7 @@ static struct faultloc_page *own; /* this rank's slot, to be written */
 static struct shared {
     _Atomic uint32_t want[RANKS]; /* the number of the last look that is wanted of this rank */
     _Atomic int32_t with_n;
+    _Atomic uint32_t polls; /* of rank 1's threads while a question was open */
 } *shared;
 
 static void fail(const char *format, ...)
@@ -81,20 +84,25 @@ static struct faultloc_wait_area *area_of(int rank)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-_Noreturn static void *ask(void *arg)
+static void ask_if_wanted(void)
 {
     struct faultloc_wait_area *area = area_of(me);
+    uint32_t want = shared->want[me];
 
+    if (want == area->asked)
+        return;
+    area->with_n = shared->with_n;
+    for (int i = 0; i < area->with_n; i++)
+        area->with[i] = i;
+    area->asked = want;
+    __atomic_store_n(&own->slot.news, 1, __ATOMIC_RELEASE);
+}
+
+_Noreturn static void *ask(void *arg)
+{
     (void) arg;
     for (;;) {
-        uint32_t want = shared->want[me];
-        if (want != area->asked) {
-            area->with_n = shared->with_n;
-            for (int i = 0; i < area->with_n; i++)
-                area->with[i] = i;
-            area->asked = want;
-            __atomic_store_n(&own->slot.news, 1, __ATOMIC_RELEASE);
-        }
+        ask_if_wanted();
         usleep(200);
     }
 }
@@ -631,6 +639,136 @@ static void test_sums(void)
     }
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define LOOKS 20
+#define POLLS_MAX (2000 * LOOKS) /* some ten a look; where the lock is not let go, 5,000 and more */
+#define OWN_COMMS (2 * WAITS_COMMS_MAX)
+
+static int pollers; /* the first of rank 1's threads; the others wait */
+
+/* One that ran beside them would be a reason to say nothing, so the first one asks. */
+static void *wait_for_own(void *arg)
+{
+    int thread = (int) (intptr_t) arg, done = 0, x;
+    const struct faultloc_wait_area *area = area_of(me);
+    MPI_Request r;
+
+    if (thread >= pollers) {
+        MPI_Recv(&x, 1, MPI_INT, 0, 100 + thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return NULL;
+    }
+    MPI_Irecv(&x, 1, MPI_INT, 0, 100 + thread, MPI_COMM_WORLD, &r);
+    while (!done) {
+        if (thread == 0)
+            ask_if_wanted();
+        shared->polls += area->asked != area->answered;
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+    }
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[THREADS];
+
+    for (intptr_t i = 1; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, wait_for_own, (void *) i))
+            fail("cannot start a thread");
+    wait_for_own((void *) 0);
+    for (int i = 1; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static bool names_comm(const char *name)
+{
+    for (int i = 0; i < page.records; i++)
+        for (int k = 0; k < page.record[i].comms; k++)
+            if (!strcmp(page.record[i].comm[k].name, name))
+                return true;
+    return false;
+}
+
+/* Each thread has a record, and each communicator is in one of these. */
+static void expect_threads(void)
+{
+    int polling = 0, tags = 0;
+    char name[16];
+
+    for (int i = 0; i < THREADS; i++) {
+        record = &page.record[i];
+        request = &record->request[0];
+        EXPECT(record->state, WAITS_WAITING);
+        EXPECT(record->requests, 1);
+        EXPECT(request->kind, WAITS_RECV);
+        polling += record->polls;
+        tags |= 1 << (request->tag - 100);
+    }
+    EXPECT(polling, pollers);
+    EXPECT(tags, (1 << THREADS) - 1);
+    for (int i = 0; i < OWN_COMMS; i++) {
+        snprintf(name, sizeof(name), "own %d", i);
+        if (!names_comm(name))
+            fail("%s: no thread tells of the communicator '%s'", what, name);
+    }
+}
+
+/* On a busy machine a thread may not get its turn in time: then nothing is told, now and then. */
+static void look_at_threads(void)
+{
+    double deadline = tu_now() + DEADLINE;
+    int whole = 0;
+
+    do
+        if (!look(1, &page, deadline))
+            fail("%s: rank 1 does not answer", what);
+    while (page.records != THREADS); /* they are all there */
+    shared->polls = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        if (!look(1, &page, deadline))
+            fail("%s: rank 1 does not answer", what);
+        if (page.records != THREADS)
+            continue;
+        whole++;
+        expect_threads();
+    }
+    if (whole < LOOKS / 2)
+        fail("%s: of %d looks, %d were at all threads", what, LOOKS, whole);
+    if (shared->polls > POLLS_MAX)
+        fail("%s: %u calls in vain while they were asked: they do not let each other have the lock",
+             what, (unsigned) shared->polls);
+}
+
+static void test_threads(const char *name, int n)
+{
+    pollers = n;
+    begin(name);
+    if (me == 1)
+        run_threads();
+    if (me == 0) {
+        look_at_threads();
+        for (int i = 0; i < THREADS; i++)
+            MPI_Send(buf, 1, MPI_INT, 1, 100 + i, MPI_COMM_WORLD);
+    }
+}
+
+static void test_all_threads(void)
+{
+    MPI_Comm comm[OWN_COMMS];
+    char name[16];
+
+    for (int i = 0; i < OWN_COMMS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+        snprintf(name, sizeof(name), "own %d", i);
+        MPI_Comm_set_name(comm[i], name);
+    }
+    test_threads("threads of which one polls", 1);
+    test_threads("threads that poll", THREADS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < OWN_COMMS; i++)
+        MPI_Comm_free(&comm[i]);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Rank 1 is in MPI_Finalize, and says so at every look, with what it was asked for. */
@@ -653,21 +791,11 @@ static void test_finalize(void)
     }
 }
 
-int main(int argc, char **argv)
+static void test_one_thread(void)
 {
-    int members[] = {3, 1, 0}, fd;
+    int members[] = {3, 1, 0};
     MPI_Group world, group;
-    pthread_t asker;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    tu_hello(me);
-    fd = argc > 1 ? open(argv[1], O_RDWR) : -1;
-    shared = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (shared == MAP_FAILED)
-        tu_fail("waits", "the first argument is to be a file of 4096 bytes");
-    find_board();
-    pthread_create(&asker, NULL, ask, NULL);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 3, members, &group);
     MPI_Comm_create(MPI_COMM_WORLD, group, &odd);
@@ -691,7 +819,29 @@ int main(int argc, char **argv)
     MPI_Group_free(&group);
     MPI_Group_free(&world);
     test_finalize();
-    if (me == 1) {
+}
+
+int main(int argc, char **argv)
+{
+    bool threads = argc > 2 && !strcmp(argv[2], "--threads");
+    int fd, provided;
+    pthread_t asker;
+
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    tu_hello(me);
+    fd = argc > 1 ? open(argv[1], O_RDWR) : -1;
+    shared = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared == MAP_FAILED)
+        tu_fail("waits", "the first argument is to be a file of 4096 bytes");
+    find_board();
+    if (!threads || me != 1)
+        pthread_create(&asker, NULL, ask, NULL);
+    if (threads)
+        test_all_threads();
+    else
+        test_one_thread();
+    if (me == 1 && !threads) {
         MPI_Send(buf, 1, MPI_INT, 0, 31, MPI_COMM_WORLD);
         MPI_Finalize();
         return 0;

@@ -18,8 +18,13 @@ the verdicts must be those that the scenario's faults call for, each once ('ok')
          tree times the latency of a link; not checked if nodes are lost or messages delayed on
          purpose; of ranks that wait for each other: 2.5 s after the last of them has blocked
   linear:N  messages about who waits for whom are at most 30 for each of the N ranks involved
-  load   no node has more than 4 x fan-out messages for each fault, besides the questions about its
-         own suspects and their consequences
+  load:N  no node has more than 4 x fan-out + N messages for each fault (load: N is 0), besides the
+         questions about its own suspects and their consequences, and those about who waits for whom.
+         4 x fan-out: an inner node is lost, and its parent announces that to its own children and
+         to those of the lost one, two messages each. Where all wait for one node, each child and
+         the parent have a symptom and an announcement, two messages each (4 more); a node above
+         the suspect passes on the verdict on its way up (4), and two symptoms of the root, to which
+         the lost node, for which all wait, did not say what it waits for (8): 16 more
   clean  in a healthy job there is no verdict at all, not even one that is over before it is
          reported
   idle   an idle handle has at most 1024 bytes
@@ -50,7 +55,7 @@ Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 
 EOF
 }
 
-# NAME|FAULTS|CHECKS|SIZES|OPTIONS|LINE;LINE...: CHECKS: bound and load, where they hold; SIZES:
+# NAME|FAULTS|CHECKS|SIZES|OPTIONS|LINE;LINE...: CHECKS: those that hold; SIZES:
 # those of which it is, all if empty; OPTIONS may begin with "topology": switches of 64 nodes. Ranks
 # that wait for each other are no faults here: they cost every node nothing.
 lossy='--loss 5% --duplicate 5% --delay 5%:1s'
@@ -62,7 +67,7 @@ scenarios=(
     "root-and-substitute|2|load|||lose root and 1 substitute"
     "root-and-3-substitutes|4|load|||lose root and 3 substitutes"
     "hundred|100|load|1000 10000 100000 1000000||lose 100 random nodes"
-    "storm|1|bound,load|||lose random node;storm: all wait for it"
+    "storm|1|bound,load:16|||lose random node;storm: all wait for it"
     "storm-healthy|0|clean|||storm: all wait for node 0"
     "switch-aware|1|bound,load||topology|lose random node"
     "killed|1|bound,load|||kill random node"
@@ -192,7 +197,8 @@ judge() {
         .runs | ([if all(.[]; .ok) then empty else "verdicts" end,
             if is("bound") and any(.[]; .located_within_bound | not) then "bound"
                 else empty end,
-            if is("load") and any(.[]; .messages_busiest_node_beside_suspects >
+            if any(.[]; .messages_busiest_node_beside_suspects > ($checks | [capture(
+                "load(:(?<n>[0-9]+))?") | .n // "0" | tonumber] | first // infinite) +
                 4 * $fanout * ([$faults, 1] | max)) then "load" else empty end,
             if any(.[]; .messages_of_waits > 30 * ($checks | capture("linear:(?<n>[0-9]+)").n
                 // "1e9" | tonumber)) then "linear" else empty end,

@@ -25,6 +25,7 @@ expect 2 "missing SETTING=VALUE" "${nobody[@]}"
 expect 2 "no such setting (action=, stall-ms=, rules=): patience-ms=1" patience-ms=1
 expect 2 "no such setting (action=, stall-ms=, rules=): abort" abort
 expect 2 "action must be abort or report, not kill" action=kill
+expect 2 "action must be abort or report, not exec:/bin/true" action=exec:/bin/true
 expect 2 "action must be abort or report, not " action=
 for ms in 99 3600001 -1 0100 1e3 5x 99999999999999999999 ''; do
     expect 2 "stall-ms must be a whole number from 100 to 3600000, not $ms" "stall-ms=$ms"

@@ -349,6 +349,110 @@ START_TEST(who_has_too_much_under_way_is_busy)
 }
 END_TEST
 
+/* Node 1 of a tree in which the children of 2 are 61 to 90. */
+static struct lone *one_of_ranks_that_say(int32_t pending_max)
+{
+    struct lone *l = lone_of(shape_tree(1000, 1, 30), 1);
+
+    l->cfg.pending_max = pending_max;
+    l->ranks_say = true;
+    lone_renew(l);
+    return l;
+}
+
+/* Of those whom the ranks' own words name only so many are passed on, and what is no stall is. */
+START_TEST(where_everybody_waits_for_another_most_stalls_end_here)
+{
+    struct lone *l = one_of_ranks_that_say(3);
+    struct wire_message m = {.type = WIRE_SYMPTOM};
+
+    for (int32_t n = 61; n < 71; n++)
+        symptom_from(l, 31 + n % 7, n, 1, false);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 3);
+    ck_assert_int_eq(lone_count(l, WIRE_ACK), 10);
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_UNREACHABLE, 71, FTREE_NONE, 31, l->now,
+                       l->now);
+    lone_hear(l, 31, FTREE_PATH_DATA, &m);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 4);
+    lone_acks(l, 0);
+    lone_run(l, 500);
+    lone_log(l);
+    symptom_from(l, 31, 70, 1, false); /* it comes again, and now there is room */
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 1);
+}
+END_TEST
+
+/* One that is held back with its like is not forgotten. */
+START_TEST(what_was_passed_on_is_counted_however_many_there_are)
+{
+    struct lone *l = one_of_ranks_that_say(1);
+
+    symptom_from(l, 31, 61, 1, false);
+    symptom_from(l, 32, 62, 1, false);
+    symptom_from(l, 33, 61, 5, false);
+    lone_acks(l, 0);
+    lone_run(l, 1500);
+    ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.about.node, 61);
+    ck_assert_uint_eq(lone_last(l, WIRE_SYMPTOM)->m.u.symptom.count, 5);
+}
+END_TEST
+
+/* The parent may have as many from each of its other children. */
+START_TEST(of_many_stalls_some_are_passed_on_at_a_time)
+{
+    struct lone *l = one_of_ranks_that_say(256);
+
+    for (int32_t n = 100; n < 230; n++)
+        symptom_from(l, 31, n, 1, false);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 64);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_run(l, 99);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 0);
+    lone_run(l, 1);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 64);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_run(l, 100);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 2);
+    lone_acks(l, 0);
+    lone_log(l);
+    lone_run(l, 1000);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 0); /* each once */
+}
+END_TEST
+
+START_TEST(ranks_that_cannot_say_what_they_wait_for_are_all_passed_on)
+{
+    struct lone *l = one_of_ranks_that_say(3);
+
+    l->ranks_say = false;
+    lone_renew(l);
+    for (int32_t n = 61; n < 71; n++)
+        symptom_from(l, 31, n, 1, false);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 10);
+}
+END_TEST
+
+/* Else all of the cases of the children would be the root's. */
+START_TEST(who_has_much_under_way_leaves_suspects_to_their_fln)
+{
+    struct lone *l = lone_of(shape_tree(1000, 1, 30), 0);
+
+    l->cfg.pending_max = 4;
+    lone_renew(l);
+    for (int32_t n = 1; n < 3; n++)
+        symptom_from(l, 5, n, 1, false);
+    symptom_from(l, 5, 31, 1, false); /* 1 is a suspect, and may never pass it on */
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 3);
+    ck_assert_int_eq(lone_count(l, WIRE_SYMPTOM), 0);
+    symptom_from(l, 5, 32, 1, false);
+    ck_assert_int_eq(ftree_inspect_cases(l->ft), 3);
+    ck_assert_int_eq(lone_last(l, WIRE_SYMPTOM)->to.node, 1);
+}
+END_TEST
+
 START_TEST(the_root_and_its_heir_never_refuse)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
@@ -573,6 +677,11 @@ SUITE("correlate")
     TEST(its_fln_examines_it);
     TEST(an_expired_symptom_is_no_news);
     TEST(who_has_too_much_under_way_is_busy);
+    TEST(where_everybody_waits_for_another_most_stalls_end_here);
+    TEST(what_was_passed_on_is_counted_however_many_there_are);
+    TEST(of_many_stalls_some_are_passed_on_at_a_time);
+    TEST(ranks_that_cannot_say_what_they_wait_for_are_all_passed_on);
+    TEST(who_has_much_under_way_leaves_suspects_to_their_fln);
     TEST(the_root_and_its_heir_never_refuse);
     TEST(who_is_late_is_busy);
     TEST(late_once_by_a_little_is_not_busy);

@@ -10,7 +10,7 @@
 #include "faultloc/agent/status.h"
 #include "faultloc/agent/stop_job.h"
 #include "faultloc/io/symptom_socket.h"
-#include "nomem.h"
+#include "nomem_json.h"
 #include "program.h"
 #include "sample.h"
 #include "suite.h"
@@ -18,13 +18,6 @@
 #include <unistd.h>
 
 /* What an agent answers while it gets no memory: less, and nothing is lost. */
-
-NOMEM_WRAP(struct json_object *, json_object_new_object, (void), ())
-NOMEM_WRAP(struct json_object *, json_object_new_array, (void), ())
-NOMEM_WRAP(struct json_object *, json_object_new_string, (const char *s), (s))
-NOMEM_WRAP(struct json_object *, json_object_new_int, (int32_t i), (i))
-NOMEM_WRAP(struct json_object *, json_object_new_int64, (int64_t i), (i))
-NOMEM_WRAP(struct json_object *, json_object_new_double_s, (double d, const char *s), (d, s))
 
 #define NOW (100000 * FTREE_MS)
 

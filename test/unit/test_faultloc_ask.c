@@ -10,6 +10,7 @@
 #include "faultloc/io/symptom_socket.h"
 #include "program.h"
 #include "sample.h"
+#include "schema.h"
 #include "suite.h"
 
 #include <unistd.h>
@@ -89,6 +90,7 @@ START_TEST(a_rank_that_is_well_is_told_with_its_stack)
     say_stacks(&s, stack_rows[_i].refused);
     faultloc_asks_turn(&asks, NOW);
     snprintf(expected, sizeof(expected), WELL("%s"), stack_rows[_i].more);
+    ck_assert_int_eq(schema_findings("ask", expected), 0);
     ck_assert_str_eq(program_answer(fd), expected);
     ck_assert_int_eq(asks.n, 0);
     ck_assert(faultloc_asks_deadline(&asks) == FTREE_NEVER);
@@ -183,6 +185,7 @@ static void expect_json(const struct ftree_inquiry *q, const char *expected)
     char *text = faultloc_ask_json(&program, NOW, q, NULL, "");
 
     ck_assert_str_eq(text, expected);
+    ck_assert_int_eq(schema_findings("ask", text), 0);
     free(text);
 }
 
@@ -315,6 +318,7 @@ START_TEST(a_verdict_is_told_of_what_it_is_about)
     ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
     text = faultloc_ask_json(&program, NOW, &q, NULL, "");
     ck_assert_int_eq(!strstr(text, "\"verdicts\":[]"), verdicts[_i].listed);
+    ck_assert_int_eq(schema_findings("ask", text), 0);
     free(text);
     program.job.job.tree = NULL;
     teardown();

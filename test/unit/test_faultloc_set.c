@@ -78,6 +78,8 @@ static const struct {
     {"{\"set\": {\"stall_ms\": 3600000}}", ""},
     {"{\"set\": {\"rules\": 0}}", ""},
     {"{\"set\": {\"action\": \"perhaps\"}}", "action must be abort or report"},
+    {"{\"set\": {\"action\": \"exec:/bin/true\"}}", "action must be abort or report"},
+    {"{\"set\": {\"action\": \"abort,exec:/bin/true\"}}", "action must be abort or report"},
     {"{\"set\": {\"action\": 1}}", "action must be abort or report"},
     {"{\"set\": {\"stall_ms\": 99}}", "stall-ms must be a whole number from 100 to 3600000"},
     {"{\"set\": {\"stall_ms\": 3600001}}", "stall-ms must be a whole number from 100 to 3600000"},

@@ -137,7 +137,7 @@ static void take(int32_t n)
 {
     static const int32_t local[] = {0, 1};
 
-    ck_assert(faultloc_stacks_take(&stacks, faultloc_now(), local, n, taken, NULL, 17));
+    ck_assert(faultloc_stacks_take(&stacks, local, n, taken, NULL, 17));
     ck_assert_int_eq(got.times, 0);
 }
 
@@ -145,10 +145,10 @@ static void take(int32_t n)
 static void await(void)
 {
     for (int i = 0; i < 20000 && got.times == 0; i++) {
-        struct pollfd p = {.fd = stacks.fd, .events = POLLIN};
+        struct pollfd p = {.fd = stacks.child.fd, .events = POLLIN};
         faultloc_stacks_turn(&stacks, faultloc_now());
         if (got.times == 0)
-            poll(&p, 1, stacks.fd < 0 ? 1 : 5);
+            poll(&p, 1, stacks.child.fd < 0 ? 1 : 5);
     }
     ck_assert_int_eq(got.times, 1);
     ck_assert_int_eq(got.number, 17);
@@ -187,8 +187,8 @@ START_TEST(a_handler_that_hangs_is_ended)
     write_script("echo $$ >$(dirname $0)/pid; exec sleep 1000");
     take(1);
     faultloc_stacks_turn(&stacks, faultloc_now());
-    ck_assert_int_gt(stacks.pid, 0);
-    pid_t pid = stacks.pid;
+    ck_assert_int_gt(stacks.child.pid, 0);
+    pid_t pid = stacks.child.pid;
     faultloc_stacks_turn(&stacks, faultloc_now() + FAULTLOC_STACKS_PATIENCE - 500 * FTREE_MS);
     ck_assert_int_eq(got.times, 0);
     faultloc_stacks_turn(&stacks, faultloc_now() + FAULTLOC_STACKS_PATIENCE + FTREE_MS);
@@ -196,7 +196,7 @@ START_TEST(a_handler_that_hangs_is_ended)
     ck_assert_str_eq(got.why[0], "no answer of faultloc-handler in 5 s");
     while (kill(pid, 0) == 0)
         faultloc_stacks_turn(&stacks, faultloc_now());
-    ck_assert_int_eq(stacks.lost, 0);
+    ck_assert_int_eq(stacks.child.lost, 0);
     snprintf(script + strlen(folder), 8, "/pid");
     unlink(script);
     snprintf(script, sizeof(script), "%s/handler", folder);
@@ -211,7 +211,7 @@ START_TEST(sigchld_is_ignored_before_and_after)
     take(1);
     await();
     ck_assert_str_eq(got.why[0], "faultloc-handler died of signal 11");
-    for (int i = 0; i < 1000 && stacks.lost > 0; i++)
+    for (int i = 0; i < 1000 && stacks.child.lost > 0; i++)
         faultloc_stacks_turn(&stacks, faultloc_now());
     ck_assert(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 }
@@ -284,8 +284,8 @@ START_TEST(requests_wait_and_are_bounded)
     write_script("exit 0");
     take(1);
     for (int i = 1; i < FAULTLOC_STACKS_REQUESTS; i++)
-        ck_assert(faultloc_stacks_take(&stacks, 1, &local, 1, taken, NULL, 18));
-    ck_assert(!faultloc_stacks_take(&stacks, 1, &local, 1, taken, NULL, 19));
+        ck_assert(faultloc_stacks_take(&stacks, &local, 1, taken, NULL, 18));
+    ck_assert(!faultloc_stacks_take(&stacks, &local, 1, taken, NULL, 19));
     for (int i = 0; i < 10000 && got.times < FAULTLOC_STACKS_REQUESTS; i++) {
         faultloc_stacks_turn(&stacks, faultloc_now());
         poll(NULL, 0, 1);

@@ -3,14 +3,16 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The status of a job as JSON, as doc/faultloc-status.schema.json says. */
+/* The status of a job and its stacks as JSON, as the schemas in doc say. */
 
 #include "base.h"
 #include "faultloc/agent/status.h"
 #include "program.h"
 #include "sample.h"
+#include "schema.h"
 #include "suite.h"
-#include "tool.h"
+
+#include "ftree/stacks/stacks.h"
 
 #define UNIX_MS 1769860810250
 
@@ -26,28 +28,12 @@ static void teardown(void)
     program_close(&program);
 }
 
-/* In how many places the text does not fit the schema. */
-static int findings(const char *text)
-{
-    struct tool_findings found = {.file = "status"};
-    struct json_object *schema, *status = json_tokener_parse(text);
-    char path[4096];
-
-    snprintf(path, sizeof(path), "%s/doc/faultloc-status.schema.json", getenv("top_srcdir"));
-    schema = json_object_from_file(path);
-    ck_assert_msg(schema && status, "%s: %s", path, text);
-    tool_check_schema(&found, schema, status);
-    json_object_put(schema);
-    json_object_put(status);
-    return found.count;
-}
-
 static void expect(const struct ftree_query_result *r, const char *expected)
 {
     char *text = faultloc_status_job_json(&program, r, UNIX_MS);
 
     ck_assert_str_eq(text, expected);
-    ck_assert_int_eq(findings(text), 0);
+    ck_assert_int_eq(schema_findings("status", text), 0);
     free(text);
 }
 
@@ -119,14 +105,36 @@ START_TEST(another_document_does_not_fit)
     ck_assert_ptr_nonnull(at);
     snprintf(changed, sizeof(changed), "%.*s%s%s", (int) (at - text), text, wrong[_i][1],
              at + strlen(wrong[_i][0]));
-    ck_assert_int_gt(findings(changed), 0);
+    ck_assert_int_gt(schema_findings("status", changed), 0);
     free(text);
+    teardown();
+}
+END_TEST
+
+START_TEST(stacks_fit_their_schema)
+{
+    const struct ftree_call calls[] = {
+        {.function = "compute", .file = "solver.c", .module = "app", .line = 77},
+        {.function = "main", .file = "", .module = "app"}};
+    struct ftree_query_result r = sample_status;
+    struct ftree_stacks s = {0};
+    char *text;
+
+    setup();
+    ftree_stacks_add(program.ft, &s, 6, calls, COUNT(calls));
+    r.stacks = &s;
+    text = faultloc_status_stacks_json(&program, &r, UNIX_MS);
+    ck_assert_int_eq(schema_findings("stacks", text), 0);
+    ck_assert_int_gt(schema_findings("status", text), 0);
+    free(text);
+    ftree_stacks_clear(program.ft, &s);
     teardown();
 }
 END_TEST
 
 SUITE("faultloc_status_json")
 {
+    TEST(stacks_fit_their_schema);
     TEST(all_that_there_can_be);
     TEST(nothing_is_known);
     TEST_ROWS(another_document_does_not_fit, COUNT(wrong));

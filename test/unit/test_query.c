@@ -6,7 +6,7 @@
 /* Queries that all nodes of a job answer. */
 
 #include "ftree/ftree_int.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 #include "suite.h"
 #include "waiting_ranks.h"
 #include "world.h"
@@ -317,7 +317,7 @@ static struct ftree_bytes sample(struct world *w)
     ck_assert(ftree_spans_add(ft, &a.left, 5, 5));
     a.suspicions = 1;
     a.suspicion[0] = (struct ftree_suspicion){.node = 4, .switch_ = FTREE_NONE, .by = 1};
-    ck_assert(query_answer_put(ft, w->now, &a, FTREE_QUERY_STATUS, true, &bytes));
+    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_STATUS, true, &bytes));
     query_answer_clear(ft, &a);
     return bytes;
 }
@@ -330,7 +330,7 @@ START_TEST(an_answer_comes_back_as_it_was)
     struct query_answer a;
 
     ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_STATUS, bytes.items, (size_t) bytes.n, &a), FTREE_OK);
-    ck_assert(query_answer_put(ft, w->now, &a, FTREE_QUERY_STATUS, true, &again));
+    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_STATUS, true, &again));
     ck_assert_int_eq(again.n, bytes.n);
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
     query_answer_clear(ft, &a);

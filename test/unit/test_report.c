@@ -233,6 +233,37 @@ START_TEST(a_component_may_be_a_set_of_ranks)
 }
 END_TEST
 
+static const struct {
+    int class_;
+    const char *rule;
+    int ranks;
+    const char *words;
+} rule_rows[] = {
+    {FTREE_CLASS_DEADLOCK, "deadlock/missing-partner", 1,
+     "rank 5 (node h1) has called MPI_Finalize, and others wait for it"},
+    {FTREE_CLASS_DEADLOCK, "deadlock/cycle", 1, "rank 5 (node h1) is in a deadlock"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/different", 1,
+     "rank 5 (node h1) does not match the others in a collective"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/different", 2,
+     "ranks 5-6 (on 2 nodes) are in collectives that do not match"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/behind", 1,
+     "rank 5 (node h1) has called MPI_Finalize, and others wait for it in a collective"},
+};
+
+/* rows: the_rule_may_say_more COUNT(rule_rows) */
+START_TEST(the_rule_may_say_more)
+{
+    struct ftree_verdict v = verdict_of_class(rule_rows[_i].class_, 1);
+    char line[256];
+
+    v.component = (struct ftree_ranks){
+        .count = rule_rows[_i].ranks, .ranges = 1, .range = {{5, 4 + rule_rows[_i].ranks}}};
+    snprintf(v.rule, sizeof(v.rule), "%s", rule_rows[_i].rule);
+    ftree_report_line(&sample_job, &v, line, sizeof(line));
+    ck_assert_msg(strstr(line, rule_rows[_i].words), "%s", line);
+}
+END_TEST
+
 /* One rank a node, as a job without tables has it. */
 START_TEST(a_set_of_ranks_that_are_nodes)
 {
@@ -1478,6 +1509,132 @@ START_TEST(json_of_what_was_set)
 }
 END_TEST
 
+/* ---- what a site is told --------------------------------------------------------------------- */
+
+/* The verdict was located at 12:00:09.761; the job ends at 12:47:10.250, for the most part. */
+static const struct {
+    const char *sign;
+    bool abort;
+    struct report_walltime walltime;
+    const char *text; /* NULL: nothing */
+    int64_t left_s, limit_s;
+} walltime_rows[] = {
+    {OUTAGE, true, {1769863630250, 3600, false}, "47 min of 60 min walltime were left", 2820, 3600},
+    {OUTAGE, true, {1769863630250, 0, false}, "47 min walltime were left", 2820, 0},
+    {OUTAGE, true, {1769863630250, 3600, true}, "at most 47 min of 60 min walltime were left", 2820, 3600},
+    {OUTAGE, true, {1769860810000, 60, false}, "0 min of 1 min walltime were left", 0, 60},
+    {OUTAGE, true, {1769860000000, 60, false}, "0 min of 1 min walltime were left", 0, 60},
+    {OUTAGE, true, {0, 0, false}, NULL, 0, 0},
+    {OUTAGE, false, {1769863630250, 3600, false}, NULL, 0, 0},
+    {"unknown/no-node-answers", true, {1769863630250, 3600, false}, NULL, 0, 0},
+};
+
+/* rows: the_end_of_a_job_says_what_was_left COUNT(walltime_rows) */
+START_TEST(the_end_of_a_job_says_what_was_left)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict(walltime_rows[_i].sign, 2, FTREE_NONE);
+    const struct ftree_verdict *list = &v;
+    struct json_object *o, *w = NULL, *limit = NULL;
+    char line[128], *text;
+
+    rj.abort = walltime_rows[_i].abort;
+    rj.walltime = walltime_rows[_i].walltime;
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_text(&rj, &v, NULL);
+    snprintf(line, sizeof(line), "[faultloc]   action abort: %s\n", walltime_rows[_i].text);
+    ck_assert_int_eq(strstr(text, line) != NULL, walltime_rows[_i].text != NULL);
+    ck_assert_int_eq(strstr(text, "walltime") != NULL, walltime_rows[_i].text != NULL);
+    free(text);
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    free(text);
+    json_object_object_get_ex(
+        json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "walltime", &w);
+    ck_assert_int_eq(w != NULL, walltime_rows[_i].text != NULL);
+    if (w) {
+        json_object_object_get_ex(w, "limit_s", &limit);
+        ck_assert_int_eq(json_object_get_int64(member(w, "left_s", json_type_int)),
+                         walltime_rows[_i].left_s);
+        ck_assert_int_eq(json_object_get_int64(limit), walltime_rows[_i].limit_s);
+        ck_assert_int_eq(json_object_object_get_ex(w, "at_most", NULL), rj.walltime.at_most);
+    }
+    json_object_put(o);
+}
+END_TEST
+
+/* A withdrawn verdict ends no job. */
+START_TEST(what_was_left_is_not_said_of_a_withdrawn_verdict)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+    char *text;
+
+    rj.abort = true;
+    rj.walltime = (struct report_walltime){.end_ms = 1769863630250};
+    v.withdrawn = NOW;
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_null(strstr(text, "walltime"));
+    free(text);
+}
+END_TEST
+
+static char *facts_of(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    char **facts = ftree_report_facts(rj, v, "/tmp/r.json"), *all = NULL;
+    size_t len;
+    FILE *f = open_memstream(&all, &len);
+
+    ck_assert_ptr_nonnull(facts);
+    for (int i = 0; facts[i]; i++)
+        fprintf(f, "%s\n", facts[i]);
+    fclose(f);
+    free(facts);
+    return all;
+}
+
+START_TEST(facts_of_a_verdict)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+    char *all;
+
+    rj.abort = true;
+    all = facts_of(&rj, &v);
+    EXPECT_LINES(all, "FAULTLOC_RANKS=4-5\n"
+                      "FAULTLOC_TEXT=node h2 (ranks 4-5) is down\n"
+                      "FAULTLOC_JOB=4711\n"
+                      "FAULTLOC_ACTION=abort\n"
+                      "FAULTLOC_ID=7\n"
+                      "FAULTLOC_FLN=h0\n"
+                      "FAULTLOC_CLASS=node-outage\n"
+                      "FAULTLOC_ORIGIN=hardware\n"
+                      "FAULTLOC_CONFIDENCE=0.990\n"
+                      "FAULTLOC_KIND=node\n"
+                      "FAULTLOC_COMPONENT=h2\n"
+                      "FAULTLOC_HOST=h2\n"
+                      "FAULTLOC_RULE=" OUTAGE "\n"
+                      "FAULTLOC_REPORT=/tmp/r.json\n");
+    free(all);
+}
+END_TEST
+
+/* A name is no second variable, and no line of a script's log. */
+START_TEST(facts_are_one_line_each)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict("unknown/no-node-answers", 2, FTREE_NONE);
+    char *all;
+
+    rj.id = "1\nLD_PRELOAD=/tmp/x";
+    rj.abort = true;
+    all = facts_of(&rj, &v);
+    ck_assert_ptr_nonnull(strstr(all, "\nFAULTLOC_JOB=1?LD_PRELOAD=/tmp/x\nFAULTLOC_ACTION=report\n"));
+    free(all);
+}
+END_TEST
+
 START_TEST(json_of_a_note)
 {
     struct ftree_waiting note = note_rows[2].note;
@@ -1516,8 +1673,13 @@ SUITE("report")
     TEST(text_of_a_deadlock);
     TEST_ROWS(a_note_in_words, COUNT(note_rows));
     TEST(json_of_what_was_set);
+    TEST_ROWS(the_end_of_a_job_says_what_was_left, COUNT(walltime_rows));
+    TEST(what_was_left_is_not_said_of_a_withdrawn_verdict);
+    TEST(facts_of_a_verdict);
+    TEST(facts_are_one_line_each);
     TEST(json_of_a_note);
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
+    TEST_ROWS(the_rule_may_say_more, COUNT(rule_rows));
     TEST(a_set_of_ranks_that_are_nodes);
     TEST(text_names_what_is_not_ruled_out);
     TEST(text_of_each_state_in_proc);

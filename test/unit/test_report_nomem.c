@@ -4,7 +4,7 @@
  */
 
 #include "base.h"
-#include "nomem.h"
+#include "nomem_json.h"
 #include "ftree_int.h"
 #include "ftree/report/report.h"
 #include "suite.h"
@@ -13,13 +13,6 @@
 #include <json.h>
 
 /* What a report asks for is refused: it is the whole report or none. */
-
-NOMEM_WRAP(struct json_object *, json_object_new_object, (void), ())
-NOMEM_WRAP(struct json_object *, json_object_new_array, (void), ())
-NOMEM_WRAP(struct json_object *, json_object_new_string, (const char *s), (s))
-NOMEM_WRAP(struct json_object *, json_object_new_int, (int32_t i), (i))
-NOMEM_WRAP(struct json_object *, json_object_new_int64, (int64_t i), (i))
-NOMEM_WRAP(struct json_object *, json_object_new_double_s, (double d, const char *s), (d, s))
 
 #define NOW (100000 * FTREE_MS)
 
@@ -47,6 +40,15 @@ static char *text_of_note(const struct report_job *rj)
     return ftree_report_waiting_text(rj, "faultloc-4711.json");
 }
 
+static char *facts_of(const struct report_job *rj)
+{
+    char **facts = ftree_report_facts(rj, &verdict, NULL);
+    char *text = facts ? strdup(facts[0]) : NULL;
+
+    free(facts);
+    return text;
+}
+
 static const struct {
     char *(*make)(const struct report_job *rj);
     const char *has; /* the whole */
@@ -54,6 +56,7 @@ static const struct {
     {text_of, "[faultloc]     asks n2\n[faultloc]   conclusion: "},
     {text_of_note, "[faultloc]   full report: faultloc-4711.json\n"},
     {ftree_report_json, "\"asks n2\""},
+    {facts_of, "FAULTLOC_RANKS=2"},
 };
 
 /* A verdict with all that one can have. */

@@ -7,7 +7,7 @@
 
 #include "ftree/ftree_int.h"
 #include "ftree/report/report.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 #include "suite.h"
 #include "world.h"
 

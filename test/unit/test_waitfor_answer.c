@@ -143,6 +143,18 @@ START_TEST(a_print_changes_with_the_wait)
 }
 END_TEST
 
+/* Whose call it is is not certain then. */
+START_TEST(of_several_threads_the_call_does_not_count)
+{
+    struct waits_record r = {.rank = 2, .threads = 2, .state = WAITS_WAITING, .call = 7, .stamp = 9};
+    struct waitfor_answer a = {.rank = 2, .seen = WAITFOR_READY, .records = 1, .record = &r};
+    uint64_t print = waitfor_print(&a);
+
+    r.call++;
+    ck_assert_uint_eq(print, waitfor_print(&a));
+}
+END_TEST
+
 /* ---- parcels --------------------------------------------------------------------------------- */
 
 static struct ftree_net net;
@@ -237,6 +249,7 @@ SUITE("waitfor_answer")
     TEST(an_answer_cut_anywhere_is_malformed);
     TEST_ROWS(a_page_out_of_bounds_says_nothing, 6);
     TEST_ROWS(a_print_changes_with_the_wait, 7);
+    TEST(of_several_threads_the_call_does_not_count);
     TEST(parts_come_in_any_order_and_twice);
     TEST(newer_items_end_older_ones);
     TEST(answers_of_several_looks_come_at_once);

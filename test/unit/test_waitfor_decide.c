@@ -149,6 +149,24 @@ static void a_victim_goes_on(struct ranks *r)
     ranks_go_on(r, 2);
 }
 
+/* Its agent sees that it waits since another moment than at first. */
+static void seen_to_wait_for(struct ranks *r, int32_t rank, ftree_time waiting)
+{
+    r->w->wait_since[rank] = r->w->now - waiting;
+    ftree_stall_over(r->w->node[r->w->rank_node[rank]].ft, r->w->now, rank);
+}
+
+static void a_wait_before_the_looks_is_seen_to_have_ended(struct ranks *r)
+{
+    seen_to_wait_for(r, 14, 400 * FTREE_MS);
+}
+
+static void one_has_waited_anew_since(struct ranks *r)
+{
+    r->rank[14].record.stamp++;
+    seen_to_wait_for(r, 14, FTREE_MS);
+}
+
 static const struct {
     const char *what;
     void (*then)(struct ranks *r);
@@ -159,6 +177,9 @@ static const struct {
     {"the last goes on", the_last_goes_on, true},
     {"one moves and waits again", one_moves_and_waits_again, true},
     {"a victim goes on", a_victim_goes_on, false},
+    {"a wait before the looks is seen to have ended",
+     a_wait_before_the_looks_is_seen_to_have_ended, false},
+    {"one has waited anew since", one_has_waited_anew_since, true},
 };
 
 START_TEST(a_verdict_is_over_once_one_of_its_ranks_goes_on)
@@ -184,22 +205,69 @@ static void broadcast(struct ranks *r, int32_t rank, int32_t root)
     ranks_collective(r, rank, 3, CALL_BCAST, root, 8, WORLD_CONTEXT);
 }
 
-/* Where a member has not spoken the root waits for it for half a stall limit. */
+static const struct {
+    int32_t silent; /* of these many ranks nothing is known */
+    int after_ms, before_ms;
+} silent_rows[] = {
+    {0, 1000, 1400},
+    {1, 1500, 1900},
+    {13, 2000, 2500}, /* which two of three are the many nobody knows */
+};
+
+/* Where members have not spoken the root waits for them. */
 START_TEST(the_root_waits_for_members_that_have_not_spoken)
 {
     struct ranks *r = begin();
     ftree_time begun = r->w->now;
 
-    for (int32_t rank = 0; rank < 16; rank++)
-        if (rank != 5 || _i == 0)
-            broadcast(r, rank, rank == 9);
+    for (int32_t rank = silent_rows[_i].silent; rank < 16; rank++)
+        broadcast(r, rank, rank == 13);
     ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
     ck_assert_int_eq(r->w->report[0].class_, FTREE_CLASS_COLLECTIVE_MISMATCH);
-    ck_assert_int_eq(r->w->report[0].rank, 9);
-    if (_i == 0)
-        ck_assert_uint_lt(r->w->reported_at[0], begun + 1400 * FTREE_MS);
-    else
-        ck_assert_uint_gt(r->w->reported_at[0], begun + 1500 * FTREE_MS);
+    ck_assert_int_eq(r->w->report[0].rank, 13);
+    ck_assert_uint_ge(r->w->reported_at[0], begun + silent_rows[_i].after_ms * FTREE_MS);
+    ck_assert_uint_le(r->w->reported_at[0], begun + silent_rows[_i].before_ms * FTREE_MS);
+    world_free(r->w);
+}
+END_TEST
+
+/* ---- an open core ---------------------------------------------------------------------------- */
+
+/* 4 and 5 are of one node and wait for each other, and 4 for 12 of another node as well. */
+static void begin_core(struct ranks *r)
+{
+    ranks_wait(r, 4, CALL_WAITALL, WAITS_FOR_ALL);
+    ranks_recv(r, 4, 5, 7, WORLD_CONTEXT);
+    ranks_recv(r, 4, 12, 7, WORLD_CONTEXT);
+    receive(r, 5, 4);
+}
+
+static const struct {
+    int later_ms; /* 12 waits for 4; -1: never */
+    int ranks, after_ms, before_ms;
+} open_rows[] = {
+    {0, 3, 1100, 1400},
+    {300, 3, 1400, 1800},
+    {-1, 2, 1500, 2100},
+};
+
+/* Ranks that stall within half a stall limit are in the verdict; it does not wait longer. */
+START_TEST(an_open_core_waits_for_its_other_ranks)
+{
+    struct ranks *r = begin();
+    ftree_time begun = r->w->now;
+
+    begin_core(r);
+    if (open_rows[_i].later_ms > 0)
+        world_run(r->w, open_rows[_i].later_ms * FTREE_MS);
+    if (open_rows[_i].later_ms >= 0)
+        receive(r, 12, 4);
+    world_run(r->w, 8 * SECOND);
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->report[0].class_, FTREE_CLASS_DEADLOCK);
+    ck_assert_int_eq(r->w->report[0].component.count, open_rows[_i].ranks);
+    ck_assert_uint_ge(r->w->reported_at[0], begun + open_rows[_i].after_ms * FTREE_MS);
+    ck_assert_uint_le(r->w->reported_at[0], begun + open_rows[_i].before_ms * FTREE_MS);
     world_free(r->w);
 }
 END_TEST
@@ -208,6 +276,7 @@ SUITE("waitfor_decide")
 {
     TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 7);
     TEST(the_pause_of_a_candidate_grows);
-    TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, 5);
-    TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 2);
+    TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, COUNT(later));
+    TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 3);
+    TEST_ROWS(an_open_core_waits_for_its_other_ranks, 3);
 }

@@ -30,7 +30,7 @@ static waitfor_bytes items_of(struct lone *l, int32_t rank, int32_t peer)
 
     record.request[0] = (struct waits_request){.kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = peer};
     ck_assert_int_eq(ftree_waits_add(w, &record), FTREE_OK);
-    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
         ftree_bytes_append(l->ft, &out, buf, len);
     ftree_waits_destroy(w);
@@ -71,7 +71,7 @@ static int32_t told(struct lone *l)
     if (s) {
         ck_assert_int_eq(s->to.node, 0);
         ck_assert_int_eq(ftree_waits_merge(w, s->m.u.part.bytes, s->m.u.part.len), FTREE_OK);
-        ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+        ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
         n = ftree_waits_count(w);
     }
     ftree_waits_destroy(w);

@@ -113,6 +113,21 @@ static void one_of_another_communicator(void)
     sent(1, 0, 4, 7);
 }
 
+/* Threads of the peer have sent what none of this rank's receives. */
+static void one_of_each_of_eight_tags(void)
+{
+    received(1, 0, 0, 7);
+    for (int32_t tag = 10; tag < 18; tag++)
+        sent(1, 0, tag % 2 ? 0 : 4, tag);
+    received(1, 2, 0, 7);
+}
+
+static void eight_tags_and_the_right_one(void)
+{
+    one_of_each_of_eight_tags();
+    sent(1, 0, 0, 7);
+}
+
 static void another_tag_and_the_right_one(void)
 {
     sent(1, 0, 0, 9);
@@ -404,6 +419,8 @@ static const struct {
     ROW(one_is_under_way, WAITS_COMES),
     ROW(one_of_another_tag, WAITS_OPEN),
     ROW(one_of_another_communicator, WAITS_OPEN),
+    ROW(one_of_each_of_eight_tags, WAITS_OPEN),
+    ROW(eight_tags_and_the_right_one, WAITS_COMES),
     ROW(another_tag_and_the_right_one, WAITS_COMES),
     ROW(any_tag, WAITS_COMES),
     ROW(to_another_rank, WAITS_OPEN),

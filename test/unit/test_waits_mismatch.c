@@ -18,6 +18,7 @@ struct odd {
     int32_t rank;
     struct waits_collective last;
     uint32_t before; /* which function the one before was, unless 0 */
+    uint32_t members; /* of its communicator: it had the context before, unless 0 */
 };
 
 static const struct waits_collective usual = {
@@ -42,6 +43,7 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
         if (s->odd[i].rank != rank)
             continue;
         r->comm[0].last = s->odd[i].last;
+        r->comm[0].key.members = s->odd[i].members;
         if (s->odd[i].before)
             r->comm[0].before.call = s->odd[i].before;
     }
@@ -121,6 +123,21 @@ START_TEST(one_that_is_behind_is_no_mismatch_of_operations)
     struct waits_mismatch m;
 
     ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
+    ftree_waits_destroy(w);
+}
+END_TEST
+
+/* It has freed one of which it was a member, and others have its context now. */
+START_TEST(one_of_other_members_is_another_communicator)
+{
+    static const struct odd freed[] = {{17, ODD(call, BCAST), .members = 7}};
+    struct story s = {.silent = FTREE_NONE};
+    struct waits *w = run(&s, freed, 1);
+    struct waits_mismatch m;
+    int32_t of;
+
+    ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
+    ck_assert_int_ne(ftree_waits_of(w, 7, &of), WAITS_BLOCKED);
     ftree_waits_destroy(w);
 }
 END_TEST
@@ -243,7 +260,7 @@ START_TEST(of_what_a_rank_has_said_the_newest_counts)
         r.comm[0].before.call = said[i].before;
         ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
     }
-    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     ck_assert(ftree_waits_mismatch_at(w, 0, &m));
     ck_assert_int_eq(m.told, 3);
     ck_assert_int_eq(m.class_[0].count, 2);
@@ -282,7 +299,7 @@ START_TEST(each_thread_has_communicators_of_its_own)
     for (int32_t rank = 0; rank < 4; rank++)
         for (uint8_t thread = 0; thread < WAITS_THREADS_MAX; thread++)
             add_thread(w, &k, rank, thread);
-    ck_assert_int_eq(ftree_waits_reduce(w), FTREE_OK);
+    ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     for (int32_t i = 0; i < WAITS_THREADS_MAX * WAITS_COMMS_MAX; i++) {
         ck_assert(ftree_waits_mismatch_at(w, i, &m));
         ck_assert_int_eq(m.class_[1].example, 1);
@@ -297,6 +314,7 @@ SUITE("waits_mismatch")
     TEST_ROWS(one_that_differs_is_the_few, COUNT(rows));
     TEST(equal_collectives_are_no_mismatch);
     TEST(one_that_is_behind_is_no_mismatch_of_operations);
+    TEST(one_of_other_members_is_another_communicator);
     TEST(it_says_how_many_have_spoken);
     TEST(of_many_classes_the_largest_are_named);
     TEST(one_that_has_gone_on_did_another);

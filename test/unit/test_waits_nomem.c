@@ -71,7 +71,7 @@ static int run(struct waiters *k, uint8_t *items, size_t *len)
         return rc;
     rc = *len > 0 ? ftree_waits_merge(w, items, *len) : add_all(w, k);
     if (!rc)
-        rc = ftree_waits_reduce(w);
+        rc = ftree_waits_reduce(w, true);
     if (!rc && *len == 0) {
         *len = ftree_waits_items(w, &from, items, FTREE_MESSAGE_MAX);
         rc = ftree_waits_order(w, 0, order) > 0 ? FTREE_OK : FTREE_ERR_NOMEM;

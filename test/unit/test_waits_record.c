@@ -29,7 +29,8 @@ static uint32_t draw(uint32_t below)
 static void make_full_comm(struct waits_comm *c, int i)
 {
     memset(c, 0, sizeof(*c));
-    c->key = (struct waits_key){.context = UINT32_MAX - (uint32_t) i, .first = SIZE - 1};
+    c->key = (struct waits_key){
+        .context = UINT32_MAX - (uint32_t) i, .first = SIZE - 1, .members = UINT32_MAX - 7};
     memset(c->name, 'x', sizeof(c->name) - 1);
     c->runs = WAITS_RUNS_MAX;
     for (int k = 0; k < c->runs; k++)
@@ -217,6 +218,10 @@ START_TEST(two_looks_are_compared_by_their_stamps)
     ck_assert(ftree_waits_unchanged(&a, &b));
     b.request[0].fate = WAITS_COMES; /* others say that, not the rank */
     ck_assert(ftree_waits_unchanged(&a, &b));
+    b.call++;
+    ck_assert(!ftree_waits_unchanged(&a, &b));
+    a.threads = b.threads = 2; /* the call may be another thread's */
+    ck_assert(ftree_waits_unchanged(&a, &b));
     b.stamp++;
     ck_assert(!ftree_waits_unchanged(&a, &b));
 }
@@ -264,11 +269,34 @@ START_TEST(members_in_no_order_fit_or_are_not_told)
         }
         ck_assert(fits || ranks > 2 * WAITS_RUNS_MAX);
         ck_assert(fits == (c.runs > 0));
+        ftree_waits_end_members(&c);
+        ck_assert(c.runs >= 0 && fits == (c.runs > 0));
         for (int32_t i = 0; i < c.runs; i++)
             for (int32_t k = 0; k < c.run[i].count; k++)
                 told |= (uint64_t) 1 << (c.run[i].first + k * c.run[i].step);
         ck_assert(!fits || told == all);
     }
+}
+END_TEST
+
+static uint32_t hash_of(const int32_t *rank, int32_t n)
+{
+    struct waits_comm c = {.size = n};
+
+    for (int32_t i = 0; i < n; i++)
+        (void) ftree_waits_add_member(&c, rank[i]);
+    ftree_waits_end_members(&c);
+    return c.key.members;
+}
+
+START_TEST(other_members_have_another_key)
+{
+    const int sets = sizeof(members) / sizeof(members[0]);
+
+    for (int i = 0; i < sets; i++)
+        for (int k = 0; k < sets; k++)
+            ck_assert((hash_of(members[i].rank, members[i].ranks) ==
+                       hash_of(members[k].rank, members[k].ranks)) == (i == k));
 }
 END_TEST
 
@@ -383,7 +411,7 @@ static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, uint8_
     memcpy(exact, bytes, len);
     rc = ftree_waits_merge(w, exact, len);
     free(exact);
-    REQUIRE(ftree_waits_reduce(w) == FTREE_OK); /* of what was merged until then */
+    REQUIRE(ftree_waits_reduce(w, true) == FTREE_OK); /* of what was merged until then */
     struct waits_core core;
     for (int32_t i = 0; ftree_waits_core_at(w, i, &core); i++) {
         REQUIRE(core.ranks >= 1 && core.ranks <= SIZE);
@@ -457,6 +485,7 @@ SUITE("waits_record")
     TEST(two_looks_are_compared_by_their_stamps);
     TEST_ROWS(members_become_runs, COUNT(members));
     TEST(members_in_no_order_fit_or_are_not_told);
+    TEST(other_members_have_another_key);
     TEST(flows_come_back_as_they_were_or_are_refused);
     TEST(items_come_back_as_they_were);
     TEST(items_that_are_changed_do_no_harm);

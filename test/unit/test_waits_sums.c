@@ -47,6 +47,9 @@ START_TEST(a_rank_computes_the_same_mark)
 }
 END_TEST
 
+/* Tags of threads of which sums, squares and cubes are equal. */
+static const int8_t equal[2][8] = {{0, 3, 5, 6, 9, 10, 12, 15}, {1, 2, 4, 7, 8, 11, 13, 14}};
+
 /* 1 + 4 = 2 + 3, and 0 + 4 + 5 = 1 + 2 + 6 with the squares likewise: no sum of marks. */
 START_TEST(tags_of_equal_sums_have_other_marks)
 {
@@ -55,6 +58,12 @@ START_TEST(tags_of_equal_sums_have_other_marks)
         ck_assert_uint_ne(MARK(t + 1) + MARK(t + 4), MARK(t + 2) + MARK(t + 3));
         ck_assert_uint_ne(MARK(t) + MARK(t + 4) + MARK(t + 5), MARK(t + 1) + MARK(t + 2) + MARK(t + 6));
         ck_assert_uint_ne(MARK(t) + MARK(t + 2), 2 * MARK(t + 1));
+        for (int32_t step = 1; step <= 10; step++) {
+            uint64_t sum[2] = {0, 0};
+            for (int i = 0; i < 16; i++)
+                sum[i / 8] += MARK(t + step * equal[i / 8][i % 8]);
+            ck_assert_uint_ne(sum[0], sum[1]);
+        }
     }
 #undef MARK
 }
@@ -142,6 +151,64 @@ START_TEST(some_of_many_are_found)
 }
 END_TEST
 
+/* Each of many threads has sent some messages with tags of its own, of which `lost` were not
+ * received, among the last `newest`. */
+static bool lose_single(int lost, int newest, bool *is_lost, struct waits_flows *out)
+{
+    struct waits_sum sent = {0}, received = {0};
+    struct waits_flow last[LAST];
+
+    memset(is_lost, 0, LAST * sizeof(*is_lost));
+    for (int left = lost; left > 0;) {
+        int i = draw(newest);
+        left -= !is_lost[i];
+        is_lost[i] = true;
+    }
+    for (int i = 0; i < LAST; i++) {
+        last[i] = (struct waits_flow){.peer = 3, .tag = i, .context = WORLD, .count = 1};
+        add(&sent, WORLD, i);
+        if (!is_lost[i])
+            add(&received, WORLD, i);
+    }
+    return ftree_waits_unreceived(&sent, &received, last, LAST, out);
+}
+
+static const struct {
+    int lost, newest;
+} singles[] = {{4, LAST}, {8, 8}, {8, 22}, {12, 20}, {16, 20}, {20, 20}, {28, LAST}, {LAST, LAST}};
+
+START_TEST(one_message_of_each_of_many_tags_is_found)
+{
+    bool is_lost[LAST];
+    struct waits_flows out;
+
+    for (int i = 0; i < 20; i++) {
+        REQUIRE(lose_single(singles[_i].lost, singles[_i].newest, is_lost, &out));
+        ck_assert_int_eq(out.flows, singles[_i].lost);
+        for (int tag = 0; tag < LAST; tag++)
+            REQUIRE(count_of(&out, tag) == is_lost[tag]);
+    }
+}
+END_TEST
+
+/* Threads whose tags are the same. */
+START_TEST(messages_of_one_tag_are_one_row)
+{
+    struct waits_flow last[LAST];
+    struct waits_sum sent = {0}, none = {0};
+    struct waits_flows out;
+
+    for (int i = 0; i < LAST; i++) {
+        last[i] = (struct waits_flow){.peer = 3, .tag = i / 4, .context = WORLD, .count = 1};
+        add(&sent, WORLD, last[i].tag);
+    }
+    ck_assert(ftree_waits_unreceived(&sent, &none, last, LAST, &out));
+    ck_assert_int_eq(out.flows, LAST / 4);
+    for (int tag = 0; tag < LAST / 4; tag++)
+        ck_assert_uint_eq(count_of(&out, tag), 4);
+}
+END_TEST
+
 START_TEST(too_many_are_not_guessed)
 {
     struct waits_flows out;
@@ -166,5 +233,7 @@ SUITE("waits_sums")
     TEST(as_many_of_other_tags_are_not_equal);
     TEST(a_message_with_the_wrong_tag_is_known);
     TEST(some_of_many_are_found);
+    TEST_ROWS(one_message_of_each_of_many_tags_is_found, COUNT(singles));
+    TEST(messages_of_one_tag_are_one_row);
     TEST(too_many_are_not_guessed);
 }

@@ -119,6 +119,27 @@ START_TEST(requests_say_their_kind_where_the_call_does_not)
 }
 END_TEST
 
+/* How it waits for its root is no other wait. */
+START_TEST(who_waits_for_a_root_waits_for_nothing_else)
+{
+    struct waits_record r;
+    struct waits_request *q;
+
+    setup();
+    waiters_begin(&k, &r, 2, BCAST);
+    r.comm[0].last = (struct waits_collective){
+        .begun = 5, .call = BCAST, .root = 1, .bytes = 8, .blocking = true};
+    q = waiters_add(&r, WAITS_COLLECTIVE, 1, 0);
+    q->number = 5;
+    waiters_add(&r, WAITS_RECV, 4, 2);
+    ck_assert_str_eq(line_of(&r),
+                     "rank 2 (h2) in MPI_Bcast(MPI_COMM_WORLD, the 5th, root 1, 8 bytes)");
+    r.call = WAITALL;
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitall(all of MPI_Bcast MPI_COMM_WORLD, the "
+                                  "5th, root 1, 8 bytes; recv from 4, tag 2, MPI_COMM_WORLD)");
+}
+END_TEST
+
 static struct waits_comm *add_lock(struct waits_record *r, uint32_t of, uint32_t begun)
 {
     struct waits_comm *c = &r->comm[r->comms++];
@@ -143,7 +164,7 @@ START_TEST(locks_are_named_by_their_targets)
     r.request[0].number = WAITS_LOCK_NONE;
     r.request[1].number = WAITS_LOCK_NONE;
     ck_assert_str_eq(line_of(&r),
-                     "rank 2 (h2) in MPI_Win_lock(exclusive lock of 5, a window of 6 ranks)");
+                     "rank 2 (h2) in MPI_Win_lock(exclusive lock of 5, a window (context 12))");
     waiters_begin(&k, &r, 3, RECV);
     waiters_add(&r, WAITS_RECV, 2, 7);
     strcpy(add_lock(&r, WAITS_LOCK_OF_ONE, WAITS_LOCK_SHARED)->name, "halo");
@@ -152,8 +173,8 @@ START_TEST(locks_are_named_by_their_targets)
     add_lock(&r, WAITS_LOCK_OF_ALL, WAITS_LOCK_SHARED);
     ck_assert_str_eq(line_of(&r),
                      "rank 3 (h3) in MPI_Recv(from 2, tag 7, MPI_COMM_WORLD), holds shared lock of "
-                     "5, halo, holds exclusive lock of 5, a window of 6 ranks, holds all shared "
-                     "locks, a window of 6 ranks");
+                     "5, halo, holds exclusive lock of 5, a window (context 12), holds all shared "
+                     "locks, a window (context 12)");
 }
 END_TEST
 
@@ -333,6 +354,7 @@ SUITE("waits_words")
     TEST(a_cycle_is_as_a_person_writes_it);
     TEST(a_long_cycle_says_how_many_are_left_out);
     TEST(requests_say_their_kind_where_the_call_does_not);
+    TEST(who_waits_for_a_root_waits_for_nothing_else);
     TEST(locks_are_named_by_their_targets);
     TEST(parts_of_a_line_are_for_the_json);
     TEST(one_that_polls_says_so);

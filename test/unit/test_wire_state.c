@@ -9,7 +9,7 @@
  */
 
 #include "suite.h"
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 

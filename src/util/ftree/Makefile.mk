@@ -31,8 +31,8 @@ noinst_HEADERS += \
     src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
-    src/util/ftree/wire/wire.h \
-    src/util/ftree/wire/wire_int.h
+    src/util/ftree/wire/codec.h \
+    src/util/ftree/wire/wire.h
 
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/ftree.c \

@@ -688,7 +688,7 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ftree_events_begin(ft, &q);
     ftree_observe_stop(ft);
     ftree_intake_stop(ft);
-    ftree_waitfor_stop(ft, now);
+    ftree_waitfor_stop(ft);
     ftree_examine_stop(ft);
     ftree_announce_release(ft, now);
     ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */

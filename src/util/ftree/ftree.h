@@ -105,6 +105,7 @@ enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
 #define FTREE_FOR_EVER 4 /* it is never over */
 #define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
                            * nor where the fault was not found */
+#define FTREE_IS_WAIT 8 /* ranks themselves say what each of them waits for */
 #define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
 
 /* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall
@@ -129,9 +130,9 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
     X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0) \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_IS_WAIT | FTREE_ENDS_JOB) \
     X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
-      FTREE_ENDS_JOB) \
+      FTREE_IS_WAIT | FTREE_ENDS_JOB) \
     X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, NEVER, 0) \
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH)
 
@@ -464,9 +465,9 @@ struct ftree_verdict {
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
     struct ftree_ranks victims;
-    struct ftree_ranks component; /* its ranks, ascending, where these are more than one, of which
-                                   * `rank` is the lowest, on `node`; count 0: `rank`, or what `kind`
-                                   * says of `node` */
+    struct ftree_ranks component; /* its ranks, ascending, where these are more than one, of
+                                   * which `rank` is the lowest, on `node`; count 0: `rank`, or
+                                   * what `kind` says of `node` */
 };
 
 /* ---- a stall that nothing explains ----------------------------------------------------------- */
@@ -540,8 +541,8 @@ struct ftree_call {
     int32_t line;
 };
 
-/* A call that stacks of several ranks have in common, with all calls around it.  Texts are printable
- * ASCII, "" where they are not known; the file is without its folders. */
+/* A call that stacks of several ranks have in common, with all calls around it.  Texts are
+ * printable ASCII, "" where they are not known; the file is without its folders. */
 struct ftree_stack {
     int32_t parent; /* the call around it, which is before it; FTREE_NONE: none is */
     int32_t line; /* 0: not known */
@@ -567,8 +568,8 @@ struct ftree_stacks {
 /* ---- queries: all nodes answer one ----------------------------------------------------------- */
 
 enum ftree_query_kind {
-    FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of flags, 1:
-                         * all classes and all of their ranks */
+    FTREE_QUERY_STATUS, /* how nodes are and what ranks do; the request is empty, or a byte of
+                         * flags, 1: all classes and all of their ranks */
     FTREE_QUERY_SET, /* a value for all nodes */
     FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
     FTREE_QUERY_COUNT
@@ -594,7 +595,8 @@ struct ftree_query_result {
     struct ftree_spans left; /* they have no ranks any more, and their agents have ended */
     struct ftree_spans failed; /* as verdicts say */
     struct ftree_spans silent; /* it is not known why they have not answered in time */
-    struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have answered */
+    struct ftree_rank_classes classes; /* of a status, as the next three: of nodes that have
+                                        * answered */
     int32_t suspicions, more_suspicions; /* and so many further ones */
     const struct ftree_suspicion *suspicion;
     const struct ftree_stacks *stacks; /* of a query for them: of nodes that have answered */
@@ -658,9 +660,9 @@ struct ftree_io {
     void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);
-    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details where
-     * `details`; ftree_stacks_taken() with this number says what came of it, later.  False: it will not.
-     * May be NULL: none are taken. */
+    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details
+     * where `details`; ftree_stacks_taken() with this number says what came of it, later.  False:
+     * it will not.  May be NULL: none are taken. */
     bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
@@ -689,7 +691,8 @@ struct ftree_config {
     ftree_time recheck; /* [1 s] who was silent is asked again after this, doubled each time up to
                                  * 64 times: a verdict that is over is withdrawn */
     ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
-    int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded */
+    int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded; so many
+                          * stalls, each of another node, are passed on in half a stall limit */
 };
 
 struct ftree;
@@ -799,15 +802,16 @@ bool ftree_is_asking(const struct ftree *ft);
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
 
-/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text about
- * each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has one of them,
- * at most FTREE_STACKS_TIME longer than that to another query.  Errors: as ftree_query(). */
+/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text
+ * about each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has
+ * one of them, at most FTREE_STACKS_TIME longer than that to another query.  Errors: as
+ * ftree_query(). */
 int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
                        bool details, uint32_t *number);
 #define FTREE_STACKS_TIME (6000 * FTREE_MS)
 
-/* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's, and
- * *s is empty. */
+/* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's,
+ * and *s is empty. */
 void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s);
 
 /* ---- succession ------------------------------------------------------------------------------ */
@@ -888,8 +892,8 @@ const char *ftree_check(const struct ftree *ft);
 
 /* All that was set so far: the newest one is all that a node needs to know. */
 struct ftree_setting {
-    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave it; of a
-                       * request, the newest that is known there */
+    uint64_t version; /* they grow; the newest counts: a number, and the acting root that gave
+                       * it; of a request, the newest that is known there */
     uint32_t uid; /* of the user who asked for the last change, */
     uint8_t changed; /* FTREE_SET_ACTION and so on, and what that was */
     uint8_t has; /* what was ever set: */

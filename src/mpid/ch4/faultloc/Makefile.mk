@@ -30,6 +30,8 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultlo
 
 noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/ask.h \
+    src/mpid/ch4/faultloc/agent/child.h \
+    src/mpid/ch4/faultloc/agent/exec.h \
     src/mpid/ch4/faultloc/agent/json.h \
     src/mpid/ch4/faultloc/agent/link.h \
     src/mpid/ch4/faultloc/agent/looks.h \
@@ -51,6 +53,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/board/action.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
@@ -117,6 +120,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
     src/mpid/ch4/faultloc/board/topology.c \
@@ -154,7 +158,9 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/agent.c \
     src/mpid/ch4/faultloc/agent/ask.c \
+    src/mpid/ch4/faultloc/agent/child.c \
     src/mpid/ch4/faultloc/agent/deputy.c \
+    src/mpid/ch4/faultloc/agent/exec.c \
     src/mpid/ch4/faultloc/agent/link.c \
     src/mpid/ch4/faultloc/agent/looks.c \
     src/mpid/ch4/faultloc/agent/main.c \

@@ -28,7 +28,8 @@ struct announcement {
     uint32_t asked; /* number of the message that told, */
     uint8_t path; /* and how it came */
     ftree_time until;
-    ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it is */
+    ftree_time acknowledge; /* that message, if the victims are not in by then; FTREE_NEVER: it
+                             * is */
     struct ftree_ranks victims;
     FTREE_ARRAY(struct due) due;
 };

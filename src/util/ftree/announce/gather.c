@@ -124,21 +124,15 @@ static void leave_out_components(const struct ftree *ft, struct announcement *t)
     t->victims.count = unlisted < t->victims.count ? t->victims.count - unlisted : 0;
 }
 
-static bool is_of_waits(const struct summary *v)
-{
-    return !v->withdrawn &&
-           (v->class_ == FTREE_CLASS_DEADLOCK || v->class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
-}
-
 /* True: others may say why ranks wait, so it is to be known which of them wait because of this one;
  * then it is reported by that event. */
 static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftree_ranks *victims)
 {
     struct ftree_ranks *copy = NULL;
-    bool others = is_of_waits(&k->v);
+    bool others = ftree_verdict_is_wait(&k->v);
 
     FTREE_EACH(const struct known, other, ft->state->known)
-        others = others || is_of_waits(&other->v);
+        others = others || ftree_verdict_is_wait(&other->v);
     if (others && victims->count > 0)
         copy = ftree_alloc(ft, NULL, sizeof(*copy));
     if (!copy)

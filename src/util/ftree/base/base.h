@@ -109,6 +109,9 @@ int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank);
 /* Makes it fit for a terminal: what is not printable ASCII becomes '?'. */
 void ftree_clean(char *text);
 
+/* Purpose: true if a debugger holds a process of the verdict's evidence. */
+bool ftree_verdict_is_held(const struct ftree_verdict *v);
+
 /* ranks.c */
 void ftree_ranks_add(struct ftree_ranks *set, int32_t first, int32_t last);
 bool ftree_ranks_has(const struct ftree_ranks *set, int32_t rank);
@@ -131,6 +134,7 @@ void ftree_symptom_init(struct ftree_symptom *s, enum ftree_symptom_kind kind, i
                         int32_t rank, int32_t reporter, ftree_time first, ftree_time last);
 void ftree_symptom_merge(struct ftree_symptom *s, const struct ftree_symptom *more);
 bool ftree_symptom_is_end(const struct ftree_symptom *s);
+bool ftree_symptom_is_stall(const struct ftree_symptom *s);
 bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
 bool ftree_symptom_is_well(const struct ftree_rank_state *s);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree.h"
+#include "ftree/base/base.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -158,6 +158,14 @@ bool ftree_class_says(int class_, unsigned what)
 bool ftree_class_ends_job(int class_)
 {
     return ftree_class_says(class_, FTREE_ENDS_JOB);
+}
+
+bool ftree_verdict_is_held(const struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].proc_state == 't')
+            return true;
+    return false;
 }
 
 const struct ftree_symptom_info *ftree_symptom_info(int kind)

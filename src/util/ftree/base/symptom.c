@@ -78,8 +78,13 @@ bool ftree_symptom_is_end(const struct ftree_symptom *s)
     return s->kind == FTREE_SYMPTOM_PROCESS_EXITED || s->kind == FTREE_SYMPTOM_OUT_OF_MEMORY;
 }
 
+/* Somebody waits for it, and no more is known. */
+bool ftree_symptom_is_stall(const struct ftree_symptom *s)
+{
+    return s->kind == FTREE_SYMPTOM_PEER_STALL || s->kind == FTREE_SYMPTOM_CHAINED;
+}
+
 bool ftree_symptom_may_be_path(const struct ftree_symptom *s)
 {
-    return s->kind == FTREE_SYMPTOM_PEER_STALL || s->kind == FTREE_SYMPTOM_CHAINED ||
-           s->kind == FTREE_SYMPTOM_PEER_UNREACHABLE;
+    return ftree_symptom_is_stall(s) || s->kind == FTREE_SYMPTOM_PEER_UNREACHABLE;
 }

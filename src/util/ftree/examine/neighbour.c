@@ -14,8 +14,8 @@
  *
  *   - Somebody is heard who is as far from here as the suspect.  Then the fault is on the suspect's
  *     side: the highest switch above it (and not above this node) behind which nobody is heard.
- *   - Nobody is, on any path.  Then this node is cut off, with all who are behind the highest of its
- *     own switches behind which anybody is heard.
+ *   - Nobody is, on any path.  Then this node is cut off, with all who are behind the highest of
+ *     its own switches behind which anybody is heard.
  *   - Nobody is on the data path, while the management network works.  Then nodes far from here are
  *     asked to ask those near here: the highest of the own switches behind which they hear nobody.
  *

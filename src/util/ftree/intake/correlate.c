@@ -76,24 +76,34 @@ static bool is_related(const struct ftree *ft, enum rules_relation relation,
     }
 }
 
-static bool fits(const struct ftree *ft, ftree_time now, const struct rules_pattern *p,
-                 const struct ftree_case *g)
+/* How often what the pattern is about was observed of `other`, for the case g. */
+static uint64_t observed(const struct ftree *ft, ftree_time now, const struct rules_pattern *p,
+                         const struct ftree_case *g, const struct ftree_case *other)
 {
     ftree_time window = p->window ? p->window : ftree_correlate_window(ft);
     uint64_t count = 0;
-    uint32_t components = 0;
 
-    FTREE_EACH(const struct ftree_case, other, ft->state->cases) {
-        bool any = false;
-        for (int32_t j = 0; j < other->symptoms; j++) {
-            const struct ftree_symptom *s = &other->symptom[j];
-            if (!(p->kinds >> s->kind & 1) || s->severity < p->severity || s->last + window < now ||
-                (p->error && p->error != s->error) || !is_related(ft, p->relation, g, other, s))
-                continue;
+    for (int32_t j = 0; j < other->symptoms; j++) {
+        const struct ftree_symptom *s = &other->symptom[j];
+        if ((p->kinds >> s->kind & 1) && s->severity >= p->severity && s->last + window >= now &&
+            (!p->error || p->error == s->error) && is_related(ft, p->relation, g, other, s))
             count += s->count;
-            any = true;
-        }
-        components += any;
+    }
+    return count;
+}
+
+/* Most patterns are about the case alone: the others need not be looked at, and may be hundreds. */
+static bool fits(const struct ftree *ft, ftree_time now, const struct rules_pattern *p,
+                 const struct ftree_case *g)
+{
+    bool alone = p->relation == RULES_SAME_COMPONENT || p->relation == RULES_SAME_NODE;
+    uint64_t count = alone ? observed(ft, now, p, g, g) : 0, n;
+    uint32_t components = count > 0;
+
+    FTREE_EACH_IF(!alone, const struct ftree_case, other, ft->state->cases) {
+        n = observed(ft, now, p, g, other);
+        count += n;
+        components += n > 0;
     }
     return count >= p->count && components >= p->components;
 }

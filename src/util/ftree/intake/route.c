@@ -55,6 +55,12 @@ static bool may_be_cut_off(const struct ftree *ft, ftree_time now, int32_t hop)
     return false;
 }
 
+/* Half of the cases that a node takes may be of nodes that are not next to it. */
+static bool has_room_for_others(const struct ftree *ft)
+{
+    return ft->state->cases.n <= ft->cfg.pending_max / 2;
+}
+
 static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool *substitute)
 {
     int32_t child, above = ft->self;
@@ -72,11 +78,11 @@ static int32_t next_hop(struct ftree *ft, ftree_time now, int32_t suspect, bool 
     if (suspect == above)
         return ft->self; /* it is the root, which nobody observes, that is to be asked about */
     child = ftree_topo_child_toward(ft->topo, above, suspect);
-    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for
-     * nothing */
-    if (child == suspect || !ftree_peer_usable(ft, now, child) || ftree_case_is_suspect(ft, child))
+    if (child == suspect || !ftree_peer_usable(ft, now, child))
         return ft->self;
-    return child;
+    /* who is a suspect itself may never pass it on: better to ask at once, and perhaps for
+     * nothing; but where everybody is one, it is asked by those who are next to it */
+    return ftree_case_is_suspect(ft, child) && has_room_for_others(ft) ? ft->self : child;
 }
 
 /* ---- merging on the way ---------------------------------------------------------------------- */
@@ -139,6 +145,57 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
     return false;
 }
 
+/* How many went this way a moment ago, or are about to. */
+static int32_t passed_on(const struct ftree *ft, ftree_time now)
+{
+    int32_t n = 0;
+
+    FTREE_EACH(const struct forward, f, ft->intake->forwards)
+        n += f->held.count || f->at + ft->cfg.stall / 2 > now;
+    return n;
+}
+
+static void wait_turn(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, int32_t turn)
+{
+    struct forward *f = FTREE_PUSH(ft, ft->intake->forwards);
+
+    if (f)
+        *f = (struct forward){.node = s->about.node,
+                              .switch_ = s->about.switch_,
+                              .kind = s->kind,
+                              .rank = s->about.rank,
+                              .at = now,
+                              .held = *s,
+                              .follows = now + (ftree_time) turn * ft->cfg.stall / 10};
+}
+
+#define STALLS_AT_ONCE 64
+
+/* Where everybody waits, and each for another, each of them is a suspect, and all of that would go
+ * through the root.  Ranks that say what they wait for make it needless: who waits for whom goes up
+ * by itself, and the root asks those whom others wait for and who do not wait (waitfor/).  So
+ * stalls are passed on some at a time, lest who gets them from all children has no time for
+ * anything else, and no more than so many in half a stall limit; the others come again.  True: not
+ * now. */
+static bool is_put_off(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    int32_t n;
+
+    if (!ft->io->waits || !ftree_symptom_is_stall(s) || find_forward(ft, s) >= 0)
+        return false;
+    n = passed_on(ft, now);
+    if (n < STALLS_AT_ONCE && n < ft->cfg.pending_max)
+        return false;
+    if (n < ft->cfg.pending_max)
+        wait_turn(ft, now, s, n / STALLS_AT_ONCE);
+    else
+        ftree_trace(ft, "symptom about %s is one too many", ftree_name(ft, s->about.node));
+    return true;
+}
+
+static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute,
+                 bool has_waited);
+
 void ftree_intake_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->intake->forwards.n;) {
@@ -149,7 +206,7 @@ void ftree_intake_tick(struct ftree *ft, ftree_time now)
         }
         FTREE_DROP(ft->intake->forwards, i);
         if (f.held.count)
-            ftree_intake(ft, now, &f.held, false);
+            take(ft, now, &f.held, false, true);
     }
 }
 
@@ -223,7 +280,8 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
-void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute)
+static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute,
+                 bool has_waited)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = *s};
     bool to_substitute = false;
@@ -240,12 +298,19 @@ void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *
         ftree_correlate(ft, now, s, 0);
         return;
     }
+    if (!has_waited && is_put_off(ft, now, s))
+        return;
     if (held_back(ft, now, s))
         return;
     ftree_trace(ft, "symptom about %s goes to %s%s", ftree_name(ft, s->about.node),
                 to_substitute ? "substitute " : "", ftree_name(ft, hop));
     m.flags = to_substitute ? WIRE_FLAG_SUBSTITUTE : 0;
     ftree_outbox_put(ft, now, hop, &m);
+}
+
+void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute)
+{
+    take(ft, now, s, substitute, false);
 }
 
 /* The node it was sent to does not acknowledge or is busy: it is passed over now, so the next way

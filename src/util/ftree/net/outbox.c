@@ -54,8 +54,7 @@ static void choose_way(struct ftree *ft, ftree_time now, struct message *l)
                     ftree_name(ft, l->to), ftree_name(ft, l->by));
 }
 
-/* ---- what messages carry
- * ---------------------------------------------------------------------- */
+/* ---- what messages carry --------------------------------------------------------------------- */
 
 static struct payload *make_payload(struct ftree *ft, ftree_time now, const uint8_t *bytes,
                                     size_t len)

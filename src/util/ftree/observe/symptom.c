@@ -23,8 +23,7 @@
  * has.
  */
 
-/* ---- what others tell of them
- * ----------------------------------------------------------------- */
+/* ---- what others tell of them ---------------------------------------------------------------- */
 
 static bool is_component(const struct ftree *ft, const struct ftree_component *c)
 {

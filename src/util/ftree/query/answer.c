@@ -5,7 +5,7 @@
 
 #include "ftree/query/query.h"
 
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -77,23 +77,22 @@ static bool put_suspicions(struct ftree *ft, const struct query_answer *a, struc
     uint8_t buf[2 * 10 + QUERY_SUSPICIONS * SUSPICION_BYTES];
     struct wire_codec w = {.p = buf};
 
-    waits_put_signed(&w, a->suspicions);
-    waits_put_signed(&w, a->more_suspicions);
+    ftree_put_signed(&w, a->suspicions);
+    ftree_put_signed(&w, a->more_suspicions);
     for (int32_t i = 0; i < a->suspicions; i++) {
         const struct ftree_suspicion *s = &a->suspicion[i];
-        waits_put_signed(&w, s->node);
-        waits_put_signed(&w, s->switch_);
-        waits_put_signed(&w, s->by);
+        ftree_put_signed(&w, s->node);
+        ftree_put_signed(&w, s->switch_);
+        ftree_put_signed(&w, s->by);
         ftree_wire_number(&w, s->kind, 1, 0);
         ftree_wire_number(&w, s->age, 8, 0);
     }
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
-                      bool full, struct ftree_bytes *out)
+bool query_answer_put(struct ftree *ft, struct query_answer *a, uint8_t kind, bool full,
+                      struct ftree_bytes *out)
 {
-    (void) now;
     ftree_classes_bound(ft, &a->classes, full ? FTREE_CLASSES_MAX : QUERY_CLASSES);
     return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&
@@ -104,14 +103,14 @@ bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, 
 static void get_suspicions(struct wire_codec *c, struct query_answer *a)
 {
     int32_t nodes = c->job->nodes, switches = c->job->tree ? c->job->tree->switches : 0;
-    int32_t n = (int32_t) waits_get_within(c, 0, QUERY_SUSPICIONS);
+    int32_t n = (int32_t) ftree_get_within(c, 0, QUERY_SUSPICIONS);
 
-    a->more_suspicions = (int32_t) waits_get_within(c, 0, nodes);
+    a->more_suspicions = (int32_t) ftree_get_within(c, 0, nodes);
     for (int32_t i = 0; i < n && !c->bad; i++) {
         struct ftree_suspicion *s = &a->suspicion[a->suspicions++];
-        s->node = (int32_t) waits_get_within(c, 0, nodes - 1);
-        s->switch_ = (int32_t) waits_get_within(c, FTREE_NONE, switches - 1);
-        s->by = (int32_t) waits_get_within(c, 0, nodes - 1);
+        s->node = (int32_t) ftree_get_within(c, 0, nodes - 1);
+        s->switch_ = (int32_t) ftree_get_within(c, FTREE_NONE, switches - 1);
+        s->by = (int32_t) ftree_get_within(c, 0, nodes - 1);
         s->kind = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_SYMPTOM_COUNT);
         s->age = ftree_wire_number(c, 0, 8, FTREE_NEVER);
     }

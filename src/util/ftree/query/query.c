@@ -20,27 +20,30 @@
 #define MISSED_MAX 64 /* nodes that are told again at once what was set */
 
 /* What a kind of query does beside being passed on.  NULL: nothing. */
-static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r);
+static bool ask_ranks(struct ftree *ft, struct query_round *r);
 
 static const struct {
-    /* On the acting root, before it goes down: replaces the request, or returns why it does not go. */
-    const char *(*at_root)(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
-                           char why[QUERY_WHY]);
+    /* On the acting root, before it goes down: replaces the request, or returns why it does not
+     * go. */
+    const char *(*at_root)(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY]);
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
-    bool (*at_node)(struct ftree *ft, ftree_time now, struct query_round *r);
+    bool (*at_node)(struct ftree *ft, struct query_round *r);
+    /* On the acting root, of a round that is over. */
+    void (*at_end)(struct ftree *ft, ftree_time now, const struct query_answer *a);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
     ftree_time longer; /* that an own answer may take */
 } kinds[FTREE_QUERY_COUNT] = {
     [FTREE_QUERY_STATUS] = {.at_node = ask_ranks, .is_shared = true},
-    [FTREE_QUERY_SET] = {.at_root = query_set_at_root, .at_node = query_set_at_node},
+    [FTREE_QUERY_SET] = {.at_root = query_set_at_root,
+                         .at_node = query_set_at_node,
+                         .at_end = query_set_at_end},
     [FTREE_QUERY_STACKS] = {.at_node = query_stacks_at_node,
                             .is_shared = true,
                             .longer = FTREE_STACKS_TIME}};
 
 /* What they do is the business of who looks at them. */
-static bool ask_ranks(struct ftree *ft, ftree_time now, struct query_round *r)
+static bool ask_ranks(struct ftree *ft, struct query_round *r)
 {
-    (void) now;
     return FTREE_EMIT(ft, ASK_RANKS, .number = r->number);
 }
 
@@ -154,7 +157,8 @@ static int32_t top_of(const struct ftree *ft, const struct query_round *r)
     return r->asker == FTREE_NONE ? ftree_partition_top(ft) : ft->self;
 }
 
-/* Where another acts for it, the acting root asks its children, and is itself one of those below. */
+/* Where another acts for it, the acting root asks its children, and is itself one of those
+ * below. */
 static void post_all(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     struct post p = {.now = now, .r = r};
@@ -219,14 +223,14 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
 {
     struct ftree_bytes bytes = {0};
     bool at_root = r->asker == FTREE_NONE;
-    bool whole = query_answer_put(ft, now, &r->answer, r->kind, is_full(r), &bytes);
+    bool whole = query_answer_put(ft, &r->answer, r->kind, is_full(r), &bytes);
 
     ftree_trace(ft, "  query %u: %d nodes have answered", r->number, r->answer.answered.count);
     if (whole && !at_root)
         ftree_parcel_send(ft, now, r->asker, WIRE_QUERY_ANSWER, r->number, bytes.items,
                           (size_t) bytes.n);
-    if (at_root && r->kind == FTREE_QUERY_SET)
-        query_set_answered(ft, now, &r->answer);
+    if (at_root && kinds[r->kind].at_end)
+        kinds[r->kind].at_end(ft, now, &r->answer);
     forget_round(ft, r);
     if (whole && at_root)
         reply_all(ft, now, &bytes);
@@ -248,7 +252,7 @@ static void answer_nothing(struct ftree *ft, ftree_time now, uint8_t kind, int32
     struct query_answer none = {0};
     struct ftree_bytes bytes = {0};
 
-    if (query_answer_put(ft, now, &none, kind, false, &bytes))
+    if (query_answer_put(ft, &none, kind, false, &bytes))
         ftree_parcel_send(ft, now, asker, WIRE_QUERY_ANSWER, number, bytes.items,
                           (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);
@@ -256,7 +260,8 @@ static void answer_nothing(struct ftree *ft, ftree_time now, uint8_t kind, int32
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/* Takes the request.  What comes twice is asked for by another now, who did not hear of the first. */
+/* Takes the request.  What comes twice is asked for by another now, who did not hear of the
+ * first. */
 static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t number,
                         int32_t asker, struct ftree_bytes *request)
 {
@@ -280,7 +285,7 @@ static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t
     r->until = now + time_of(ft, r);
     query_answer_own(ft, now, &r->answer);
     post_all(ft, now, r);
-    r->own_done = !kinds[kind].at_node || !kinds[kind].at_node(ft, now, r);
+    r->own_done = !kinds[kind].at_node || !kinds[kind].at_node(ft, r);
     finish_if_in(ft, now, r);
 }
 
@@ -366,7 +371,7 @@ static void serve(struct ftree *ft, ftree_time now, int32_t first)
     if (!ftree_bytes_append(ft, &request, a->request.items, (size_t) a->request.n))
         why = "out of memory";
     else if (kinds[a->kind].at_root)
-        why = kinds[a->kind].at_root(ft, now, &request, room);
+        why = kinds[a->kind].at_root(ft, &request, room);
     if (why) {
         refuse(ft, now, a->node, a->number, why);
         forget_asker(ft, first);
@@ -620,7 +625,7 @@ static void tick_own(struct ftree *ft, ftree_time now)
         if (i >= w->own.n)
             continue;
         if (w->own.items[i].until <= now)
-            query_result_none(ft, now, w->own.items[i].number);
+            query_result_none(ft, w->own.items[i].number);
         else if (w->own.items[i].again <= now)
             submit(ft, now, &w->own.items[i]);
     }

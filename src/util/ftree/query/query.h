@@ -14,9 +14,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * A query: a person asks one agent, and all nodes of the job answer.  It goes to the acting root, from
- * there down the tree, and each node answers to the one that asked it with what the nodes below it and
- * its own ranks say, merged.  A value for all nodes takes the same way, and the answers acknowledge it.
+ * A query: a person asks one agent, and all nodes of the job answer.  It goes to the acting root,
+ * from there down the tree, and each node answers to the one that asked it with what the nodes
+ * below it and its own ranks say, merged.  A value for all nodes takes the same way, and the
+ * answers acknowledge it.
  *
  *     query.c    the way down
  *     answer.c   what nodes answer: merged, bounded, in bytes
@@ -121,19 +122,17 @@ void query_answer_own(struct ftree *ft, ftree_time now, struct query_answer *a);
 bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct query_answer *more);
 /* The whole branch below a node has left. */
 bool query_answer_left(struct ftree *ft, struct query_answer *a, int32_t node);
-bool query_answer_put(struct ftree *ft, ftree_time now, struct query_answer *a, uint8_t kind,
-                      bool full, struct ftree_bytes *out);
+bool query_answer_put(struct ftree *ft, struct query_answer *a, uint8_t kind, bool full,
+                      struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
 int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
                      size_t len, struct query_answer *out);
 void query_answer_clear(struct ftree *ft, struct query_answer *a);
 
 /* set.c */
-const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
-                              char why[QUERY_WHY]);
-bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
-/* Of a round of the acting root. */
-void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a);
+const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY]);
+bool query_set_at_node(struct ftree *ft, struct query_round *r);
+void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a);
 void query_set_learned(struct ftree *ft, ftree_time now);
 /* True: some nodes may be told again now, those that miss it. */
 bool query_set_is_due(struct ftree *ft, ftree_time now);
@@ -144,7 +143,7 @@ void query_set_clear(struct ftree *ft);
 /* stacks.c */
 bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
                           struct ftree_bytes *out);
-bool query_stacks_at_node(struct ftree *ft, ftree_time now, struct query_round *r);
+bool query_stacks_at_node(struct ftree *ft, struct query_round *r);
 
 /* result.c */
 /* Of a result the first byte. */
@@ -159,7 +158,7 @@ enum query_outcome {
 void query_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t number,
                   const uint8_t *bytes, size_t len);
 /* The acting root does not answer in time. */
-void query_result_none(struct ftree *ft, ftree_time now, uint32_t number);
+void query_result_none(struct ftree *ft, uint32_t number);
 
 #pragma GCC visibility pop
 

@@ -82,12 +82,11 @@ static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const 
     hand_over(ft, own, &r);
 }
 
-void query_result_none(struct ftree *ft, ftree_time now, uint32_t number)
+void query_result_none(struct ftree *ft, uint32_t number)
 {
     static const char why[] = "the acting root does not answer";
     struct query_own *own = find(ft, number);
 
-    (void) now;
     if (own)
         refuse(ft, FTREE_NONE, own, why, sizeof(why) - 1);
 }

@@ -8,19 +8,20 @@
 #include <string.h>
 
 /*
- * What a person sets while the job runs.  The acting root adds it to what was set before, and gives all
- * of that a version, a number that grows; of two versions the newer one counts, so that one message is all
- * that a node has to get, whatever it has missed.  Every node keeps it: any may have to act for the root.
+ * What a person sets while the job runs.  The acting root adds it to what was set before, and gives
+ * all of that a version, a number that grows; of two versions the newer one counts, so that one
+ * message is all that a node has to get, whatever it has missed.  Every node keeps it: any may have
+ * to act for the root.
  *
- * The acting root knows who has answered, and asks the others again at growing intervals, so that a node
- * that comes back has it, too.  Whoever acts in its place asks all.
+ * The acting root knows who has answered, and asks the others again at growing intervals, so that a
+ * node that comes back has it, too.  Whoever acts in its place asks all.
  */
 
 #define AGAIN_MIN (1000 * FTREE_MS)
 #define AGAIN_MAX (64000 * FTREE_MS)
 
-/* Newer than what is known here, or where somebody asks.  Who gave it is part of it: two nodes may act as
- * root, on two sides of a broken network. */
+/* Newer than what is known here, or where somebody asks.  Who gave it is part of it: two nodes may
+ * act as root, on two sides of a broken network. */
 static uint64_t next_version(const struct ftree *ft, uint64_t theirs)
 {
     uint64_t known = ft->queries->set.version;
@@ -36,14 +37,12 @@ static void current(const struct ftree *ft, struct ftree_setting *s)
         memset(s, 0, sizeof(*s));
 }
 
-const char *query_set_at_root(struct ftree *ft, ftree_time now, struct ftree_bytes *request,
-                              char why[QUERY_WHY])
+const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY])
 {
     struct query_set *set = &ft->queries->set;
     struct ftree_bytes out = {0};
     struct ftree_setting s, before;
 
-    (void) now;
     if (ftree_setting_decode(request->items, (size_t) request->n, &s))
         return "the request is malformed";
     if (ftree_setting_check(&s, why, QUERY_WHY))
@@ -81,11 +80,10 @@ static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
     return true;
 }
 
-bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
+bool query_set_at_node(struct ftree *ft, struct query_round *r)
 {
     const struct ftree_bytes *bytes = &r->request;
 
-    (void) now;
     if (!keep(ft, bytes->items, (size_t) bytes->n))
         return false;
     ftree_trace(ft, "takes setting %u", (unsigned) (ft->queries->set.version >> 32));
@@ -94,7 +92,7 @@ bool query_set_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
     return false;
 }
 
-void query_set_answered(struct ftree *ft, ftree_time now, const struct query_answer *a)
+void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a)
 {
     struct query_set *set = &ft->queries->set;
 

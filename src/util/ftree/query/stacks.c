@@ -5,11 +5,12 @@
 
 #include "ftree/query/query.h"
 
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <stdio.h>
 
-/* Where ranks are in their code: the request says which, and each node has those of its own taken. */
+/* Where ranks are in their code: the request says which, and each node has those of its own
+ * taken. */
 
 #define NUMBER_BYTES 10
 
@@ -20,10 +21,10 @@ bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, boo
     struct wire_codec w = {.p = buf};
 
     ftree_wire_number(&w, details, 1, 0);
-    waits_put_signed(&w, ranks->count > 0 ? ranks->ranges : 0);
+    ftree_put_signed(&w, ranks->count > 0 ? ranks->ranges : 0);
     for (int32_t i = 0; ranks->count > 0 && i < ranks->ranges; i++) {
-        waits_put_signed(&w, ranks->range[i].first);
-        waits_put_signed(&w, ranks->range[i].last);
+        ftree_put_signed(&w, ranks->range[i].first);
+        ftree_put_signed(&w, ranks->range[i].last);
     }
     return ftree_bytes_append(ft, out, buf, w.at);
 }
@@ -36,10 +37,10 @@ static bool read_request(const struct ftree *ft, const struct ftree_bytes *bytes
         .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .job = ft->job};
 
     *details = ftree_wire_number(&c, 0, 1, 2);
-    *ranks = (struct ftree_ranks){.ranges = (int32_t) waits_get_within(&c, 0, FTREE_RANGES_MAX)};
+    *ranks = (struct ftree_ranks){.ranges = (int32_t) ftree_get_within(&c, 0, FTREE_RANGES_MAX)};
     for (int32_t i = 0; i < ranks->ranges && !c.bad; i++) {
-        ranks->range[i].first = (int32_t) waits_get_within(&c, 0, ft->job->size - 1);
-        ranks->range[i].last = (int32_t) waits_get_within(&c, 0, ft->job->size - 1);
+        ranks->range[i].first = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
+        ranks->range[i].last = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
     }
     return !c.bad && c.at == c.len;
 }
@@ -64,13 +65,12 @@ static void add_missing(struct ftree *ft, struct ftree_stacks *s, const int32_t 
     snprintf(s->why, sizeof(s->why), "the agent of %s takes no stacks", ftree_name(ft, ft->self));
 }
 
-bool query_stacks_at_node(struct ftree *ft, ftree_time now, struct query_round *r)
+bool query_stacks_at_node(struct ftree *ft, struct query_round *r)
 {
     int32_t *local, n = 0, own = ftree_ranks_of(ft->job, ft->self);
     struct ftree_ranks ranks;
     bool details, later = false;
 
-    (void) now;
     if (own == 0 || !read_request(ft, &r->request, &ranks, &details))
         return false;
     local = ftree_alloc(ft, NULL, (size_t) own * sizeof(*local));

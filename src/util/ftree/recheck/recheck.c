@@ -276,8 +276,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
     ask_by_others(ft, now, k->v.node);
 }
 
-/* ---- once more, before it is acted upon
- * ------------------------------------------------------- */
+/* ---- once more, before it is acted upon ------------------------------------------------------ */
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
@@ -392,8 +391,7 @@ static void confirm(struct ftree *ft, ftree_time now, struct known *k)
         ask_once_more(ft, now, k);
 }
 
-/* ---- a suspension
- * ------------------------------------------------------------------------------ */
+/* ---- a suspension ---------------------------------------------------------------------------- */
 
 static bool own_rank_runs(struct ftree *ft)
 {

@@ -152,6 +152,16 @@ static void add_trace(struct text *t, const struct report_job *rj)
         add(t, INDENT "  %s\n", rj->trace[i]);
 }
 
+static void add_walltime(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+{
+    int64_t left = report_walltime_left(rj, v);
+    char line[LINE];
+
+    ftree_report_walltime(left, rj->walltime.limit_s, rj->walltime.at_most, line, sizeof(line));
+    if (left >= 0)
+        add(t, INDENT "%s\n", line);
+}
+
 static void add_conclusion(struct text *t, const struct ftree_verdict *v,
                            const struct report_about *a)
 {
@@ -192,6 +202,7 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
         add_evidence(&t, rj, v);
         add_candidates(&t, &about);
         add_victims(&t, v, &about);
+        add_walltime(&t, rj, v);
     }
     if (json_file && *json_file)
         add(&t, INDENT "full report: %s\n", json_file);
@@ -201,4 +212,67 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
     }
     add_conclusion(&t, v, &about);
     return finish(&t);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static void add_facts(struct text *t, const struct report_job *rj, const struct ftree_verdict *v,
+                      const char *json_file)
+{
+    struct report_about about;
+    struct report_room room;
+    struct ftree_ranks ranks = {0};
+    char line[LINE], name[16];
+
+    report_about(rj->job, v, &room, &about);
+    ftree_report_component_ranks(rj->job, v, &ranks);
+    ftree_report_ranks(&ranks, line, sizeof(line));
+    add(t, "FAULTLOC_RANKS=%s\n", line);
+    ftree_report_headline(&about, line, sizeof(line));
+    add(t, "FAULTLOC_TEXT=%s\n", line);
+    add(t, "FAULTLOC_JOB=%s\n", rj->id);
+    add(t, "FAULTLOC_ACTION=%s\n", report_ends_job(rj, v) ? "abort" : "report");
+    add(t, "FAULTLOC_ID=%lld\n", (long long) v->id);
+    add(t, "FAULTLOC_FLN=%s\n", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
+    add(t, "FAULTLOC_CLASS=%s\n", about.class_);
+    add(t, "FAULTLOC_ORIGIN=%s\n", about.origin);
+    add(t, "FAULTLOC_CONFIDENCE=%d.%03d\n", v->confidence / 1000, v->confidence % 1000);
+    add(t, "FAULTLOC_KIND=%s\n", about.kind);
+    add(t, "FAULTLOC_COMPONENT=%s\n", about.name);
+    add(t, "FAULTLOC_HOST=%s\n", about.node);
+    add(t, "FAULTLOC_RULE=%s\n", v->rule);
+    add(t, "FAULTLOC_REPORT=%s\n", json_file ? json_file : "");
+}
+
+/* Lines become strings behind the pointers to them. */
+static char **split(const char *lines, size_t len)
+{
+    size_t n = 0;
+    char **list, *at;
+
+    for (size_t i = 0; i < len; i++)
+        n += lines[i] == '\n';
+    list = calloc(1, (n + 1) * sizeof(*list) + len + 1);
+    if (!list)
+        return NULL;
+    at = memcpy(list + n + 1, lines, len);
+    for (size_t i = 0; i < n; i++, at++) {
+        list[i] = at;
+        at = strchr(at, '\n');
+        *at = '\0';
+    }
+    return list;
+}
+
+char **ftree_report_facts(const struct report_job *rj, const struct ftree_verdict *v,
+                          const char *json_file)
+{
+    struct text t = {0};
+    char *lines, **list;
+
+    add_facts(&t, rj, v, json_file);
+    lines = finish(&t);
+    list = lines ? split(lines, t.len) : NULL;
+    free(lines);
+    return list;
 }

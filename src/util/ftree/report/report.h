@@ -36,6 +36,13 @@ struct report_change {
     char what[160]; /* ftree_report_setting() */
 };
 
+/* What the scheduler gives the job. */
+struct report_walltime {
+    int64_t end_ms; /* Unix time at which it is to end; 0: not known */
+    int64_t limit_s; /* since it began; 0: not known */
+    bool at_most; /* it will end before: the time is too late by what was before MPI_Init */
+};
+
 struct report_job {
     const struct ftree_job *job;
     const char *id;
@@ -55,6 +62,8 @@ struct report_job {
     ftree_time waiting_at;
     const struct report_change *change[REPORT_CHANGES_MAX]; /* [changes], the oldest first */
     int32_t changes;
+    bool abort; /* the action: a verdict ends the job */
+    struct report_walltime walltime;
 };
 
 /* Purpose: the verdict as a person reads it, several lines, each beginning "[faultloc] "; the last
@@ -71,20 +80,26 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
  * free(3); NULL: out of memory. */
 char *ftree_report_json(const struct report_job *rj);
 
+/* Purpose: the main facts of a verdict as an environment, "FAULTLOC_CLASS=node-outage" and so on, the values
+ * as the JSON has them and safe for a terminal; NULL ends it.  json_file: as above.  One piece, to be freed
+ * by free(3); NULL: out of memory. */
+char **ftree_report_facts(const struct report_job *rj, const struct ftree_verdict *v,
+                          const char *json_file);
+
 /* Purpose: writes a run of a set of ranks or nodes, at equal distances, to f: "3", "0-99",
  * "200-298:2". */
 void ftree_report_run(FILE *f, int32_t first, int32_t step, int32_t count);
 
-/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each beginning
- * with `indent`:
+/* Purpose: merged stacks as an indented tree, a line for each place where ranks part, each
+ * beginning with `indent`:
  *     5 ranks (2-6)  main app.c:40
  *       3 ranks (2, 5-6)  solve solver.c:120 > MPI_Recv
  *       2 ranks (3-4)  compute solver.c:77
  * Returns a string to be freed by free(3); NULL: out of memory. */
 char *ftree_report_stacks(const struct ftree_stacks *s, const char *indent);
 
-/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place.  NULL: out
- * of memory. */
+/* Purpose: the same as JSON: a list of calls, each of which names the one around it by its place.
+ * NULL: out of memory. */
 struct json_object;
 struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s);
 
@@ -123,6 +138,7 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
 /* What a report is about, in words; all strings are names as the JSON has them. */
 struct report_about {
     const char *class_, *origin, *kind, *name, *node;
+    const char *rule; /* "deadlock/cycle" */
     const char *ranks; /* "rank 3", "ranks 4-7" */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */
@@ -165,6 +181,10 @@ const char *ftree_report_over(const char *class_);
 /* Purpose: the last line: hardware or software, and which component; where none is known to be at
  * fault, the explanations in order. */
 void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
+
+/* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left"; limit_s 0:
+ * not known. */
+void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len);
 
 /* Purpose: a line of the table of nodes; addresses may be "". */
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,

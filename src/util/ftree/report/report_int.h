@@ -51,9 +51,22 @@ const char *report_candidate(const struct ftree_job *job, const struct ftree_ver
 /* Purpose: "alive", "dead" or "unreachable", as the verdicts known say. */
 const char *report_node_state(const struct report_job *rj, int32_t node);
 
+/* Purpose: true if the job is ended because of the verdict, or was to be, before it was withdrawn. */
+bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v);
+
+/* Purpose: how much of the walltime was left when such a verdict was located, seconds; -1: not known, or it
+ * is none. */
+int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v);
+
 /* Purpose: the address of a node, NULL: it is not known. */
 const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
                            size_t len);
+
+struct json_object;
+/* Purpose: adds a value, which the object or list then owns.  What there is no memory for is NULL,
+ * and shows in the end: whatever is not whole is not used. */
+void report_set(struct json_object *o, const char *key, struct json_object *value);
+void report_append(struct json_object *list, struct json_object *value);
 
 #pragma GCC visibility pop
 

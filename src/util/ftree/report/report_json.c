@@ -16,14 +16,13 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* What there is no memory for is NULL, and shows in the end: is_whole(). */
-static void set(struct json_object *o, const char *key, struct json_object *value)
+void report_set(struct json_object *o, const char *key, struct json_object *value)
 {
     if (!o || json_object_object_add(o, key, value))
         json_object_put(value);
 }
 
-static void append(struct json_object *list, struct json_object *value)
+void report_append(struct json_object *list, struct json_object *value)
 {
     if (!list || json_object_array_add(list, value))
         json_object_put(value);
@@ -44,7 +43,7 @@ static struct json_object *json_text(const char *s)
 
 static void set_string(struct json_object *o, const char *key, const char *s)
 {
-    set(o, key, json_text(s));
+    report_set(o, key, json_text(s));
 }
 
 static void set_time(struct json_object *o, const char *key, int64_t unix_ms)
@@ -70,7 +69,7 @@ static void set_fraction(struct json_object *o, const char *key, uint64_t thousa
     char buf[32];
 
     snprintf(buf, sizeof(buf), "%" PRIu64 ".%03d", thousandths / 1000, (int) (thousandths % 1000));
-    set(o, key, json_object_new_double_s((double) thousandths / 1000.0, buf));
+    report_set(o, key, json_object_new_double_s((double) thousandths / 1000.0, buf));
 }
 
 static struct json_object *json_ranks(const struct ftree_ranks *ranks)
@@ -79,7 +78,7 @@ static struct json_object *json_ranks(const struct ftree_ranks *ranks)
 
     for (int32_t i = 0; i < ranks->ranges; i++)
         for (int32_t r = ranks->range[i].first; r <= ranks->range[i].last; r++)
-            append(a, json_object_new_int(r));
+            report_append(a, json_object_new_int(r));
     return a;
 }
 
@@ -90,7 +89,7 @@ static struct json_object *json_component_ranks(const struct ftree_job *job,
     struct json_object *a = json_object_new_array();
 
     for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE; r = report_next_rank(job, v, r))
-        append(a, json_object_new_int(r));
+        report_append(a, json_object_new_int(r));
     return a;
 }
 
@@ -111,13 +110,13 @@ static struct json_object *json_component(const struct ftree_job *job,
     set_string(o, "kind", a->kind);
     set_string(o, "name", a->name);
     set_string(o, "node", a->node);
-    set(o, "ranks", json_component_ranks(job, v));
+    report_set(o, "ranks", json_component_ranks(job, v));
     if (v->component.count > 0)
-        set(o, "count", json_object_new_int(v->component.count));
+        report_set(o, "count", json_object_new_int(v->component.count));
     if (a->nodes > 1)
-        set(o, "nodes", json_object_new_int(a->nodes));
+        report_set(o, "nodes", json_object_new_int(a->nodes));
     if (a->pid > 0)
-        set(o, "pid", json_object_new_int(a->pid));
+        report_set(o, "pid", json_object_new_int(a->pid));
     return o;
 }
 
@@ -155,7 +154,7 @@ static struct json_object *json_candidate(const struct report_job *rj,
     set_string(component, "kind", kind);
     set_string(component, "name", name);
     set_string(o, "class", ftree_class_name(c->class_));
-    set(o, "component", component);
+    report_set(o, "component", component);
     set_fraction(o, "confidence", c->confidence);
     if (c->ruled_out)
         set_string(o, "ruled_out_by", v->rule);
@@ -173,6 +172,23 @@ static void set_times(struct json_object *o, const struct report_job *rj,
                  unix_ms(rj, v->withdrawn > v->located ? v->withdrawn : v->located));
 }
 
+static void set_walltime(struct json_object *o, const struct report_job *rj,
+                         const struct ftree_verdict *v)
+{
+    int64_t left = report_walltime_left(rj, v);
+    struct json_object *w;
+
+    if (left < 0)
+        return;
+    w = json_object_new_object();
+    report_set(w, "left_s", json_object_new_int64(left));
+    if (rj->walltime.limit_s > 0)
+        report_set(w, "limit_s", json_object_new_int64(rj->walltime.limit_s));
+    if (rj->walltime.at_most)
+        report_set(w, "at_most", json_object_new_boolean(true));
+    report_set(o, "walltime", w);
+}
+
 static struct json_object *json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
@@ -182,26 +198,27 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     char name[16];
 
     report_about(rj->job, v, &room, &about);
-    set(o, "id", json_object_new_int64(v->id));
+    report_set(o, "id", json_object_new_int64(v->id));
     set_string(o, "class", about.class_);
     set_string(o, "origin", about.origin);
     set_fraction(o, "confidence", v->confidence);
-    set(o, "component", json_component(rj->job, v, &about));
+    report_set(o, "component", json_component(rj->job, v, &about));
     set_times(o, rj, v);
     set_string(o, "rule", v->rule);
     set_unless_empty(o, "raised_by", v->raised_by);
     set_string(o, "because", v->because);
     set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
-    set(o, "symptoms", json_object_new_int64(v->symptoms));
+    report_set(o, "symptoms", json_object_new_int64(v->symptoms));
     for (int32_t i = 0; i < v->evidences; i++)
-        append(evidence, json_evidence(rj, &v->evidence[i]));
-    set(o, "evidence", evidence);
-    set(victims, "count", json_object_new_int(v->victims.count));
-    set(victims, "ranks", json_ranks(&v->victims));
-    set(o, "victims", victims);
+        report_append(evidence, json_evidence(rj, &v->evidence[i]));
+    report_set(o, "evidence", evidence);
+    report_set(victims, "count", json_object_new_int(v->victims.count));
+    report_set(victims, "ranks", json_ranks(&v->victims));
+    report_set(o, "victims", victims);
+    set_walltime(o, rj, v);
     for (int32_t i = 0; i < v->candidates; i++)
-        append(candidates, json_candidate(rj, v, i));
-    set(o, "candidates", candidates);
+        report_append(candidates, json_candidate(rj, v, i));
+    report_set(o, "candidates", candidates);
     return o;
 }
 
@@ -212,8 +229,8 @@ static struct json_object *json_job(const struct report_job *rj)
     struct json_object *o = json_object_new_object();
 
     set_string(o, "id", rj->id);
-    set(o, "size", json_object_new_int(rj->job->size));
-    set(o, "nodes", json_object_new_int(rj->job->nodes));
+    report_set(o, "size", json_object_new_int(rj->job->size));
+    report_set(o, "nodes", json_object_new_int(rj->job->nodes));
     set_time(o, "started", rj->started_ms);
     return o;
 }
@@ -222,11 +239,11 @@ static struct json_object *json_end(const struct report_waiting *w, int i)
 {
     struct json_object *o = json_object_new_object();
 
-    set(o, "rank", json_object_new_int(w->end[i].rank));
+    report_set(o, "rank", json_object_new_int(w->end[i].rank));
     set_string(o, "node", w->end[i].node);
     set_string(o, "state", w->end[i].state);
     if (w->end[i].count > 0)
-        set(o, "count", json_object_new_int(w->end[i].count));
+        report_set(o, "count", json_object_new_int(w->end[i].count));
     return o;
 }
 
@@ -236,8 +253,8 @@ static struct json_object *json_class(const struct report_waiting *w, int i)
 
     set_string(o, "call", w->class_[i].call);
     set_unless_empty(o, "communicator", w->class_[i].comm);
-    set(o, "count", json_object_new_int(w->class_[i].count));
-    set(o, "example", json_object_new_int(w->class_[i].example));
+    report_set(o, "count", json_object_new_int(w->class_[i].count));
+    report_set(o, "example", json_object_new_int(w->class_[i].example));
     set_string(o, "node", w->class_[i].node);
     return o;
 }
@@ -251,14 +268,14 @@ static struct json_object *json_waiting(const struct report_job *rj)
 
     report_waiting(rj, rj->waiting, &room, &words);
     set_time(o, "at", unix_ms(rj, rj->waiting_at));
-    set(o, "waited_s", json_object_new_int64(words.seconds));
-    set(o, "count", json_object_new_int(words.count));
+    report_set(o, "waited_s", json_object_new_int64(words.seconds));
+    report_set(o, "count", json_object_new_int(words.count));
     for (int i = 0; i < words.ends; i++)
-        append(ends, json_end(&words, i));
-    set(o, "ends", ends);
+        report_append(ends, json_end(&words, i));
+    report_set(o, "ends", ends);
     for (int i = 0; i < words.classes; i++)
-        append(classes, json_class(&words, i));
-    set(o, "classes", classes);
+        report_append(classes, json_class(&words, i));
+    report_set(o, "classes", classes);
     return o;
 }
 
@@ -275,9 +292,9 @@ static struct json_object *json_nodes(const struct report_job *rj)
             if (a)
                 set_string(address, ftree_path_name(path), a);
         }
-        set(o, "address", address);
+        report_set(o, "address", address);
         set_string(o, "state", report_node_state(rj, n));
-        append(list, o);
+        report_append(list, o);
     }
     return list;
 }
@@ -304,7 +321,7 @@ static struct json_object *json_change(const struct report_job *rj, const struct
     struct json_object *o = json_object_new_object();
 
     set_time(o, "at", unix_ms(rj, c->at));
-    set(o, "uid", json_object_new_int64(c->uid));
+    report_set(o, "uid", json_object_new_int64(c->uid));
     set_string(o, "what", c->what);
     return o;
 }
@@ -314,7 +331,7 @@ static struct json_object *json_changes(const struct report_job *rj)
     struct json_object *list = json_object_new_array();
 
     for (int32_t i = 0; i < rj->changes; i++)
-        append(list, json_change(rj, rj->change[i]));
+        report_append(list, json_change(rj, rj->change[i]));
     return list;
 }
 
@@ -326,19 +343,19 @@ char *ftree_report_json(const struct report_job *rj)
     char *copy;
 
     set_string(o, "schema", "faultloc-report/1");
-    set(o, "job", json_job(rj));
+    report_set(o, "job", json_job(rj));
     for (int32_t i = 0; i < rj->knowns; i++)
-        append(list, json_verdict(rj, rj->known[i]));
-    set(o, "verdicts", list);
+        report_append(list, json_verdict(rj, rj->known[i]));
+    report_set(o, "verdicts", list);
     if (rj->waiting)
-        set(o, "waiting", json_waiting(rj));
+        report_set(o, "waiting", json_waiting(rj));
     if (rj->changes > 0)
-        set(o, "settings", json_changes(rj));
+        report_set(o, "settings", json_changes(rj));
     if (rj->verbose || (rj->job->node_name && rj->job->nodes <= REPORT_NODES_MAX))
-        set(o, "node_table", json_nodes(rj));
+        report_set(o, "node_table", json_nodes(rj));
     for (int32_t i = 0; i < rj->traces; i++)
-        append(trace, json_text(rj->trace[i]));
-    set(o, "trace", trace);
+        report_append(trace, json_text(rj->trace[i]));
+    report_set(o, "trace", trace);
     if (is_whole(o))
         s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
                                                   JSON_C_TO_STRING_NOSLASHESCAPE);

@@ -117,18 +117,6 @@ char *ftree_report_stacks(const struct ftree_stacks *s, const char *indent)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void set(struct json_object *o, const char *key, struct json_object *value)
-{
-    if (!o || json_object_object_add(o, key, value))
-        json_object_put(value);
-}
-
-static void append(struct json_object *list, struct json_object *value)
-{
-    if (!list || json_object_array_add(list, value))
-        json_object_put(value);
-}
-
 /* As in a status: runs are [first, count, step]. */
 static struct json_object *json_ranks(const struct ftree_spans *s)
 {
@@ -138,14 +126,14 @@ static struct json_object *json_ranks(const struct ftree_spans *s)
     for (int32_t i = 0; i < s->n;) {
         first = ftree_spans_run(s, &i, &step, &count);
         run = json_object_new_array();
-        append(run, json_object_new_int(first));
-        append(run, json_object_new_int(count));
+        report_append(run, json_object_new_int(first));
+        report_append(run, json_object_new_int(count));
         if (step > 1)
-            append(run, json_object_new_int(step));
-        append(runs, run);
+            report_append(run, json_object_new_int(step));
+        report_append(runs, run);
     }
-    set(o, "count", json_object_new_int(s->count));
-    set(o, "runs", runs);
+    report_set(o, "count", json_object_new_int(s->count));
+    report_set(o, "runs", runs);
     return o;
 }
 
@@ -153,16 +141,16 @@ static struct json_object *json_call(const struct ftree_stack *c)
 {
     struct json_object *o = json_object_new_object();
 
-    set(o, "parent", json_object_new_int(c->parent));
+    report_set(o, "parent", json_object_new_int(c->parent));
     if (*c->function)
-        set(o, "function", json_object_new_string(c->function));
+        report_set(o, "function", json_object_new_string(c->function));
     if (*c->file)
-        set(o, "file", json_object_new_string(c->file));
+        report_set(o, "file", json_object_new_string(c->file));
     if (c->line > 0)
-        set(o, "line", json_object_new_int(c->line));
+        report_set(o, "line", json_object_new_int(c->line));
     if (*c->module)
-        set(o, "module", json_object_new_string(c->module));
-    set(o, "ranks", json_ranks(&c->ranks));
+        report_set(o, "module", json_object_new_string(c->module));
+    report_set(o, "ranks", json_ranks(&c->ranks));
     return o;
 }
 
@@ -171,11 +159,11 @@ struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s)
     struct json_object *o = json_object_new_object(), *calls = json_object_new_array();
 
     for (int32_t i = 0; i < s->n; i++)
-        append(calls, json_call(&s->items[i]));
-    set(o, "calls", calls);
-    set(o, "further_calls", json_object_new_int(s->dropped));
-    set(o, "missing", json_ranks(&s->missing));
+        report_append(calls, json_call(&s->items[i]));
+    report_set(o, "calls", calls);
+    report_set(o, "further_calls", json_object_new_int(s->dropped));
+    report_set(o, "missing", json_ranks(&s->missing));
     if (*s->why)
-        set(o, "why_missing", json_object_new_string(s->why));
+        report_set(o, "why_missing", json_object_new_string(s->why));
     return o;
 }

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/report/report_int.h"
+#include "ftree/base/base.h"
 #include "ftree/topology/tree.h"
 
 #include <stdio.h>
@@ -200,6 +201,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .origin = ftree_origin_name(ftree_class_origin(v->class_)),
                               .kind = ftree_kind_name(v->kind),
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
+                              .rule = v->rule,
                               .ranks = room->ranks,
                               .nodes = report_nodes(job, v),
                               .pid = v->pid,
@@ -299,7 +301,7 @@ static void place(const struct report_about *a, char *buf, size_t len)
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
 {
     static const struct {
-        const char *class_, *one, *several;
+        const char *what, *one, *several; /* a class; a rule where that says more */
     } rows[] = {
         {"node-outage", " is down", " are down"},
         {"node-frozen", " is frozen", " are frozen"},
@@ -312,8 +314,13 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"user-code-hang", " hangs in user code", " hang in user code"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
         {"deadlock", " is in a deadlock", " wait for each other"},
+        {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",
+         " have called MPI_Finalize, and others wait for them"},
         {"collective-mismatch", " does not match the others in a collective",
-         " do not match the others in a collective"},
+         " are in collectives that do not match"},
+        {"collective-mismatch/behind",
+         " has called MPI_Finalize, and others wait for it in a collective",
+         " have called MPI_Finalize, and others wait for them in a collective"},
         {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
     };
     const char *words = ": cause not identified";
@@ -324,7 +331,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         return;
     }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (is(rows[i].class_, a->class_))
+        if (is(rows[i].what, a->class_) || (a->rule && is(rows[i].what, a->rule)))
             words = are_several(a) ? rows[i].several : rows[i].one;
     if (a->pid > 0)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
@@ -608,6 +615,31 @@ void ftree_report_node(const char *name, const char *data, const char *mgmt, con
     snprintf(buf, len, "%s: %s%s%s%s%s%s%s", name, *data ? "data " : "", data,
              *data && *mgmt ? ", " : "", *mgmt ? "mgmt " : "", mgmt, *data || *mgmt ? ": " : "",
              state);
+}
+
+bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    return rj->abort && !v->local_only && ftree_class_ends_job(v->class_) &&
+           !ftree_verdict_is_held(v);
+}
+
+int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
+
+    if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
+        return -1;
+    return located_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - located_ms) / 1000 : 0;
+}
+
+void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len)
+{
+    char limit[40] = "";
+
+    if (limit_s > 0)
+        snprintf(limit, sizeof(limit), "of %lld min ", (long long) limit_s / 60);
+    snprintf(buf, len, "action abort: %s%lld min %swalltime were left", at_most ? "at most " : "",
+             (long long) left_s / 60, limit);
 }
 
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)

@@ -55,13 +55,13 @@
  *                   not behind a switch above the asking node
  *   behind-data     and over the data path
  *   deputy-connects whether the deputy's best answer over some path is "connected"
- *   launcher        what the process manager has told: nothing, that a process of the suspect ended,
- *                   or that it has lost its own daemon there
+ *   launcher        what the process manager has told: nothing, that a process of the suspect
+ *                   ended, or that it has lost its own daemon there
  *   transport       reset: the netmod of another rank was reset by a rank of the suspect
- *   waits           of ranks that wait for each other: a cycle (all of them need all), a knot (some need
- *                   one of several), a rank that has called MPI_Finalize and that others wait for, in a
- *                   message (missing-partner) or a collective (behind), or collectives that do not match
- *                   (different) */
+ *   waits           of ranks that wait for each other: a cycle (all of them need all), a knot (some
+ *                   need one of several), a rank that has called MPI_Finalize and that others wait
+ *                   for, in a message (missing-partner) or a collective (behind), or collectives
+ *                   that do not match (different) */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \

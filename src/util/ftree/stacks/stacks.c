@@ -6,7 +6,7 @@
 #include "ftree/stacks/stacks.h"
 
 #include "ftree/waits/classes.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +144,8 @@ struct order {
     int32_t count, index;
 };
 
-/* Those of the most ranks first; no call counts more than the one that called it, and is behind it. */
+/* Those of the most ranks first; no call counts more than the one that called it, and is behind
+ * it. */
 static int by_count(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
@@ -159,8 +160,8 @@ static bool put_call(struct ftree *ft, const struct ftree_stack *c, int32_t pare
     uint8_t buf[CALL_BYTES];
     struct wire_codec w = {.p = buf};
 
-    waits_put_signed(&w, parent);
-    waits_put_signed(&w, c->line);
+    ftree_put_signed(&w, parent);
+    ftree_put_signed(&w, c->line);
     ftree_wire_text(&w, (char *) (uintptr_t) c->function, sizeof(c->function));
     ftree_wire_text(&w, (char *) (uintptr_t) c->file, sizeof(c->file));
     ftree_wire_text(&w, (char *) (uintptr_t) c->module, sizeof(c->module));
@@ -173,8 +174,8 @@ static bool put_numbers(struct ftree *ft, int64_t a, int64_t b, struct ftree_byt
     uint8_t buf[2 * NUMBER_BYTES];
     struct wire_codec w = {.p = buf};
 
-    waits_put_signed(&w, a);
-    waits_put_signed(&w, b);
+    ftree_put_signed(&w, a);
+    ftree_put_signed(&w, b);
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
@@ -250,8 +251,8 @@ static bool get_call(struct ftree *ft, struct wire_codec *c, struct ftree_stacks
 
     if (!call)
         return false;
-    call->parent = (int32_t) waits_get_within(c, FTREE_NONE, out->n - 2);
-    call->line = (int32_t) waits_get_within(c, 0, INT32_MAX);
+    call->parent = (int32_t) ftree_get_within(c, FTREE_NONE, out->n - 2);
+    call->line = (int32_t) ftree_get_within(c, 0, INT32_MAX);
     ftree_wire_text(c, call->function, sizeof(call->function));
     ftree_wire_text(c, call->file, sizeof(call->file));
     ftree_wire_text(c, call->module, sizeof(call->module));
@@ -260,8 +261,8 @@ static bool get_call(struct ftree *ft, struct wire_codec *c, struct ftree_stacks
 
 static bool get_detail(struct ftree *ft, struct wire_codec *c, struct ftree_stacks *out)
 {
-    int32_t rank = (int32_t) waits_get_within(c, 0, c->job->size - 1);
-    int32_t len = (int32_t) waits_get_within(c, 0, FTREE_DETAIL_BYTES);
+    int32_t rank = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
+    int32_t len = (int32_t) ftree_get_within(c, 0, FTREE_DETAIL_BYTES);
 
     if (c->bad || (size_t) len > c->len - c->at) {
         c->bad = true;
@@ -273,17 +274,17 @@ static bool get_detail(struct ftree *ft, struct wire_codec *c, struct ftree_stac
 
 bool ftree_stacks_get(struct ftree *ft, struct wire_codec *c, struct ftree_stacks *out)
 {
-    int32_t n = (int32_t) waits_get_within(c, 0, FTREE_STACKS_MAX);
+    int32_t n = (int32_t) ftree_get_within(c, 0, FTREE_STACKS_MAX);
 
-    out->dropped = (int32_t) waits_get_within(c, 0, INT32_MAX);
+    out->dropped = (int32_t) ftree_get_within(c, 0, INT32_MAX);
     for (int32_t i = 0; i < n && !c->bad; i++)
         if (!get_call(ft, c, out))
             return false;
     if (!ftree_classes_get_spans(ft, c, c->job->size, &out->missing))
         return false;
     ftree_wire_text(c, out->why, sizeof(out->why));
-    n = (int32_t) waits_get_within(c, 0, FTREE_DETAILS_MAX);
-    waits_get_within(c, 0, 0);
+    n = (int32_t) ftree_get_within(c, 0, FTREE_DETAILS_MAX);
+    ftree_get_within(c, 0, 0);
     for (int32_t i = 0; i < n && !c->bad; i++)
         if (!get_detail(ft, c, out))
             return false;

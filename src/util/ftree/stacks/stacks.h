@@ -11,10 +11,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Stacks of many ranks as one prefix tree: each function that is on a stack, at its line, below those that
- * called it, with the ranks whose stacks have it.  Ranks that do the same are one line however many they
- * are.  Trees of several nodes are merged; one that travels is bounded by dropping what the fewest
- * ranks have.
+ * Stacks of many ranks as one prefix tree: each function that is on a stack, at its line, below
+ * those that called it, with the ranks whose stacks have it.  Ranks that do the same are one line
+ * however many they are.  Trees of several nodes are merged; one that travels is bounded by
+ * dropping what the fewest ranks have.
  *
  * Source: STAT (Arnold et al., "Stack Trace Analysis for Large Scale Debugging", IPDPS 2007).
  */
@@ -28,8 +28,8 @@
 bool ftree_stacks_add(struct ftree *ft, struct ftree_stacks *s, int32_t rank,
                       const struct ftree_call *call, int32_t n);
 
-/* Purpose: keeps a text about one rank, at most FTREE_DETAIL_BYTES; no more than FTREE_DETAILS_MAX are
- * kept.  False: out of memory. */
+/* Purpose: keeps a text about one rank, at most FTREE_DETAIL_BYTES; no more than FTREE_DETAILS_MAX
+ * are kept.  False: out of memory. */
 bool ftree_stacks_add_detail(struct ftree *ft, struct ftree_stacks *s, int32_t rank,
                              const void *text, size_t len);
 

@@ -154,7 +154,8 @@ struct known {
     uint8_t confirm_asks; /* how often it will still be asked about once more */
     bool confirm_excused; /* because the own tick was late */
     bool suspended; /* the job may be, then: no rank that runs has been seen yet */
-    bool resumes; /* it was, for longer than a question takes: its ranks go on one after the other */
+    bool resumes; /* it was, for longer than a question takes: its ranks go on one after the
+                   * other */
     uint8_t doublings; /* of the pause until it is asked about again */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
@@ -190,7 +191,8 @@ struct peer {
 struct ftree_state {
     FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
-    int32_t unsent, rechecked; /* how many of them have `up`; times of `recheck` and `confirm` set */
+    int32_t unsent, rechecked; /* how many of them have `up`; times of `recheck` and `confirm`
+                                * set */
     int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
@@ -227,6 +229,8 @@ void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
                          struct ftree_verdict *v);
 void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
                         struct ftree_verdict *v);
+/* A standing one about ranks that wait for each other. */
+bool ftree_verdict_is_wait(const struct summary *v);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);

@@ -481,6 +481,11 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
     return ftree_verdict_ends_all(ft, node);
 }
 
+bool ftree_verdict_is_wait(const struct summary *v)
+{
+    return !v->withdrawn && ftree_class_says(v->class_, FTREE_IS_WAIT);
+}
+
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 {
     return !v->withdrawn && ftree_class_says(v->class_, FTREE_ENDS_RANKS);
@@ -488,10 +493,7 @@ bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 
 bool ftree_verdict_ends_job(const struct ftree_verdict *v)
 {
-    for (int32_t i = 0; i < v->evidences; i++)
-        if (v->evidence[i].proc_state == 't')
-            return false;
-    return !v->withdrawn && ftree_class_ends_job(v->class_);
+    return !v->withdrawn && ftree_class_ends_job(v->class_) && !ftree_verdict_is_held(v);
 }
 
 /* The sign holds only where the kernel refuses the agent's port. */

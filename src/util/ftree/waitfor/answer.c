@@ -5,7 +5,7 @@
 
 #include "ftree/waitfor/waitfor.h"
 
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ uint64_t waitfor_print(const struct waitfor_answer *a)
         print = mix(print, (uint64_t) r->thread << 40 | (uint64_t) r->threads << 32 |
                                (uint64_t) r->state << 24 | (uint64_t) r->mode << 16);
         print = mix(print, r->stamp);
-        print = mix(print, (uint64_t) r->call << 32 | (uint32_t) r->requests);
+        print = mix(print, (uint64_t) ftree_waits_own_call(r) << 32 | (uint32_t) r->requests);
     }
     return print ? print : 1;
 }
@@ -55,11 +55,11 @@ _Static_assert(4 * 5 + WAITS_PEERS_MAX * EXCHANGE_BYTES +
 
 static void put_exchange(struct wire_codec *c, const struct waits_exchange *x)
 {
-    waits_put_signed(c, x->peer);
-    waits_put_number(c, x->sent.count);
-    waits_put_number(c, x->sent.sum);
-    waits_put_number(c, x->received.count);
-    waits_put_number(c, x->received.sum);
+    ftree_put_signed(c, x->peer);
+    ftree_put_number(c, x->sent.count);
+    ftree_put_number(c, x->sent.sum);
+    ftree_put_number(c, x->received.count);
+    ftree_put_number(c, x->received.sum);
 }
 
 static void put_exchanges(struct wire_codec *c, const struct waits_page *page, const int32_t *with,
@@ -69,7 +69,7 @@ static void put_exchanges(struct wire_codec *c, const struct waits_page *page, c
 
     for (int32_t i = 0; i < page->exchanges; i++)
         n += is_wanted(page->exchange[i].peer, with, withs);
-    waits_put_signed(c, n);
+    ftree_put_signed(c, n);
     for (int32_t i = 0; i < page->exchanges; i++)
         if (is_wanted(page->exchange[i].peer, with, withs))
             put_exchange(c, &page->exchange[i]);
@@ -87,14 +87,14 @@ static void put_flows(struct wire_codec *c, const struct waits_flow *flow, int32
 
     for (int32_t i = 0; i < flows; i++)
         n += flow_is_wanted(&flow[i], with, withs);
-    waits_put_signed(c, n);
+    ftree_put_signed(c, n);
     for (int32_t i = 0; i < flows; i++) {
         if (!flow_is_wanted(&flow[i], with, withs))
             continue;
-        waits_put_signed(c, flow[i].peer);
-        waits_put_signed(c, flow[i].tag);
-        waits_put_number(c, flow[i].context);
-        waits_put_number(c, flow[i].count);
+        ftree_put_signed(c, flow[i].peer);
+        ftree_put_signed(c, flow[i].tag);
+        ftree_put_number(c, flow[i].context);
+        ftree_put_number(c, flow[i].count);
     }
 }
 
@@ -159,12 +159,12 @@ bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, in
         page = NULL;
         seen = seen == WAITFOR_READY ? WAITFOR_UNABLE : seen;
     }
-    waits_put_signed(&c, rank);
+    ftree_put_signed(&c, rank);
     ftree_wire_number(&c, seen, 1, 0);
     ftree_wire_number(&c, since != 0, 1, 0);
     if (since)
         ftree_wire_age(&c, &since, 8, 1);
-    waits_put_signed(&c, page ? page->records : 0);
+    ftree_put_signed(&c, page ? page->records : 0);
     return ftree_bytes_append(ft, out, head, c.at) &&
            (!page || put_page(ft, out, page, with, withs));
 }
@@ -180,39 +180,39 @@ struct tables {
 
 static int32_t get_exchanges(struct wire_codec *c, struct waits_exchange *x)
 {
-    int32_t n = (int32_t) waits_get_within(c, 0, WAITS_PEERS_MAX);
+    int32_t n = (int32_t) ftree_get_within(c, 0, WAITS_PEERS_MAX);
 
     for (int32_t i = 0; i < n && !c->bad; i++) {
-        x[i].peer = (int32_t) waits_get_within(c, 0, c->job->size - 1);
-        x[i].sent.count = waits_get_u32(c);
-        x[i].sent.sum = waits_get_number(c);
-        x[i].received.count = waits_get_u32(c);
-        x[i].received.sum = waits_get_number(c);
+        x[i].peer = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
+        x[i].sent.count = ftree_get_u32(c);
+        x[i].sent.sum = ftree_get_number(c);
+        x[i].received.count = ftree_get_u32(c);
+        x[i].received.sum = ftree_get_number(c);
     }
     return n;
 }
 
 static int32_t get_flows(struct wire_codec *c, struct waits_flow *f, int32_t most, uint8_t kind)
 {
-    int32_t n = (int32_t) waits_get_within(c, 0, most);
+    int32_t n = (int32_t) ftree_get_within(c, 0, most);
 
     for (int32_t i = 0; i < n && !c->bad; i++) {
         f[i].kind = kind;
-        f[i].peer = (int32_t) waits_get_within(c, WAITS_ANY, c->job->size - 1);
-        f[i].tag = (int32_t) waits_get_within(c, INT32_MIN, INT32_MAX);
-        f[i].context = waits_get_u32(c);
-        f[i].count = waits_get_u32(c);
+        f[i].peer = (int32_t) ftree_get_within(c, WAITS_ANY, c->job->size - 1);
+        f[i].tag = (int32_t) ftree_get_within(c, INT32_MIN, INT32_MAX);
+        f[i].context = ftree_get_u32(c);
+        f[i].count = ftree_get_u32(c);
     }
     return n;
 }
 
 static void get_head(struct wire_codec *c, struct waitfor_answer *a)
 {
-    a->rank = (int32_t) waits_get_within(c, 0, c->job->size - 1);
+    a->rank = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
     a->seen = (uint8_t) ftree_wire_number(c, 0, 1, WAITFOR_SEEN_COUNT);
     if (ftree_wire_number(c, 0, 1, 2))
         ftree_wire_age(c, &a->since, 8, 1);
-    a->records = (int32_t) waits_get_within(c, 0, WAITS_THREADS_MAX);
+    a->records = (int32_t) ftree_get_within(c, 0, WAITS_THREADS_MAX);
     c->bad |= a->seen == WAITFOR_READY && a->records == 0;
 }
 

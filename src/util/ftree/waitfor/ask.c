@@ -6,7 +6,7 @@
 #include "ftree/waitfor/waitfor.h"
 
 #include "ftree/base/event.h"
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,26 +50,21 @@ void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own)
 
 static bool is_of_wait(const struct summary *v, int32_t rank)
 {
-    if (v->withdrawn ||
-        (v->class_ != FTREE_CLASS_DEADLOCK && v->class_ != FTREE_CLASS_COLLECTIVE_MISMATCH))
+    if (!ftree_verdict_is_wait(v))
         return false;
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
-static bool is_well(struct ftree *ft, int32_t rank)
-{
-    struct ftree_rank_state s;
-
-    ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
-    return ftree_symptom_is_well(&s);
-}
-
-void waitfor_goes_on(struct ftree *ft, int32_t rank)
+void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
 {
     struct ftree_event e = {.kind = FTREE_EVENT_OVER};
+    struct ftree_rank_state s;
 
     FTREE_EACH(const struct known, k, ft->state->known) {
-        if (!is_of_wait(&k->v, rank) || !is_well(ft, rank))
+        if (!is_of_wait(&k->v, rank))
+            continue;
+        ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
+        if (!ftree_symptom_is_well(&s) || (unless_it_waits && s.waiting > 0))
             continue;
         e.node = k->v.node;
         e.by = k->v.fln;
@@ -100,7 +95,7 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank,
         if (is_as_before(own, page))
             return;
         if (own->records > 0)
-            waitfor_goes_on(ft, rank);
+            waitfor_goes_on(ft, rank, false);
         forget_records(ft, own);
         own->record = ftree_alloc(ft, NULL, size);
         if (own->record) {
@@ -141,13 +136,13 @@ static struct waitfor_look *push_look(struct ftree *ft, int32_t from, uint32_t n
 
 static bool read_with(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
 {
-    int32_t n = (int32_t) waits_get_within(c, 0, WAITS_PEERS_MAX), *with;
+    int32_t n = (int32_t) ftree_get_within(c, 0, WAITS_PEERS_MAX), *with;
 
     for (int32_t i = 0; i < n && !c->bad; i++) {
         with = FTREE_PUSH(ft, l->with);
         if (!with)
             return false;
-        *with = (int32_t) waits_get_within(c, 0, ft->job->size - 1);
+        *with = (int32_t) ftree_get_within(c, 0, ft->job->size - 1);
     }
     return !c->bad;
 }
@@ -156,7 +151,7 @@ static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_loo
 {
     struct waitfor_looked r = {.with = l->with.n}, *slot;
 
-    r.rank = (int32_t) waits_get_within(c, 0, ft->job->size - 1);
+    r.rank = (int32_t) ftree_get_within(c, 0, ft->job->size - 1);
     r.i = c->bad ? FTREE_NONE : ftree_place_of(ft->job, ft->self, r.rank);
     if (r.i == FTREE_NONE || l->ranks.n >= ftree_ranks_of(ft->job, ft->self) ||
         !read_with(ft, c, l))

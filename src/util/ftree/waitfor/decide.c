@@ -182,15 +182,36 @@ static bool fill_in(struct ftree *ft, const struct waits *w, const int32_t *set,
 
 /* ---- what a reduction has found -------------------------------------------------------------- */
 
+static bool is_not_asked(const struct waitfor_candidate *c)
+{
+    return c->kind == WAITFOR_CORE && c->state == WAITFOR_DUE && c->round == 0 && !c->verdict;
+}
+
+/* Of an open core more ranks may be about to stall: as with a mismatch, they get half a stall limit
+ * from when the first of them were found. */
+static ftree_time when_to_ask(struct ftree *ft, ftree_time now, const struct waits_core *core)
+{
+    ftree_time t = core->is_open ? now + ft->cfg.stall / 2 : now;
+
+    FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
+        for (int32_t i = 0; i < core->ranks && is_not_asked(c); i++)
+            if (c->ranks.n > 0 && c->ranks.items[0].rank == core->rank[i])
+                t = ftree_min(t, c->next);
+    return t;
+}
+
 static void consider_core(struct ftree *ft, ftree_time now, const struct waits *w,
                           const struct waits_core *core)
 {
+    ftree_time when = when_to_ask(ft, now, core);
     int32_t set[WAITERS_MAX + 1];
     struct waitfor_candidate *c;
-    bool fits;
+    bool fits, is_new = take(ft, now, WAITFOR_CORE,
+                             key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
 
-    if (!take(ft, now, WAITFOR_CORE, key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing),
-              &c))
+    if (is_new || (c && is_not_asked(c)))
+        c->next = when;
+    if (!is_new)
         return;
     c->is_core_missing = core->missing;
     if (core->missing) {
@@ -223,32 +244,43 @@ static bool add_few(struct ftree *ft, struct waitfor_candidate *c, const struct 
     return true;
 }
 
+/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
+ * a stall limit, and for a whole one as long as they could make the few the many. */
+static ftree_time patience(const struct ftree *ft, const struct waits_mismatch *m)
+{
+    int32_t missing = m->size > m->told ? m->size - m->told : 0;
+    bool settled = m->classes < 2 || m->class_[0].count > m->class_[1].count + missing;
+
+    if (m->size > 0 && missing == 0)
+        return 0;
+    return settled ? ft->cfg.stall / 2 : ft->cfg.stall;
+}
+
 /* True: it is new, or more members have spoken before any was asked. */
 static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m,
-                          bool all_told, struct waitfor_candidate **out)
+                          struct waitfor_candidate **out)
 {
+    ftree_time until = now + patience(ft, m);
     struct waitfor_candidate *c;
     bool is_new = take(ft, now, WAITFOR_MISMATCH,
                        key_of(WAITFOR_MISMATCH, &m->comm.first, 1, m->comm.context), out);
 
     c = *out;
     if (is_new)
-        c->next = all_told ? now : now + ft->cfg.stall / 2;
+        c->next = until;
     if (is_new || !c || c->state != WAITFOR_DUE || c->round > 0 || m->told <= c->mismatch->told)
         return is_new;
-    c->next = all_told ? now : c->next;
+    c->next = ftree_min(c->next, until);
     c->ranks.n = c->with.n = 0;
     return true;
 }
 
-/* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
- * a stall limit, since until then the few may look like the many. */
 static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
 {
     bool all_told = m->size > 0 && m->told >= m->size, fits;
     struct waitfor_candidate *c;
 
-    if ((!all_told && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, all_told, &c))
+    if ((!all_told && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, &c))
         return;
     fits = keep_mismatch(ft, c, m);
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX && fits; i++) {
@@ -321,6 +353,10 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
             c->next = now; /* one of its ranks may have gone on */
         if (c->state == WAITFOR_DROPPED && c->next == FTREE_NEVER)
             c->next = now; /* it is gone, and forgotten */
+        if (is_not_asked(c) && !c->was_there) {
+            c->state = WAITFOR_DROPPED; /* it has grown, or fallen apart */
+            c->next = now;
+        }
     }
 }
 

@@ -145,27 +145,16 @@ struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now)
         rc = add_below(ft, w);
     if (!rc)
         rc = add_ends(ft, w, now);
-    if (!rc)
-        rc = ftree_waits_reduce(w);
-    if (!rc)
-        return w;
-    ftree_waits_destroy(w);
-    return NULL;
+    return ftree_waits_reduced(w, ftree_route_is_root(ft), rc);
 }
 
 /* ---- whose victims --------------------------------------------------------------------------- */
-
-static bool is_of_waits(const struct known *k)
-{
-    return !k->v.withdrawn && (k->v.class_ == FTREE_CLASS_DEADLOCK ||
-                               k->v.class_ == FTREE_CLASS_COLLECTIVE_MISMATCH);
-}
 
 /* Of a core that was found elsewhere only the verdict is known. */
 static bool are_there_others(const struct ftree *ft, const struct known *k)
 {
     FTREE_EACH(const struct known, other, ft->state->known)
-        if (other != k && is_of_waits(other))
+        if (other != k && ftree_verdict_is_wait(&other->v))
             return true;
     FTREE_EACH(const struct waitfor_candidate, c, ft->waitfor->work->candidates)
         if (c->kind == WAITFOR_CORE && c->was_there && c->verdict != k->v.id)
@@ -176,7 +165,7 @@ static bool are_there_others(const struct ftree *ft, const struct known *k)
 static bool has_other_verdict(const struct ftree *ft, const struct known *k, int32_t core)
 {
     FTREE_EACH(const struct known, other, ft->state->known)
-        if (other != k && is_of_waits(other) && other->v.rank == core)
+        if (other != k && ftree_verdict_is_wait(&other->v) && other->v.rank == core)
             return true;
     return false;
 }
@@ -196,22 +185,40 @@ static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
     return what == WAITS_BLOCKED || what == WAITS_DONE;
 }
 
-/* Of those that found no room in the list only the number is known. */
+/* The next of those who wait, from the i-th on, who is a victim of another finding. */
+static bool next_of_others(const struct ftree *ft, const struct waits *w, const struct known *k,
+                           int32_t own_core, int32_t *i, int32_t *rank)
+{
+    int32_t core;
+
+    while (ftree_waits_rank_at(w, (*i)++, rank))
+        if (ftree_waits_of(w, *rank, &core) == WAITS_BLOCKED && core != own_core &&
+            (own_core != FTREE_NONE || has_other_verdict(ft, k, core)))
+            return true;
+    return false;
+}
+
+/* Both are sorted.  Of victims that found no room in the list only the number is known. */
 static void leave_out(const struct ftree *ft, const struct waits *w, const struct known *k,
                       int32_t own_core, struct ftree_ranks *victims)
 {
-    int32_t unlisted = victims->count - ftree_ranks_listed(victims), core;
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), i = 0, rank;
+    bool more = next_of_others(ft, w, k, own_core, &i, &rank);
     struct ftree_ranks own = {0};
 
-    for (int32_t rank = 0; rank < ft->job->size; rank++) {
-        bool is_others = ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != own_core &&
-                         (own_core != FTREE_NONE || has_other_verdict(ft, k, core));
-        bool is_listed = ftree_ranks_has(victims, rank);
-        if (is_listed && !is_others)
-            ftree_ranks_add(&own, rank, rank);
-        else if (!is_listed && is_others)
-            unlisted--;
+    for (int32_t r = 0; r < victims->ranges; r++) {
+        int32_t from = victims->range[r].first, last = victims->range[r].last;
+        for (; more && rank <= last; more = next_of_others(ft, w, k, own_core, &i, &rank)) {
+            unlisted -= rank < from;
+            if (rank > from)
+                ftree_ranks_add(&own, from, rank - 1);
+            from = rank < from ? from : rank + 1;
+        }
+        if (from <= last)
+            ftree_ranks_add(&own, from, last);
     }
+    for (; more; more = next_of_others(ft, w, k, own_core, &i, &rank))
+        unlisted--;
     own.count += unlisted > 0 ? unlisted : 0;
     *victims = own;
 }
@@ -277,45 +284,73 @@ static void again_later(struct ftree *ft, ftree_time now, bool same)
     w->tell_again = now + w->tell_pause;
 }
 
+static bool send_up(struct ftree *ft, ftree_time now, int32_t to, const waitfor_bytes *items)
+{
+    uint32_t number = ftree_parcel_number(&ft->waitfor->round, now);
+
+    return ftree_parcel_send(ft, now, to, WIRE_WAITS_UP, number, items->items, (size_t) items->n);
+}
+
+/* Who was told before must not believe it any more. */
+static void take_back(struct ftree *ft, ftree_time now, int32_t hop)
+{
+    struct waitfor *w = ft->waitfor->work;
+    const waitfor_bytes nothing = {0};
+
+    if (w->stale != FTREE_NONE && w->stale != hop)
+        send_up(ft, now, w->stale, &nothing);
+    w->stale = FTREE_NONE;
+}
+
+/* Another node is told from now on; the one before will hear of it. */
+static void go_by(struct ftree *ft, ftree_time now, int32_t hop)
+{
+    struct waitfor *w = ft->waitfor->work;
+
+    if (w->hop != hop && w->hop != FTREE_NONE) {
+        w->stale = w->hop;
+        w->due = now + ftree_rto(ft);
+    }
+    w->hop = hop;
+}
+
+static void tell_hop(struct ftree *ft, ftree_time now, int32_t hop, const waitfor_bytes *items,
+                     bool again)
+{
+    struct waitfor *w = ft->waitfor->work;
+    uint64_t print = print_of(items);
+    bool same = hop == w->hop && print == w->sent;
+
+    if (hop == w->hop ? same && !again : items->n == 0 && !w->has_sent)
+        return;
+    if (!send_up(ft, now, hop, items)) {
+        w->tell_again = FTREE_NEVER;
+        return;
+    }
+    go_by(ft, now, hop);
+    again_later(ft, now, same);
+    w->sent = print;
+    w->has_sent = items->n > 0;
+    if (!w->has_sent)
+        w->tell_again = FTREE_NEVER;
+}
+
 /* again: also where nothing has changed. */
 static void tell(struct ftree *ft, ftree_time now, const waitfor_bytes *items, bool again)
 {
     struct waitfor *w = ft->waitfor->work;
     int32_t hop = next_hop(ft, now);
-    uint64_t print = print_of(items);
 
-    if (hop == ft->self) {
+    if (hop != ft->self && hop != FTREE_NONE) {
+        take_back(ft, now, hop);
+        tell_hop(ft, now, hop, items, again);
+        return;
+    }
+    w->tell_again = FTREE_NEVER;
+    if (hop == ft->self)
         w->has_sent = false;
-        w->tell_again = FTREE_NEVER;
-        return;
-    }
-    if (hop == FTREE_NONE) { /* the root is being asked, perhaps */
+    else /* the root is being asked, perhaps */
         w->due = now + ftree_rto(ft);
-        w->tell_again = FTREE_NEVER;
-        return;
-    }
-    if (w->stale != FTREE_NONE && w->stale != hop) /* it must not believe what was told to it */
-        ftree_parcel_send(ft, now, w->stale, WIRE_WAITS_UP,
-                          ftree_parcel_number(&ft->waitfor->round, now), NULL, 0);
-    w->stale = FTREE_NONE;
-    if (hop == w->hop ? print == w->sent && !again : items->n == 0 && !w->has_sent)
-        return;
-    if (!ftree_parcel_send(ft, now, hop, WIRE_WAITS_UP,
-                           ftree_parcel_number(&ft->waitfor->round, now), items->items,
-                           (size_t) items->n)) {
-        w->tell_again = FTREE_NEVER;
-        return;
-    }
-    if (w->hop != hop && w->hop != FTREE_NONE) {
-        w->stale = w->hop;
-        w->due = now + ftree_rto(ft);
-    }
-    again_later(ft, now, hop == w->hop && print == w->sent);
-    w->hop = hop;
-    w->sent = print;
-    w->has_sent = items->n > 0;
-    if (!w->has_sent)
-        w->tell_again = FTREE_NEVER;
 }
 
 static void rest(struct ftree *ft, ftree_time now)

@@ -193,8 +193,8 @@ static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Nobody counts what is under way of it: it must not have moved for longer.  A target need only turn
- * its progress, which it does as long as it waits. */
+/* Nobody counts what is under way of it: it must not have moved for longer.  A target need only
+ * turn its progress, which it does as long as it waits. */
 static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
                                    const struct waits_request *q, bool *unsure)
 {
@@ -265,12 +265,7 @@ struct waits *waitfor_judge(struct ftree *ft, struct waitfor_asked *ranks, int32
     for (int32_t i = 0; i < n && !rc; i++)
         if (ranks[i].answer)
             rc = add_answer(w, ranks, n, ranks[i].answer, unsure);
-    if (!rc)
-        rc = ftree_waits_reduce(w);
-    if (!rc)
-        return w;
-    ftree_waits_destroy(w);
-    return NULL;
+    return ftree_waits_reduced(w, true, rc);
 }
 
 /* ---- near misses ----------------------------------------------------------------------------- */

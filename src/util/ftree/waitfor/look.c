@@ -5,7 +5,7 @@
 
 #include "ftree/waitfor/waitfor.h"
 
-#include "ftree/waits/waits_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -60,10 +60,10 @@ static bool put_rank(struct ftree *ft, const struct waitfor_candidate *c,
     uint8_t buf[5 + 5 + 5 * WAITS_PEERS_MAX];
     struct wire_codec w = {.p = buf};
 
-    waits_put_signed(&w, a->rank);
-    waits_put_signed(&w, a->withs);
+    ftree_put_signed(&w, a->rank);
+    ftree_put_signed(&w, a->withs);
     for (int32_t i = 0; i < a->withs; i++)
-        waits_put_signed(&w, c->with.items[a->with + i]);
+        ftree_put_signed(&w, c->with.items[a->with + i]);
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* A stall that nothing explains: the acting root says whom all wait for, after ten stall limits and
- * then at doubling intervals, also where it was over for a moment, or seemed to be on a busy machine.
- * That is no verdict: nothing need be wrong with a rank that computes. */
+ * then at doubling intervals, also where it was over for a moment, or seemed to be on a busy
+ * machine.  That is no verdict: nothing need be wrong with a rank that computes. */
 
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)

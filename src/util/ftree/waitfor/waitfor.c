@@ -75,7 +75,7 @@ void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank)
         return;
     waitfor_own_drop(ft, own);
     waitfor_changed(ft, now);
-    waitfor_goes_on(ft, rank);
+    waitfor_goes_on(ft, rank, true);
 }
 
 void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number)
@@ -124,9 +124,8 @@ void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_typ
     waitfor_changed(ft, now);
 }
 
-void ftree_waitfor_stop(struct ftree *ft, ftree_time now)
+void ftree_waitfor_stop(struct ftree *ft)
 {
-    (void) now;
     end_work(ft);
 }
 

@@ -160,8 +160,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
-    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long there is
-                                   * none after it */
+    ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
+                                   * there is none after it */
 };
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
-void ftree_waitfor_stop(struct ftree *ft, ftree_time now);
+void ftree_waitfor_stop(struct ftree *ft);
 void ftree_waitfor_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_waitfor_deadline(const struct ftree *ft);
 void ftree_waitfor_clear(struct ftree *ft);
@@ -216,8 +216,10 @@ bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfo
 ftree_time waitfor_ask_deadline(const struct ftree *ft);
 void waitfor_ask_clear(struct ftree *ft);
 struct waitfor_own *waitfor_own_find(const struct ftree *ft, int32_t rank);
-/* An own rank has done something: what was said of its wait is over. */
-void waitfor_goes_on(struct ftree *ft, int32_t rank);
+/* An own rank has done something: what was said of its wait is over.  unless_it_waits: that may have
+ * been before it was said, and if it waits now the next look at it tells. */
+void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits);
+
 void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own);
 
 /* gather.c */

@@ -99,30 +99,26 @@ static int count_ends(struct waits *w)
 
 /* ---- what may be seen from above ------------------------------------------------------------- */
 
-/* Of a core no more need be known, but a collective in it may lack others, too. */
-static void open_node(struct search *s, int32_t v)
-{
-    if (s->is_open[v] || (s->is_fixed[v] && v < s->g->entries))
-        return;
-    s->is_open[v] = true;
-    s->queue[s->tail++] = v;
-}
-
-/* Those of which something is not known, and who waits for them: is_open has the nodes that were
- * neither free nor blocked. */
+/* Those of which something is not known, and the blocked ones that wait for them: is_open has the
+ * nodes that are neither free nor blocked. */
 static void find_open(struct search *s)
 {
-    s->head = s->tail = 0;
+    int32_t *queue = s->spare, head = 0, tail = 0;
+
     for (int32_t v = 0; v < s->g->nodes; v++) {
-        bool undecided = s->is_open[v];
-        s->is_open[v] = false;
-        if (undecided || s->g->unknown[v])
-            open_node(s, v);
+        s->is_open[v] = s->is_open[v] || (s->g->unknown[v] && !s->goes_on[v]);
+        if (s->is_open[v])
+            queue[tail++] = v;
     }
-    while (s->head < s->tail) {
-        int32_t v = s->queue[s->head++];
-        for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++)
-            open_node(s, s->g->out[i]);
+    while (head < tail) {
+        int32_t v = queue[head++];
+        for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++) {
+            int32_t u = s->g->out[i];
+            if (s->is_open[u] || s->goes_on[u])
+                continue;
+            s->is_open[u] = true;
+            queue[tail++] = u;
+        }
     }
 }
 
@@ -147,7 +143,7 @@ static void name_cores(struct search *s)
         struct entry *e = &s->w->entries.items[v];
         if (e->what != WAITS_BLOCKED)
             continue;
-        e->of = s->because[v];
+        e->of = s->goes_on[v] ? s->because[v] : FTREE_NONE;
         e->is_open = s->is_open[v];
     }
 }
@@ -182,9 +178,9 @@ static void lay_out(struct search *s, bool *flags, int32_t *numbers)
     s->spare = numbers + 3 * n;
 }
 
-static int decide(struct waits *w, bool *flags, int32_t *numbers)
+static int decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
 {
-    struct search s = {.w = w, .g = &w->graph};
+    struct search s = {.w = w, .g = &w->graph, .is_top = is_top};
     int rc;
 
     lay_out(&s, flags, numbers);
@@ -193,13 +189,13 @@ static int decide(struct waits *w, bool *flags, int32_t *numbers)
     find_only_done(&s);
     mark_free(&s);
     mark_blocked(&s);
-    rc = waits_find_cores(&s);
     find_open(&s);
+    rc = waits_find_cores(&s);
     name_cores(&s);
     return rc ? rc : count_ends(w);
 }
 
-int waits_decide(struct waits *w)
+int waits_decide(struct waits *w, bool is_top)
 {
     size_t n = (size_t) w->graph.nodes + 1;
     bool *flags = ftree_alloc(w->ft, NULL, FLAGS * n * sizeof(*flags));
@@ -208,7 +204,7 @@ int waits_decide(struct waits *w)
 
     w->core_of = ftree_alloc(w->ft, NULL, n * sizeof(*w->core_of));
     if (flags && numbers && w->core_of)
-        rc = decide(w, flags, numbers);
+        rc = decide(w, is_top, flags, numbers);
     ftree_alloc(w->ft, flags, 0);
     ftree_alloc(w->ft, numbers, 0);
     return rc;

@@ -7,78 +7,31 @@
 
 #include <string.h>
 
-/* Numbers and what records and items have in common, as they are written and read.  What is read is
- * within the bounds of waits.h, or the message is bad. */
-
-void waits_put_number(struct wire_codec *w, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        ftree_wire_number(w, (value & 0x7f) | 0x80, 1, 0);
-    ftree_wire_number(w, value, 1, 0);
-}
-
-void waits_put_signed(struct wire_codec *w, int64_t value)
-{
-    waits_put_number(w, value < 0 ? ~(uint64_t) value << 1 | 1 : (uint64_t) value << 1);
-}
-
-uint64_t waits_get_number(struct wire_codec *r)
-{
-    uint64_t value = 0, part;
-
-    for (int shift = 0; shift < 64; shift += 7) {
-        part = ftree_wire_number(r, 0, 1, 0);
-        value |= (part & 0x7f) << shift;
-        if (part < 0x80) {
-            if (shift == 63 && part > 1)
-                r->bad = true;
-            return value;
-        }
-    }
-    r->bad = true;
-    return 0;
-}
-
-uint32_t waits_get_u32(struct wire_codec *r)
-{
-    uint64_t value = waits_get_number(r);
-
-    if (value > UINT32_MAX)
-        r->bad = true;
-    return (uint32_t) value;
-}
-
-int64_t waits_get_within(struct wire_codec *r, int64_t least, int64_t most)
-{
-    uint64_t n = waits_get_number(r);
-    int64_t value = n & 1 ? (int64_t) ~(n >> 1) : (int64_t) (n >> 1);
-
-    if (value >= least && value <= most)
-        return value;
-    r->bad = true;
-    return least;
-}
+/* What records and items have in common, as it is written and read.  What is read is within the
+ * bounds of waits.h, or the message is bad. */
 
 void waits_put_key(struct wire_codec *w, struct waits_key key)
 {
-    waits_put_number(w, key.context);
-    waits_put_signed(w, key.first);
+    ftree_put_number(w, key.context);
+    ftree_put_signed(w, key.first);
+    ftree_wire_number(w, key.members, 4, 0);
 }
 
 struct waits_key waits_get_key(struct wire_codec *r)
 {
-    struct waits_key key = {.context = waits_get_u32(r)};
+    struct waits_key key = {.context = ftree_get_u32(r)};
 
-    key.first = (int32_t) waits_get_within(r, 0, r->job->size - 1);
+    key.first = (int32_t) ftree_get_within(r, 0, r->job->size - 1);
+    key.members = (uint32_t) ftree_wire_number(r, 0, 4, 0);
     return key;
 }
 
 void waits_put_run(struct wire_codec *w, const struct waits_run *run)
 {
-    waits_put_signed(w, run->first);
-    waits_put_signed(w, run->count);
+    ftree_put_signed(w, run->first);
+    ftree_put_signed(w, run->count);
     if (run->count > 1)
-        waits_put_signed(w, run->step);
+        ftree_put_signed(w, run->step);
 }
 
 /* All of its ranks are in the job. */
@@ -86,9 +39,9 @@ void waits_get_run(struct wire_codec *r, struct waits_run *run)
 {
     int64_t last;
 
-    run->first = (int32_t) waits_get_within(r, 0, r->job->size - 1);
-    run->count = (int32_t) waits_get_within(r, 1, r->job->size);
-    run->step = run->count > 1 ? (int32_t) waits_get_within(r, 1, r->job->size) : 1;
+    run->first = (int32_t) ftree_get_within(r, 0, r->job->size - 1);
+    run->count = (int32_t) ftree_get_within(r, 1, r->job->size);
+    run->step = run->count > 1 ? (int32_t) ftree_get_within(r, 1, r->job->size) : 1;
     last = run->first + (int64_t) run->step * (run->count - 1);
     if (last >= r->job->size) {
         r->bad = true;
@@ -99,9 +52,9 @@ void waits_get_run(struct wire_codec *r, struct waits_run *run)
 void waits_put_members(struct wire_codec *w, const struct waits_comm *c)
 {
     waits_put_key(w, c->key);
-    waits_put_signed(w, c->size);
+    ftree_put_signed(w, c->size);
     ftree_wire_text(w, (char *) (uintptr_t) c->name, 256);
-    waits_put_signed(w, c->runs);
+    ftree_put_signed(w, c->runs);
     for (int32_t i = 0; i < c->runs; i++)
         waits_put_run(w, &c->run[i]);
 }
@@ -129,9 +82,9 @@ const char *waits_check_comm(const struct ftree_job *job, const struct waits_com
 void waits_get_members(struct wire_codec *r, struct waits_comm *c)
 {
     c->key = waits_get_key(r);
-    c->size = (int32_t) waits_get_within(r, 1, r->job->size);
+    c->size = (int32_t) ftree_get_within(r, 1, r->job->size);
     ftree_wire_text(r, c->name, sizeof(c->name));
-    c->runs = (int32_t) waits_get_within(r, 0, WAITS_RUNS_MAX);
+    c->runs = (int32_t) ftree_get_within(r, 0, WAITS_RUNS_MAX);
     for (int32_t i = 0; i < c->runs && !r->bad; i++)
         waits_get_run(r, &c->run[i]);
     if (r->bad || waits_check_comm(r->job, c)) {
@@ -164,18 +117,18 @@ int waits_compare_collectives(const struct waits_collective *a, const struct wai
 static void put_what(struct wire_codec *w, const struct waits_collective *what)
 {
     ftree_wire_number(w, what->call, 3, 0);
-    waits_put_number(w, what->op);
-    waits_put_signed(w, what->root);
-    waits_put_number(w, what->bytes + 1); /* none is 0 */
+    ftree_put_number(w, what->op);
+    ftree_put_signed(w, what->root);
+    ftree_put_number(w, what->bytes + 1); /* none is 0 */
     ftree_wire_number(w, what->blocking, 1, 0);
 }
 
 static void get_what(struct wire_codec *r, struct waits_collective *what)
 {
     what->call = (uint32_t) ftree_wire_number(r, 0, 3, 0);
-    what->op = waits_get_u32(r);
-    what->root = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
-    what->bytes = waits_get_number(r) - 1;
+    what->op = ftree_get_u32(r);
+    what->root = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
+    what->bytes = ftree_get_number(r) - 1;
     what->blocking = ftree_wire_number(r, 0, 1, 2) != 0;
 }
 
@@ -201,7 +154,7 @@ static enum before kind_of(const struct waits_collective *last,
 void waits_put_last(struct wire_codec *w, const struct waits_collective *last,
                     const struct waits_collective *before)
 {
-    waits_put_number(w, last->begun);
+    ftree_put_number(w, last->begun);
     if (last->begun == 0)
         return;
     put_what(w, last);
@@ -215,7 +168,7 @@ void waits_get_last(struct wire_codec *r, struct waits_collective *last,
 {
     enum before kind;
 
-    *last = *before = (struct waits_collective){.begun = waits_get_u32(r)};
+    *last = *before = (struct waits_collective){.begun = ftree_get_u32(r)};
     if (last->begun == 0)
         return;
     get_what(r, last);

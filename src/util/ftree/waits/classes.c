@@ -219,8 +219,8 @@ bool ftree_classes_put_spans(struct ftree *ft, const struct ftree_spans *s, int3
     struct wire_codec w = {.p = buf};
     int32_t runs = runs_of(s, most), i = 0;
 
-    waits_put_signed(&w, s->count);
-    waits_put_signed(&w, runs);
+    ftree_put_signed(&w, s->count);
+    ftree_put_signed(&w, runs);
     if (!ftree_bytes_append(ft, out, buf, w.at))
         return false;
     for (int32_t r = 0; r < runs; r++) {
@@ -243,9 +243,9 @@ static bool put_class(struct ftree *ft, const struct ftree_rank_class *k, int32_
     ftree_wire_number(&w, k->state, 1, 0);
     ftree_wire_number(&w, k->call, 3, 0);
     ftree_wire_text(&w, (char *) (uintptr_t) k->comm, sizeof(k->comm));
-    waits_put_signed(&w, k->count);
-    waits_put_signed(&w, k->example);
-    waits_put_signed(&w, k->any);
+    ftree_put_signed(&w, k->count);
+    ftree_put_signed(&w, k->example);
+    ftree_put_signed(&w, k->any);
     ftree_wire_number(&w, k->shortest, 8, 0);
     ftree_wire_number(&w, k->longest, 8, 0);
     return ftree_bytes_append(ft, out, buf, w.at) &&
@@ -259,9 +259,9 @@ bool ftree_classes_put(struct ftree *ft, const struct ftree_rank_classes *c, int
     uint8_t buf[3 * NUMBER_BYTES];
     struct wire_codec w = {.p = buf};
 
-    waits_put_signed(&w, c->n);
-    waits_put_signed(&w, c->dropped);
-    waits_put_signed(&w, c->dropped_ranks);
+    ftree_put_signed(&w, c->n);
+    ftree_put_signed(&w, c->dropped);
+    ftree_put_signed(&w, c->dropped_ranks);
     if (!ftree_bytes_append(ft, out, buf, w.at))
         return false;
     FTREE_EACH(const struct ftree_rank_class, k, *c)
@@ -275,8 +275,8 @@ bool ftree_classes_put(struct ftree *ft, const struct ftree_rank_classes *c, int
 static bool get_run(struct ftree *ft, struct wire_codec *c, int32_t most, struct ftree_spans *out)
 {
     int64_t least = out->n > 0 ? (int64_t) out->items[out->n - 1].last + 1 : 0;
-    int64_t first = waits_get_within(c, 0, most - 1), n = waits_get_within(c, 1, most);
-    int64_t step = n > 1 ? waits_get_within(c, 1, most) : 1;
+    int64_t first = ftree_get_within(c, 0, most - 1), n = ftree_get_within(c, 1, most);
+    int64_t step = n > 1 ? ftree_get_within(c, 1, most) : 1;
 
     c->bad |= first < least || first + step * (n - 1) >= most;
     if (c->bad)
@@ -292,8 +292,8 @@ static bool get_run(struct ftree *ft, struct wire_codec *c, int32_t most, struct
 bool ftree_classes_get_spans(struct ftree *ft, struct wire_codec *c, int32_t most,
                              struct ftree_spans *out)
 {
-    int32_t count = (int32_t) waits_get_within(c, 0, most);
-    int32_t runs = (int32_t) waits_get_within(c, 0, most);
+    int32_t count = (int32_t) ftree_get_within(c, 0, most);
+    int32_t runs = (int32_t) ftree_get_within(c, 0, most);
 
     for (int32_t i = 0; i < runs && !c->bad; i++)
         if (!get_run(ft, c, most, out))
@@ -310,9 +310,9 @@ static bool get_class(struct ftree *ft, struct wire_codec *c, struct ftree_rank_
     k->state = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_DOING_COUNT);
     k->call = (uint32_t) ftree_wire_number(c, 0, 3, 0);
     ftree_wire_text(c, k->comm, sizeof(k->comm));
-    k->count = (int32_t) waits_get_within(c, 1, size);
-    k->example = (int32_t) waits_get_within(c, 0, size - 1);
-    k->any = (int32_t) waits_get_within(c, 0, k->count);
+    k->count = (int32_t) ftree_get_within(c, 1, size);
+    k->example = (int32_t) ftree_get_within(c, 0, size - 1);
+    k->any = (int32_t) ftree_get_within(c, 0, k->count);
     k->shortest = ftree_wire_number(c, 0, 8, FTREE_NEVER);
     k->longest = ftree_wire_number(c, 0, 8, FTREE_NEVER);
     if (!ftree_classes_get_spans(ft, c, size, &k->ranks) ||
@@ -324,11 +324,11 @@ static bool get_class(struct ftree *ft, struct wire_codec *c, struct ftree_rank_
 
 bool ftree_classes_get(struct ftree *ft, struct wire_codec *c, struct ftree_rank_classes *out)
 {
-    int32_t n = (int32_t) waits_get_within(c, 0, FTREE_CLASSES_MAX);
+    int32_t n = (int32_t) ftree_get_within(c, 0, FTREE_CLASSES_MAX);
     struct ftree_rank_class *k;
 
-    out->dropped = (int32_t) waits_get_within(c, 0, c->job->size);
-    out->dropped_ranks = (int32_t) waits_get_within(c, 0, c->job->size);
+    out->dropped = (int32_t) ftree_get_within(c, 0, c->job->size);
+    out->dropped_ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
     for (int32_t i = 0; i < n && !c->bad; i++) {
         k = FTREE_PUSH(ft, *out);
         if (!k || !get_class(ft, c, k))

@@ -12,12 +12,12 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Ranks by what they do: those in the same state, in the same MPI function, on a communicator of the
- * same name are one class, of which it is known how many they are, which, for how long, and for whom
- * they wait.  Classes of several nodes are merged; they are bounded by dropping the smallest.
+ * Ranks by what they do: those in the same state, in the same MPI function, on a communicator of
+ * the same name are one class, of which it is known how many they are, which, for how long, and for
+ * whom they wait.  Classes of several nodes are merged; they are bounded by dropping the smallest.
  *
- * Sources: that ranks which do the same are one line however many they are is STAT's idea (Arnold et
- * al. 2007), which merges call stacks along a tree.
+ * Sources: that ranks which do the same are one line however many they are is STAT's idea (Arnold
+ * et al. 2007), which merges call stacks along a tree.
  */
 
 #define FTREE_CLASSES_MAX 512
@@ -27,9 +27,9 @@
 void ftree_classes_of_record(const struct waits_record *record, int32_t records,
                              ftree_time waiting, struct ftree_rank_class *out);
 
-/* Adds one rank that does what *what says (state, call, comm; shortest is its wait); it waits for the
- * ranks that its records say, 0 of them: for `peer` (FTREE_NONE: not known).
- * False: out of memory. */
+/* Adds one rank that does what *what says (state, call, comm; shortest is its wait); it waits for
+ * the ranks that its records say, 0 of them: for `peer` (FTREE_NONE: not known).  False: out of
+ * memory. */
 bool ftree_classes_add(struct ftree *ft, struct ftree_rank_classes *c,
                        const struct ftree_rank_class *what, int32_t rank,
                        const struct waits_record *record, int32_t records, int32_t peer);
@@ -38,8 +38,8 @@ bool ftree_classes_add(struct ftree *ft, struct ftree_rank_classes *c,
 bool ftree_classes_merge(struct ftree *ft, struct ftree_rank_classes *c,
                          const struct ftree_rank_classes *more);
 
-/* Sorts: the largest first.  Of more than `most` (FTREE_CLASSES_MAX at the most) the smallest are only
- * counted. */
+/* Sorts: the largest first.  Of more than `most` (FTREE_CLASSES_MAX at the most) the smallest are
+ * only counted. */
 void ftree_classes_bound(struct ftree *ft, struct ftree_rank_classes *c, int32_t most);
 
 void ftree_classes_clear(struct ftree *ft, struct ftree_rank_classes *c);

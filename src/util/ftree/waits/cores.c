@@ -165,6 +165,7 @@ static int add_members(struct search *s, struct core *core, const int32_t *node,
 
     for (int32_t i = 0; i < n && !rc; i++) {
         note_node(s, core, node[i]);
+        core->c.is_open = core->c.is_open || s->is_open[node[i]];
         if (node[i] >= s->g->entries)
             continue;
         rc = push_rank(w, w->entries.items[node[i]].rank);
@@ -250,19 +251,22 @@ static int add_cores(struct search *s, const struct components *c)
     int rc = FTREE_OK;
 
     for (int32_t i = 0; i < c->components && !rc; i++)
-        if (waits_only_within(s, c, i))
+        if (waits_only_within(s, c, i) && (s->is_top || !s->is_open[c->members[c->first[i]]]))
             rc = add_core(s, c->members + c->first[i], c->first[i + 1] - c->first[i], false);
     return rc;
 }
 
-/* The first component of each round waits for no other, so each round finds a core. */
+/* The first component of each round waits for no other.  So each round finds a core, until only
+ * open ones are left. */
 int waits_find_cores(struct search *s)
 {
     struct components c = {0};
     int rc = release_fixed(s);
+    int32_t cores = -1;
 
     lay_out(&c, s);
-    while (!rc && s->tail < s->g->nodes) {
+    while (!rc && s->tail < s->g->nodes && cores < s->w->cores.n) {
+        cores = s->w->cores.n;
         find_components(&c, s);
         rc = add_cores(s, &c);
     }

@@ -22,9 +22,9 @@ enum item {
 };
 
 #define ENTRY_BYTES \
-    (1 + 15 + 5 + 6 + TERMS_MAX * (2 + 5 + 5 + 5 + 5)) /* run, head, end or core, terms */
+    (1 + 15 + 5 + 6 + TERMS_MAX * (2 + 14 + 5 + 5)) /* run, head, end or core, terms */
 _Static_assert(ENTRY_BYTES <= WAITS_ITEM_BYTES, "the largest wait is an item");
-_Static_assert(1 + 15 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
+_Static_assert(1 + 19 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
                "and so is the largest communicator");
 
 /* ---- what goes up ---------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static void put_number_of(struct wire_codec *out, const struct entry *e, int32_t
     bool moves = !(shape->fixed >> i & 1);
 
     ftree_wire_number(out, moves, 1, 0);
-    waits_put_signed(out, moves ? (int64_t) number - e->rank : number);
+    ftree_put_signed(out, moves ? (int64_t) number - e->rank : number);
 }
 
 static void put_term(struct wire_codec *out, const struct waits *w, const struct entry *e,
@@ -171,7 +171,7 @@ static void put_term(struct wire_codec *out, const struct waits *w, const struct
     if (t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST)
         waits_put_key(out, t->key);
     if (t->type == TERM_ALL || t->type == TERM_FIRST)
-        waits_put_number(out, t->number);
+        ftree_put_number(out, t->number);
 }
 
 #define HAS_THREADS 0x80
@@ -206,7 +206,7 @@ static int32_t put_ranks(struct wire_codec *out, const struct waits *w, int32_t 
         put_number_of(out, e, e->of, &shape, 0);
     } else {
         ftree_wire_number(out, e->mode, 1, 0);
-        waits_put_signed(out, e->terms);
+        ftree_put_signed(out, e->terms);
         for (int32_t i = 0; i < e->terms; i++)
             put_term(out, w, e, i, &shape);
     }
@@ -295,7 +295,7 @@ static struct number get_number(struct wire_codec *r, const struct waits_run *ru
     int64_t most = r->job->size - 1, last = run->first + (int64_t) run->step * (run->count - 1);
 
     n.value =
-        n.moves ? waits_get_within(r, -run->first, most - last) : waits_get_within(r, 0, most);
+        n.moves ? ftree_get_within(r, -run->first, most - last) : ftree_get_within(r, 0, most);
     return n;
 }
 
@@ -317,7 +317,7 @@ static void get_term(struct wire_codec *r, const struct waits_run *run, struct i
     if (t->t.type == TERM_ANY || t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
         t->t.key = waits_get_key(r);
     if (t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
-        t->t.number = waits_get_u32(r);
+        t->t.number = ftree_get_u32(r);
 }
 
 struct item_ranks {
@@ -358,7 +358,7 @@ static void get_ranks(struct wire_codec *r, struct item_ranks *item)
     } else {
         item->of.moves = true;
         item->mode = (uint8_t) ftree_wire_number(r, 0, 1, WAITS_MODE_COUNT);
-        item->terms = (int32_t) waits_get_within(r, 1, TERMS_MAX);
+        item->terms = (int32_t) ftree_get_within(r, 1, TERMS_MAX);
         for (int32_t i = 0; i < item->terms && !r->bad; i++)
             get_term(r, &item->run, &item->term[i]);
     }

@@ -234,8 +234,8 @@ static bool same_key(const void *a, const void *b)
     return by_key(a, b) == 0;
 }
 
-/* What a rank said last of a communicator comes first.  A lock is taken and given back, so that what
- * was said last is not known of it. */
+/* What a rank said last of a communicator comes first.  A lock is taken and given back, so that
+ * what was said last is not known of it. */
 static int by_newest(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;
@@ -400,6 +400,14 @@ int32_t ftree_waits_victims(const struct waits *w, int32_t core_id)
         if (c->c.id == core_id && !c->c.missing)
             own = c->c.ranks;
     return n - own;
+}
+
+bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank)
+{
+    if (i < 0 || i >= w->entries.n || w->entries.items[i].thread != 0)
+        return false;
+    *rank = w->entries.items[i].rank;
+    return true;
 }
 
 bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)

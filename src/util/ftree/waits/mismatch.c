@@ -11,9 +11,9 @@
 /*
  * Collectives that do not match.  The n-th collective of a communicator must be the same for all of
  * its members, in all that waits_collective has.  Positions are sorted, so those at the n-th are
- * neighbours, and behind them are those at the next one, who have done the n-th before: what somebody
- * is in is compared with both.  That a member is behind, in no collective of that communicator, is a
- * wait for it, and the graph's business.
+ * neighbours, and behind them are those at the next one, who have done the n-th before: what
+ * somebody is in is compared with both.  That a member is behind, in no collective of that
+ * communicator, is a wait for it, and the graph's business.
  */
 
 /* ---- classes --------------------------------------------------------------------------------- */

@@ -31,13 +31,20 @@ const char *ftree_waits_kind_name(int kind)
     return kind >= 0 && kind < WAITS_KIND_COUNT ? kinds[kind] : "?";
 }
 
+/* Of several threads the name may be another one's (mpi/waits.c), and the rank itself reads the stamp. */
+uint32_t ftree_waits_own_call(const struct waits_record *r)
+{
+    return r->threads > 1 ? 0 : r->call;
+}
+
 /* The stamp counts all that ends, so nothing else need be compared; state and call are for a stamp
  * that was read torn. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b)
 {
     return a->rank == b->rank && a->thread == b->thread && a->threads == b->threads &&
-           a->stamp == b->stamp && a->state == b->state && a->call == b->call &&
-           a->mode == b->mode && a->requests == b->requests;
+           a->stamp == b->stamp && a->state == b->state &&
+           ftree_waits_own_call(a) == ftree_waits_own_call(b) && a->mode == b->mode &&
+           a->requests == b->requests;
 }
 
 const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n)
@@ -71,6 +78,25 @@ bool ftree_waits_add_member(struct waits_comm *c, int32_t rank)
     }
     c->run[c->runs++] = (struct waits_run){rank, 1, 1};
     return true;
+}
+
+static uint32_t hash(uint32_t h, int32_t value)
+{
+    for (int shift = 0; shift < 32; shift += 8)
+        h = (h ^ ((uint32_t) value >> shift & 0xff)) * 16777619u; /* FNV-1a */
+    return h;
+}
+
+void ftree_waits_end_members(struct waits_comm *c)
+{
+    int32_t runs = c->runs < 0 ? WAITS_RUNS_MAX : c->runs;
+    uint32_t h = hash(hash(2166136261u, c->size), c->runs);
+
+    for (int32_t i = 0; i < runs; i++)
+        h = hash(hash(hash(h, c->run[i].first), c->run[i].step), c->run[i].count);
+    c->key.members = h;
+    if (c->runs < 0)
+        c->runs = 0;
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -125,15 +151,15 @@ _Static_assert(WAITS_KIND_COUNT <= 16 && WAITS_FATE_COUNT <= 16, "kind and fate 
 static void put_request(struct wire_codec *w, const struct waits_request *q)
 {
     ftree_wire_number(w, (uint8_t) (q->kind | q->fate << 4), 1, 0);
-    waits_put_signed(w, q->comm);
-    waits_put_signed(w, q->peer);
+    ftree_put_signed(w, q->comm);
+    ftree_put_signed(w, q->peer);
     if (q->kind == WAITS_COLLECTIVE) {
-        waits_put_number(w, q->number);
+        ftree_put_number(w, q->number);
         return;
     }
-    waits_put_signed(w, q->tag);
-    waits_put_number(w, q->bytes);
-    waits_put_number(w, q->received);
+    ftree_put_signed(w, q->tag);
+    ftree_put_number(w, q->bytes);
+    ftree_put_number(w, q->received);
 }
 
 static void get_request(struct wire_codec *r, struct waits_request *q)
@@ -142,25 +168,25 @@ static void get_request(struct wire_codec *r, struct waits_request *q)
 
     q->kind = byte & 15;
     q->fate = byte >> 4;
-    q->comm = (int8_t) waits_get_within(r, FTREE_NONE, WAITS_COMMS_MAX - 1);
-    q->peer = (int32_t) waits_get_within(r, WAITS_ANY, r->job->size - 1);
+    q->comm = (int8_t) ftree_get_within(r, FTREE_NONE, WAITS_COMMS_MAX - 1);
+    q->peer = (int32_t) ftree_get_within(r, WAITS_ANY, r->job->size - 1);
     if (q->kind != WAITS_COLLECTIVE) {
-        q->tag = (int32_t) waits_get_within(r, INT32_MIN, INT32_MAX);
-        q->bytes = waits_get_number(r);
+        q->tag = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
+        q->bytes = ftree_get_number(r);
     }
-    *(q->kind == WAITS_COLLECTIVE ? &q->number : &q->received) = waits_get_u32(r);
+    *(q->kind == WAITS_COLLECTIVE ? &q->number : &q->received) = ftree_get_u32(r);
 }
 
 static void put_record(struct wire_codec *w, const struct waits_record *r)
 {
-    waits_put_signed(w, r->rank);
+    ftree_put_signed(w, r->rank);
     ftree_wire_number(w, r->thread, 1, 0);
     ftree_wire_number(w, r->threads, 1, 0);
     ftree_wire_number(w, (uint8_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6), 1, 0);
     ftree_wire_number(w, r->call, 3, 0);
-    waits_put_number(w, r->stamp);
-    waits_put_signed(w, r->requests);
-    waits_put_signed(w, r->comms);
+    ftree_put_number(w, r->stamp);
+    ftree_put_signed(w, r->requests);
+    ftree_put_signed(w, r->comms);
     for (int32_t i = 0; i < r->requests; i++)
         put_request(w, &r->request[i]);
     for (int32_t i = 0; i < r->comms; i++) {
@@ -185,7 +211,7 @@ static void get_record(struct wire_codec *in, struct waits_record *r)
 {
     uint8_t byte;
 
-    r->rank = (int32_t) waits_get_within(in, 0, in->job->size - 1);
+    r->rank = (int32_t) ftree_get_within(in, 0, in->job->size - 1);
     r->thread = (uint8_t) ftree_wire_number(in, 0, 1, 0);
     r->threads = (uint8_t) ftree_wire_number(in, 0, 1, 0);
     byte = (uint8_t) ftree_wire_number(in, 0, 1, 128);
@@ -194,9 +220,9 @@ static void get_record(struct wire_codec *in, struct waits_record *r)
     r->more = byte >> 5 & 1;
     r->polls = byte >> 6;
     r->call = (uint32_t) ftree_wire_number(in, 0, 3, 0);
-    r->stamp = waits_get_number(in);
-    r->requests = (int32_t) waits_get_within(in, 0, WAITS_REQUESTS_MAX);
-    r->comms = (int32_t) waits_get_within(in, 0, WAITS_COMMS_MAX);
+    r->stamp = ftree_get_number(in);
+    r->requests = (int32_t) ftree_get_within(in, 0, WAITS_REQUESTS_MAX);
+    r->comms = (int32_t) ftree_get_within(in, 0, WAITS_COMMS_MAX);
     for (int32_t i = 0; i < r->requests && !in->bad; i++)
         get_request(in, &r->request[i]);
     for (int32_t i = 0; i < r->comms && !in->bad; i++) {
@@ -229,15 +255,15 @@ size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t l
     uint8_t bytes[WAITS_FLOWS_BYTES];
     struct wire_codec w = {.p = bytes};
 
-    waits_put_signed(&w, f->rank);
+    ftree_put_signed(&w, f->rank);
     ftree_wire_number(&w, f->whole, 1, 0);
-    waits_put_signed(&w, f->flows);
+    ftree_put_signed(&w, f->flows);
     for (int32_t i = 0; i < f->flows; i++) {
         ftree_wire_number(&w, f->flow[i].kind, 1, 0);
-        waits_put_signed(&w, f->flow[i].peer);
-        waits_put_signed(&w, f->flow[i].tag);
-        waits_put_number(&w, f->flow[i].context);
-        waits_put_number(&w, f->flow[i].count);
+        ftree_put_signed(&w, f->flow[i].peer);
+        ftree_put_signed(&w, f->flow[i].tag);
+        ftree_put_number(&w, f->flow[i].context);
+        ftree_put_number(&w, f->flow[i].count);
     }
     if (w.at > room - len)
         return 0;
@@ -249,10 +275,10 @@ size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t l
 static void get_flow(struct wire_codec *in, struct waits_flow *f)
 {
     f->kind = (uint8_t) ftree_wire_number(in, 0, 1, WAITS_POSTED + 1);
-    f->peer = (int32_t) waits_get_within(in, WAITS_ANY, in->job->size - 1);
-    f->tag = (int32_t) waits_get_within(in, INT32_MIN, INT32_MAX);
-    f->context = waits_get_u32(in);
-    f->count = waits_get_u32(in);
+    f->peer = (int32_t) ftree_get_within(in, WAITS_ANY, in->job->size - 1);
+    f->tag = (int32_t) ftree_get_within(in, INT32_MIN, INT32_MAX);
+    f->context = ftree_get_u32(in);
+    f->count = ftree_get_u32(in);
 }
 
 int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
@@ -262,9 +288,9 @@ int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, siz
         .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = job};
 
     memset(f, 0, sizeof(*f));
-    f->rank = (int32_t) waits_get_within(&in, 0, job->size - 1);
+    f->rank = (int32_t) ftree_get_within(&in, 0, job->size - 1);
     f->whole = ftree_wire_number(&in, 0, 1, 2) != 0;
-    f->flows = (int32_t) waits_get_within(&in, 0, WAITS_FLOWS_MAX);
+    f->flows = (int32_t) ftree_get_within(&in, 0, WAITS_FLOWS_MAX);
     for (int32_t i = 0; i < f->flows && !in.bad; i++)
         get_flow(&in, &f->flow[i]);
     if (in.bad)

@@ -37,15 +37,23 @@ void ftree_waits_destroy(struct waits *w)
     ftree_alloc(w->ft, w, 0);
 }
 
-int ftree_waits_reduce(struct waits *w)
+int ftree_waits_reduce(struct waits *w, bool is_top)
 {
     int rc;
 
     waits_sort(w);
     rc = waits_graph_build(w);
     if (!rc)
-        rc = waits_decide(w);
+        rc = waits_decide(w, is_top);
     if (!rc)
         rc = waits_find_mismatches(w);
     return rc ? rc : waits_choose_comms(w);
+}
+
+struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc)
+{
+    if (!rc && !ftree_waits_reduce(w, is_top))
+        return w;
+    ftree_waits_destroy(w);
+    return NULL;
 }

@@ -83,12 +83,12 @@ enum waits_kind {
  * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
  * waits itself.  The lock of a window, if that is what it waits for, is a request besides.
  *
- * A lock is a communicator of which nobody has done anything but those who hold the lock, or wait for
- * it; its key is that of the window's communicator with one of these added, and `begun` of
- * `last` is one of enum waits_lock.  Who waits for a lock waits, as in a collective, for all that have
- * begun less: MPI_Win_lock of an exclusive one for WAITS_LOCK_NONE of the target's and of all, of a
- * shared one for WAITS_LOCK_SHARED of the target's, MPI_Win_lock_all for WAITS_LOCK_SHARED of any.  Each
- * holder alone keeps it waiting, wherever its target is, and whatever is under way.
+ * A lock is a communicator of which nobody has done anything but those who hold the lock, or wait
+ * for it; its key is that of the window's communicator with one of these added, and `begun` of
+ * `last` is one of enum waits_lock.  Who waits for a lock waits, as in a collective, for all that
+ * have begun less: MPI_Win_lock of an exclusive one for WAITS_LOCK_NONE of the target's and of all,
+ * of a shared one for WAITS_LOCK_SHARED of the target's, MPI_Win_lock_all for WAITS_LOCK_SHARED of
+ * any.  Each holder alone keeps it waiting, wherever its target is, and whatever is under way.
  */
 #define WAITS_LOCK_OF_ONE 0x40000000u /* of one target, which is the key's `first` */
 #define WAITS_LOCK_OF_ALL 0x80000000u /* MPI_Win_lock_all: shared ones of all targets */
@@ -120,11 +120,14 @@ enum waits_fate {
 };
 
 /* Context ids are unique only within a process; with the world's rank of a communicator's rank 0
- * they are within the job.  Of an intercommunicator rank 0 and members are those of the remote
- * group, so each side has a key of its own. */
+ * they are within the job, as long as it is there.  One that a rank has freed may have left both to
+ * another one, which has other members if that rank is none of them: a hash of them tells these
+ * apart.  Of an intercommunicator rank 0 and members are those of the remote group, so each side has
+ * a key of its own. */
 struct waits_key {
     uint32_t context;
     int32_t first;
+    uint32_t members; /* ftree_waits_end_members(); of a lock 0 */
 };
 
 /* Ranks first, first + step, ..., `count` of them; step is 1 where count is 1. */
@@ -187,12 +190,19 @@ struct waits_record {
     struct waits_comm comm[WAITS_COMMS_MAX]; /* those of the requests, and those used last */
 };
 
+/* Purpose: the call, if it is certain that it is this one; else 0. */
+uint32_t ftree_waits_own_call(const struct waits_record *r);
+
 /* Purpose: true if two looks at a rank have found the same wait: it has waited in between. */
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b);
 
 /* Purpose: adds a member, in any order, to the runs of a communicator, of which the last may still
  * grow.  False: there is no room, and c->runs is -1 from then on. */
 bool ftree_waits_add_member(struct waits_comm *c, int32_t rank);
+
+/* Purpose: ends that: c->runs is 0 if they did not fit, and the key has the hash of what was added
+ * (the same at all members, who add them in the same order). */
+void ftree_waits_end_members(struct waits_comm *c);
 
 /* Purpose: the n-th collective of a communicator, n from 1; NULL: it is none of the last two. */
 const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n);
@@ -345,6 +355,8 @@ struct waits_core {
     int32_t id; /* the lowest rank */
     bool missing; /* it is one rank that has called MPI_Finalize; else a cycle or a knot */
     bool polls; /* some of them poll, so that it is not certain */
+    bool is_open; /* some of them wait besides for what is not known: they never go on, but there may
+                   * be more of them */
     bool collective; /* a collective that some of them, or those behind, are in, lacks the others */
     struct waits_key comm; /* then: of which communicator */
     int32_t ranks;
@@ -373,8 +385,12 @@ int ftree_waits_add(struct waits *w, const struct waits_record *r);
 int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len);
 
 /* Purpose: decides what can be decided, once all is added.  Time and memory are linear in ranks and
- * requests, but for sorting them.  Errors: FTREE_ERR_NOMEM: nothing is decided then. */
-int ftree_waits_reduce(struct waits *w);
+ * requests, but for sorting them.  is_top: nobody above knows more, so that open cores are cores.
+ * Errors: FTREE_ERR_NOMEM: nothing is decided then. */
+int ftree_waits_reduce(struct waits *w, bool is_top);
+
+/* Purpose: the same, where adding came to rc.  Returns w, or ends it and returns NULL. */
+struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc);
 
 /* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
  * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES
@@ -397,19 +413,24 @@ int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
  * Returns the length of the cycle.  0: out of memory. */
 int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
 
-/* Purpose: the ranks whose messages decide about the wait of a rank: of a wait for all those in `set`,
- * n ranks; of a wait for one, or for any member, all.  Returns how many there are, of which the first
- * `most` are in `peer`. */
+/* Purpose: the ranks whose messages decide about the wait of a rank: of a wait for all those in
+ * `set`, n ranks; of a wait for one, or for any member, all.  Returns how many there are, of which
+ * the first `most` are in `peer`. */
 int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *set, int32_t n,
                           int32_t *peer, int32_t most);
 
-/* Purpose: some of those who are blocked because they wait for that rank themselves, which has called
- * MPI_Finalize.  Returns how many are in `waiter`. */
+/* Purpose: some of those who are blocked because they wait for that rank themselves, which has
+ * called MPI_Finalize.  Returns how many are in `waiter`. */
 int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter, int32_t most);
 
-/* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.  Returns
- * how many are in `end`, where the count is that of the ranks that wait for it themselves. */
+/* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.
+ * Returns how many are in `end`, where the count is that of the ranks that wait for it
+ * themselves. */
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most);
+
+/* Purpose: the i-th of the ranks of which anything is known, in ascending order; false: there are
+ * no more. */
+bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank);
 
 /* Purpose: how many ranks wait, as far as is known. */
 int32_t ftree_waits_count(const struct waits *w);
@@ -421,8 +442,9 @@ bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
 
 #define WAITS_CLASSES_MAX 4
 
-/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many.  At least
- * one rank has begun no other since; what those did that have begun the next one is known, too. */
+/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many.  At
+ * least one rank has begun no other since; what those did that have begun the next one is known,
+ * too. */
 struct waits_mismatch {
     struct waits_key comm;
     int32_t size; /* of the communicator; 0: not known */

@@ -8,7 +8,7 @@
 
 #include "ftree/base/base.h"
 #include "ftree/waits/waits.h"
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -98,7 +98,8 @@ struct waits {
     FTREE_ARRAY(struct term) terms;
     FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; last and before are not used */
     bool *comm_goes_up; /* [comms] not all of its members have spoken, or are decided */
-    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree in both, rank */
+    FTREE_ARRAY(struct position) positions; /* sorted by key, number, what must agree in both,
+                                             * rank */
     FTREE_ARRAY(struct core) cores;
     FTREE_ARRAY(int32_t) core_ranks;
     FTREE_ARRAY(struct waits_end) ends;
@@ -117,7 +118,9 @@ static inline int key_compare(struct waits_key a, struct waits_key b)
 {
     if (a.context != b.context)
         return a.context < b.context ? -1 : 1;
-    return (a.first > b.first) - (a.first < b.first);
+    if (a.first != b.first)
+        return a.first < b.first ? -1 : 1;
+    return (a.members > b.members) - (a.members < b.members);
 }
 
 /* known.c */
@@ -148,6 +151,7 @@ struct search {
     bool *is_fixed; /* known from below, whatever its inputs */
     bool *only_done; /* all of its inputs have called MPI_Finalize */
     bool *is_open; /* more may be known above of what it waits for */
+    bool is_top;
     int32_t *pending; /* inputs that do not go on, of a node that needs all */
     int32_t *because; /* of what it goes on: at first a node, then the id of a core */
     int32_t *queue;
@@ -169,7 +173,7 @@ bool waits_is_done(const struct search *s, int32_t v);
 int waits_find_cores(struct search *s);
 
 /* blocked.c.  Errors: FTREE_ERR_NOMEM. */
-int waits_decide(struct waits *w);
+int waits_decide(struct waits *w, bool is_top);
 
 /* items.c.  Errors: FTREE_ERR_NOMEM. */
 int waits_choose_comms(struct waits *w);
@@ -178,14 +182,6 @@ int waits_choose_comms(struct waits *w);
 int waits_find_mismatches(struct waits *w);
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
-
-/* Numbers of seven bits a byte, the lowest first: most are small.  Signed ones alternate. */
-void waits_put_number(struct wire_codec *w, uint64_t value);
-void waits_put_signed(struct wire_codec *w, int64_t value);
-uint64_t waits_get_number(struct wire_codec *r);
-uint32_t waits_get_u32(struct wire_codec *r);
-/* A number of least .. most, else `least` and a bad message. */
-int64_t waits_get_within(struct wire_codec *r, int64_t least, int64_t most);
 
 /* NULL, or what is out of bounds. */
 const char *waits_check_comm(const struct ftree_job *job, const struct waits_comm *c);

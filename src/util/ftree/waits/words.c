@@ -121,7 +121,7 @@ static void say_lock(struct text *t, const struct waits_comm *c, bool shared)
     if (c->name[0])
         say(t, "%s", c->name);
     else
-        say(t, "a window of %d ranks", c->size);
+        say(t, "a window (context %" PRIu32 ")", c->key.context & ~WAITS_LOCK_OF_ANY);
 }
 
 static bool is_lock(const struct waits_record *r, const struct waits_request *q)
@@ -210,6 +210,17 @@ void ftree_waits_request_line(const struct waits_names *names, const struct wait
 
 #define SHOWN 3 /* requests of one rank */
 
+/* A blocking operation that waits for its root; the messages inside say how it does. */
+static bool waits_for_root(const struct waits_record *r, const struct waits_request *q)
+{
+    const struct waits_collective *what =
+        q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->peer >= 0
+            ? ftree_waits_collective(&r->comm[q->comm], q->number)
+            : NULL;
+
+    return what && what->call == r->call;
+}
+
 static void say_requests(struct text *t, const struct waits_names *names,
                          const struct waits_record *r, const char *call)
 {
@@ -217,6 +228,10 @@ static void say_requests(struct text *t, const struct waits_names *names,
 
     if (is_lock(r, &r->request[0])) { /* the others are the same, in other words */
         say_request(t, names, r, 0, with_kind);
+        return;
+    }
+    if (waits_for_root(r, &r->request[0])) {
+        say_request(t, names, r, 0, false);
         return;
     }
     if (r->requests > 1 || r->more)

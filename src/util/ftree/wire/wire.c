@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 #include "ftree/topology/tree.h"
 

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 10
+#define WIRE_VERSION 11
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
@@ -152,8 +152,8 @@ struct summary {
     uint32_t id;
     int32_t node, rank, switch_, fln;
     ftree_time first_symptom, located, withdrawn;
-    const struct ftree_ranks *component; /* the ranks of the component where these are more than one, else
-                                          * NULL; of whoever the summary is of */
+    const struct ftree_ranks *component; /* the ranks of the component where these are more than
+                                          * one, else NULL; of whoever the summary is of */
 };
 
 /* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -27,6 +27,55 @@ uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint
         return value;
     c->bad = true;
     return 0;
+}
+
+void ftree_put_number(struct wire_codec *w, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        ftree_wire_number(w, (value & 0x7f) | 0x80, 1, 0);
+    ftree_wire_number(w, value, 1, 0);
+}
+
+void ftree_put_signed(struct wire_codec *w, int64_t value)
+{
+    ftree_put_number(w, value < 0 ? ~(uint64_t) value << 1 | 1 : (uint64_t) value << 1);
+}
+
+uint64_t ftree_get_number(struct wire_codec *r)
+{
+    uint64_t value = 0, part;
+
+    for (int shift = 0; shift < 64; shift += 7) {
+        part = ftree_wire_number(r, 0, 1, 0);
+        value |= (part & 0x7f) << shift;
+        if (part < 0x80) {
+            if (shift == 63 && part > 1)
+                r->bad = true;
+            return value;
+        }
+    }
+    r->bad = true;
+    return 0;
+}
+
+uint32_t ftree_get_u32(struct wire_codec *r)
+{
+    uint64_t value = ftree_get_number(r);
+
+    if (value > UINT32_MAX)
+        r->bad = true;
+    return (uint32_t) value;
+}
+
+int64_t ftree_get_within(struct wire_codec *r, int64_t least, int64_t most)
+{
+    uint64_t n = ftree_get_number(r);
+    int64_t value = n & 1 ? (int64_t) ~(n >> 1) : (int64_t) (n >> 1);
+
+    if (value >= least && value <= most)
+        return value;
+    r->bad = true;
+    return least;
 }
 
 void ftree_wire_node(struct wire_codec *c, int32_t *node)

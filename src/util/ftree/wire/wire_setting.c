@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/wire/wire_int.h"
+#include "ftree/wire/codec.h"
 
 /*
  * What state and log probes bring, on the wire.  Tables are as long as they are filled; the sizes

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "faultloc/agent/exec.h"
 #include "faultloc/agent/link.h"
 #include "faultloc/agent/looks.h"
 #include "faultloc/agent/note.h"
@@ -54,6 +55,7 @@ struct agent {
     struct faultloc_state state; /* for state probes */
     struct faultloc_wait_page waits;
     struct faultloc_stacks stacks;
+    struct faultloc_exec exec;
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -124,6 +126,7 @@ static void report_verdict(void *ctx, const struct ftree_verdict *v)
     struct agent *a = ctx;
 
     faultloc_reporter_verdict(&a->reporter, v);
+    faultloc_exec_verdict(&a->exec, faultloc_now(), v);
     faultloc_stop_job_consider(&a->stop, v, faultloc_now());
 }
 
@@ -178,7 +181,7 @@ static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_
 {
     struct agent *a = ctx;
 
-    return faultloc_stacks_take(&a->stacks, faultloc_now(), local, n,
+    return faultloc_stacks_take(&a->stacks, local, n,
                                 details ? details_taken : stacks_taken, a, number);
 }
 
@@ -269,7 +272,10 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                              .reporter = &a->reporter,
                                              .stop = &a->stop}},
                         .note = {.reporter = &a->reporter},
-                        .stop = {.p = p, .reporter = &a->reporter, .at = FTREE_NEVER},
+                        .stop = {.p = p,
+                                 .reporter = &a->reporter,
+                                 .exec = &a->exec,
+                                 .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
@@ -285,6 +291,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     p->board->agent_pid = (int32_t) getpid();
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
     faultloc_stacks_init(&a->stacks, p->board, p->epoll);
+    faultloc_exec_init(&a->exec, p, &a->reporter);
     rc = !a->waits.asked ? ENOMEM
          : p->epoll < 0  ? EMFILE
                          : faultloc_looks_open(&a->looks, p, &a->reporter);
@@ -314,6 +321,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
 static void close_agent(struct agent *a)
 {
     faultloc_stacks_end(&a->stacks);
+    faultloc_exec_end(&a->exec);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
@@ -334,6 +342,7 @@ static ftree_time next_event(const struct agent *a)
     t = faultloc_loop_earlier(t, a->stop.at);
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
+    t = faultloc_loop_earlier(t, faultloc_exec_deadline(&a->exec));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -415,6 +424,7 @@ static void turn(struct agent *a)
     faultloc_link_hand_over(&a->link, now);
     faultloc_sets_turn(&a->sources.sets, now);
     faultloc_stacks_turn(&a->stacks, now);
+    faultloc_exec_turn(&a->exec, now);
     faultloc_asks_turn(&a->sources.asks, now);
     faultloc_note_turn(&a->note, now);
     try_listen(a, now);
@@ -428,7 +438,7 @@ static void turn(struct agent *a)
 static bool has_pending_work(const struct agent *a)
 {
     return ftree_has_unannounced(a->p->ft) || ftree_has_unacknowledged(a->p->ft) ||
-           !faultloc_writer_done(a->reporter.writer) ||
+           !faultloc_writer_done(a->reporter.writer) || faultloc_exec_runs(&a->exec) ||
            (!a->looks.ending && ftree_is_asking(a->p->ft));
 }
 
@@ -483,6 +493,8 @@ static bool may_end(struct agent *a)
         return false;
     if (!a->leaving)
         leave(a, now);
+    if (faultloc_exec_runs(&a->exec)) /* at most until its deadline */
+        return false;
     return ftree_may_go(a->p->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
 }
 

@@ -12,10 +12,10 @@
 
 /*
  * What `faultloc ask` asks for: the agent asks the component at once (ftree_inquire()), and has it
- * examined by the node that is responsible for it (the symptom user-suspects).  Of a rank it has the stack taken
- * on its node (ftree_query_stacks()).  Who asked gets one
- * JSON object, schema faultloc-ask/1 (faultloc(1)): at once where the component is well, else when
- * there is a verdict about it, or after FAULTLOC_ASK_PATIENCE.
+ * examined by the node that is responsible for it (the symptom user-suspects).  Of a rank it has
+ * the stack taken on its node (ftree_query_stacks()).  Who asked gets one JSON object, schema
+ * faultloc-ask/1 (faultloc(1)): at once where the component is well, else when there is a verdict
+ * about it, or after FAULTLOC_ASK_PATIENCE.
  */
 
 #define FAULTLOC_ASKS_MAX 8 /* at the same time */
@@ -48,8 +48,9 @@ void faultloc_asks_turn(struct faultloc_asks *a, ftree_time now);
 /* Purpose: when to look again, on the clock of `now`; FTREE_NEVER: nobody waits. */
 ftree_time faultloc_asks_deadline(const struct faultloc_asks *a);
 
-/* Purpose: the answer about an inquiry; `process`: what a rank's threads do, checked (agent/stacks.h), NULL:
- * it is not known, because `why`.  Returns a string to be freed by free(3); NULL: out of memory. */
+/* Purpose: the answer about an inquiry; `process`: what a rank's threads do, checked
+ * (agent/stacks.h), NULL: it is not known, because `why`.  Returns a string to be freed by free(3);
+ * NULL: out of memory. */
 char *faultloc_ask_json(const struct faultloc_program *p, ftree_time now,
                         const struct ftree_inquiry *q, struct json_object *process, const char *why);
 

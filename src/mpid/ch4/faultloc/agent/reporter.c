@@ -156,7 +156,9 @@ static const struct ftree_verdict **begin_report(struct faultloc_reporter *t,
                               .traces = list_decisions(t, line),
                               .waiting = t->waiting_at ? &t->waiting : NULL,
                               .waiting_at = t->waiting_at,
-                              .changes = (int32_t) n};
+                              .changes = (int32_t) n,
+                              .abort = b->settings.action == FAULTLOC_ACTION_ABORT,
+                              .walltime = b->settings.walltime};
     for (uint32_t i = 0; i < n; i++)
         rj->change[i] = &t->change[(t->changes - n + i) % FAULTLOC_REPORTER_CHANGES];
     known = list_verdicts(t->p->ft, &rj->knowns);
@@ -185,6 +187,18 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_v
     t->reported |= !v->local_only;
     free(known);
     faultloc_board_remember(t->p->board, v); /* from here on no successor needs to report it */
+}
+
+void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v, char **json,
+                             char ***facts)
+{
+    const char *line[FAULTLOC_REPORTER_LINES];
+    struct report_job rj;
+    const struct ftree_verdict **known = begin_report(t, line, &rj);
+
+    *json = known ? ftree_report_json(&rj) : NULL;
+    *facts = ftree_report_facts(&rj, v, t->p->board->settings.report);
+    free(known);
 }
 
 void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w)

@@ -41,6 +41,11 @@ void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
  * launcher; it is written on the board for the next agent. */
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v);
 
+/* Purpose: what the site's program gets of a verdict: the report as JSON, and the main facts as an
+ * environment (ftree_report_facts()); both are to be freed.  NULL: out of memory. */
+void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v, char **json,
+                             char ***facts);
+
 /* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
 void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w);
 

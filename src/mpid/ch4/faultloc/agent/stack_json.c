@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* What faultloc-handler prints, of which nothing is believed: it has read another program's memory and
- * debugging information, and may be another program altogether. */
+/* What faultloc-handler prints, of which nothing is believed: it has read another program's memory
+ * and debugging information, and may be another program altogether. */
 
 #define DEPTH_MAX 8
 #define THREADS_MAX 64

@@ -13,6 +13,7 @@
 /* Hydra does not drain stderr when a job is aborted: the report gets a head start. */
 #define REPORT_DELAY (250 * FTREE_MS)
 #define ABORT_PATIENCE (300 * FTREE_MS) /* for a rank to see that the job is to end */
+#define EXEC_LOOK (100 * FTREE_MS) /* whether the site's program has ended */
 #define ABORT_SLACK (500 * FTREE_MS) /* by which another node may know of a verdict sooner */
 
 /* What is silent or stopped may be so for a moment only; a process that has ended has ended. */
@@ -83,12 +84,26 @@ static void kill_rank(struct faultloc_stop_job *s, int32_t i)
     kill(pid, SIGKILL);
 }
 
+/* The node that located it: the launcher only sees that ranks abort, and one node is enough. */
+static void say_why(const struct faultloc_stop_job *s)
+{
+    char line[256];
+
+    if (s->fatal.fln != s->p->self)
+        return;
+    ftree_report_line(&s->p->job.job, &s->fatal, line, sizeof(line));
+    faultloc_say("the job is ended because of this verdict (MPIR_CVAR_FAULTLOC_ACTION=abort): %s",
+                 line);
+}
+
 /* First the ranks are asked to end the job.  Where none of them is in MPI to see it, one is killed,
  * which the launcher notices and cleans up after. */
 static void end_job(struct faultloc_stop_job *s, ftree_time now)
 {
     int32_t i = s->p->board->abort_code ? find_process(s) : -1;
 
+    if (!s->p->board->abort_code)
+        say_why(s);
     s->at = now + ABORT_PATIENCE;
     s->p->board->abort_code = 1;
     if (i >= 0)
@@ -131,6 +146,10 @@ void faultloc_stop_job_turn(struct faultloc_stop_job *s, ftree_time now)
         return;
     if (s->p->board->abort_code) {
         end_job(s, now);
+        return;
+    }
+    if (!s->confirming && faultloc_exec_runs(s->exec)) { /* a launcher may kill it with the job */
+        s->at = now + EXEC_LOOK;
         return;
     }
     if (!s->confirming) {

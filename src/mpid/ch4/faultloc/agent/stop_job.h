@@ -6,13 +6,14 @@
 #ifndef FAULTLOC_STOP_JOB_H_INCLUDED
 #define FAULTLOC_STOP_JOB_H_INCLUDED
 
-#include "faultloc/agent/reporter.h"
+#include "faultloc/agent/exec.h"
 
 /* MPIR_CVAR_FAULTLOC_ACTION=abort: the job is ended because of a verdict. */
 
 struct faultloc_stop_job {
     struct faultloc_program *p;
     struct faultloc_reporter *reporter;
+    const struct faultloc_exec *exec; /* the job is not ended while the site's program runs */
     ftree_time at; /* FTREE_NEVER: nothing is to end the job */
     struct ftree_verdict fatal; /* that is, because of this */
     bool confirming; /* it is asked whether that still stands */

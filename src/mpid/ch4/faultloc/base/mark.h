@@ -16,7 +16,8 @@
  * job without FaultLoc exchanges what it always did, and no other step of MPI_Init is needed.
  */
 
-#define FAULTLOC_MARK_STEP 16 /* where a mark may be, because nobody is told how long an address is */
+/* Where a mark may be, because nobody is told how long an address is. */
+#define FAULTLOC_MARK_STEP 16
 #define FAULTLOC_MARK_ROOM (2 * FAULTLOC_MARK_STEP) /* bytes more than the address, at most */
 
 /* Purpose: writes the mark of `rank` behind an address of `len` bytes, for which there is room.

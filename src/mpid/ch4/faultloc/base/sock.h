@@ -59,8 +59,7 @@ bool faultloc_sock_is_own_peer(int fd);
  * sent on it was lost, as the kernel has measured. */
 bool faultloc_sock_is_slow(int fd, uint64_t ns);
 
-/* ---- the ports of a node, picked by its first rank, for its agent and its deputy
- * --------------- */
+/* ---- the ports of a node, picked by its first rank, for its agent and its deputy ------------- */
 
 /* The listening sockets of one role, bound before the job's addresses are known. */
 struct faultloc_ports {

@@ -71,7 +71,8 @@ struct launch {
     const char *path;
     char *const *arguments;
     char *const *environment;
-    int fd;
+    int fd, input, output; /* -1: none; /dev/null */
+    bool child; /* of the caller, which it shares nothing with */
     char *stack; /* of the second, its upper end */
     volatile int error;
 };
@@ -84,27 +85,45 @@ static int leave(int code)
 }
 
 /* The caller's may be pipes that somebody reads to their end: one that hangs must not have them. */
-static void close_standard_files(void)
+static void set_standard_files(const struct launch *e)
 {
     int null = open("/dev/null", O_RDWR);
+    const int files[] = {e->input, e->output, e->output};
 
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (null < 0 || dup2(null, fd) < 0)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int from = files[fd] >= 0 ? files[fd] : null;
+        if (from < 0 || dup2(from, fd) < 0)
             close(fd);
+    }
+}
+
+/* What is ignored or blocked here would be there, too. */
+static void become_child(void)
+{
+    sigset_t none;
+
+    setsid();
+    for (int signal_ = 1; signal_ < NSIG; signal_++)
+        signal(signal_, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static int run_second(void *arg)
 {
     struct launch *e = arg;
+    int first_closed = e->fd < 0 ? FAULTLOC_SPAWN_FD : FAULTLOC_SPAWN_FD + 1;
 
-    if (e->fd == FAULTLOC_SPAWN_FD ? fcntl(e->fd, F_SETFD, 0) < 0
-                                   : dup2(e->fd, FAULTLOC_SPAWN_FD) < 0) {
+    if (e->fd >= 0 && (e->fd == FAULTLOC_SPAWN_FD ? fcntl(e->fd, F_SETFD, 0)
+                                                  : dup2(e->fd, FAULTLOC_SPAWN_FD)) < 0) {
         e->error = errno;
         return leave(127);
     }
-    close_standard_files();
+    set_standard_files(e);
     /* an older kernel does not know it: the program closes the others, too */
-    syscall(SYS_close_range, FAULTLOC_SPAWN_FD + 1, INT_MAX, 0);
+    syscall(SYS_close_range, first_closed, INT_MAX, 0);
+    if (e->child)
+        become_child();
     execve(e->path, e->arguments, e->environment);
     e->error = errno;
     return leave(127);
@@ -166,13 +185,30 @@ static char *find_variable(const char *name)
 static const char *const kept[] = {"LD_LIBRARY_PATH", "XDG_RUNTIME_DIR"};
 #define KEPT (sizeof(kept) / sizeof(kept[0]))
 
-static void keep_environment(char *environment[KEPT + 1])
+static size_t keep_environment(char *environment[KEPT + 1])
 {
     size_t n = 0;
 
     for (size_t i = 0; i < KEPT; i++)
         if ((environment[n] = find_variable(kept[i])))
             n++;
+    return n;
+}
+
+/* The kept ones and the child's own; to be freed.  NULL: out of memory. */
+static char **make_environment(char *const *more)
+{
+    char **environment;
+    size_t n = 0;
+
+    while (more && more[n])
+        n++;
+    environment = calloc(KEPT + n + 1, sizeof(*environment));
+    if (environment && n > 0)
+        memcpy(environment + keep_environment(environment), more, n * sizeof(*environment));
+    else if (environment)
+        keep_environment(environment);
+    return environment;
 }
 
 int faultloc_spawn(const char *path, int fd)
@@ -181,8 +217,12 @@ int faultloc_spawn(const char *path, int fd)
     const char *slash = strrchr(path, '/');
     char name[64];
     char *arguments[] = {name, NULL};
-    struct launch e = {
-        .path = path, .arguments = arguments, .environment = environment, .fd = fd};
+    struct launch e = {.path = path,
+                       .arguments = arguments,
+                       .environment = environment,
+                       .fd = fd,
+                       .input = -1,
+                       .output = -1};
 
     if (takes_in_orphans())
         return ECHILD;
@@ -192,20 +232,26 @@ int faultloc_spawn(const char *path, int fd)
 }
 
 /* In memory of its own: the caller goes on while a file system is asked for the program. */
-int faultloc_spawn_child(const char *path, char *const *arguments, int fd, pid_t *pid)
+int faultloc_spawn_child(const struct faultloc_spawn_child *child, pid_t *pid)
 {
-    char *environment[KEPT + 1] = {NULL};
-    struct launch e = {
-        .path = path, .arguments = arguments, .environment = environment, .fd = fd};
+    char **environment = make_environment(child->environment);
+    struct launch e = {.path = child->path,
+                       .arguments = child->arguments,
+                       .environment = environment,
+                       .fd = child->fd,
+                       .input = child->input,
+                       .output = child->output,
+                       .child = true};
     char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    int rc;
+    int rc = !environment ? ENOMEM : stack == MAP_FAILED ? errno : 0;
 
-    if (stack == MAP_FAILED)
-        return errno;
-    keep_environment(environment);
-    *pid = clone(run_second, stack + STACK_BYTES, 0, &e);
-    rc = *pid < 0 ? errno : 0;
-    munmap(stack, STACK_BYTES);
+    if (!rc) {
+        *pid = clone(run_second, stack + STACK_BYTES, 0, &e);
+        rc = *pid < 0 ? errno : 0;
+    }
+    if (stack != MAP_FAILED)
+        munmap(stack, STACK_BYTES);
+    free(environment);
     return rc;
 }

@@ -37,11 +37,20 @@ int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
  * process of a PID namespace, or a subreaper), those of mmap(2), clone(2), execve(2). */
 int faultloc_spawn(const char *path, int fd);
 
-/* Purpose: the same with arguments (the first is the program's name, NULL ends them), as a child of the
- * caller: *pid, to be waited for by waitpid(2) with __WALL.  Unless the caller ignores SIGCHLD its number is
- * its own until then, so it can be killed by it.  The caller does not wait until it runs: one that cannot be
- * executed ends with code 127.
- * Errors: those of mmap(2), clone(2). */
-int faultloc_spawn_child(const char *path, char *const *arguments, int fd, pid_t *pid);
+/* What a child of the agent's is started with: beside this it gets /dev/null, default signals, and a
+ * session, so also a process group, of its own. */
+struct faultloc_spawn_child {
+    const char *path;
+    char *const *arguments; /* the first is the program's name, NULL ends them */
+    char *const *environment; /* more than the above, NULL ends it; NULL: nothing */
+    int fd; /* its descriptor FAULTLOC_SPAWN_FD; -1: it has none */
+    int input, output; /* its standard input; its standard output and error; -1: /dev/null */
+};
+
+/* Purpose: the same, as a child of the caller: *pid, to be waited for by waitpid(2) with __WALL.
+ * Unless the caller ignores SIGCHLD its number is its own until then, so it can be killed by it.
+ * The caller does not wait until it runs: one that cannot be executed ends with code 127.
+ * Errors: those of mmap(2), clone(2); ENOMEM. */
+int faultloc_spawn_child(const struct faultloc_spawn_child *child, pid_t *pid);
 
 #endif /* FAULTLOC_SPAWN_H_INCLUDED */

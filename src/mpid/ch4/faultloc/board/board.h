@@ -10,6 +10,7 @@
 #include "faultloc/board/launcher.h"
 #include "faultloc/board/wait_area.h"
 #include "faultloc/seam/faultloc_seam.h"
+#include "ftree/report/report.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -43,6 +44,8 @@ struct faultloc_settings {
     ftree_time patience; /* ns, how long a verdict must have stood before it ends job or ranks */
     ftree_time grace; /* ns, how long a dying job may wait for its verdict */
     enum faultloc_action action;
+    char program[FAULTLOC_PATH_ROOM]; /* the site's, to be run for each verdict; "": none */
+    struct report_walltime walltime; /* of the job */
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
     char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
@@ -90,7 +93,8 @@ struct faultloc_board {
     uint64_t slots_at, waits_at, bytes;
     uint32_t wait_bytes; /* from one wait area to the next: whole pages */
 
-    _Atomic uint32_t setting_bytes; /* of what was set while the job ran, behind `bytes`; 0: nothing */
+    _Atomic uint32_t setting_bytes; /* of what was set while the job ran, behind `bytes`; 0:
+                                     * nothing */
 };
 
 /* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree

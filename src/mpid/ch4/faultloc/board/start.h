@@ -18,8 +18,8 @@
  *     rank -> agent start: the job's key, the ports; with the descriptors of the board and of the
  *                      sockets that listen
  *     agent -> rank    ready, or why not
- *     rank -> agent    standard output and error, for reports; a program that is never ready does not
- *                      keep them open
+ *     rank -> agent    standard output and error, for reports; a program that is never ready does
+ *                      not keep them open
  *     rank -> agent    quit, where the job does without; else the end of the connection
  *
  * Both are of one build: a start of another one is refused, and says so.

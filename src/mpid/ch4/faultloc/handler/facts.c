@@ -24,7 +24,8 @@ static const char *root_of(const char *root)
     return root ? root : "/proc";
 }
 
-/* Reads a file of /proc into text, of which at most room - 1 bytes are kept; -1: it cannot be read. */
+/* Reads a file of /proc into text, of which at most room - 1 bytes are kept; -1: it cannot be
+ * read. */
 static ssize_t read_text(const char *path, char *text, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

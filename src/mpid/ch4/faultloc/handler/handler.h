@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 /*
- * The program faultloc-handler: says of processes of its own user what their threads do and where in
- * the code they are.  It is a process of its own, because reading symbols may crash, and a file system
- * that does not answer may hold it for ever: that costs the stack, and nothing else.
+ * The program faultloc-handler: says of processes of its own user what their threads do and where
+ * in the code they are.  It is a process of its own, because reading symbols may crash, and a file
+ * system that does not answer may hold it for ever: that costs the stack, and nothing else.
  *
  *     main.c      the order of the work, the deadline, the output
  *     facts.c     what /proc says: state, system call, open file, mount point
@@ -60,7 +60,8 @@ struct handler_thread {
     long syscall; /* < 0: none, or not known */
     struct handler_file file;
     /* the snapshot */
-    bool has_registers; /* all; else those that `sp` and `pc` are in, which are 0 where none is known */
+    bool has_registers; /* all; else those that `sp` and `pc` are in, which are 0 where none is
+                         * known */
     uint64_t sp, pc, registers[HANDLER_REGISTERS]; /* in DWARF's order */
     uint8_t *stack; /* from `stack_at` on */
     uint64_t stack_at;
@@ -85,13 +86,13 @@ struct handler_process {
 
 /* ---- facts.c --------------------------------------------------------------------------------- */
 
-/* Purpose: fills in what /proc says of a process and its threads, which the process then owns; asks no
- * other file system.  `root`: where proc is mounted, NULL: /proc. */
+/* Purpose: fills in what /proc says of a process and its threads, which the process then owns; asks
+ * no other file system.  `root`: where proc is mounted, NULL: /proc. */
 void handler_facts(const char *root, struct handler_process *p);
 void handler_free(struct handler_process *p);
 
-/* Purpose: of the text of a mountinfo file the mount with number `id`, or where that is < 0 the one that
- * `path` is below.  False: there is none.  Pure. */
+/* Purpose: of the text of a mountinfo file the mount with number `id`, or where that is < 0 the one
+ * that `path` is below.  False: there is none.  Pure. */
 bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out);
 
 /* Purpose: the numbers of a line of /proc/PID/syscall.  False: it waits in no call.  Pure. */
@@ -113,9 +114,9 @@ const struct handler_syscall *handler_syscall(long number);
 
 /* ---- snapshot.c ------------------------------------------------------------------------------ */
 
-/* Purpose: copies registers and up to `bytes` of the stack of each thread, which is held for that long
- * and no longer; what is in the kernel and would notice is not held.  When it returns the kernel has let
- * go of all of them, also where one could not be held in time. */
+/* Purpose: copies registers and up to `bytes` of the stack of each thread, which is held for that
+ * long and no longer; what is in the kernel and would notice is not held.  When it returns the
+ * kernel has let go of all of them, also where one could not be held in time. */
 void handler_snapshot(struct handler_process *p, size_t bytes);
 
 /* ---- unwind.c -------------------------------------------------------------------------------- */
@@ -126,7 +127,8 @@ bool handler_can_unwind(void);
 
 /* ---- print.c --------------------------------------------------------------------------------- */
 
-/* Purpose: the JSON of a process, schema faultloc-handler/1 (faultloc-handler(1)).  NULL: out of memory. */
+/* Purpose: the JSON of a process, schema faultloc-handler/1 (faultloc-handler(1)).  NULL: out of
+ * memory. */
 struct json_object *handler_json(const struct handler_process *p);
 
 #endif /* FAULTLOC_HANDLER_H_INCLUDED */

@@ -17,8 +17,8 @@
 
 /*
  * What needs no file system but /proc is printed first, of all processes; then they are copied, all
- * within milliseconds; then the copies are read, which may take long, and printed one by one.  So a deadline
- * costs only what was not printed before it.
+ * within milliseconds; then the copies are read, which may take long, and printed one by one.  So a
+ * deadline costs only what was not printed before it.
  */
 
 #define PROCESSES_MAX 1024

@@ -23,14 +23,14 @@
 /*
  * A thread is held only while its registers and its stack are copied; they are read afterwards.
  *
- * It is held by PTRACE_SEIZE and PTRACE_INTERRUPT, which send no signal and leave a thread that is stopped
- * as it is.  A tracer that ends lets go of all that it traces, whatever becomes of it, so nothing is
- * left held; the tracer is a thread here, which ends when the copies are made, so that this is also true of a
- * thread that could not be held in time.
+ * It is held by PTRACE_SEIZE and PTRACE_INTERRUPT, which send no signal and leave a thread that is
+ * stopped as it is.  A tracer that ends lets go of all that it traces, whatever becomes of it, so
+ * nothing is left held; the tracer is a thread here, which ends when the copies are made, so that
+ * this is also true of a thread that could not be held in time.
  *
- * Some system calls end with EINTR when their thread is held, and a program may take that for an error.
- * In these it is not held: the kernel tells stack pointer and program counter of a thread that waits.
- * The same goes for state D, in which nobody can be held.
+ * Some system calls end with EINTR when their thread is held, and a program may take that for an
+ * error.  In these it is not held: the kernel tells stack pointer and program counter of a thread
+ * that waits.  The same goes for state D, in which nobody can be held.
  */
 
 #define HOLD_NS 100000000 /* so long a thread may take to be held */
@@ -106,8 +106,8 @@ static void copy_registers(struct handler_thread *t)
         t->has_registers = take_registers(&r, t);
 }
 
-/* The kernel sends SIGCHLD when a thread is held; it is blocked in all threads here.  False: not in time,
- * or the thread has ended. */
+/* The kernel sends SIGCHLD when a thread is held; it is blocked in all threads here.  False: not in
+ * time, or the thread has ended. */
 static bool wait_until_held(pid_t tid, uint64_t until, int *status)
 {
     uint64_t now;
@@ -167,8 +167,8 @@ static bool may_be_held(const struct handler_thread *t)
     return t->state != 'D' && !(s && s->interrupts);
 }
 
-/* The thread may have gone on since the kernel told where it waits, and then its stack does not fit: what
- * was read from it is compared. */
+/* The thread may have gone on since the kernel told where it waits, and then its stack does not
+ * fit: what was read from it is compared. */
 static void copy_without_holding(const struct work *w, struct handler_thread *t)
 {
     uint64_t arguments[6], sp, pc;

@@ -6,9 +6,10 @@
 #include "faultloc/mpi/parts.h"
 
 /*
- * The last two collective operations of each communicator: what the bindings noted in it (the seam's
- * MPIDI_FAULTLOC_COLL), read when a record is written.  All communicators are in a list, so that
- * those used last are found; a new one begins at 0, whatever was noted of one with its context.
+ * The last two collective operations of each communicator: what the bindings noted in it (the
+ * seam's MPIDI_FAULTLOC_COLL), read when a record is written.  All communicators are in a list, so
+ * that those used last are found; a new one begins at 0, whatever was noted of one with its
+ * context.
  */
 
 static MPIR_Comm *first;
@@ -41,6 +42,13 @@ static void take_out(MPIR_Comm * comm)
     MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
 }
 
+/* MPICH's own parts of a communicator are nobody's to wait on. */
+static bool is_programs(const MPIR_Comm * comm)
+{
+    return comm->remote_size > 1 && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
+}
+
 bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm * comm)
 {
     return comm->dev.ch4.faultloc_colls.begun < 0;
@@ -58,8 +66,12 @@ void MPIDI_faultloc_comm_init(MPIR_Comm * comm)
 
 void MPIDI_faultloc_comm_free(MPIR_Comm * comm)
 {
-    if (MPIDI_faultloc_is_comm_noted(comm))
+    if (MPIDI_faultloc_is_comm_noted(comm)) {
+        if (is_programs(comm) && comm->comm_kind == MPIR_COMM_KIND__INTRACOMM &&
+            MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+            MPIDI_faultloc_keep_comm(comm);
         take_out(comm);
+    }
     comm->dev.ch4.faultloc_colls.begun = 0;
 }
 
@@ -197,11 +209,19 @@ void MPIDI_faultloc_collective_before(MPIR_Comm * comm, struct waits_collective 
     read_collective(comm, n > 0 ? n - 1 : 0, before);
 }
 
-/* MPICH's own parts of a communicator are nobody's to wait on. */
-static bool is_programs(const MPIR_Comm * comm)
+MPIR_Comm *MPIDI_faultloc_whole_of(MPIR_Comm * comm)
 {
-    return comm->remote_size > 1 && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
-        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
+    MPIR_Comm *whole = comm;
+
+    if (comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
+        return comm;
+    MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
+    for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next)
+        if (c->node_comm == comm || c->node_roots_comm == comm)
+            whole = c;
+    MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
+    return whole;
 }
 
 static uint64_t stamp_of(MPIR_Comm * comm)

@@ -233,7 +233,8 @@ struct sealed {
     uint8_t bytes[sizeof(struct secret) + crypto_box_MACBYTES];
 };
 
-static const uint8_t nonce[crypto_box_NONCEBYTES];      /* two leaders' keys seal one secret alone */
+static const uint8_t nonce[crypto_box_NONCEBYTES];      /* two leaders' keys seal one secret
+                                                         * alone */
 
 static void seal_all(struct sealed *all, int n, const struct card *cards, const uint8_t * own,
                      const struct secret *secret)
@@ -285,7 +286,8 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
-        s->symptoms, s->verbose, *fanout
+        s->symptoms, s->verbose, *fanout, s->program[0], s->walltime.end_ms, s->walltime.limit_s,
+        s->walltime.at_most
     };
     int mpi_errno = MPIR_Bcast(first, sizeof(first), MPI_BYTE, 0, leaders, &errflag);
 
@@ -298,6 +300,11 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
     s->symptoms = first[6] != 0;
     s->verbose = first[7] != 0;
     *fanout = (int32_t) first[8];
+    if (!first[9])
+        s->program[0] = '\0';
+    s->walltime = (struct report_walltime) {
+        .end_ms = first[10], .limit_s = first[11], .at_most = first[12] != 0
+    };
     return mpi_errno;
 }
 

@@ -6,9 +6,10 @@
 #include "faultloc/mpi/parts.h"
 
 /*
- * Whom a wait of one-sided communication is for, and which locks this rank holds.  The window keeps it
- * for its own purposes: targets whose operations are not complete, groups that have not been heard of.
- * Of a group only the number of those heard of is known, so one of whom some were is unknown.
+ * Whom a wait of one-sided communication is for, and which locks this rank holds.  The window keeps
+ * it for its own purposes: targets whose operations are not complete, groups that have not been
+ * heard of.  Of a group only the number of those heard of is known, so one of whom some were is
+ * unknown.
  */
 
 struct MPIDI_faultloc_rma MPIDI_faultloc_rma;

@@ -58,20 +58,24 @@ void MPIDI_faultloc_begin_collectives(void);
 void MPIDI_faultloc_last_collective(MPIR_Comm *comm, struct waits_collective *last);
 void MPIDI_faultloc_collective_before(MPIR_Comm *comm, struct waits_collective *before);
 
-/* Purpose: true if its collectives are noted, as those of all communicators are that were made since
- * faultloc began, and those of the world. */
+/* Purpose: true if its collectives are noted, as those of all communicators are that were made
+ * since faultloc began, and those of the world. */
 bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm *comm);
 
 /* Purpose: the communicators of this rank, `most` of them: those on which it has begun collectives,
  * those used last first, then others.  Returns how many. */
 int MPIDI_faultloc_comms(MPIR_Comm **comms, int most);
 
+/* Purpose: the communicator that this one is MPICH's own part of, its ranks of a node for example;
+ * the same one, if it is none. */
+MPIR_Comm *MPIDI_faultloc_whole_of(MPIR_Comm *comm);
+
 /* Purpose: the communicator of the blocking collective that this rank is in; NULL: it is in none.
  * With many threads NULL, too, unless only one of them is in MPI. */
 MPIR_Comm *MPIDI_faultloc_collective_now(void);
 
-/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a persistent
- * one, which has no place in the order; NULL: it is none, or not started. */
+/* Purpose: the communicator of which a request is the collective, the *number-th there, 0: a
+ * persistent one, which has no place in the order; NULL: it is none, or not started. */
 MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
 
 /* Purpose: what a wait in that MPI function is for, where it is no request: WAITS_RMA, WAITS_OTHER,
@@ -159,6 +163,10 @@ void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void
 
 /* ---- waits.c --------------------------------------------------------------------------------- */
 
+/* Purpose: the program frees this communicator.  How far this rank has come there is kept, until it
+ * has freed eight others. */
+void MPIDI_faultloc_keep_comm(MPIR_Comm *comm);
+
 /* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {
     enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
@@ -184,8 +192,8 @@ uint64_t MPIDI_faultloc_moment(void);
 /* Purpose: answers, if the agent has asked. */
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
 
-/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can say
- * what this one waits for: `wait` and its requests stay as they are. */
+/* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can
+ * say what this one waits for: `wait` and its requests stay as they are. */
 void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */

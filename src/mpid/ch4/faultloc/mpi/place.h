@@ -23,7 +23,8 @@
 
 /* Which node a rank is on: ranks with equal marks are on one. */
 struct MPIDI_faultloc_mark {
-    uint64_t node;              /* hash of the node's name and what makes two hosts of one name different */
+    uint64_t node;              /* hash of the node's name and what makes two hosts of one name
+                                 * different */
     int32_t rank, pid;
     int32_t is_group;           /* all that share memory with it are on its node */
 };
@@ -38,7 +39,8 @@ struct MPIDI_faultloc_place {
     /* In leaders, and where it is not by groups in all ranks: */
     struct MPIDI_faultloc_mark *marks;  /* [size], by rank */
     int32_t *rank_node;         /* [size] */
-    int32_t *leader;            /* [size], of which the first `nodes` are used: each node's first rank */
+    int32_t *leader;            /* [size], of which the first `nodes` are used: each node's first
+                                 * rank */
     int32_t *order;             /* [nodes]: numbers before a topology came; NULL: none did */
     int32_t nodes, self;        /* node */
 };

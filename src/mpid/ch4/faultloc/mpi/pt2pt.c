@@ -217,7 +217,8 @@ int MPIDI_faultloc_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype, MPIR
     return MPID_Imrecv(buf, count, datatype, message, request);
 }
 
-/* Within MPI_Waitall the loop would need registers that it saves where there is nothing to wait for. */
+/* Within MPI_Waitall the loop would need registers that it saves where there is nothing to wait
+ * for. */
 int MPIDI_faultloc_wait_all(MPID_Progress_state * state, MPIR_Request ** reqs, int n)
 {
     return MPIDI_progress_wait(state, reqs[0], reqs, n);

@@ -15,8 +15,7 @@
  * which the agent keeps; nobody is asked, so that a rank learns the same whatever it is doing.
  */
 
-/* ---- failures of a communicator
- * ---------------------------------------------------------------- */
+/* ---- failures of a communicator -------------------------------------------------------------- */
 
 int MPIDI_faultloc_failure_ack(MPIR_Comm * comm)
 {
@@ -116,8 +115,7 @@ int MPIDI_faultloc_failure_get_acked(MPIR_Comm * comm, MPIR_Group ** group)
     goto fn_exit;
 }
 
-/* ---- the report
- * ------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 /* The job's start where no board knows it: that of this process. */
 static int64_t process_started_ms(void)
@@ -167,8 +165,7 @@ int MPIDI_faultloc_verdicts(char *json, int *len)
     goto fn_exit;
 }
 
-/* ---- the event
- * ------------------------------------------------------------------------------------- */
+/* ---- the event ------------------------------------------------------------------------------- */
 
 static struct {
     int index;

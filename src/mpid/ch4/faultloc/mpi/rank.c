@@ -73,9 +73,10 @@ bool MPIDI_faultloc_map_slot(int fd, int32_t slot)
     return rc == 0 && make_sums();
 }
 
-/* Where Yama lets only ancestors trace (kernel.yama.ptrace_scope = 1), a process may name another one that may,
- * with the processes that it starts.  There is one such place: a transport that copies between processes may
- * have named all of them already (UCX does), which must stay; then the agent does not ask for more. */
+/* Where Yama lets only ancestors trace (kernel.yama.ptrace_scope = 1), a process may name another
+ * one that may, with the processes that it starts.  There is one such place: a transport that
+ * copies between processes may have named all of them already (UCX does), which must stay; then the
+ * agent does not ask for more. */
 void MPIDI_faultloc_permit_tracer(void)
 {
     static int32_t permitted;

@@ -5,7 +5,9 @@
 
 #include "faultloc/mpi/parts.h"
 
+#include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
+#include "faultloc/board/action.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -114,9 +116,11 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        What happens once a fault is located: "report" only reports it; "abort" also ends the job
-        after MPIR_CVAR_FAULTLOC_PATIENCE_MS, except for a straggler, for a fault that was not
-        identified, and for a process that a debugger holds.
+        What happens once a fault is located, words between commas: "report" only reports it; "abort"
+        also ends the job after MPIR_CVAR_FAULTLOC_PATIENCE_MS, except for a straggler, for a fault
+        that was not identified, and for a process that a debugger holds; "exec:/PROGRAM" also runs
+        that program once per verdict on the reporting node, as the job's user, with the report as
+        JSON on its standard input and the main facts in its environment, for at most 10 s.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
@@ -230,14 +234,22 @@ int32_t MPIDI_faultloc_read_fanout(void)
     return in_range("MPIR_CVAR_FAULTLOC_FANOUT", MPIR_CVAR_FAULTLOC_FANOUT, 1, 1024, 32);
 }
 
-static enum faultloc_action read_action(void)
+/* Only rank 0 looks for the program: not all ranks at once are to ask a file system. */
+static void read_action(struct faultloc_settings *s)
 {
-    if (!strcmp(MPIR_CVAR_FAULTLOC_ACTION, "abort"))
-        return FAULTLOC_ACTION_ABORT;
-    if (strcmp(MPIR_CVAR_FAULTLOC_ACTION, "report") && MPIR_Process.rank == 0)
-        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: must be \"report\" or \"abort\"; using \"report\"",
-                     MPIR_CVAR_FAULTLOC_ACTION);
-    return FAULTLOC_ACTION_REPORT;
+    char word[FAULTLOC_ACTION_WORD];
+    const char *wrong = faultloc_action_read(MPIR_CVAR_FAULTLOC_ACTION, &s->action, s->program, word);
+
+    if (MPIR_Process.rank != 0)
+        return;
+    if (wrong)
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: \"%s\" %s; it is ignored",
+                     MPIR_CVAR_FAULTLOC_ACTION, word, wrong);
+    if (s->program[0] && access(s->program, X_OK)) {
+        faultloc_say("MPIR_CVAR_FAULTLOC_ACTION=%s: \"%s\" cannot be executed: %s; it is ignored",
+                     MPIR_CVAR_FAULTLOC_ACTION, s->program, strerror(errno));
+        s->program[0] = '\0';
+    }
 }
 
 /* A file name as given, but whole, because the program may change its directory. */
@@ -279,7 +291,8 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
     s->patience = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_PATIENCE_MS",
                                                    MPIR_CVAR_FAULTLOC_PATIENCE_MS, 0, 600000,
                                                    4000);
-    s->action = read_action();
+    read_action(s);
+    faultloc_walltime_read(faultloc_unix_ms(), &s->walltime);
     launcher = getenv(FAULTLOC_LAUNCHER_ENV);
     if (launcher && (launcher[0] == '/' || launcher[0] == '@') && strlen(launcher) < sizeof(s->launcher))
         MPL_strncpy(s->launcher, launcher, sizeof(s->launcher));

@@ -17,16 +17,17 @@
  * requests are at hand, and nothing of them need be noted before.
  *
  * A request's peer, tag and communicator were noted when it began (MPIDI_FAULTLOC_NOTE()).  The
- * messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX says that a
- * receive has ended; other transports have no such place, so nothing is said of them.
+ * messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX says that
+ * a receive has ended; other transports have no such place, so nothing is said of them.
  */
 
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
-#define PATIENT_THREADS 65536 /* of many threads, of which one may run */
+#define PATIENT_NS (300 * FTREE_MS) /* of many threads, of which one may run */
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
-#define REST_NS 1000000         /* and so long the others get the lock */
+#define REST_NS 1000000         /* and so long the others get the lock; */
+#define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
 
 uint32_t MPIDI_faultloc_asked;
 
@@ -41,8 +42,9 @@ static bool is_comm_of(const MPIR_Comm * comm, uint32_t context, bool of_sends)
     return MPIR_Object_get_ref(comm) > 0 && id == (context & ~(uint32_t) MPIR_CONTEXT_SUFFIX_MASK);
 }
 
-/* Those that MPICH is making, in MPI_Comm_idup for example, have no context yet, but an old one or 0:
- * they are not noted either.  Nor are those that it has made of the world before faultloc began. */
+/* Those that MPICH is making, in MPI_Comm_idup for example, have no context yet, but an old one or
+ * 0: they are not noted either.  Nor are those that it has made of the world before faultloc
+ * began. */
 struct search {
     uint32_t context;
     bool of_sends;
@@ -99,33 +101,47 @@ static bool list_members(MPIR_Comm * comm, struct waits_comm *c)
         if (!ftree_waits_add_member(c, rank))
             break;
     }
-    if (c->runs < 0)
-        c->runs = 0;
+    ftree_waits_end_members(c);
     return true;
 }
 
-/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this world
- * alone.  A context stands for messages of one kind: those of collectives have another. */
-static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
+/* False: it is not of this world alone.  A context stands for messages of one kind: those of
+ * collectives have another. */
+static bool describe_comm(struct waits_comm *c, MPIR_Comm * comm, uint32_t context)
 {
-    struct waits_comm *c = &r->comm[r->comms];
-    struct waits_key key = {.context = context,.first = world_rank(comm, 0) };
-
-    for (int32_t i = 0; i < r->comms; i++)
-        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
-            return (int8_t) i;
-    if (r->comms == WAITS_COMMS_MAX)
-        return FTREE_NONE;
     memset(c, 0, sizeof(*c));
-    c->key = key;
+    c->key.context = context;
+    c->key.first = world_rank(comm, 0);
     c->size = comm->remote_size;
-    MPL_strncpy(c->name, comm->name, sizeof(c->name));
+    MPL_strncpy(c->name, MPIDI_faultloc_whole_of(comm)->name, sizeof(c->name));
     if (!list_members(comm, c))
-        return FTREE_NONE;
+        return false;
     if (context == comm->recvcontext_id) {
         MPIDI_faultloc_last_collective(comm, &c->last);
         MPIDI_faultloc_collective_before(comm, &c->before);
     }
+    return true;
+}
+
+/* FTREE_NONE: it is not in the record. */
+static int8_t place_of_comm(const struct waits_record *r, uint32_t context, int32_t first)
+{
+    for (int32_t i = 0; i < r->comms; i++)
+        if (r->comm[i].key.context == context && r->comm[i].key.first == first)
+            return (int8_t) i;
+    return FTREE_NONE;
+}
+
+/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this world
+ * alone. */
+static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
+{
+    int8_t place = place_of_comm(r, context, world_rank(comm, 0));
+
+    if (place != FTREE_NONE)
+        return place;
+    if (r->comms == WAITS_COMMS_MAX || !describe_comm(&r->comm[r->comms], comm, context))
+        return FTREE_NONE;
     return (int8_t) r->comms++;
 }
 
@@ -214,11 +230,11 @@ enum need {
     ROOT_NEEDS_ALL
 };
 
-/* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and w),
- * scans, and those of neighborhoods are not among them: of these the receives inside say more.  All
- * that makes a communicator or a window agrees upon a context with all members, and MPI_Win_fence and
- * MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank waits for the root or
- * not at all. */
+/* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and
+ * w), scans, and those of neighborhoods are not among them: of these the receives inside say more.
+ * All that makes a communicator or a window agrees upon a context with all members, and
+ * MPI_Win_fence and MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank
+ * waits for the root or not at all. */
 static enum need need_of(uint32_t call)
 {
 #define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
@@ -258,8 +274,8 @@ static enum need need_of(uint32_t call)
     return NEEDS_UNKNOWN;
 }
 
-/* The n-th operation on a communicator, if it is one of the last two, of which all is known: whether it
- * is what this rank cannot go on without, and whose part. */
+/* The n-th operation on a communicator, if it is one of the last two, of which all is known:
+ * whether it is what this rank cannot go on without, and whose part. */
 static bool describe_collective(struct waits_record *r, struct waits_request *q, MPIR_Comm * comm,
                                 uint32_t number)
 {
@@ -327,18 +343,20 @@ static struct waits_request *add_collective(struct waits_record *r,
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 
-/* A lock, as waits.h has it; FTREE_NONE: there is no room.  Who holds it, or waits, is at `begun`. */
+/* A lock, as waits.h has it; FTREE_NONE: there is no room.  Who holds it, or waits, is at
+ * `begun`. */
 static int8_t add_lock(struct waits_record *r, const struct MPIDI_faultloc_lock *lock, uint32_t kind,
                        uint32_t begun)
 {
     MPIR_Comm *comm = lock->win->comm_ptr;
     struct waits_comm *c = &r->comm[r->comms];
     struct waits_key key = {.context = comm->recvcontext_id | kind };
+    int8_t place;
 
     key.first = kind == WAITS_LOCK_OF_ONE ? lock->target : world_rank(comm, 0);
-    for (int32_t i = 0; i < r->comms; i++)
-        if (r->comm[i].key.context == key.context && r->comm[i].key.first == key.first)
-            return (int8_t) i;
+    place = place_of_comm(r, key.context, key.first);
+    if (place != FTREE_NONE)
+        return place;
     if (r->comms == WAITS_COMMS_MAX || key.first == FTREE_NONE)
         return FTREE_NONE;
     memset(c, 0, sizeof(*c));
@@ -570,8 +588,8 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
     MPIR_Request *chosen[WAITS_REQUESTS_MAX];
     int n = choose(w, chosen), told = 0;
 
-    /* An operation that needs all members lacks those who have not begun it, and nobody else; whom it
-     * happens to receive from is how it is done. */
+    /* An operation that needs all members lacks those who have not begun it, and nobody else; whom
+     * it happens to receive from is how it is done. */
     if (collective && collective->peer == FTREE_NONE && need_of(r->call) != NEEDS_ALL_AND_MORE)
         return;
     for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
@@ -583,15 +601,49 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
         add_onesided(r);
 }
 
+/* Communicators that this rank has freed, those of windows among them: others may still wait in one.
+ * Of a larger one noting the members would cost more than a communicator may. */
+#define FREED_MEMBERS_MAX 4096
+
+static struct {
+    uint32_t count;
+    struct waits_comm comm[WAITS_COMMS_MAX];
+} freed;
+
+void MPIDI_faultloc_keep_comm(MPIR_Comm * comm)
+{
+    struct waits_comm *c = &freed.comm[freed.count % WAITS_COMMS_MAX];
+
+    if (comm->remote_size > FREED_MEMBERS_MAX || !describe_comm(c, comm, comm->recvcontext_id))
+        memset(c, 0, sizeof(*c));
+    freed.count++;
+}
+
+/* The last one first: it may have had the context of one before. */
+static void add_freed_comms(struct waits_record *r)
+{
+    for (uint32_t i = 1; i <= WAITS_COMMS_MAX && r->comms < WAITS_COMMS_MAX; i++) {
+        const struct waits_comm *c = &freed.comm[(freed.count - i) % WAITS_COMMS_MAX];
+
+        if (c->runs > 0 && place_of_comm(r, c->key.context, c->key.first) == FTREE_NONE)
+            r->comm[r->comms++] = *c;
+    }
+}
+
 /* Communicators of which nothing is waited for: how far this rank has come there, perhaps not to
- * the first collective, is what others wait for. */
+ * the first collective, is what others wait for.  Those freed are told where all others are, one of
+ * which may have the context of one freed. */
 static void add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];
     int n = MPIDI_faultloc_comms(comm, WAITS_COMMS_MAX);
+    bool all = n < WAITS_COMMS_MAX;
 
     for (int i = 0; i < n; i++)
-        (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
+        if (add_comm(r, comm[i], comm[i]->recvcontext_id) == FTREE_NONE)
+            all = false;
+    if (all)
+        add_freed_comms(r);
 }
 
 /* What ends adds to it, and so does what begins; a call that asked in vain does not. */
@@ -633,7 +685,8 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
     r->state = (uint8_t) state_of(r);
     if (!has_many_threads())
         add_locks_held(r);
-    add_other_comms(r);
+    if (!is_one_of_many())
+        add_other_comms(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -745,19 +798,24 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /*
- * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until they
- * have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them at once.
- * A thread that polls is not on the list: it tells for itself, and that holds as long as no call begins
- * or ends in any thread, but for those in vain, no message begins, and no receive ends.  All other
+ * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until
+ * they have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them
+ * at once.  A thread that polls tells for itself, and that holds as long as no call begins or ends
+ * in any thread, but for those in vain, no message begins, and no receive ends.  Then it rests on
+ * the list, for it would take the lock again before those that have not told get it.  All other
  * threads of the process must sleep until one of these wakes them, or nothing is said.
  *
- * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them are on
- * the list but the one that holds it: what is left of the sum is its own call.
+ * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
+ * are on the list but the one that holds it: what is left of the sum is its own call.
  */
 static struct MPIDI_faultloc_wait *waiting;
-static uint32_t calls;          /* the sum of those on the list */
+static uint32_t calls;          /* the sum of those on the list, */
+static uint64_t ends;           /* and of what the ends of those in vain will add */
 
 static struct {
+    uint32_t asked;             /* the number of the question, */
+    ftree_time since;           /* and when it was seen first */
+    bool runs;                  /* a thread has gone on since */
     uint64_t moment;
     uint64_t switches;          /* of the threads that sleep */
     ftree_time again;           /* when it is tried next */
@@ -773,15 +831,13 @@ uint64_t MPIDI_faultloc_moment(void)
     const struct faultloc_page *page = &MPIDI_faultloc_page.page;
 
     return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
-        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received;
+        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received + ends;
 }
 
-/* Of a call in vain, as if it had ended. */
-static uint64_t moment_of(const struct MPIDI_faultloc_wait *w)
+/* Calls in vain count as if they had ended. */
+static uint64_t end_of(const struct MPIDI_faultloc_wait *w)
 {
-    uint64_t end = w->polls ? (1u << FAULTLOC_CALL_BITS) - (uint64_t) w->call : 0;
-
-    return MPIDI_faultloc_moment() + end;
+    return w->polls ? (1u << FAULTLOC_CALL_BITS) - (uint64_t) w->call : 0;
 }
 
 static void identify(struct MPIDI_faultloc_wait *w)
@@ -798,6 +854,7 @@ static void put_in(struct MPIDI_faultloc_wait *w)
 {
     identify(w);
     calls += w->call;
+    ends += end_of(w);
     w->next = waiting;
     w->at = &waiting;
     if (waiting)
@@ -811,10 +868,11 @@ static void take_out(struct MPIDI_faultloc_wait *w)
     if (w->next)
         w->next->at = w->at;
     calls -= w->call;
+    ends -= end_of(w);
 }
 
-/* The lock is not fair: one that has just let it go takes it again before a thread that waits for it is
- * awake, perhaps for seconds.  So one rests now and then as long as a question is open. */
+/* The lock is not fair: one that has just let it go takes it again before a thread that waits for
+ * it is awake, perhaps for seconds.  So one rests now and then as long as a question is open. */
 void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait)
 {
     static const struct timespec rest = {.tv_nsec = REST_NS };
@@ -878,6 +936,7 @@ static void forget_old(uint64_t moment)
 {
     int n = 0;
 
+    told.runs |= told.n > 0 && told.moment != moment;
     for (int i = 0; i < told.n && told.moment == moment; i++)
         if (told.record[i].polls) {
             told.thread[n] = told.thread[i];
@@ -912,7 +971,7 @@ static bool all_have_told(struct MPIDI_faultloc_wait *wait)
     ftree_time now = faultloc_now();
 
     identify(wait);
-    forget_old(moment_of(wait));
+    forget_old(MPIDI_faultloc_moment() + end_of(wait));
     if (!tell_poll(wait) && now < told.again)
         return false;
     told.again = now + AGAIN_NS;
@@ -931,6 +990,31 @@ static void forget_told(void)
 {
     told.n = 0;
     told.again = 0;
+}
+
+static bool is_named(const struct waits_page *page, MPIR_Comm * comm)
+{
+    int32_t first = world_rank(comm, 0);
+
+    for (int32_t i = 0; i < page->records; i++)
+        if (place_of_comm(&page->record[i], comm->recvcontext_id, first) != FTREE_NONE)
+            return true;
+    return false;
+}
+
+/* As add_other_comms(): each finds room in the record of any thread. */
+static void spread_other_comms(struct waits_page *page)
+{
+    MPIR_Comm *comm[WAITS_THREADS_MAX * WAITS_COMMS_MAX];
+    int n = MPIDI_faultloc_comms(comm, WAITS_THREADS_MAX * WAITS_COMMS_MAX);
+    struct waits_record *r = page->record, *end = r + page->records;
+
+    for (int i = 0; i < n && r < end; i++) {
+        if (!is_named(page, comm[i]))
+            (void) add_comm(r, comm[i], comm[i]->recvcontext_id);
+        while (r < end && r->comms == WAITS_COMMS_MAX)
+            r++;
+    }
 }
 
 static int32_t copy_told(struct waits_page *page)
@@ -972,10 +1056,12 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
 
     begin_writing(area);
     page->records = 1;
-    if (is_one_of_many())
+    if (is_one_of_many()) {
         page->records = copy_told(page);
-    else
+        spread_other_comms(page);
+    } else {
         fill_record(&page->record[0], wait);
+    }
     fill_exchanges(page, with);
     fill_posted(page, with);
     fill_sent(page, with);
@@ -989,19 +1075,46 @@ static void ask_next_turn(void)
     MPIDI_faultloc_page.slot.spins |= 255;
 }
 
+/* How long the question has been open. */
+static ftree_time open_for(uint32_t asked)
+{
+    ftree_time now = faultloc_now();
+
+    if (told.asked != asked) {
+        told.asked = asked;
+        told.since = now;
+        told.runs = false;
+    }
+    return now - told.since;
+}
+
+/* True: not all threads have told what they wait for, and they are given time. */
+static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
+{
+    ftree_time since = open_for(asked);
+
+    if (all_have_told(wait))
+        return false;
+    if (since > PATIENT_NS) {
+        told.n = 0;
+        return false;
+    }
+    ask_next_turn();
+    if (wait->polls && !told.runs && since <= RESTS_NS) {
+        told.rests = true;
+        MPIDI_faultloc_yield(wait);
+    }
+    return true;
+}
+
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     uint32_t asked = area ? area->asked : 0;
     struct wanted with;
 
-    if (area && asked != area->answered && has_many_threads() && !all_have_told(wait)) {
-        if (unanswered <= PATIENT_THREADS) {
-            ask_next_turn();
-            return;
-        }
-        told.n = 0;
-    }
+    if (area && asked != area->answered && has_many_threads() && waits_for_threads(wait, asked))
+        return;
     MPIDI_faultloc_asked = 0;
     unanswered = 0;
     if (!area || asked == area->answered)
@@ -1011,6 +1124,11 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     forget_told();
 }
 
+static bool is_overdue(uint32_t asked)
+{
+    return has_many_threads() ? open_for(asked) > PATIENT_NS : ++unanswered > PATIENT_TURNS;
+}
+
 void MPIDI_faultloc_take_question(void)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
@@ -1018,7 +1136,7 @@ void MPIDI_faultloc_take_question(void)
 
     if (!area || area->asked == area->answered)
         return;
-    if (++unanswered > (has_many_threads() ? PATIENT_THREADS : PATIENT_TURNS)) {
+    if (is_overdue(area->asked)) {
         MPIDI_faultloc_answer(&nothing);
         return;
     }

@@ -88,12 +88,12 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
     state->waiting = now - waits_since(seen, since);
 }
 
-/* It has no wait of its own, but asks again and again. */
-static void judge_polls(const struct faultloc_seen *seen, const struct faultloc_slot *slot,
-                        ftree_time now, struct ftree_rank_state *state)
+/* It has no wait of its own, but asks again and again: of many threads one does at least, and the rank
+ * says what the others do when it is asked. */
+static void judge_polls(const struct faultloc_seen *seen, ftree_time now,
+                        struct ftree_rank_state *state)
 {
-    if (state->phase == FTREE_PHASE_WAITING || slot->many_threads || !seen->polled ||
-        now - seen->polled >= TURNS_NS)
+    if (state->phase == FTREE_PHASE_WAITING || !seen->polled || now - seen->polled >= TURNS_NS)
         return;
     state->phase = FTREE_PHASE_WAITING;
     state->waiting = now - waits_since(seen, seen->useful_since);
@@ -161,7 +161,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     } else {
         if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
             judge_wait(seen, &slot, now, state);
-        judge_polls(seen, &slot, now, state);
+        judge_polls(seen, now, state);
     }
     if (state->proc_state == 'T' || state->proc_state == 't')
         seen->held = now;

@@ -28,7 +28,8 @@ struct faultloc_seen {
     uint64_t call, spins;
     ftree_time call_since, spins_since; /* when each was first seen as it is; 0: never seen */
     uint64_t useful, polls; /* calls that ended but for those that asked in vain; these */
-    ftree_time useful_since, polled; /* when the former last grew, and the latter since a look; 0: never */
+    ftree_time useful_since, polled; /* when the former last grew, and the latter since a look; 0:
+                                      * never */
     ftree_time turned; /* when the loop was last seen to have turned since a look; 0: never */
     ftree_time looked; /* at it, last */
     ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */

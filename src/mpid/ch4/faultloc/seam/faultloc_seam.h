@@ -62,10 +62,11 @@ struct faultloc_slot {
     uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
     uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
-    uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which nothing
-                           * had come true that was asked for: Test and Iprobe, and the like */
-    int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the process
-                           * names it by PR_SET_PTRACER; 0: it can, or nothing is known */
+    uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which
+                           * nothing had come true that was asked for: Test and Iprobe, and the
+                           * like */
+    int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the
+                           * process names it by PR_SET_PTRACER; 0: it can, or nothing is known */
 };
 
 /*
@@ -280,8 +281,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
  */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 
-/* Which message a request is about: UCX and OFI do not keep that until completion.  Where there is no
- * error there is a request; the caller asks for the error, too: it is free here. */
+/* Which message a request is about: UCX and OFI do not keep that until completion.  Where there is
+ * no error there is a request; the caller asks for the error, too: it is free here. */
 #define MPIDI_FAULTLOC_NOTE(req, peer, tag, context) \
     do { \
         MPIDI_REQUEST(req, faultloc_peer) = (peer); \
@@ -356,11 +357,11 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end, and answers
- * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete; NULL:
- * there is no more than `req`.
+ * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete;
+ * NULL: there is no more than `req`.
  *
- * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get the
- * global lock here, and can tell meanwhile what this one waits for. */
+ * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get
+ * the global lock here, and can tell meanwhile what this one waits for. */
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
 #define MPIDI_FAULTLOC_LETS_OTHERS MPIR_IS_THREADED
 #define MPIDI_FAULTLOC_YIELD do { } while (0)
@@ -393,8 +394,8 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \
     MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait_one_of(reqs, n))
 
-/* A call returns without what it asked for: all of the requests, or one of them.  Who asks again and
- * again waits, too. */
+/* A call returns without what it asked for: all of the requests, or one of them.  Who asks again
+ * and again waits, too. */
 extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits for an answer */
 #define MPIDI_FAULTLOC_POLLED(mode, reqs, n) \
     do { \
@@ -475,25 +476,39 @@ struct MPIDI_faultloc_colls {
     ((is_noted) = ((begun) += FAULTLOC_COLL_STEP) < 0)
 #endif
 
+/* A field of the record that is `at_` behind `first_`: of a communicator, with three addends, so that
+ * the compiler is kept from adding them beforehand. */
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#define MPIDI_FAULTLOC_ANEW(at) __asm__("" : "+r"(at))
+#else
+#define MPIDI_FAULTLOC_ANEW(at) do { } while (0)
+#endif
+#define MPIDI_FAULTLOC_COLL_PUT(field, value) \
+    do { \
+        ((struct MPIDI_faultloc_coll *) (void *) ((char *) first_ + at_))->field = (value); \
+        MPIDI_FAULTLOC_ANEW(at_); \
+    } while (0)
+
 /* `what` are those of the four below that the function has. */
-#define MPIDI_FAULTLOC_COLL_NOTE(coll, what) \
+#define MPIDI_FAULTLOC_COLL_NOTE(what) \
     do { \
         uint32_t call_ = MPIDI_FAULTLOC_CALL_ID(__func__); \
         what \
-        (coll)->call = call_; \
+        MPIDI_FAULTLOC_COLL_PUT(call, call_); \
     } while (0)
 #define MPIDI_FAULTLOC_HAS_REQUEST call_ |= FAULTLOC_COLL_REQUEST;
-#define MPIDI_FAULTLOC_HAS_ROOT(root_) call_ |= FAULTLOC_COLL_ROOT; coll_->root = (root_);
-#define MPIDI_FAULTLOC_HAS_OP(op_) call_ |= FAULTLOC_COLL_OP; coll_->op = (op_);
+#define MPIDI_FAULTLOC_HAS_ROOT(root_) \
+    call_ |= FAULTLOC_COLL_ROOT; MPIDI_FAULTLOC_COLL_PUT(root, root_);
+#define MPIDI_FAULTLOC_HAS_OP(op_) call_ |= FAULTLOC_COLL_OP; MPIDI_FAULTLOC_COLL_PUT(op, op_);
 #define MPIDI_FAULTLOC_HAS_SIZE(n_, type_) \
     call_ |= FAULTLOC_COLL_SIZE; \
     if (sizeof(n_) > sizeof(int32_t)) { \
         call_ |= FAULTLOC_COLL_LARGE; \
-        coll_->size.large = (int64_t) (n_); \
+        MPIDI_FAULTLOC_COLL_PUT(size.large, (int64_t) (n_)); \
     } else { \
-        coll_->size.count = (int32_t) (n_); \
+        MPIDI_FAULTLOC_COLL_PUT(size.count, (int32_t) (n_)); \
     } \
-    coll_->datatype = (type_);
+    MPIDI_FAULTLOC_COLL_PUT(datatype, type_);
 
 #define MPIDI_FAULTLOC_COLL(comm, what) \
     do { \
@@ -501,9 +516,10 @@ struct MPIDI_faultloc_colls {
         int is_noted_; \
         MPIDI_FAULTLOC_COLL_COUNT(colls_->begun, is_noted_); \
         if (is_noted_) { \
-            struct MPIDI_faultloc_coll *coll_ = FAULTLOC_COLL_LAST(colls_); \
-            coll_->stamp = MPIDI_faultloc_page.slot.call; \
-            MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
+            struct MPIDI_faultloc_coll *first_ = colls_->last; \
+            uintptr_t at_ = (uint8_t) colls_->begun; \
+            MPIDI_FAULTLOC_COLL_PUT(stamp, MPIDI_faultloc_page.slot.call); \
+            MPIDI_FAULTLOC_COLL_NOTE(what); \
         } \
     } while (0)
 
@@ -511,8 +527,9 @@ struct MPIDI_faultloc_colls {
 #define MPIDI_FAULTLOC_COLL_INIT(req, what) \
     do { \
         if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
-            struct MPIDI_faultloc_coll made_ = { 0 }, *coll_ = &made_; \
-            MPIDI_FAULTLOC_COLL_NOTE(coll_, what); \
+            struct MPIDI_faultloc_coll made_ = { 0 }, *first_ = &made_; \
+            uintptr_t at_ = 0; \
+            MPIDI_FAULTLOC_COLL_NOTE(what); \
             MPIDI_faultloc_coll_init(req, &made_); \
         } \
     } while (0)

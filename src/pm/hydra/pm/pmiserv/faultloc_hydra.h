@@ -52,7 +52,8 @@ enum HYD_faultloc_what {
     HYD_FAULTLOC_WHATS
 };
 
-#define HYD_FAULTLOC_STATUS "{\"status\": \"print\"}" /* as a symptom: the agent prints the job's status */
+/* As a symptom: the agent prints the job's status. */
+#define HYD_FAULTLOC_STATUS "{\"status\": \"print\"}"
 #define HYD_FAULTLOC_SYMPTOM 512 /* bytes of a symptom as JSON, at most */
 
 /* How a process ended, as its proxy knows it. */

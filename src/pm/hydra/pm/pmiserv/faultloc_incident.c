@@ -13,7 +13,8 @@
 
 #define MORE_MS 250 /* after the last verdict: an end 50 ms later is to be reported, too */
 #define SILENT_MS 300 /* there is no agent: for so long further ends are collected */
-/* Two ends on two hosts are known to be in an order: a proxy that waits for a processor sees an end late. */
+/* Two ends on two hosts are known to be in an order: a proxy that waits for a processor sees an end
+ * late. */
 #define APART_MS 25
 #define ABORT_MS 50 /* an abort because of another rank may be reported before that rank's end */
 

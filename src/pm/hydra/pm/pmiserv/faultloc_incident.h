@@ -88,8 +88,9 @@ int64_t HYD_faultloc_incident_deadline(const struct HYD_faultloc_incident *s, bo
 /* Purpose: the place in `event` of who was the first; -1: nobody ended badly. */
 int HYD_faultloc_incident_first(const struct HYD_faultloc_incident *s);
 
-/* Purpose: true if this event may be the first as well as the one that HYD_faultloc_incident_first()
- * names: on two hosts, so soon after each other that their order is not known. */
+/* Purpose: true if this event may be the first as well as the one that
+ * HYD_faultloc_incident_first() names: on two hosts, so soon after each other that their order is
+ * not known. */
 bool HYD_faultloc_incident_may_be_first(const struct HYD_faultloc_incident *s, int event);
 
 /* Purpose: true if a verdict that stands says that this rank is at fault. */

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef WIRE_INT_H_INCLUDED
-#define WIRE_INT_H_INCLUDED
+#ifndef CODEC_H_INCLUDED
+#define CODEC_H_INCLUDED
 
 #include "ftree/wire/wire.h"
 
@@ -38,6 +38,14 @@ uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint
             (part) = (__typeof__(part)) number_; \
     } while (0)
 
+/* Numbers of seven bits a byte, the lowest first: most are small.  Signed ones alternate. */
+void ftree_put_number(struct wire_codec *w, uint64_t value);
+void ftree_put_signed(struct wire_codec *w, int64_t value);
+uint64_t ftree_get_number(struct wire_codec *r);
+uint32_t ftree_get_u32(struct wire_codec *r);
+/* A number of least .. most, else `least` and a bad message. */
+int64_t ftree_get_within(struct wire_codec *r, int64_t least, int64_t most);
+
 /* What is not of this range makes a message bad, and is read as 0. */
 void ftree_wire_node(struct wire_codec *c, int32_t *node);
 void ftree_wire_rank(struct wire_codec *c, int32_t *rank, bool may_be_none);
@@ -54,4 +62,4 @@ void ftree_wire_log(struct wire_codec *c, struct ftree_log *log);
 
 #pragma GCC visibility pop
 
-#endif /* WIRE_INT_H_INCLUDED */
+#endif /* CODEC_H_INCLUDED */
