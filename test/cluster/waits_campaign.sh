@@ -17,9 +17,10 @@ deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
 deadlocks+=" intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw win-test"
-deadlocks+=" first-of-two thread-joins recv-recv-f08 recv-recv-mpif"
+deadlocks+=" first-of-two thread-joins recv-recv-f08 recv-recv-f90 recv-recv-mpif"
 mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
 mismatches+=" ibarrier-barrier freed-window"
+mismatches+=" reduce-allreduce-f08 reduce-allreduce-f90 reduce-allreduce-mpif"
 healthy="or-no-knot context-again late-send compute slow-link sleep-poll thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% or-knot*} wrong-tag wrong-comm missing-send intercomm thread-joins"
@@ -37,9 +38,9 @@ Runs jobs that hang, each in one way, and healthy ones that seem to, on a cluste
 namespaces, and checks what FaultLoc says of them: one verdict of the right class with exactly the
 right ranks, soon after the last of them has blocked; of a healthy job none, and it ends well. A
 note of class waiting is allowed, and counted. Prints a table. The program is test/mpi/hang.c; the
-table in test/mpi/hang_kinds.h says what each kind is, and why its verdict is right. That of
-recv-recv-f08 and recv-recv-mpif is test/mpi/hang_f08.F90, where the MPI has Fortran; that of uneven
-is test/mpi/uneven.c.
+table in test/mpi/hang_kinds.h says what each kind is, and why its verdict is right. That of kinds
+ending in -f08, -f90 and -mpif (the modules mpi_f08 and mpi, and mpif.h) is test/mpi/hang_f08.F90,
+where the MPI has Fortran; that of uneven is test/mpi/uneven.c.
 
   --kinds K,K,...     these kinds (all):
                         deadlock
@@ -145,8 +146,8 @@ plan() {
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
         thread-joins | thread-comes) [ "$n" -gt 1 ] || n=8 ;;
         uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;
-        *-f08 | *-mpif)
-            PROGRAM=hang_${kind##*-} ARGS=() program=fortran
+        *-f08 | *-f90 | *-mpif)
+            PROGRAM=hang_${kind##*-} ARGS=("${kind%-*}") program=fortran
             [ -x "$MPI/bin/mpifort" ] || SKIP="this MPI was built without Fortran" ;;
     esac
     [ "$n" = 1 ] || ARGS+=(--threads "$n")
@@ -244,8 +245,8 @@ judge_delay() { # MICROSECOND
 # Those who wait are in the function of their kind, and in the call that they named; one that polls
 # may be seen between two calls.
 check_stacks() {
-    local rank call try function=${kind%-f08}
-    function=${function%-mpif}
+    local rank call try function=$kind
+    [ "$program" != fortran ] || function=${kind%-*}
     function=${function//-/_}
     for rank in $(must_block | head -n 6); do
         call=$(sed -n "s/^BLOCKS rank $rank in MPI_\([A-Za-z_]*\) at .*/\1/p" "$work/out" |
@@ -287,7 +288,7 @@ one_run() {
 
 # --- the table --------------------------------------------------------------------------------
 
-row() { printf '%-16s %-9s %3s %6s %9s %9s %5s  %s\n' "$@"; }
+row() { printf '%-21s %-9s %3s %6s %9s %9s %5s  %s\n' "$@"; }
 
 result_json() {
     jq -nc --arg kind "$kind" --arg program "$program" --arg expect "$EXPECT" --arg got "$GOT" \
