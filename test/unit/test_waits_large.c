@@ -25,7 +25,8 @@ enum shape {
     CHAIN, /* as a ring, but the last waits for a rank that runs */
     STORM, /* all wait for the last rank of the job, which says nothing */
     ANY_SOURCE, /* all wait for the first, and that for any */
-    COLLECTIVE /* all are in it but one, which waits for the first */
+    COLLECTIVE, /* all are in it but one, which waits for the first */
+    ABSENT /* all are in it but one, which says nothing */
 };
 
 /* Ranks first, first + step, ..., n of them, that wait for each other in some order. */
@@ -87,14 +88,14 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
     int32_t index = index_of(c, rank);
 
     (void) thread;
-    if (index < 0)
+    if (index < 0 || (c->shape == ABSENT && index == c->n / 2))
         return false;
     waiters_begin(&c->k, r, rank, CALL);
     if (c->shape == STORM)
         waiters_add(r, WAITS_RECV, size - 1, 7);
     else if (c->shape == ANY_SOURCE)
         waiters_add(r, WAITS_RECV, index == 0 ? WAITS_ANY : c->first, 7);
-    else if (c->shape == COLLECTIVE)
+    else if (c->shape >= COLLECTIVE)
         tell_collective(c, index, r);
     else
         tell_order(c, index, r);
@@ -245,6 +246,22 @@ START_TEST(one_that_is_missing_in_a_collective_of_all_is_found)
 }
 END_TEST
 
+/* Wherever it is among the members. */
+START_TEST(one_that_does_not_come_to_a_collective_of_all_is_the_one_to_ask)
+{
+    struct crowd c = {.shape = ABSENT, .step = 1, .n = size};
+    struct waits *w = run(&c);
+    struct waits_end end[4];
+
+    ck_assert_int_eq(c.found, 0);
+    ck_assert_int_eq(ftree_waits_silent(w, end, COUNT(end)), 1);
+    ck_assert_int_eq(end[0].rank, size / 2);
+    ck_assert_int_eq(end[0].count, size - 1);
+    ck_assert_int_eq(ftree_waits_count(w), size - 1);
+    ftree_waits_destroy(w);
+}
+END_TEST
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 #define MANY 1000000
@@ -297,6 +314,7 @@ static void add_tests(TCase *cases)
     TEST(a_storm_to_one_rank_is_one_item);
     TEST(a_knot_of_any_source_is_found_by_the_root);
     TEST(one_that_is_missing_in_a_collective_of_all_is_found);
+    TEST(one_that_does_not_come_to_a_collective_of_all_is_the_one_to_ask);
 }
 
 int main(int argc, char **argv)

@@ -102,19 +102,25 @@ int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter
 
 /* ---- who is silent --------------------------------------------------------------------------- */
 
-static void count_silent(const struct waits *w, struct waits_end *end, int32_t *n, int32_t most,
-                         int32_t rank, int32_t by)
+struct silent {
+    struct waits_end *end; /* those most waited for first */
+    int32_t n, most;
+    int64_t left; /* members that may still be looked at */
+};
+
+static void count_silent(const struct waits *w, struct silent *s, int32_t rank, int32_t by)
 {
+    struct waits_end *end = s->end;
     int32_t i = 0;
 
     if (waits_find(w, rank, 0) != FTREE_NONE)
         return;
-    while (i < *n && end[i].rank != rank)
+    while (i < s->n && end[i].rank != rank)
         i++;
-    if (i == most)
+    if (i == s->most)
         return;
-    if (i == *n)
-        end[(*n)++] = (struct waits_end){.rank = rank, .fate = WAITS_UNKNOWN};
+    if (i == s->n)
+        end[s->n++] = (struct waits_end){.rank = rank, .fate = WAITS_UNKNOWN};
     end[i].count += by;
     for (; i > 0 && end[i].count > end[i - 1].count; i--) {
         struct waits_end other = end[i - 1];
@@ -133,43 +139,69 @@ static bool has_begun(const struct waits *w, struct waits_key key, int32_t rank,
     return false;
 }
 
-/* Members looked at for one gate: the others are asked about once these have spoken. */
-#define MEMBERS_MAX 4096
+/* A member is mostly the neighbour of the one before, and so is its entry, at *at. */
+static bool is_known(const struct waits *w, int32_t rank, int32_t *at)
+{
+    bool is_next = *at < w->entries.n && w->entries.items[*at].rank == rank &&
+                   w->entries.items[*at].thread == 0;
+    int32_t found = is_next ? *at : waits_find(w, rank, 0);
 
-static void count_gate(const struct waits *w, const struct gate *g, struct waits_end *end,
-                       int32_t *n, int32_t most)
+    if (found != FTREE_NONE)
+        *at = found + 1;
+    return found != FTREE_NONE;
+}
+
+/* Members without an entry that are looked at for one gate: the others are asked about once these
+ * have spoken.  Any number of members that have one may come before those, and cost little; all
+ * members of all gates are at the most so many times the ranks of the job. */
+#define SILENT_MAX 4096
+#define MEMBERS_MAX 16
+
+static void count_members(const struct waits *w, const struct gate *g, const struct waits_comm *c,
+                          int32_t by, struct silent *s)
+{
+    int32_t found = s->n, looked = 0, at = 0;
+
+    for (int32_t i = 0; i < c->runs; i++)
+        for (int32_t k = 0; k < c->run[i].count && s->n < found + s->most / 2 + 1; k++) {
+            int32_t rank = c->run[i].first + k * c->run[i].step;
+            if (s->left-- <= 0)
+                return;
+            if (is_known(w, rank, &at))
+                continue;
+            if (++looked > SILENT_MAX)
+                return;
+            if (g->type == TERM_ANY || !has_begun(w, g->key, rank, g->number))
+                count_silent(w, s, rank, by);
+        }
+}
+
+static void count_gate(const struct waits *w, const struct gate *g, struct silent *s)
 {
     int32_t node = w->graph.entries + (int32_t) (g - w->graph.gates.items);
     int32_t by = w->graph.out_first[node + 1] - w->graph.out_first[node]; /* so many wait at it */
     const struct waits_comm *c =
         g->type == TERM_ANY || g->type == TERM_ALL ? ftree_waits_comm(w, g->key) : NULL;
-    int32_t looked = 0, found = *n;
 
     if (g->type == TERM_TURNS ||
         (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number)))
-        count_silent(w, end, n, most, g->rank, by);
-    for (int32_t i = 0; c && i < c->runs; i++)
-        for (int32_t k = 0; k < c->run[i].count && *n < found + most / 2 + 1; k++) {
-            int32_t rank = c->run[i].first + k * c->run[i].step;
-            if (++looked > MEMBERS_MAX)
-                return;
-            if (waits_find(w, rank, 0) == FTREE_NONE &&
-                (g->type == TERM_ANY || !has_begun(w, g->key, rank, g->number)))
-                count_silent(w, end, n, most, rank, by);
-        }
+        count_silent(w, s, g->rank, by);
+    if (c)
+        count_members(w, g, c, by, s);
 }
 
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most)
 {
-    int32_t n = 0;
+    struct silent s = {
+        .end = end, .most = most, .left = MEMBERS_MAX * (int64_t) w->ft->job->size};
 
     FTREE_EACH(const struct entry, e, w->entries)
         for (int32_t i = e->term; i < e->term + e->terms && e->what == WAITS_UNDECIDED; i++)
             if (w->terms.items[i].type == TERM_RANK)
-                count_silent(w, end, &n, most, w->terms.items[i].rank, 1);
+                count_silent(w, &s, w->terms.items[i].rank, 1);
     FTREE_EACH(const struct gate, g, w->graph.gates)
-        count_gate(w, g, end, &n, most);
-    return n;
+        count_gate(w, g, &s);
+    return s.n;
 }
 
 int32_t ftree_waits_count(const struct waits *w)
