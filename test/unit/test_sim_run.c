@@ -119,6 +119,8 @@ START_TEST(ranks_that_wait_for_each_other_are_found)
         {NULL, "chain of 30 scattered ranks to random node;lose one of it", 1, -1},
         {"switch:5 node:6 rank:3", "ring of 40 scattered ranks", 1, 0},
         {"switch:5 node:6 rank:3", "ring of 10 ranks;lose random node", 2, -1},
+        {"node:70 rank:64", "collective: all but node 69", 1, -1},
+        {"node:70 rank:64", "finalize node 69;collective: all but it", 1, -1},
     };
     char lines[128], *next;
 
