@@ -226,8 +226,9 @@ static const char *missing(const struct agent_sockets *sockets, const struct age
         return "this host has jobs of several users: select one with --user";
     /* any agent of the job accepts a symptom that names its component */
     if (nodes && !o->any_node)
-        return o->component ? "this host has several agents of the job: select one with --node or --component"
-                            : "this host has several agents of the job: select one with --node";
+        return o->component
+                   ? "this host has several agents of the job: select one with --node or --component"
+                   : "this host has several agents of the job: select one with --node";
     return "";
 }
 
@@ -288,7 +289,8 @@ int tool_agent_ask(const struct agent_socket *d, const char *text)
     return tool_agent_ask_with(d, text, NULL, 0);
 }
 
-int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes, size_t len)
+int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes,
+                        size_t len)
 {
     int fd = tool_agent_connect(d), pair[2], one = 1, rc;
 
@@ -339,7 +341,8 @@ static int take_file(struct msghdr *m)
 }
 
 /* *file: of a descriptor that came with the answer, -1: none did. */
-static enum agent_answer receive_answer(int fd, uid_t uid, char *text, size_t room, int ms, int *file)
+static enum agent_answer receive_answer(int fd, uid_t uid, char *text, size_t room, int ms,
+                                        int *file)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];

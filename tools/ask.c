@@ -248,7 +248,8 @@ static enum tool_exit ask(const struct agent_socket *d, const char *component, b
         case WRONG_USER:
             return no_answer(d, "is not the owner's");
         default:
-            return no_answer(d, "did not answer: it has ended, or accepts no questions from this user");
+            return no_answer(
+                d, "did not answer: it has ended, or accepts no questions from this user");
     }
 }
 

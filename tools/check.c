@@ -103,7 +103,8 @@ static const char *type_name(struct json_object *value)
 
 static bool is_number(struct json_object *value)
 {
-    return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
+    return json_object_is_type(value, json_type_int) ||
+           json_object_is_type(value, json_type_double);
 }
 
 static bool has_type(struct json_object *value, const char *type)

@@ -470,9 +470,10 @@ static void explain_model(const struct ftree_rules *rules, int32_t m)
     print_head(model);
     explain_raising(rules, m);
     if (ftree_rules_by_waits(rules, m))
-        print_line(2, 4,
-                   "found without a rule: ranks that have stalled are asked what they wait for, and "
-                   "where that ends in ranks outside MPI all nodes are asked for their samples");
+        print_line(
+            2, 4,
+            "found without a rule: ranks that have stalled are asked what they wait for, and "
+            "where that ends in ranks outside MPI all nodes are asked for their samples");
     if (model->listed_only)
         print_line(2, 4, "never a verdict: only named as a candidate of other verdicts");
     else

@@ -134,12 +134,13 @@ static enum tool_exit print_result(const struct agent_socket *d, const char *tex
 
     json_object_put(o);
     if (!is_result) {
-        tool_say(stderr, "faultloc set: refused by the agent of node %s of job %s: %s", d->node, d->job,
-                 text);
+        tool_say(stderr, "faultloc set: refused by the agent of node %s of job %s: %s", d->node,
+                 d->job, text);
         return TOOL_INVALID;
     }
-    tool_say(stdout, "set on %d of %d %s of job %s%s", answered, nodes, nodes == 1 ? "node" : "nodes",
-             d->job, answered < nodes ? "; the others do not answer, or are lost" : "");
+    tool_say(stdout, "set on %d of %d %s of job %s%s", answered, nodes,
+             nodes == 1 ? "node" : "nodes", d->job,
+             answered < nodes ? "; the others do not answer, or are lost" : "");
     return answered < nodes ? TOOL_INVALID : TOOL_OK;
 }
 
@@ -165,7 +166,8 @@ static enum tool_exit set(const struct agent_socket *d, const struct options *o,
         case WRONG_USER:
             return no_answer(d, "is not the owner's");
         default:
-            return no_answer(d, "did not answer: it has ended, or takes no requests from this user");
+            return no_answer(d,
+                             "did not answer: it has ended, or takes no requests from this user");
     }
 }
 

@@ -281,7 +281,8 @@ static enum tool_exit print_json(const struct agent_socket *d, const char *text)
     return code;
 }
 
-static enum tool_exit print_answer(const struct agent_socket *d, const struct options *o, char *text)
+static enum tool_exit print_answer(const struct agent_socket *d, const struct options *o,
+                                   char *text)
 {
     bool terminal = isatty(STDOUT_FILENO);
 

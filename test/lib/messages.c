@@ -352,8 +352,8 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             return true;
         case 13:
             m->type = WIRE_INDIRECT_RESULT;
-            m->u.indirect_result = (struct wire_indirect_result){12, 7,
-                                                                 FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
+            m->u.indirect_result =
+                (struct wire_indirect_result){12, 7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
             return true;
         case 14:
             m->type = WIRE_VERDICT_DOWN;

@@ -8,8 +8,8 @@
 
 #include "faultloc/agent/program.h"
 
-/* What the parts of an agent share, without its processes: node `self` of the sample job (sample.h),
- * whose two ranks are this process, with a board and with a core that sends nothing. */
+/* What the parts of an agent share, without its processes: node `self` of the sample job
+ * (sample.h), whose two ranks are this process, with a board and with a core that sends nothing. */
 
 void program_open(struct faultloc_program *p, int32_t self);
 void program_close(struct faultloc_program *p);

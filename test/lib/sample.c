@@ -64,7 +64,11 @@ static struct ftree_rank_class classes[] = {
      .any = 1,
      .ranks = SPANS(3, 3, {0, 0}, {2, 2}, {4, 4}),
      .peers = SPANS(1, 1, {5, 5})},
-    {.state = FTREE_DOES_CALL, .call = 0x11, .count = 1, .example = 6, .ranks = SPANS(1, 1, {6, 6})},
+    {.state = FTREE_DOES_CALL,
+     .call = 0x11,
+     .count = 1,
+     .example = 6,
+     .ranks = SPANS(1, 1, {6, 6})},
     {.state = FTREE_DOES_STOP, .count = 1, .example = 7, .ranks = SPANS(1, 1, {7, 7})},
 };
 

@@ -7,20 +7,20 @@
 #define STORIES_H_INCLUDED
 
 /*
- * Traces of many lines that tests expect are stories in data files: those of test/unit/test_x.c are in
- * test/unit/stories/x.txt, each below a line with the name of its test,
+ * Traces of many lines that tests expect are stories in data files: those of test/unit/test_x.c are
+ * in test/unit/stories/x.txt, each below a line with the name of its test,
  *
  *     === a_leaf_is_lost
  *     1000 n0: rank 0 stalls, waits for rank 2
  *     1000 n0: suspects n2: peer-stall, rule stalled-peer
  *
  * and, where a test has several, ": " and which.  maint/update-stories.sh writes the files: with
- * UPDATE_STORIES=FOLDER in the environment nothing is compared, and what the tests say is written to
- * FOLDER/x.txt.
+ * UPDATE_STORIES=FOLDER in the environment nothing is compared, and what the tests say is written
+ * to FOLDER/x.txt.
  */
 
-/* Fails if what was said is not the story of the test that calls it, with the difference on stderr and
- * the command that accepts it. */
+/* Fails if what was said is not the story of the test that calls it, with the difference on stderr
+ * and the command that accepts it. */
 #define EXPECT_STORY(got) stories_expect((got), "", __FILE__, __LINE__, __func__)
 
 /* The same with which of the test's stories it is. */

@@ -10,8 +10,9 @@
 #include "world.h"
 
 /*
- * Ranks that say what they wait for: a small model of an MPI program that hangs, behind io->waits.  What
- * a rank has sent and received is counted as MPICH does it; requests are those of its present wait.
+ * Ranks that say what they wait for: a small model of an MPI program that hangs, behind io->waits.
+ * What a rank has sent and received is counted as MPICH does it; requests are those of its present
+ * wait.
  */
 
 #define RANKS_MAX 64

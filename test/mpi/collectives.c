@@ -5,10 +5,10 @@
 
 /* All collective operations: blocking, nonblocking, persistent, of neighborhoods and of an
  * intercommunicator, on several communicators, one of which is freed and made anew.  After each of
- * them the rank asks the glue what it has noted of it, and of the one before.  With faultloc off nothing may be noted.
- * Needs an even number of ranks, and a libmpi that was not stripped: the glue's functions are in no
- * interface, so their addresses come from its table of symbols.  Exit code 77: there is none.
- * Prints how many operations were as expected. */
+ * them the rank asks the glue what it has noted of it, and of the one before.  With faultloc off
+ * nothing may be noted. Needs an even number of ranks, and a libmpi that was not stripped: the
+ * glue's functions are in no interface, so their addresses come from its table of symbols.  Exit
+ * code 77: there is none. Prints how many operations were as expected. */
 
 #include <elf.h>
 #include <fcntl.h>

@@ -783,7 +783,8 @@ static void *join_next(void *arg)
     return NULL;
 }
 
-/* A chain of threads, of which each waits for the next one to end, and the last for the other rank. */
+/* A chain of threads, of which each waits for the next one to end, and the last for the other
+ * rank. */
 static void thread_joins(int i)
 {
     (void) i;

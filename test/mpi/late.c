@@ -7,9 +7,9 @@
  *
  * late [--init R,...] [--send R,...] [--finalize R,...]
  *
- * Each of these ranks writes the file init.R, send.R or finalize.R, as tu_note() does, and waits until
- * there is a file go.init.R and so on in the same folder, FAULTLOC_TEST_PIDFILE. It waits outside MPI;
- * for a rank of --send all others are meanwhile in MPI_Recv. */
+ * Each of these ranks writes the file init.R, send.R or finalize.R, as tu_note() does, and waits
+ * until there is a file go.init.R and so on in the same folder, FAULTLOC_TEST_PIDFILE. It waits
+ * outside MPI; for a rank of --send all others are meanwhile in MPI_Recv. */
 
 #include "rest.h"
 #include "testutil.h"

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* A program of which a rank never comes back to MPI, or comes late.  Its ranks work together in one of the
- * usual ways; then one of them does what outside_kinds.h has under the name of the kind.
+/* A program of which a rank never comes back to MPI, or comes late.  Its ranks work together in one
+ * of the usual ways; then one of them does what outside_kinds.h has under the name of the kind.
  *
  * outside --kind K [--pattern P] [--after S] [--rank R] [--seconds S] [--work-ms M] [--late S]
  *         [--file F] [--seed N] [--limit S]
@@ -14,7 +14,8 @@
  * --pattern  how the ranks work together: patterns.h (alltoall)
  * --after    a rank hangs, or is late, after so many seconds (60)
  * --rank     which one (drawn)
- * --seconds  a kind that does not hang goes on for so long (120), each of its parts where a phase is between
+ * --seconds  a kind that does not hang goes on for so long (120), each of its parts where a phase
+ * is between
  * --work-ms  a rank works up to twice that between two rounds, at random (20)
  * --late     how long a checkpoint or a late rank takes, in seconds (10)
  * --file     what is read by the kind io

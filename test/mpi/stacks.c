@@ -3,9 +3,9 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* For test_stacks.sh: rank 2 sleeps outside MPI, rank 1 computes, and the others wait for rank 2, all
- * in functions of known names, on lines that bear them.  When a file of that name is there rank 2 goes on,
- * and so do all: whoever was looked at must not have noticed.
+/* For test_stacks.sh: rank 2 sleeps outside MPI, rank 1 computes, and the others wait for rank 2,
+ * all in functions of known names, on lines that bear them.  When a file of that name is there rank
+ * 2 goes on, and so do all: whoever was looked at must not have noticed.
  *
  * stacks FILE */
 

@@ -7,8 +7,9 @@
  *
  * stuck_fs FOLDER
  *
- * Mounts it on FOLDER, prints "ready", and serves the file FOLDER/data until it gets SIGTERM.  Those who read
- * wait in request_wait_answer until this process ends.  Needs root and /dev/fuse; 77 where they are missing.
+ * Mounts it on FOLDER, prints "ready", and serves the file FOLDER/data until it gets SIGTERM.
+ * Those who read wait in request_wait_answer until this process ends.  Needs root and /dev/fuse; 77
+ * where they are missing.
  *
  * Source: fuse(4), the kernel's include/uapi/linux/fuse.h. */
 

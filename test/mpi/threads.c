@@ -8,7 +8,8 @@
  *
  * threads [--threads N] [--rounds N] [--pause-ms M]
  *
- * --pause-ms  receives are asked for again and again, and rank 0 lets the others wait so long in each
+ * --pause-ms  receives are asked for again and again, and rank 0 lets the others wait so long in
+ * each
  *             round */
 
 #include "testutil.h"

@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* What a site wants to happen after a verdict, word by word; and the walltime that a scheduler tells. */
+/* What a site wants to happen after a verdict, word by word; and the walltime that a scheduler
+ * tells. */
 
 #include "faultloc/board/action.h"
 #include "suite.h"
@@ -37,7 +38,8 @@ static const struct {
     {"abort,exec:", FAULTLOC_ACTION_ABORT, "", "exec:", PATH_WORD},
     {"exec:x,abort", FAULTLOC_ACTION_ABORT, "", "exec:x", PATH_WORD},
     {"exec:./x,abrot", FAULTLOC_ACTION_REPORT, "", "exec:./x", PATH_WORD},
-    {"exec:/a,exec:/b", FAULTLOC_ACTION_REPORT, "/a", "exec:/b", "is a second program; one can be run"},
+    {"exec:/a,exec:/b", FAULTLOC_ACTION_REPORT, "/a", "exec:/b",
+     "is a second program; one can be run"},
 };
 
 START_TEST(words_of_the_action)

@@ -83,9 +83,10 @@ START_TEST(a_rank_that_is_well_is_told_with_its_stack)
     faultloc_asks_turn(&asks, NOW);
     ck_assert_str_eq(program_answer(fd), "");
     if (stack_rows[_i].detail)
-        s.detail[s.details++] = (struct ftree_detail){.rank = 3,
-                                                      .text = stack_rows[_i].detail,
-                                                      .len = (int32_t) strlen(stack_rows[_i].detail)};
+        s.detail[s.details++] =
+            (struct ftree_detail){.rank = 3,
+                                  .text = stack_rows[_i].detail,
+                                  .len = (int32_t) strlen(stack_rows[_i].detail)};
     strcpy(s.why, stack_rows[_i].why);
     say_stacks(&s, stack_rows[_i].refused);
     faultloc_asks_turn(&asks, NOW);

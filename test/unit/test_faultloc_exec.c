@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The site's program: what it is started with, and what becomes of one that prints, fails, or hangs. */
+/* The site's program: what it is started with, and what becomes of one that prints, fails, or
+ * hangs. */
 
 #include "base.h"
 #include "faultloc/agent/exec.h"
@@ -127,7 +128,8 @@ START_TEST(it_has_report_and_facts)
     const char *env;
 
     ck_assert_int_eq(ftree_restore(program.ft, 2, &verdict), FTREE_OK);
-    write_script("cat >in; env >env; ls /proc/self/fd | tr '\\n' ' ' >fds; echo done; echo oops >&2");
+    write_script(
+        "cat >in; env >env; ls /proc/self/fd | tr '\\n' ' ' >fds; echo done; echo oops >&2");
     run();
     o = json_tokener_parse(text_of("in"));
     ck_assert_ptr_nonnull(o);
@@ -146,8 +148,8 @@ START_TEST(it_has_report_and_facts)
 }
 END_TEST
 
-/* What the agent ignores or blocks is not ignored or blocked there (the C library keeps those from 32 on
- * to itself); it has a group of its own. */
+/* What the agent ignores or blocks is not ignored or blocked there (the C library keeps those from
+ * 32 on to itself); it has a group of its own. */
 START_TEST(it_has_default_signals)
 {
     const char *in;
@@ -158,7 +160,8 @@ START_TEST(it_has_default_signals)
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
     sigprocmask(SIG_BLOCK, &term, NULL);
-    write_script("grep -E '^Sig(Blk|Ign)' /proc/self/status >in; echo $$ >pid; ps -o pgid= -p $$ >end");
+    write_script(
+        "grep -E '^Sig(Blk|Ign)' /proc/self/status >in; echo $$ >pid; ps -o pgid= -p $$ >end");
     run();
     in = text_of("in");
     ck_assert_uint_eq(strtoull(in + strcspn(in, "\t"), &end, 16) & 0x7fffffff, 0);
@@ -215,10 +218,11 @@ START_TEST(one_that_is_not_there_is_said_once)
 
     run();
     run();
-    snprintf(expected, sizeof(expected),
-             "[faultloc] node h0: exec %s cannot be run: it is no program, or has ended with code 127; "
-             "see exec in MPIR_CVAR_FAULTLOC_ACTION\n",
-             script);
+    snprintf(
+        expected, sizeof(expected),
+        "[faultloc] node h0: exec %s cannot be run: it is no program, or has ended with code 127; "
+        "see exec in MPIR_CVAR_FAULTLOC_ACTION\n",
+        script);
     ck_assert_str_eq(said(), expected);
 }
 END_TEST
@@ -244,10 +248,11 @@ START_TEST(one_that_hangs_is_killed_with_its_group)
     for (int i = 0; i < LONG_MS && exec.child[0].lost > 0; i++)
         turn();
     ck_assert_int_eq(exec.child[0].lost, 0);
-    snprintf(expected, sizeof(expected),
-             "[faultloc] site: begun\n[faultloc] node h0: exec %s was killed, with its process group: it "
-             "had not ended after 10 s\n",
-             script);
+    snprintf(
+        expected, sizeof(expected),
+        "[faultloc] site: begun\n[faultloc] node h0: exec %s was killed, with its process group: it "
+        "had not ended after 10 s\n",
+        script);
     ck_assert_str_eq(said(), expected);
 }
 END_TEST
@@ -287,7 +292,8 @@ START_TEST(more_than_can_run_are_refused)
     write_script("until [ -e go ]; do sleep 0.05; done; echo one >>end");
     for (int i = 0; i < FAULTLOC_EXEC_MAX + 2; i++)
         faultloc_exec_verdict(&exec, faultloc_now(), &verdict);
-    close(open((snprintf(expected, sizeof(expected), "%s/go", folder), expected), O_CREAT | O_WRONLY, 0600));
+    close(open((snprintf(expected, sizeof(expected), "%s/go", folder), expected),
+               O_CREAT | O_WRONLY, 0600));
     while (faultloc_exec_runs(&exec))
         turn();
     ck_assert_uint_eq(strlen(text_of("end")), 4 * FAULTLOC_EXEC_MAX);

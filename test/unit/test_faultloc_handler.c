@@ -3,7 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The program faultloc-handler: what it reads from /proc, and what it does to those that it looks at. */
+/* The program faultloc-handler: what it reads from /proc, and what it does to those that it looks
+ * at. */
 
 #include "faultloc/base/proc.h"
 #include "faultloc/handler/handler.h"

@@ -197,8 +197,8 @@ static const struct {
 
 START_TEST(bytes_are_count_times_size)
 {
-    FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_SEND, sizes[_i].count, sizes[_i].datatype, 0, 0, 0,
-                        (void) 0);
+    FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_SEND, sizes[_i].count, sizes[_i].datatype, 0, 0,
+                        0, (void) 0);
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_uint_eq(log_.entry[0].bytes, sizes[_i].bytes);
 }

@@ -150,7 +150,8 @@ START_TEST(the_file_of_a_call_is_told)
 
     until_stacks(&v);
     ck_assert(ftree_stacks_add(program.ft, &s, 1, &call, 1));
-    ck_assert(ftree_stacks_add_detail(program.ft, &s, 1, process, sizeof(process) - 1)); /* it waits */
+    ck_assert(
+        ftree_stacks_add_detail(program.ft, &s, 1, process, sizeof(process) - 1)); /* it waits */
     ck_assert(ftree_stacks_add_detail(program.ft, &s, 4, process, sizeof(process) - 1));
     r.number = note.finding.number;
     r.stacks = &s;

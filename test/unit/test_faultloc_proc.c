@@ -200,7 +200,8 @@ static const struct {
 } ending_table[] = {
     {"42 (app) S" FIELDS "777 " TO_PENDING "0 " TO_PROCESSOR "3 0\n", false, 3},
     {"42 (app) S" FIELDS "777 " TO_PENDING "256 " TO_PROCESSOR "3 0\n", true, 3}, /* SIGKILL */
-    {"42 (app) R" FIELDS "777 " TO_PENDING "16640 " TO_PROCESSOR "3 0\n", true, 3}, /* and SIGTERM */
+    {"42 (app) R" FIELDS "777 " TO_PENDING "16640 " TO_PROCESSOR "3 0\n", true,
+     3}, /* and SIGTERM */
     {"42 (app) S" FIELDS "777 " TO_PENDING "16384 " TO_PROCESSOR "3 0\n", false, 3}, /* it alone */
     {"42 (app) R 1 42 42 0 -1 4194564 96 0 0 0 11 22 0 0 20 0 5 0 777 " TO_PENDING "0 " TO_PROCESSOR
      "3 0\n",

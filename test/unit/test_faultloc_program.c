@@ -104,7 +104,8 @@ static char lose_peer(const struct rank *r)
 {
     struct faultloc_page *page = (void *) r->slot;
 
-    return faultloc_peer_errors_add(&page->peer_errors, faultloc_now(), nodes > 1 ? ppn : 1, ECONNRESET) &&
+    return faultloc_peer_errors_add(&page->peer_errors, faultloc_now(), nodes > 1 ? ppn : 1,
+                                    ECONNRESET) &&
                    faultloc_wakeup_send(r->board)
                ? 'y'
                : 'n';

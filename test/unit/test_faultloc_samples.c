@@ -68,8 +68,10 @@ static void write_stat(char state, int faults, int ticks, int of_children)
 {
     char line[256];
 
-    snprintf(line, sizeof(line), "40 (app) %c 1 40 40 0 -1 0 %d 0 0 0 0 %d %d 0 20 0 1 0 777 0 0 0 0 0 0 "
-             "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state, faults, ticks, of_children);
+    snprintf(line, sizeof(line),
+             "40 (app) %c 1 40 40 0 -1 0 %d 0 0 0 0 %d %d 0 20 0 1 0 777 0 0 0 0 0 0 "
+             "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+             state, faults, ticks, of_children);
     write_file("40/stat", line);
 }
 
@@ -154,7 +156,8 @@ START_TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample)
     ck_assert_int_eq(out[4], -1);
     ck_assert_int_eq(out[3], 1);
     ck_assert_int_eq(out[2], -1); /* before the first */
-    faultloc_samples_take(s, s->at + 60000 * MS, 4); /* suspended: the instants in between are gaps */
+    faultloc_samples_take(s, s->at + 60000 * MS,
+                          4); /* suspended: the instants in between are gaps */
     ck_assert_uint_gt(faultloc_samples_last(s, out, 6), last + 100);
     for (int i = 0; i < 5; i++)
         ck_assert_int_eq(out[i], -1);
@@ -217,8 +220,9 @@ END_TEST
 static const struct {
     char state;
     uint8_t what;
-} kernel[] = {{'R', FTREE_OUTSIDE_RUNS},    {'S', FTREE_OUTSIDE_SLEEPS},  {'D', FTREE_OUTSIDE_DISK},
-              {'T', FTREE_OUTSIDE_STOPPED}, {'t', FTREE_OUTSIDE_STOPPED}, {'Y', FTREE_OUTSIDE_UNKNOWN}};
+} kernel[] = {{'R', FTREE_OUTSIDE_RUNS},    {'S', FTREE_OUTSIDE_SLEEPS},
+              {'D', FTREE_OUTSIDE_DISK},    {'T', FTREE_OUTSIDE_STOPPED},
+              {'t', FTREE_OUTSIDE_STOPPED}, {'Y', FTREE_OUTSIDE_UNKNOWN}};
 
 START_TEST(the_kernel_says_what_it_does)
 {

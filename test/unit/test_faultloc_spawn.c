@@ -398,8 +398,8 @@ END_TEST
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-/* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed is
- * told, not the place where there is none. */
+/* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed
+ * is told, not the place where there is none. */
 START_TEST(the_program_that_is_there_is_reported)
 {
     char own[512] = "", libexec[600], expected[700], found[FAULTLOC_SPAWN_PATH];

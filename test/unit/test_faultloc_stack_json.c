@@ -79,7 +79,8 @@ START_TEST(what_is_none_is_refused)
 }
 END_TEST
 
-/* Members of another type are left out, and so is what is not known; numbers and texts are bounded. */
+/* Members of another type are left out, and so is what is not known; numbers and texts are
+ * bounded. */
 START_TEST(what_is_odd_is_left_out)
 {
     struct json_object *o =

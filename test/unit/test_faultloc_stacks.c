@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* How the agent has stacks taken: by the program itself, and by others in its place that hang, die, or
- * print anything. */
+/* How the agent has stacks taken: by the program itself, and by others in its place that hang, die,
+ * or print anything. */
 
 #include "base.h"
 #include "faultloc/agent/stacks.h"
@@ -47,8 +47,8 @@ static void taken(void *ctx, uint32_t number, const struct faultloc_stack *stack
     if (stack[0].process) {
         faultloc_stack_add_lines(stack[0].process);
         snprintf(got.text, sizeof(got.text), "%s",
-                 json_object_to_json_string_ext(stack[0].process, JSON_C_TO_STRING_PLAIN |
-                                                                      JSON_C_TO_STRING_NOSLASHESCAPE));
+                 json_object_to_json_string_ext(
+                     stack[0].process, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     }
 }
 
@@ -158,17 +158,17 @@ static void await(void)
 
 static const struct {
     const char *lines, *why;
-} fakes[] = {
-    {"kill -SEGV $$", "faultloc-handler died of signal 11"},
-    {"echo '{\"schema\": \"faultloc-handler/1\"' >&3; kill -9 $$", "faultloc-handler died of signal 9"},
-    {"exit 3", "faultloc-handler ended with code 3"},
-    {"exit 127", "faultloc-handler cannot be executed, or is not installed"},
-    {"exit 0", "faultloc-handler said nothing of it"},
-    {"echo '\"[{' >&3", "faultloc-handler printed what is no answer"},
-    {"head -c 300000 /dev/urandom >&3", "faultloc-handler printed what is no answer"},
-    {"echo '{\"schema\": \"faultloc-handler/1\", \"pid\": 1, \"stacks\": true}' >&3",
-     "faultloc-handler printed what is no answer"},
-    {"exec yes >&3", "faultloc-handler prints too much"}};
+} fakes[] = {{"kill -SEGV $$", "faultloc-handler died of signal 11"},
+             {"echo '{\"schema\": \"faultloc-handler/1\"' >&3; kill -9 $$",
+              "faultloc-handler died of signal 9"},
+             {"exit 3", "faultloc-handler ended with code 3"},
+             {"exit 127", "faultloc-handler cannot be executed, or is not installed"},
+             {"exit 0", "faultloc-handler said nothing of it"},
+             {"echo '\"[{' >&3", "faultloc-handler printed what is no answer"},
+             {"head -c 300000 /dev/urandom >&3", "faultloc-handler printed what is no answer"},
+             {"echo '{\"schema\": \"faultloc-handler/1\", \"pid\": 1, \"stacks\": true}' >&3",
+              "faultloc-handler printed what is no answer"},
+             {"exec yes >&3", "faultloc-handler prints too much"}};
 
 START_TEST(a_bad_handler_costs_only_the_stack)
 {

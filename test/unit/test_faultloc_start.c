@@ -300,7 +300,8 @@ static int start_with_pipe(int in, int out, void *arg)
     if (!strcmp(name, "speak"))
         faultloc_start_end(sock, is_ready(sock));
     close(STDERR_FILENO);
-    while (len < (ssize_t) sizeof(text) && (n = read(pipes[0], text + len, sizeof(text) - (size_t) len)) > 0)
+    while (len < (ssize_t) sizeof(text) &&
+           (n = read(pipes[0], text + len, sizeof(text) - (size_t) len)) > 0)
         len += n;
     process_tell(out, len == 0 ? 'n' : len == 10 && !memcmp(text, "early late", 10) ? 'y' : '?');
     if (strcmp(name, "speak"))

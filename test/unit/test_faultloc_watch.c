@@ -62,7 +62,8 @@ static const struct {
     uint64_t others;
 } polling[] = {{false, 0}, {true, 0}, {true, 0xffff80}};
 
-/* A rank that asks in vain, some 100 times from look to look, from 1,000 ms on; what a look sees. */
+/* A rank that asks in vain, some 100 times from look to look, from 1,000 ms on; what a look
+ * sees. */
 START_TEST(a_rank_that_asks_in_vain_waits)
 {
     struct faultloc_slot *slot;
@@ -74,7 +75,8 @@ START_TEST(a_rank_that_asks_in_vain_waits)
     slot->polls = 70;
     for (int i = 0; i < 5; i++, slot->polls += 100) {
         bool inside = i % 2; /* it is about to end in vain */
-        slot->call = IN(inside ? RECV : 0, 500 + slot->polls - (inside ? 1 : 0)) + polling[_i].others;
+        slot->call =
+            IN(inside ? RECV : 0, 500 + slot->polls - (inside ? 1 : 0)) + polling[_i].others;
         faultloc_watch_look(&watch, (1000 + 400 * i) * FTREE_MS, 0, false, &state);
         ck_assert_int_eq(state.phase, i == 0 ? OUTSIDE : WAITING);
         ck_assert_int_eq(state.peer, NONE);

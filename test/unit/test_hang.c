@@ -12,14 +12,15 @@
 
 /* ---- the runs test --------------------------------------------------------------------------- */
 
-/* Swed and Eisenhart 1943, as quoted in textbooks of statistics: critical values at 5 %, two-sided. */
+/* Swed and Eisenhart 1943, as quoted in textbooks of statistics: critical values at 5 %,
+ * two-sided. */
 static const struct {
     int32_t a, b, low, high;
-} published[] = {{2, 12, 2, NONE}, {2, 20, 2, NONE}, {3, 6, 2, NONE},  {4, 4, 0, NONE}, {5, 5, 2, 10},
-                 {6, 6, 3, 11},    {7, 7, 3, 13},    {8, 8, 4, 14},    {9, 9, 5, 15},   {10, 10, 6, 16},
-                 {11, 11, 7, 17},  {12, 12, 7, 19},  {13, 13, 8, 20},  {14, 14, 9, 21}, {15, 15, 10, 22},
-                 {16, 16, 11, 23}, {17, 17, 11, 25}, {18, 18, 12, 26}, {19, 19, 13, 27},
-                 {20, 20, 14, 28}};
+} published[] = {{2, 12, 2, NONE}, {2, 20, 2, NONE}, {3, 6, 2, NONE},  {4, 4, 0, NONE},
+                 {5, 5, 2, 10},    {6, 6, 3, 11},    {7, 7, 3, 13},    {8, 8, 4, 14},
+                 {9, 9, 5, 15},    {10, 10, 6, 16},  {11, 11, 7, 17},  {12, 12, 7, 19},
+                 {13, 13, 8, 20},  {14, 14, 9, 21},  {15, 15, 10, 22}, {16, 16, 11, 23},
+                 {17, 17, 11, 25}, {18, 18, 12, 26}, {19, 19, 13, 27}, {20, 20, 14, 28}};
 
 START_TEST(regions_are_those_of_the_published_tables)
 {
@@ -36,7 +37,8 @@ END_TEST
 /* ParaStack's table for its windows of 16, by the number of the rarer kind. */
 START_TEST(regions_of_16_samples_are_parastacks)
 {
-    static const int32_t low[] = {2, 2, 3, 4, 4, 4, 4}, high[] = {NONE, NONE, NONE, NONE, 13, 14, 14};
+    static const int32_t low[] = {2, 2, 3, 4, 4, 4, 4},
+                         high[] = {NONE, NONE, NONE, NONE, 13, 14, 14};
     struct hang_region g = ftree_hang_region(2 + _i, 14 - _i);
 
     ck_assert_int_eq(g.low, low[_i]);
@@ -90,7 +92,8 @@ END_TEST
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* The slides: sample size, credible share, its error, and how many suspicious samples that makes. */
+/* The slides: sample size, credible share, its error, and how many suspicious samples that
+ * makes. */
 static const struct {
     int32_t n;
     double p, d;
@@ -353,8 +356,8 @@ START_TEST(nothing_is_claimed_of_what_is_random_at_no_interval)
 }
 END_TEST
 
-/* Of healthy programs, each with its own share of ranks outside MPI and as many samples as a level needs, no
- * more than ALPHA may seem to hang.  (So many that 3 ALPHA would be seen.) */
+/* Of healthy programs, each with its own share of ranks outside MPI and as many samples as a level
+ * needs, no more than ALPHA may seem to hang.  (So many that 3 ALPHA would be seen.) */
 START_TEST(false_alarms_are_no_more_than_alpha)
 {
     static const int32_t samples[] = {30, 60, 90, 300};

@@ -10,8 +10,9 @@
 #include "ftree_int.h"
 
 /*
- * Whole stories: a program that has run for some minutes, and a rank that does not come to a barrier.  An
- * instant is each 400 ms; until the others wait each rank is outside MPI at six of ten.
+ * Whole stories: a program that has run for some minutes, and a rank that does not come to a
+ * barrier.  An instant is each 400 ms; until the others wait each rank is outside MPI at six of
+ * ten.
  */
 
 #define SECOND (1000 * FTREE_MS)
@@ -156,14 +157,14 @@ static const struct {
     const char *rule;
     ftree_time first, last; /* after the begin of the stay it is told */
     ftree_time end; /* and then, at the earliest, the job is ended */
-} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu", 12 * SECOND,
-              16 * SECOND, 600 * SECOND},
-             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked", 2 * SECOND,
-              6 * SECOND, 60 * SECOND},
-             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu", 12 * SECOND,
-              16 * SECOND, 600 * SECOND},
-             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND, 16 * SECOND,
-              600 * SECOND}};
+} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
+              12 * SECOND, 16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
+              2 * SECOND, 6 * SECOND, 60 * SECOND},
+             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
+              12 * SECOND, 16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
+              16 * SECOND, 600 * SECOND}};
 
 START_TEST(what_it_does_there_says_which_class)
 {
@@ -173,7 +174,8 @@ START_TEST(what_it_does_there_says_which_class)
 
     story.what = kinds[_i].what;
     ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
-    ck_assert_uint_ge(w->reported_at[0] - began + STEP, kinds[_i].first); /* which is counted in steps */
+    ck_assert_uint_ge(w->reported_at[0] - began + STEP,
+                      kinds[_i].first); /* which is counted in steps */
     ck_assert_uint_le(w->reported_at[0] - began, kinds[_i].last);
     end = w->report[0].located + w->report[0].holds_back - began;
     ck_assert_uint_le(end, kinds[_i].end);
@@ -287,8 +289,9 @@ static void the_program_is_like_that(void)
     story.hangs = 0;
 }
 
-static void (*const harmless[])(void) = {too_few_samples,     a_rank_goes_on, as_long_before,
-                                         a_debugger_holds_it, no_samples,     the_program_is_like_that};
+static void (*const harmless[])(void) = {too_few_samples, a_rank_goes_on,
+                                         as_long_before,  a_debugger_holds_it,
+                                         no_samples,      the_program_is_like_that};
 
 START_TEST(nobody_is_accused)
 {

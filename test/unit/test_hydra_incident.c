@@ -139,9 +139,10 @@ START_TEST(whose_order_is_not_known_are_both_named)
     at(80);
     end(102, 1, BY_SIGNAL(9));
     at(130);
-    is_printed("[faultloc] rank 2 on h2 (pid 4702) was among the first to end: signal 11 (SIGSEGV)\n"
-               "[faultloc]   rank 3 on h3 (pid 4703) ended at the same time: signal 9 (SIGKILL)\n"
-               "[faultloc]   rank 1 on h1 (pid 4701) ended, too: signal 9 (SIGKILL)\n");
+    is_printed(
+        "[faultloc] rank 2 on h2 (pid 4702) was among the first to end: signal 11 (SIGSEGV)\n"
+        "[faultloc]   rank 3 on h3 (pid 4703) ended at the same time: signal 9 (SIGKILL)\n"
+        "[faultloc]   rank 1 on h1 (pid 4701) ended, too: signal 9 (SIGKILL)\n");
     /* what one proxy saw has an order */
     snprintf(incident.event[0].host, sizeof(incident.event[0].host), "h2");
     is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: signal 11 (SIGSEGV)\n"

@@ -18,8 +18,8 @@ static void last_message(void *ctx, int32_t i, struct ftree_log *log)
 
     w = world_at(ctx, i, &rank);
     *log = (struct ftree_log){.rank = rank, .entries = 1};
-    log->entry[0] =
-        (struct ftree_log_entry){.type = FTREE_LOG_SEND, .at = w->now, .peer = rank + 1, .bytes = 8};
+    log->entry[0] = (struct ftree_log_entry){
+        .type = FTREE_LOG_SEND, .at = w->now, .peer = rank + 1, .bytes = 8};
 }
 
 static struct world *nodes_of(int32_t ranks)

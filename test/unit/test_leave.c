@@ -359,7 +359,8 @@ START_TEST(the_root_tells_the_agent_of_ended_ranks_that_all_know)
     lone_run(l, 100);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 3);
     ck_assert_int_eq(lone_last(l, WIRE_VERDICT_DOWN)->to.node, 3);
-    ck_assert_uint_ne(ftree_inspect_owes(l->ft, 3), 0); /* its children may say to it that they wait */
+    ck_assert_uint_ne(ftree_inspect_owes(l->ft, 3),
+                      0); /* its children may say to it that they wait */
 }
 END_TEST
 

@@ -185,7 +185,8 @@ START_TEST(many_ask_at_once)
     ck_assert_int_eq(got.times, 140);
     for (int32_t n = 0; n < 7; n++)
         sent += w->node[n].sent;
-    /* asked, acknowledged, answered, acknowledged: for each of the others' queries, and two rounds */
+    /* asked, acknowledged, answered, acknowledged: for each of the others' queries, and two
+     * rounds */
     ck_assert_int_le(sent, 4 * 120 + 2 * 4 * 6);
     expect_idle(w);
 }
@@ -398,7 +399,8 @@ START_TEST(spoilt_bytes_stay_within_bounds)
             FTREE_OK) {
             REQUIRE(a.hang.stays.n <= HANG_RANKS_MAX && a.hang.nodes <= w->job.nodes);
             for (int32_t i = 0; i < a.hang.stays.n; i++)
-                REQUIRE(a.hang.stays.items[i].rank >= i && a.hang.stays.items[i].rank < w->job.size);
+                REQUIRE(a.hang.stays.items[i].rank >= i &&
+                        a.hang.stays.items[i].rank < w->job.size);
             REQUIRE(is_within(&a.answered, w->job.nodes) && is_within(&a.left, w->job.nodes));
             for (int32_t i = 0; i < a.classes.n; i++)
                 REQUIRE(is_within(&a.classes.items[i].ranks, w->job.size) &&

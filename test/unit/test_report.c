@@ -1100,11 +1100,12 @@ START_TEST(text_of_a_withdrawn_verdict)
 
     v.pid = 5004;
     v.withdrawn = v.located + 2100 * FTREE_MS;
-    expect_text(&v, "faultloc-4711.json",
-                "[faultloc] withdrawn: process-stopped of rank 4 (node h2): the process runs again, "
-                "2.1 s after the verdict\n"
-                "[faultloc]   full report: faultloc-4711.json\n"
-                "[faultloc]   conclusion: the software fault in rank 4 (node h2) is over\n");
+    expect_text(
+        &v, "faultloc-4711.json",
+        "[faultloc] withdrawn: process-stopped of rank 4 (node h2): the process runs again, "
+        "2.1 s after the verdict\n"
+        "[faultloc]   full report: faultloc-4711.json\n"
+        "[faultloc]   conclusion: the software fault in rank 4 (node h2) is over\n");
     v = verdict(OUTAGE, 2, FTREE_NONE);
     v.withdrawn = v.located - 1; /* by another node's clock */
     expect_text(&v, NULL,
@@ -1434,12 +1435,19 @@ static const struct {
     const char *text;
 } note_rows[] = {
     {{.count = 7, .ends = 1, .end = {{3, 7, "outside MPI"}}},
-     "[faultloc] waiting: 7 of 8 ranks " FOR " for rank 3 (h1), which is outside MPI" WRONG
-         ASK("3", "h1")},
-    {{.count = 1, .ends = 1, .end = {{3, 1, "in MPI_Allreduce"}}, .classes = 1, .class_ = {{"MPI_Recv", "", 1, 2}}},
+     "[faultloc] waiting: 7 of 8 ranks " FOR
+     " for rank 3 (h1), which is outside MPI" WRONG ASK("3", "h1")},
+    {{.count = 1,
+      .ends = 1,
+      .end = {{3, 1, "in MPI_Allreduce"}},
+      .classes = 1,
+      .class_ = {{"MPI_Recv", "", 1, 2}}},
      "[faultloc] waiting: 1 of 8 ranks has waited for 30 s for rank 3 (h1), which is in "
      "MPI_Allreduce" WRONG "[faultloc]   1 in MPI_Recv, rank 2 (h1) alone\n" ASK("3", "h1")},
-    {{.count = 6, .ends = 2, .end = {{7, 4, "outside MPI"}, {0, 2, "in MPI_Recv"}}, .classes = 2,
+    {{.count = 6,
+      .ends = 2,
+      .end = {{7, 4, "outside MPI"}, {0, 2, "in MPI_Recv"}},
+      .classes = 2,
       .class_ = {{"MPI_Allreduce", "MPI_COMM_WORLD", 4, 1}, {"MPI_Recv", "pairs", 2, 4}}},
      "[faultloc] waiting: 6 of 8 ranks " FOR ", 4 of them for rank 7 (h3), which is outside "
      "MPI" WRONG "[faultloc]   2 for rank 0 (h0), which is in MPI_Recv\n"
@@ -1521,7 +1529,12 @@ static const struct {
 } walltime_rows[] = {
     {OUTAGE, true, {1769863630250, 3600, false}, "47 min of 60 min walltime were left", 2820, 3600},
     {OUTAGE, true, {1769863630250, 0, false}, "47 min walltime were left", 2820, 0},
-    {OUTAGE, true, {1769863630250, 3600, true}, "at most 47 min of 60 min walltime were left", 2820, 3600},
+    {OUTAGE,
+     true,
+     {1769863630250, 3600, true},
+     "at most 47 min of 60 min walltime were left",
+     2820,
+     3600},
     {OUTAGE, true, {1769860810000, 60, false}, "0 min of 1 min walltime were left", 0, 60},
     {OUTAGE, true, {1769860000000, 60, false}, "0 min of 1 min walltime were left", 0, 60},
     {OUTAGE, true, {0, 0, false}, NULL, 0, 0},
@@ -1630,7 +1643,8 @@ START_TEST(facts_are_one_line_each)
     rj.id = "1\nLD_PRELOAD=/tmp/x";
     rj.abort = true;
     all = facts_of(&rj, &v);
-    ck_assert_ptr_nonnull(strstr(all, "\nFAULTLOC_JOB=1?LD_PRELOAD=/tmp/x\nFAULTLOC_ACTION=report\n"));
+    ck_assert_ptr_nonnull(
+        strstr(all, "\nFAULTLOC_JOB=1?LD_PRELOAD=/tmp/x\nFAULTLOC_ACTION=report\n"));
     free(all);
 }
 END_TEST

@@ -8,8 +8,8 @@
 #include "world.h"
 
 /*
- * A network that is silent for a while, and comes back at any moment: nobody is accused.  A node that
- * is lost while, or before, the network is silent is found all the same.
+ * A network that is silent for a while, and comes back at any moment: nobody is accused.  A node
+ * that is lost while, or before, the network is silent is found all the same.
  */
 
 #define STEP 50 /* ms */
@@ -54,7 +54,8 @@ static void all_wait(struct world *w, int32_t peer)
             w->wait_since[r] += (ftree_time) (r * 37 % 200) * FTREE_MS;
 }
 
-/* What a node says of itself while nobody answers it is no accusation; it is over with the silence. */
+/* What a node says of itself while nobody answers it is no accusation; it is over with the
+ * silence. */
 static void expect_nobody_accused(const struct world *w, const char *what, int ms)
 {
     struct ftree_verdict v;
@@ -125,8 +126,8 @@ START_TEST(a_silence_of_all_behind_switches)
 }
 END_TEST
 
-/* A network that works now and then, for 1 to 64 ms: still nobody is accused.  (Where its silences are
- * shorter than 3.5 units, 525 ms, somebody may be: see doc/limits.md.) */
+/* A network that works now and then, for 1 to 64 ms: still nobody is accused.  (Where its silences
+ * are shorter than 3.5 units, 525 ms, somebody may be: see doc/limits.md.) */
 /* rows: a_network_that_comes_and_goes 40 */
 START_TEST(a_network_that_comes_and_goes)
 {
@@ -240,13 +241,14 @@ static struct world *new_slow_world(enum paths paths, int32_t node, int32_t aske
     return w;
 }
 
-/* The node that asks sees it, one that it has ask, or node 2 itself, which says so over management; or
- * it is the one that asks that is slow. */
+/* The node that asks sees it, one that it has ask, or node 2 itself, which says so over management;
+ * or it is the one that asks that is slow. */
 static const struct {
     enum paths paths;
     int32_t node, asked;
-} sees[] = {{BOTH, 0, 2},      {BOTH, 1, 2},      {BOTH, 3, 2},     {BOTH, 2, FTREE_NONE},
-            {BOTH, 0, FTREE_NONE}, {ONLY_DATA, 0, FTREE_NONE}, {ONLY_DATA, 0, 2}, {ONLY_DATA, 1, 2}, {ONLY_DATA, 3, 2}};
+} sees[] = {{BOTH, 0, 2},          {BOTH, 1, 2},          {BOTH, 3, 2},
+            {BOTH, 2, FTREE_NONE}, {BOTH, 0, FTREE_NONE}, {ONLY_DATA, 0, FTREE_NONE},
+            {ONLY_DATA, 0, 2},     {ONLY_DATA, 1, 2},     {ONLY_DATA, 3, 2}};
 
 START_TEST(a_path_that_delivers_is_not_silent)
 {

@@ -268,8 +268,9 @@ START_TEST(whom_its_parent_alone_does_not_reach_is_told)
 }
 END_TEST
 
-/* The verdicts are right, but node 9 is told of none but the one about itself: its parent cannot reach
- * it, and those by way of whom it is told cannot any more.  The last verdict is looked at, too. */
+/* The verdicts are right, but node 9 is told of none but the one about itself: its parent cannot
+ * reach it, and those by way of whom it is told cannot any more.  The last verdict is looked at,
+ * too. */
 START_TEST(whom_nobody_tells_is_counted)
 {
     simulate(

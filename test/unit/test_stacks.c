@@ -18,7 +18,8 @@ static const struct ftree_call in_recv[] = {{"main", "/home/u/app.c", "app", 40}
                                             {"MPI_Recv", NULL, "libmpi.so.12", 0}};
 static const struct ftree_call computes[] = {{"main", "/home/u/app.c", "app", 40},
                                              {"compute", "solver.c", "app", 77}};
-static const struct ftree_call elsewhere[] = {{"helper", NULL, "app", 0}, {NULL, NULL, "lib.so", 0}};
+static const struct ftree_call elsewhere[] = {{"helper", NULL, "app", 0},
+                                              {NULL, NULL, "lib.so", 0}};
 
 static struct ftree *begin(int32_t ranks)
 {
@@ -129,7 +130,8 @@ START_TEST(what_is_read_is_what_was_written)
 }
 END_TEST
 
-/* Each prefix, and each byte changed: nothing is read beyond, nothing is kept, no assertion fails. */
+/* Each prefix, and each byte changed: nothing is read beyond, nothing is kept, no assertion
+ * fails. */
 START_TEST(what_is_malformed_is_refused_or_harmless)
 {
     struct ftree_stacks s = {0}, r;

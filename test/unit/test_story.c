@@ -473,7 +473,8 @@ START_TEST(nobody_is_accused_of_a_suspension)
     expect_nothing_told(w);
     trace = world_trace(w);
     said = strstr(trace, "n0: all ranks of this node are stopped");
-    ck_assert(suspensions[_i].agents || (said && !strstr(said + 1, "n0: all ranks of this node are stopped")));
+    ck_assert(suspensions[_i].agents ||
+              (said && !strstr(said + 1, "n0: all ranks of this node are stopped")));
 }
 END_TEST
 
@@ -655,7 +656,8 @@ START_TEST(agent_and_deputy_have_ended)
     world_run(w, 20 * SECOND);
     ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->withdrawals, 1);
-    ck_assert(ftree_verdict_on_rank(w->node[2].ft, 3, 3 * (1 + _i))); /* it is told what it missed */
+    ck_assert(
+        ftree_verdict_on_rank(w->node[2].ft, 3, 3 * (1 + _i))); /* it is told what it missed */
 }
 END_TEST
 
@@ -665,7 +667,8 @@ END_TEST
 START_TEST(of_whom_nobody_observes_others_tell)
 {
     enum ftree_symptom_kind kind = _i ? FTREE_SYMPTOM_PEER_RESET : FTREE_SYMPTOM_PROCESS_EXITED;
-    const char *sign = _i ? "process-crash/reset-and-all-ports" : "process-crash/launcher-and-all-ports";
+    const char *sign =
+        _i ? "process-crash/reset-and-all-ports" : "process-crash/launcher-and-all-ports";
     struct world *w = world_of(shape_star(4, 2));
     struct ftree_symptom s;
 
@@ -697,7 +700,8 @@ START_TEST(the_launcher_tells_of_several_ranks_of_a_node)
 {
     static const struct {
         int32_t node, first, step, reports;
-    } rows[] = {{0, 0, 1, 1}, {1, 4, 1, 1}, {5, 21, 2, 2}}; /* all of the root's, of another's, half */
+    } rows[] = {
+        {0, 0, 1, 1}, {1, 4, 1, 1}, {5, 21, 2, 2}}; /* all of the root's, of another's, half */
     struct world *w = world_of(shape_binary(7, 4));
     int32_t node = rows[_i].node;
     struct ftree_symptom s;

@@ -402,7 +402,8 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
     ck_assert_int_eq(v->evidences, 3);
     ck_assert_int_eq(v->evidence[1].source, FTREE_EVIDENCE_SYMPTOM);
     ck_assert_int_eq(v->evidence[2].source, FTREE_EVIDENCE_LOG);
-    ck_assert_str_eq(v->evidence[2].detail, "last message 0.5 s ago: send of 64 bytes, peer 0, tag 7");
+    ck_assert_str_eq(v->evidence[2].detail,
+                     "last message 0.5 s ago: send of 64 bytes, peer 0, tag 7");
     ck_assert_str_eq(v->evidence[1].detail, "process-exited: signal 11 (SIGSEGV), pid 5001");
     ck_assert_int_eq(v->confidence, 995); /* half the doubt of 990 */
 }

@@ -35,7 +35,8 @@ static void fill_page(void)
         page.exchange[i] = (struct waits_exchange){
             .peer = i, .sent = {1 + (uint32_t) i, UINT64_MAX}, .received = {UINT32_MAX, 4}};
     page.posted = 2;
-    page.post[0] = (struct waits_flow){.peer = WAITS_ANY, .tag = WAITS_ANY, .context = 5, .count = 2};
+    page.post[0] =
+        (struct waits_flow){.peer = WAITS_ANY, .tag = WAITS_ANY, .context = 5, .count = 2};
     page.post[1] = (struct waits_flow){.peer = 0, .tag = 1, .context = 5, .count = 1};
     page.posted_more = true;
     page.last = 1;
@@ -125,7 +126,8 @@ END_TEST
 /* rows: a_print_changes_with_the_wait 7 */
 START_TEST(a_print_changes_with_the_wait)
 {
-    struct waits_record r = {.rank = 2, .threads = 1, .state = WAITS_WAITING, .call = 7, .stamp = 9};
+    struct waits_record r = {
+        .rank = 2, .threads = 1, .state = WAITS_WAITING, .call = 7, .stamp = 9};
     struct waitfor_answer a = {.rank = 2, .seen = WAITFOR_READY, .records = 1, .record = &r};
     uint64_t print = waitfor_print(&a);
 
@@ -146,7 +148,8 @@ END_TEST
 /* Whose call it is is not certain then. */
 START_TEST(of_several_threads_the_call_does_not_count)
 {
-    struct waits_record r = {.rank = 2, .threads = 2, .state = WAITS_WAITING, .call = 7, .stamp = 9};
+    struct waits_record r = {
+        .rank = 2, .threads = 2, .state = WAITS_WAITING, .call = 7, .stamp = 9};
     struct waitfor_answer a = {.rank = 2, .seen = WAITFOR_READY, .records = 1, .record = &r};
     uint64_t print = waitfor_print(&a);
 

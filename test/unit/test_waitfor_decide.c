@@ -57,8 +57,8 @@ static void one_is_stopped(struct ranks *r)
     r->w->rank[14].proc_state = 'T';
 }
 
-/* Each rank is asked by its own agent; by the root, as one that others wait for; at the first look and
- * at the second. */
+/* Each rank is asked by its own agent; by the root, as one that others wait for; at the first look
+ * and at the second. */
 static void one_moves_at_the_first_look(struct ranks *r)
 {
     r->moves_at[14] = 3;

@@ -28,7 +28,8 @@ static waitfor_bytes items_of(struct lone *l, int32_t rank, int32_t peer)
     int32_t from = 0;
     size_t len;
 
-    record.request[0] = (struct waits_request){.kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = peer};
+    record.request[0] =
+        (struct waits_request){.kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = peer};
     ck_assert_int_eq(ftree_waits_add(w, &record), FTREE_OK);
     ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
@@ -61,7 +62,8 @@ static void tell_nothing(struct lone *l, int32_t from)
     hear(l, from, ++round_, &nothing);
 }
 
-/* How many ranks wait, as the last message up says; -1: there was none since the log was asked for. */
+/* How many ranks wait, as the last message up says; -1: there was none since the log was asked
+ * for. */
 static int32_t told(struct lone *l)
 {
     const struct lone_sent *s = lone_last(l, WIRE_WAITS_UP);

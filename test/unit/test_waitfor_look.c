@@ -120,7 +120,8 @@ START_TEST(ranks_of_a_node_that_cannot_be_asked_are_unable)
 }
 END_TEST
 
-/* Those of the own node are looked at without a message; a node is sent one, however many it has. */
+/* Those of the own node are looked at without a message; a node is sent one, however many it
+ * has. */
 START_TEST(each_node_is_asked_once)
 {
     struct waitfor_candidate *c = begin();

@@ -145,8 +145,8 @@ START_TEST(what_the_rank_does_is_said)
 }
 END_TEST
 
-/* One-sided communication with a rank that waits in a barrier: each operation waits for that rank, for a
- * moment. */
+/* One-sided communication with a rank that waits in a barrier: each operation waits for that rank,
+ * for a moment. */
 START_TEST(a_rank_in_short_waits_has_not_waited)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));

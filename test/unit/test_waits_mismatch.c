@@ -12,8 +12,8 @@
 #define BCAST 11
 #define REDUCE 12
 
-/* All ranks are in the 5th collective, an Allreduce of 8 bytes, as the 4th was, but for what a row says
- * of some. */
+/* All ranks are in the 5th collective, an Allreduce of 8 bytes, as the 4th was, but for what a row
+ * says of some. */
 struct odd {
     int32_t rank;
     struct waits_collective last;

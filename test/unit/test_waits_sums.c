@@ -56,7 +56,8 @@ START_TEST(tags_of_equal_sums_have_other_marks)
 #define MARK(tag) ftree_waits_mark(WORLD, tag)
     for (int32_t t = 0; t < 10000; t++) {
         ck_assert_uint_ne(MARK(t + 1) + MARK(t + 4), MARK(t + 2) + MARK(t + 3));
-        ck_assert_uint_ne(MARK(t) + MARK(t + 4) + MARK(t + 5), MARK(t + 1) + MARK(t + 2) + MARK(t + 6));
+        ck_assert_uint_ne(MARK(t) + MARK(t + 4) + MARK(t + 5),
+                          MARK(t + 1) + MARK(t + 2) + MARK(t + 6));
         ck_assert_uint_ne(MARK(t) + MARK(t + 2), 2 * MARK(t + 1));
         for (int32_t step = 1; step <= 10; step++) {
             uint64_t sum[2] = {0, 0};

@@ -1445,8 +1445,8 @@ static void befalls(struct world *w, int32_t rank, enum fate fate)
         ck_assert_int_eq(ftree_rank_gone(w->node[node].ft, w->now, rank), FTREE_OK);
 }
 
-/* A fault of a rank or of its node is told by node 0, which then asks once more; what comes of it, and
- * whether that is known at once. */
+/* A fault of a rank or of its node is told by node 0, which then asks once more; what comes of it,
+ * and whether that is known at once. */
 static const struct {
     int32_t ppn, rank;
     enum fate fate, then;
@@ -1468,7 +1468,8 @@ static const struct {
     {1, 5, STOPPED, WELL, 5, FTREE_CONFIRMED_OVER, false},
     {2, 1, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, true}, /* a rank of the own node */
     {2, 1, STOPPED, WELL, 0, FTREE_CONFIRMED_OVER, true},
-    {1, 0, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS, false}, /* which leaves nobody here who runs */
+    {1, 0, STOPPED, STOPPED, 0, FTREE_CONFIRMED_STANDS,
+     false}, /* which leaves nobody here who runs */
     {1, 0, STOPPED, WELL, 0, FTREE_CONFIRMED_OVER, true},
     {1, 5, REFUSED, REFUSED, 2, FTREE_CONFIRMED_STANDS, false},
     {1, 5, REFUSED, WELL, 2, FTREE_CONFIRMED_OVER, false},

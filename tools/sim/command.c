@@ -397,12 +397,13 @@ static void say_status(FILE *table, const struct sim_run *r)
     if (r->status.took == 0)
         fprintf(table, "status: no answer\n");
     else
-        fprintf(table,
-                "status: %d of %d nodes answered, %d silent; %.3f ms, %llu messages, %u of them at the "
-                "busiest node\n",
-                (int) r->status.answered, (int) r->job.nodes, (int) r->status.silent,
-                (double) r->status.took / 1e6, (unsigned long long) r->status.messages,
-                r->status.busiest);
+        fprintf(
+            table,
+            "status: %d of %d nodes answered, %d silent; %.3f ms, %llu messages, %u of them at the "
+            "busiest node\n",
+            (int) r->status.answered, (int) r->job.nodes, (int) r->status.silent,
+            (double) r->status.took / 1e6, (unsigned long long) r->status.messages,
+            r->status.busiest);
 }
 
 /* One run; its object of JSON is added to `list`.  Returns true if it is ok. */

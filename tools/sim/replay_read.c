@@ -476,9 +476,9 @@ static bool take_record(struct replay_file *f, struct json_object *o, struct rep
     r->kind = REPLAY_STATE;
     if (json_object_object_get_ex(o, "state", NULL))
         return take_state(f, o, r);
-    return wrong(f,
-                 "one of \"in\", \"look\", \"waits\", \"state\", \"send\", \"says\", \"end\" must be "
-                 "there");
+    return wrong(
+        f, "one of \"in\", \"look\", \"waits\", \"state\", \"send\", \"says\", \"end\" must be "
+           "there");
 }
 
 bool sim_replay_read(struct replay_file *f, struct replay_record *r)

@@ -360,7 +360,8 @@ int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_rank
     int rc = FTREE_ERR_NOMEM;
 
     if (query_stacks_request(ft, ranks, details, &request))
-        rc = ftree_query_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
+        rc =
+            ftree_query_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
     ftree_alloc(ft, request.items, 0);
     return rc;
 }

@@ -547,9 +547,10 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
 #define FTREE_CPU_UNKNOWN (-1)
 
-/* A rank's present stay outside MPI.  It is blocked if it sleeps, and has done nothing at all since it was last
- * looked at: no thread of it has used the CPU, had a page fault or a child that ended, and the first one has
- * not run.  It is in disk sleep also if it waits for a file system and may be interrupted. */
+/* A rank's present stay outside MPI.  It is blocked if it sleeps, and has done nothing at all since
+ * it was last looked at: no thread of it has used the CPU, had a page fault or a child that ended,
+ * and the first one has not run.  It is in disk sleep also if it waits for a file system and may be
+ * interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */
@@ -677,10 +678,11 @@ struct ftree_io {
      * stays valid until the next call.  May be NULL: nothing is known of waits then. */
     enum ftree_waits_look (*waits)(void *ctx, int32_t i, uint32_t look, const int32_t *with,
                                    int32_t n, const struct waits_page **page);
-    /* How many of this node's ranks were outside MPI at the last n instants, oldest first, -1 where that is
-     * not known.  Returns the number of the instant that the last one is of; all nodes have the same instants.
-     * And the i-th local rank's stay outside MPI: true, it is outside; else only `rank`, `calls`, `longest` and
-     * `familiar` are filled in.  May be NULL together: then nobody is said to hang outside MPI. */
+    /* How many of this node's ranks were outside MPI at the last n instants, oldest first, -1 where
+     * that is not known.  Returns the number of the instant that the last one is of; all nodes have
+     * the same instants. And the i-th local rank's stay outside MPI: true, it is outside; else only
+     * `rank`, `calls`, `longest` and `familiar` are filled in.  May be NULL together: then nobody
+     * is said to hang outside MPI. */
     uint64_t (*samples)(void *ctx, int32_t *out, int32_t n);
     bool (*stay)(void *ctx, int32_t i, struct ftree_stay *stay);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */

@@ -190,8 +190,10 @@ bool ftree_inspect_neighbour(const struct ftree *ft, int32_t node,
     FTREE_EACH(const struct neighbour, nb, ft->examine->neighbours)
         if (nb->node == node) {
             if (out)
-                *out = (struct ftree_inspect_neighbour){
-                    nb->nonce, nb->asked, nb->heard[FTREE_PATH_DATA] > 0, {nb->seen[0], nb->seen[1]}};
+                *out = (struct ftree_inspect_neighbour){nb->nonce,
+                                                        nb->asked,
+                                                        nb->heard[FTREE_PATH_DATA] > 0,
+                                                        {nb->seen[0], nb->seen[1]}};
             return true;
         }
     return false;

@@ -343,8 +343,8 @@ static void send_to_heir(struct ftree *ft, ftree_time now, bool was_root)
 
     for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->state->known.items[i];
-        if (!k->full || k->v.fln != ft->self || !k->announced || k->v.withdrawn || k->v.local_only ||
-            (was_root && k->announcement))
+        if (!k->full || k->v.fln != ft->self || !k->announced || k->v.withdrawn ||
+            k->v.local_only || (was_root && k->announcement))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
         ftree_outbox_put(ft, now, heir, &m);
@@ -494,7 +494,8 @@ enum announced ftree_announce_down(struct ftree *ft, ftree_time now, int32_t fro
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->state->batch.n > 0 ? announce_batch(ft, now, from, path, m->id) : ANNOUNCED_NOBODY_WAITS;
+    return ft->state->batch.n > 0 ? announce_batch(ft, now, from, path, m->id)
+                                  : ANNOUNCED_NOBODY_WAITS;
 }
 
 /* ---- up -------------------------------------------------------------------------------------- */

@@ -131,8 +131,8 @@ static void ask_whether_it_answers(struct ftree *ft, ftree_time now, const struc
 
 static void ask_for_the_rest(struct ftree *ft, ftree_time now, const struct inquiry *q)
 {
-    struct wire_message m = {.type = WIRE_PROBE,
-                             .u.probe = {.nonce = q->said.number, .rank = FTREE_NONE, .first = now}};
+    struct wire_message m = {
+        .type = WIRE_PROBE, .u.probe = {.nonce = q->said.number, .rank = FTREE_NONE, .first = now}};
     struct ftree_route to = {.node = q->said.node, .path = q->path};
 
     m.u.probe.ask = RULES_ASK_STATE;

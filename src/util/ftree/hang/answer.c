@@ -77,7 +77,8 @@ static void add_sums(struct hang_sum *sum, uint64_t first, const struct hang_ans
 static bool merge_sums(struct ftree *ft, struct hang_answer *a, const struct hang_answer *more)
 {
     uint64_t last = a->last > more->last ? a->last : more->last;
-    uint64_t first = first_of(a) < first_of(more) || more->sums.n == 0 ? first_of(a) : first_of(more);
+    uint64_t first =
+        first_of(a) < first_of(more) || more->sums.n == 0 ? first_of(a) : first_of(more);
     struct hang_answer both = {.last = last};
 
     if (a->sums.n == 0)
@@ -118,7 +119,8 @@ static bool merge_stays(struct ftree *ft, struct hang_answer *a, const struct ha
     return true;
 }
 
-bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a, const struct hang_answer *more)
+bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a,
+                             const struct hang_answer *more)
 {
     a->nodes += more->nodes;
     a->progress += more->progress;

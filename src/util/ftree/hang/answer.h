@@ -12,9 +12,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What nodes say of their samples and of their ranks outside MPI, added up on the way to the root, and the
- * history that the root makes of it.  A sum for each instant is as long for a million ranks as for ten, so
- * S_out is of all ranks; ParaStack takes ten of them because it must look at each by ptrace.
+ * What nodes say of their samples and of their ranks outside MPI, added up on the way to the root,
+ * and the history that the root makes of it.  A sum for each instant is as long for a million ranks
+ * as for ten, so S_out is of all ranks; ParaStack takes ten of them because it must look at each by
+ * ptrace.
  */
 
 #define HANG_LATE 2 /* instants at the end that not all nodes may have come to yet */
@@ -35,8 +36,8 @@ struct hang_answer {
     FTREE_ARRAY(struct ftree_stay) stays; /* ascending */
 };
 
-/* Purpose: what this node says, from instant `first` on, in an answer that is all 0.  These return false if
- * out of memory; then a part is in. */
+/* Purpose: what this node says, from instant `first` on, in an answer that is all 0.  These return
+ * false if out of memory; then a part is in. */
 bool ftree_hang_answer_own(struct ftree *ft, struct hang_answer *a, uint64_t first);
 bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a, const struct hang_answer *more);
 void ftree_hang_answer_clear(struct ftree *ft, struct hang_answer *a);
@@ -50,8 +51,8 @@ struct hang_history {
 /* Purpose: adds what was answered; a sample that too few nodes know is HANG_UNKNOWN. */
 void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a);
 
-/* Purpose: the samples, oldest first, into room for HANG_HISTORY_MAX; returns how many.  The last one is of
- * instant h->last. */
+/* Purpose: the samples, oldest first, into room for HANG_HISTORY_MAX; returns how many.  The last
+ * one is of instant h->last. */
 int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample);
 
 /* Purpose: the ranks outside MPI now. */

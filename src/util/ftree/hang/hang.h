@@ -11,18 +11,19 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Hung or slow: the statistics.  S_out is how many ranks are outside MPI at an instant.  Of a healthy
- * program its values at random instants have a distribution that its own history shows.  If all ranks wait
- * for a few that never come, S_out is small from then on.  How improbable that is for the healthy program is
- * computed here, from the history alone; no function has a clock, memory or state.
+ * Hung or slow: the statistics.  S_out is how many ranks are outside MPI at an instant.  Of a
+ * healthy program its values at random instants have a distribution that its own history shows.  If
+ * all ranks wait for a few that never come, S_out is small from then on.  How improbable that is
+ * for the healthy program is computed here, from the history alone; no function has a clock, memory
+ * or state.
  *
  *     runs.c     are the samples random?  The runs test of Wald and Wolfowitz
  *     model.c    what is a suspicious sample, and how many of them in a row are too many?
  *     history.c  both, applied to a history; with the interval doubled as long as it is not random
  *     sweeps.c   all ranks, looked at several times: does any of them still go on, and who is outside MPI?
  *
- * Sources: S_out, its test, the levels and the sweeps follow ParaStack (Li, Chen, Gupta, SC 2017); the runs
- * test is Wald and Wolfowitz 1940, its tables are Swed and Eisenhart 1943.
+ * Sources: S_out, its test, the levels and the sweeps follow ParaStack (Li, Chen, Gupta, SC 2017);
+ * the runs test is Wald and Wolfowitz 1940, its tables are Swed and Eisenhart 1943.
  */
 
 #define HANG_HISTORY_MAX 2048 /* instants: 13 minutes at 400 ms */
@@ -38,12 +39,13 @@ struct hang_region {
     int32_t high; /* INT32_MAX: none is too large */
 };
 
-/* Purpose: the region in which 95 % of all random sequences of so many values of two kinds lie: exact up
- * to 20 of the rarer kind, by the normal approximation above.  Pure. */
+/* Purpose: the region in which 95 % of all random sequences of so many values of two kinds lie:
+ * exact up to 20 of the rarer kind, by the normal approximation above.  Pure. */
 struct hang_region ftree_hang_region(int32_t some, int32_t others);
 
-/* Purpose: true if n samples, in the order of time, are above and below their mean in random order; false
- * also where less than two are on one side, which says nothing.  *runs: how many runs; may be NULL.  Pure. */
+/* Purpose: true if n samples, in the order of time, are above and below their mean in random order;
+ * false also where less than two are on one side, which says nothing.  *runs: how many runs; may be
+ * NULL.  Pure. */
 bool ftree_hang_is_random(const int32_t *sample, int32_t n, int32_t *runs);
 
 /* ---- the model ------------------------------------------------------------------------------- */
@@ -56,8 +58,9 @@ struct hang_level {
 /* Purpose: the finest level for n samples; NULL: there are too few for any.  Pure. */
 const struct hang_level *ftree_hang_level(int32_t n);
 
-/* Purpose: how many suspicious samples in a row a healthy program shows with a probability of less than
- * alpha, if one of them has q: the smallest k with q^k < alpha; INT32_MAX: no number suffices.  Pure. */
+/* Purpose: how many suspicious samples in a row a healthy program shows with a probability of less
+ * than alpha, if one of them has q: the smallest k with q^k < alpha; INT32_MAX: no number suffices.
+ * Pure. */
 int32_t ftree_hang_needed(double q, double alpha);
 
 struct hang_model {
@@ -69,11 +72,11 @@ struct hang_model {
     double q; /* f + d: no less than the probability of a suspicious sample, at 97.5 % */
 };
 
-/* Purpose: the model of n samples, of which some may be HANG_UNKNOWN; n <= HANG_HISTORY_MAX.  t is the
- * smallest value with a share of p up to it; where that is the largest value of all, the next smaller one,
- * for a share below p is known within d all the more.  If `least` is larger, t is the largest value up to
- * that: where ranks hang, S_out is their number, and a healthy program may be below it often.
- * False: too few are known, or all are equal.  Pure. */
+/* Purpose: the model of n samples, of which some may be HANG_UNKNOWN; n <= HANG_HISTORY_MAX.  t is
+ * the smallest value with a share of p up to it; where that is the largest value of all, the next
+ * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is the
+ * largest value up to that: where ranks hang, S_out is their number, and a healthy program may be
+ * below it often. False: too few are known, or all are equal.  Pure. */
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
 
 /* ---- the test of a history ------------------------------------------------------------------- */
@@ -95,9 +98,10 @@ struct hang_result {
     double significance; /* q^run: the probability of the run if the program is healthy, at most */
 };
 
-/* Purpose: tests n samples at consecutive instants, the last one being of now; n <= HANG_HISTORY_MAX.
- * `first` is the number of the first instant, which the choice of instants at a doubled interval
- * depends on.  Samples before a HANG_UNKNOWN are in no run with those behind it.  Pure. */
+/* Purpose: tests n samples at consecutive instants, the last one being of now; n <=
+ * HANG_HISTORY_MAX. `first` is the number of the first instant, which the choice of instants at a
+ * doubled interval depends on.  Samples before a HANG_UNKNOWN are in no run with those behind it.
+ * Pure. */
 void ftree_hang_test(const int32_t *sample, int32_t n, uint64_t first, double alpha,
                      struct hang_result *out);
 
@@ -129,8 +133,8 @@ struct hang_sweeps {
     struct hang_sweep last; /* of its ranks those that were outside each time */
 };
 
-/* Purpose: takes one more sweep; s is zeroed before the first one.  A rank counts as outside each time if it
- * has ended no call in between.  Pure. */
+/* Purpose: takes one more sweep; s is zeroed before the first one.  A rank counts as outside each
+ * time if it has ended no call in between.  Pure. */
 enum hang_swept ftree_hang_swept(struct hang_sweeps *s, const struct hang_sweep *now);
 
 #pragma GCC visibility pop

@@ -6,13 +6,14 @@
 #include "ftree/hang/hang.h"
 
 /*
- * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks random
- * before and after it, and a program whose ranks are nearly always outside MPI shows too little variation
- * to be tested at all.  The run at the end is left out of the runs test, for it would be one run too long,
- * and kept in the model, which becomes more cautious by that.
+ * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks
+ * random before and after it, and a program whose ranks are nearly always outside MPI shows too
+ * little variation to be tested at all.  The run at the end is left out of the runs test, for it
+ * would be one run too long, and kept in the model, which becomes more cautious by that.
  */
 
-/* Steps between the samples at a doubled interval I are from I/2 to 3I/2, as those between instants are. */
+/* Steps between the samples at a doubled interval I are from I/2 to 3I/2, as those between instants
+ * are. */
 static int32_t step_of(uint64_t instant, int32_t doublings)
 {
     uint64_t x = (instant + 1) * 0x9e3779b97f4a7c15u, i = (uint64_t) 1 << doublings;
@@ -21,8 +22,8 @@ static int32_t step_of(uint64_t instant, int32_t doublings)
     return doublings == 0 ? 1 : (int32_t) (i / 2 + (x >> 33) % (i + 1));
 }
 
-/* What is left of n samples, in the order of time; *since: those from this place on are behind the last
- * gap. */
+/* What is left of n samples, in the order of time; *since: those from this place on are behind the
+ * last gap. */
 static int32_t thin_out(const int32_t *sample, int32_t n, uint64_t first, int32_t doublings,
                         int32_t *out, int32_t *since)
 {

@@ -7,8 +7,9 @@
 
 #include <stdlib.h>
 
-/* What a suspicious sample is.  The share of the samples up to t, in a history of n, differs from the
- * probability by d at the most, in 95 of 100 histories; so q errs on the side of health in 97.5. */
+/* What a suspicious sample is.  The share of the samples up to t, in a history of n, differs from
+ * the probability by d at the most, in 95 of 100 histories; so q errs on the side of health in
+ * 97.5. */
 
 #define NEEDED_MAX 100000
 
@@ -40,8 +41,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of n sorted values the last place with the value that the smallest share of p ends in, or with the last
- * value up to `least`; -1: none leaves one above. */
+/* Of n sorted values the last place with the value that the smallest share of p ends in, or with
+ * the last value up to `least`; -1: none leaves one above. */
 static int32_t place_of(const int32_t *value, int32_t n, double p, int32_t least)
 {
     int32_t i = 0;

@@ -5,8 +5,8 @@
 
 #include "ftree/hang/hang.h"
 
-/* The runs test: a sequence of values of two kinds has too few runs if neighbours tend to be alike, and too
- * many if they tend to differ. */
+/* The runs test: a sequence of values of two kinds has too few runs if neighbours tend to be alike,
+ * and too many if they tend to differ. */
 
 #define EXACT_MAX 20 /* of the rarer kind; Swed and Eisenhart's tables end there, too */
 #define TAIL 0.025 /* on each side */
@@ -23,8 +23,8 @@ static double choose(int32_t n, int32_t k)
     return c;
 }
 
-/* Sequences of a values of one kind and b of the other with r runs, a <= b.  An even number of runs begins
- * with either kind. */
+/* Sequences of a values of one kind and b of the other with r runs, a <= b.  An even number of runs
+ * begins with either kind. */
 static double sequences(int32_t a, int32_t b, int32_t r)
 {
     int32_t k = r / 2;

@@ -5,7 +5,8 @@
 
 #include "ftree/hang/hang.h"
 
-/* Samples say that something is wrong; only looking at all ranks, again and again, says with whom. */
+/* Samples say that something is wrong; only looking at all ranks, again and again, says with
+ * whom. */
 
 static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
 {
@@ -23,8 +24,8 @@ static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
     return NULL;
 }
 
-/* Of those outside now the ones that were outside before; how they are is what is known last.  Who was once
- * seen to do something does something. */
+/* Of those outside now the ones that were outside before; how they are is what is known last.  Who
+ * was once seen to do something does something. */
 static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
 {
     int32_t kept = 0;

@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-/* All nodes are asked for their samples and for their ranks outside MPI.  The request is the number of the
- * first instant that is wanted.  The acting root asks for itself; the event ALL_SAID has the answer. */
+/* All nodes are asked for their samples and for their ranks outside MPI.  The request is the number
+ * of the first instant that is wanted.  The acting root asks for itself; the event ALL_SAID has the
+ * answer. */
 
 #define CALLS_MAX INT64_MAX
 #define TIME_MAX (INT64_MAX / (int64_t) FTREE_MS) /* ms */

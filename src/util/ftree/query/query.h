@@ -103,7 +103,8 @@ struct ftree_queries {
 
 int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
                     const void *bytes, size_t len, uint32_t *number);
-/* The acting root asks all nodes for their samples from instant `first` on; the event ALL_SAID answers. */
+/* The acting root asks all nodes for their samples from instant `first` on; the event ALL_SAID
+ * answers. */
 void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first);
 void ftree_query_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                       const struct wire_part *part);

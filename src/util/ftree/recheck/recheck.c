@@ -270,7 +270,8 @@ static bool is_running(const struct ftree_rank_state *s)
 #define WORKS 10 /* percent of a CPU: no stray interrupt or tracer does that */
 
 /* One that was blocked is not any more. */
-static bool works_again(const struct ftree *ft, const struct known *k, const struct ftree_stay *stay)
+static bool works_again(const struct ftree *ft, const struct known *k,
+                        const struct ftree_stay *stay)
 {
     return stay->cpu >= WORKS && ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
 }

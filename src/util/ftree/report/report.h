@@ -90,9 +90,9 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
  * free(3); NULL: out of memory. */
 char *ftree_report_json(const struct report_job *rj);
 
-/* Purpose: the main facts of a verdict as an environment, "FAULTLOC_CLASS=node-outage" and so on, the values
- * as the JSON has them and safe for a terminal; NULL ends it.  json_file: as above.  One piece, to be freed
- * by free(3); NULL: out of memory. */
+/* Purpose: the main facts of a verdict as an environment, "FAULTLOC_CLASS=node-outage" and so on,
+ * the values as the JSON has them and safe for a terminal; NULL ends it.  json_file: as above.  One
+ * piece, to be freed by free(3); NULL: out of memory. */
 char **ftree_report_facts(const struct report_job *rj, const struct ftree_verdict *v,
                           const char *json_file);
 
@@ -192,8 +192,8 @@ const char *ftree_report_over(const char *class_);
  * fault, the explanations in order. */
 void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
 
-/* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left"; limit_s 0:
- * not known. */
+/* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left";
+ * limit_s 0: not known. */
 void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len);
 
 /* Purpose: a line of the table of nodes; addresses may be "". */

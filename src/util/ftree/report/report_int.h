@@ -54,11 +54,12 @@ const char *report_candidate(const struct ftree_job *job, const struct ftree_ver
 /* Purpose: "alive", "dead" or "unreachable", as the verdicts known say. */
 const char *report_node_state(const struct report_job *rj, int32_t node);
 
-/* Purpose: true if the job is ended because of the verdict, or was to be, before it was withdrawn. */
+/* Purpose: true if the job is ended because of the verdict, or was to be, before it was
+ * withdrawn. */
 bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v);
 
-/* Purpose: how much of the walltime was left when such a verdict was located, seconds; -1: not known, or it
- * is none. */
+/* Purpose: how much of the walltime was left when such a verdict was located, seconds; -1: not
+ * known, or it is none. */
 int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v);
 
 /* Purpose: the address of a node, NULL: it is not known. */

@@ -219,7 +219,8 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
     about->name = room->name;
 }
 
-const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v)
+const struct report_stacks *report_stacks(const struct report_job *rj,
+                                          const struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < rj->stacked; i++)
         if (rj->stacks[i].fln == v->fln && rj->stacks[i].id == v->id)
@@ -366,8 +367,8 @@ void ftree_report_first_line(const struct report_about *a, char *buf, size_t len
                                     : "low");
 }
 
-void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
-                          size_t len)
+void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims,
+                          char *buf, size_t len)
 {
     char list[400];
 

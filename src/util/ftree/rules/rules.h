@@ -131,8 +131,8 @@ enum { /* none burning blocked disk-sleep unknown */
 };
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
-/* Facts that are numbers, from a state probe but for the last four, which go with `outside` (struct rules_stay).
- * NAN: not known, then no condition on it holds. */
+/* Facts that are numbers, from a state probe but for the last four, which go with `outside` (struct
+ * rules_stay). NAN: not known, then no condition on it holds. */
 #define RULES_NUMBERS(X) \
     X(RULES_NUMBER_LOAD, "load-per-cpu") \
     X(RULES_NUMBER_CPU_PRESSURE, "cpu-pressure-percent") \
@@ -340,8 +340,8 @@ struct rules_stay {
     double familiar_percent; /* of the ranks that wait: in a call that was seen on their node before */
 };
 
-/* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only models of
- * user-code-hang and io-hang count.  Pure. */
+/* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only
+ * models of user-code-hang and io-hang count.  Pure. */
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     const struct rules_stay *stay, int32_t *model);
 

@@ -445,7 +445,8 @@ bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
     const struct known *k;
 
     for (int32_t i = -1; rank != FTREE_NONE && (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.rank == rank && ftree_class_explains(k->v.class_) != FTREE_EXPLAINS_NEVER)
+        if (!k->v.withdrawn && k->v.rank == rank &&
+            ftree_class_explains(k->v.class_) != FTREE_EXPLAINS_NEVER)
             return true;
     return false;
 }

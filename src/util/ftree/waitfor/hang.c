@@ -11,28 +11,29 @@
 #include <string.h>
 
 /*
- * A rank that never comes: hung or slow?  Where others wait for a rank outside MPI the acting root asks all
- * nodes for their samples, puts the history of S_out together and tests it.  If a healthy job hardly ever
- * shows the like it looks at all ranks five times, `sample` apart: if one of them has ended a call in
- * between the job is only slow; else the ranks that are outside MPI each time are what hangs.  Each of these
- * looks also brings the samples since, which are tested again.
+ * A rank that never comes: hung or slow?  Where others wait for a rank outside MPI the acting root
+ * asks all nodes for their samples, puts the history of S_out together and tests it.  If a healthy
+ * job hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them
+ * has ended a call in between the job is only slow; else the ranks that are outside MPI each time
+ * are what hangs.  Each of these looks also brings the samples since, which are tested again.
  *
- * The next question comes when so many samples can be there as are still needed, so a program that keeps
- * ranks waiting for long is asked ever more seldom.
+ * The next question comes when so many samples can be there as are still needed, so a program that
+ * keeps ranks waiting for long is asked ever more seldom.
  */
 
 #define PAUSE_MIN (1000 * FTREE_MS)
 #define PAUSE_MAX (60 * 1000 * FTREE_MS)
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
-#define LEAST_STAY (1000 * FTREE_MS) /* a shorter one before counts as that: two samples may miss it */
+/* A shorter one before counts as that: two samples may miss it. */
+#define LEAST_STAY (1000 * FTREE_MS)
 #define SHOWN 24 /* samples in the evidence */
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 3)
 
 /*
- * When the action "abort" may end the job because of it: nobody knows how long a healthy phase takes that has
- * never been seen, but the longest so far gives the scale, and of one that does nothing at all there is less
- * doubt than of one that works.  With L the longest stay outside MPI of any rank before, from the time on at
- * which each rank of the component has been outside for
+ * When the action "abort" may end the job because of it: nobody knows how long a healthy phase
+ * takes that has never been seen, but the longest so far gives the scale, and of one that does
+ * nothing at all there is less doubt than of one that works.  With L the longest stay outside MPI
+ * of any rank before, from the time on at which each rank of the component has been outside for
  *
  *     max(10 L, 1 minute)     if it is blocked
  *     max(10 L, 10 minutes)   else
@@ -186,7 +187,8 @@ static ftree_time shortest_stay(const struct hang_sweep *s, bool disk)
 }
 
 /* Of each number the least that any of the group has, or will have so much later. */
-static void find_stay(const struct hang_sweep *s, bool disk, ftree_time later, struct rules_stay *out)
+static void find_stay(const struct hang_sweep *s, bool disk, ftree_time later,
+                      struct rules_stay *out)
 {
     ftree_time least = shortest_stay(s, disk) + later;
 
@@ -201,8 +203,8 @@ static void find_stay(const struct hang_sweep *s, bool disk, ftree_time later, s
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
-static const struct rules_sign *find_sign(const struct ftree *ft, const struct hang_sweep *s, bool disk,
-                                          ftree_time later, int32_t *model)
+static const struct rules_sign *find_sign(const struct ftree *ft, const struct hang_sweep *s,
+                                          bool disk, ftree_time later, int32_t *model)
 {
     int outside = what_they_do(s, disk);
     struct rules_stay stay;
@@ -234,10 +236,11 @@ static void add_test(struct ftree *ft, ftree_time now, const struct hang_result 
 {
     char line[FTREE_DETAIL_MAX];
 
-    snprintf(line, sizeof(line),
-             "S_out <= %d in the last %d samples, significance %.1e (n %d, k %d, q %.3f, interval %.1f s)",
-             (int) r->model.t, (int) r->run, r->significance, (int) r->model.n, (int) r->needed,
-             r->model.q, (double) (ft->cfg.sample << r->doublings) / 1e9);
+    snprintf(
+        line, sizeof(line),
+        "S_out <= %d in the last %d samples, significance %.1e (n %d, k %d, q %.3f, interval %.1f s)",
+        (int) r->model.t, (int) r->run, r->significance, (int) r->model.n, (int) r->needed,
+        r->model.q, (double) (ft->cfg.sample << r->doublings) / 1e9);
     add_line(ft, now, v->node, line, v);
 }
 
@@ -268,7 +271,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
     if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(cpu, sizeof(cpu), " (%d %% of a CPU)", (int) s->cpu);
     snprintf(line, sizeof(line), "rank %d outside MPI for %.1f s (%s), %s%s%s%s", (int) s->rank,
-             (double) s->stay / 1e9, longest, words[s->what], cpu, *s->wchan ? " in " : "", s->wchan);
+             (double) s->stay / 1e9, longest, words[s->what], cpu, *s->wchan ? " in " : "",
+             s->wchan);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
 }
 
@@ -288,7 +292,8 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep 
     char line[FTREE_DETAIL_MAX];
 
     v->holds_back = end > stay ? end - stay : 0;
-    snprintf(line, sizeof(line), "any rank outside MPI for at most %.1f s before; the job may be ended after %.0f s",
+    snprintf(line, sizeof(line),
+             "any rank outside MPI for at most %.1f s before; the job may be ended after %.0f s",
              (double) s->longest / 1e9, (double) end / 1e9);
     add_line(ft, now, v->node, line, v);
 }
@@ -332,12 +337,14 @@ static bool any_stopped(const struct hang_sweep *s)
     return false;
 }
 
-/* There is room for one verdict at a time; where ranks hang in both ways the disk is said, for the others may
- * wait for that. */
+/* There is room for one verdict at a time; where ranks hang in both ways the disk is said, for the
+ * others may wait for that. */
 static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
     if (any_stopped(&h->sweeps.last) || (!say(ft, now, h, true) && !say(ft, now, h, false)))
-        ftree_trace(ft, "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
+        ftree_trace(
+            ft,
+            "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
     stop_sweeping(h);
     h->next = now + PAUSE_MIN;
 }
@@ -349,8 +356,8 @@ static void look_again(struct ftree *ft, struct waitfor_hang *h, ftree_time now)
     h->next = now + ft->cfg.sample;
 }
 
-/* Sweeps are made once they can come to something: what a rank was seen to do may change in them, how long it
- * has been away grows.  Until then all are asked again after an eighth of that time. */
+/* Sweeps are made once they can come to something: what a rank was seen to do may change in them,
+ * how long it has been away grows.  Until then all are asked again after an eighth of that time. */
 static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct hang_sweep *s,
                          ftree_time now)
 {
@@ -416,7 +423,8 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     ftree_hang_history_add(&h->history, a);
     n = ftree_hang_history_of(&h->history, sample);
     ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
-    ftree_trace(ft, "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
+    ftree_trace(ft,
+                "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
                 h->result.doublings);
     if (h->result.state == HANG_LIKELY)

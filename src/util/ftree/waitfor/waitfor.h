@@ -221,8 +221,8 @@ bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfo
 ftree_time waitfor_ask_deadline(const struct ftree *ft);
 void waitfor_ask_clear(struct ftree *ft);
 struct waitfor_own *waitfor_own_find(const struct ftree *ft, int32_t rank);
-/* An own rank has done something: what was said of its wait is over.  unless_it_waits: that may have
- * been before it was said, and if it waits now the next look at it tells. */
+/* An own rank has done something: what was said of its wait is over.  unless_it_waits: that may
+ * have been before it was said, and if it waits now the next look at it tells. */
 void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits);
 
 void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own);

@@ -181,7 +181,8 @@ static void put_head(struct wire_codec *out, const struct entry *e)
 {
     bool polls = e->polls && sent_as(e) == WAITS_UNDECIDED;
 
-    ftree_wire_number(out, sent_as(e) | (e->threads > 1 ? HAS_THREADS : 0u) | (polls ? POLLS : 0u), 1, 0);
+    ftree_wire_number(out, sent_as(e) | (e->threads > 1 ? HAS_THREADS : 0u) | (polls ? POLLS : 0u),
+                      1, 0);
     if (e->threads <= 1)
         return;
     ftree_wire_number(out, e->thread, 1, 0);

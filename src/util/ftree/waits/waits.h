@@ -122,8 +122,8 @@ enum waits_fate {
 /* Context ids are unique only within a process; with the world's rank of a communicator's rank 0
  * they are within the job, as long as it is there.  One that a rank has freed may have left both to
  * another one, which has other members if that rank is none of them: a hash of them tells these
- * apart.  Of an intercommunicator rank 0 and members are those of the remote group, so each side has
- * a key of its own. */
+ * apart.  Of an intercommunicator rank 0 and members are those of the remote group, so each side
+ * has a key of its own. */
 struct waits_key {
     uint32_t context;
     int32_t first;

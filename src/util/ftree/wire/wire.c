@@ -332,7 +332,8 @@ struct wire_summary_list ftree_wire_summary_list(const struct wire_summaries *w)
 }
 
 bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
-                            struct wire_summary_list *t, struct summary *o, char rule[FTREE_NAME_MAX])
+                            struct wire_summary_list *t, struct summary *o,
+                            char rule[FTREE_NAME_MAX])
 {
     struct wire_codec c = {
         .reads = true, .p = (uint8_t *) t->bytes, .len = t->len, .job = job, .now = now};

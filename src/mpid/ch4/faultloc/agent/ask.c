@@ -322,8 +322,8 @@ void faultloc_asks_answered(struct faultloc_asks *a, const struct ftree_query_re
     }
 }
 
-static bool is_ready(const struct faultloc_asks *a, ftree_time now, const struct faultloc_asked *ask,
-                     const struct ftree_inquiry *q)
+static bool is_ready(const struct faultloc_asks *a, ftree_time now,
+                     const struct faultloc_asked *ask, const struct ftree_inquiry *q)
 {
     return !q || now >= ask->until ||
            (q->over && !ask->stacks && (is_well(&a->p->job.job, q) || has_verdict(a, q)));

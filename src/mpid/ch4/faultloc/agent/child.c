@@ -21,8 +21,8 @@
 
 /* ---- its end --------------------------------------------------------------------------------- */
 
-/* Who ignores SIGCHLD, as the agent does, does not learn how a child ended, and its number may be another's at
- * once.  So it is not ignored as long as there is one. */
+/* Who ignores SIGCHLD, as the agent does, does not learn how a child ended, and its number may be
+ * another's at once.  So it is not ignored as long as there is one. */
 static void mind(struct faultloc_child *c)
 {
     static int minded;
@@ -98,7 +98,8 @@ static int spawn(struct faultloc_child *c, struct faultloc_spawn_child *child)
     return 0;
 }
 
-int faultloc_child_start(struct faultloc_child *c, ftree_time now, struct faultloc_spawn_child *child)
+int faultloc_child_start(struct faultloc_child *c, ftree_time now,
+                         struct faultloc_spawn_child *child)
 {
     int rc = c->lost == FAULTLOC_CHILD_LOST ? ECHILD : spawn(c, child);
 
@@ -140,7 +141,8 @@ static bool hear(struct faultloc_child *c)
         bool fits = make_room(c);
         if (!fits && !c->drops)
             return false;
-        n = read(c->fd, fits ? c->text + c->len : dropped, fits ? c->room - c->len : sizeof(dropped));
+        n = read(c->fd, fits ? c->text + c->len : dropped,
+                 fits ? c->room - c->len : sizeof(dropped));
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return true;
         if (n <= 0) {

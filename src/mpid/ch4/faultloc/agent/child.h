@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A program that the agent runs beside itself: faultloc-handler, or the site's (exec.h).  It may hang, die,
- * or print anything; the agent waits for nothing of it. */
+/* A program that the agent runs beside itself: faultloc-handler, or the site's (exec.h).  It may
+ * hang, die, or print anything; the agent waits for nothing of it. */
 
 #define FAULTLOC_CHILD_LOST 4 /* that do not end; then none is started */
 
@@ -43,13 +43,14 @@ enum faultloc_child_state {
     FAULTLOC_CHILD_FULL /* it has printed too much, and was killed */
 };
 
-/* Purpose: starts it; what it prints is child->output, or, if `fd` is not -1, child->fd: either is set
- * here.  Only where none runs.
+/* Purpose: starts it; what it prints is child->output, or, if `fd` is not -1, child->fd: either is
+ * set here.  Only where none runs.
  * Errors: an errno; ECHILD: too many do not end. */
 int faultloc_child_start(struct faultloc_child *c, ftree_time now, struct faultloc_spawn_child *child);
 
-/* Purpose: reads what has come, and looks whether it has ended.  When it returns another state than RUNS
- * it is over: `text` is the caller's, and *status what waitpid(2) says, -1: it had not ended by itself. */
+/* Purpose: reads what has come, and looks whether it has ended.  When it returns another state than
+ * RUNS it is over: `text` is the caller's, and *status what waitpid(2) says, -1: it had not ended
+ * by itself. */
 enum faultloc_child_state faultloc_child_turn(struct faultloc_child *c, ftree_time now, int *status);
 
 /* Purpose: when to look again. */

@@ -43,7 +43,8 @@ static void say_not_run(struct faultloc_exec *e, const char *why)
     e->said_not_run = true;
 }
 
-/* The whole text is there before the program is, so nobody has to write to it.  -1: errno says why. */
+/* The whole text is there before the program is, so nobody has to write to it.  -1: errno says
+ * why. */
 static int make_input(const char *text)
 {
     int fd = memfd_create("faultloc-report", MFD_CLOEXEC);
@@ -56,8 +57,8 @@ static int make_input(const char *text)
 }
 
 /* The last fact is followed by PATH.  Errors: an errno. */
-static int start(struct faultloc_exec *e, ftree_time now, struct faultloc_child *c, const char *json,
-                 char **facts)
+static int start(struct faultloc_exec *e, ftree_time now, struct faultloc_child *c,
+                 const char *json, char **facts)
 {
     char *arguments[] = {(char *) (uintptr_t) e->p->board->settings.program, NULL};
     struct faultloc_spawn_child child = {
@@ -136,8 +137,9 @@ static void finish(struct faultloc_exec *e, struct faultloc_child *c,
     say_lines(e, c);
     faultloc_child_forget(c);
     if (state == FAULTLOC_CHILD_LATE && !e->said_late)
-        faultloc_say("node %s: exec %s was killed, with its process group: it had not ended after %d s",
-                     node, path, (int) (FAULTLOC_EXEC_PATIENCE / (1000 * FTREE_MS)));
+        faultloc_say(
+            "node %s: exec %s was killed, with its process group: it had not ended after %d s",
+            node, path, (int) (FAULTLOC_EXEC_PATIENCE / (1000 * FTREE_MS)));
     e->said_late |= state == FAULTLOC_CHILD_LATE;
     if (state == FAULTLOC_CHILD_LATE || status == -1)
         return;

@@ -10,10 +10,11 @@
 #include "faultloc/agent/reporter.h"
 
 /*
- * MPIR_CVAR_FAULTLOC_ACTION=exec:/PROGRAM: the site's program is run for each verdict that is reported, by the
- * agent that reports it, as the user of the job.  It has the report as JSON on its standard input, the main
- * facts of the verdict in its environment (ftree_report_facts()), and FAULTLOC_EXEC_PATIENCE; what it prints
- * become messages.  A verdict that is withdrawn is not told to it.
+ * MPIR_CVAR_FAULTLOC_ACTION=exec:/PROGRAM: the site's program is run for each verdict that is
+ * reported, by the agent that reports it, as the user of the job.  It has the report as JSON on its
+ * standard input, the main facts of the verdict in its environment (ftree_report_facts()), and
+ * FAULTLOC_EXEC_PATIENCE; what it prints become messages.  A verdict that is withdrawn is not told
+ * to it.
  */
 
 #define FAULTLOC_EXEC_PATIENCE (10000 * FTREE_MS)

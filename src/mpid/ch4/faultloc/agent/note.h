@@ -8,8 +8,9 @@
 
 #include "faultloc/agent/reporter.h"
 
-/* What is asked before people are told: of a stall that nothing explains what all ranks do; of a verdict on
- * ranks that hang outside MPI where these are in their code, and one of each class of those that wait. */
+/* What is asked before people are told: of a stall that nothing explains what all ranks do; of a
+ * verdict on ranks that hang outside MPI where these are in their code, and one of each class of
+ * those that wait. */
 
 #define FAULTLOC_FINDING_PATIENCE FTREE_STACKS_TIME /* then the verdict is told without */
 #define FAULTLOC_FINDING_RANKS 16 /* of the component whose stacks are wanted */
@@ -45,7 +46,8 @@ struct faultloc_note {
 /* Purpose: the core's note is to be told, soon. */
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w);
 
-/* Purpose: a verdict is to be told.  False: at once, by the caller; else `tell` is called with it, later. */
+/* Purpose: a verdict is to be told.  False: at once, by the caller; else `tell` is called with it,
+ * later. */
 bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v);
 
 /* Purpose: to be called in each turn, not from within the core: asks; tells the note without an

@@ -186,7 +186,8 @@ static bool has_rank(const struct ftree_verdict *v, int32_t rank)
     return v->component.count > 0 ? ftree_ranks_has(&v->component, rank) : v->rank == rank;
 }
 
-/* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what a rank of the component is held by. */
+/* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what a rank of the component is held
+ * by. */
 static void add_file(struct json_object *stacks, int32_t rank, struct json_object *file)
 {
     struct json_object *text;
@@ -196,8 +197,8 @@ static void add_file(struct json_object *stacks, int32_t rank, struct json_objec
     if (*text_of(file, "mount_point"))
         snprintf(where, sizeof(where), ", on %s (%s%s%s)", text_of(file, "mount_point"),
                  text_of(file, "type"), *server ? " of " : "", server);
-    snprintf(line, sizeof(line), "rank %d is in a call on %.400s%s", (int) rank, text_of(file, "path"),
-             where);
+    snprintf(line, sizeof(line), "rank %d is in a call on %.400s%s", (int) rank,
+             text_of(file, "path"), where);
     if (json_object_object_get_ex(stacks, "text", &text))
         faultloc_json_append(text, json_object_new_string(line));
 }
@@ -252,8 +253,8 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_v
     faultloc_board_remember(t->p->board, v); /* from here on no successor needs to report it */
 }
 
-void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v, char **json,
-                             char ***facts)
+void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                             char **json, char ***facts)
 {
     const char *line[FAULTLOC_REPORTER_LINES];
     struct report_job rj;

@@ -230,8 +230,8 @@ static void read_call(struct json_object *frame, struct ftree_call *c)
 /* What begins a process or a thread, around the program's own. */
 static bool is_start(const struct ftree_call *c)
 {
-    static const char *const starts[] = {"_start", "__libc_start", "__clone", "clone", "start_thread",
-                                         "generic_start_main"};
+    static const char *const starts[] = {"_start", "__libc_start", "__clone",
+                                         "clone",  "start_thread", "generic_start_main"};
 
     for (size_t i = 0; c->function && i < sizeof(starts) / sizeof(starts[0]); i++)
         if (!strncmp(c->function, starts[i], strlen(starts[i])))

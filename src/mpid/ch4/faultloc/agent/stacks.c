@@ -86,7 +86,8 @@ static int find_handler(char path[FAULTLOC_SPAWN_PATH])
 }
 
 /* "PID:START" of each rank that runs; NULL: out of memory. */
-static char **make_arguments(const struct faultloc_stacks *s, const struct faultloc_stacks_request *r)
+static char **make_arguments(const struct faultloc_stacks *s,
+                             const struct faultloc_stacks_request *r)
 {
     enum { HEAD = 5, BYTES = 40 };
     size_t n = (size_t) r->n + HEAD + 1, at = HEAD;
@@ -112,7 +113,8 @@ static char **make_arguments(const struct faultloc_stacks *s, const struct fault
 /* Errors: an errno. */
 static int start(struct faultloc_stacks *s, ftree_time now)
 {
-    struct faultloc_spawn_child child = {.path = s->path, .fd = FAULTLOC_SPAWN_FD, .input = -1, .output = -1};
+    struct faultloc_spawn_child child = {
+        .path = s->path, .fd = FAULTLOC_SPAWN_FD, .input = -1, .output = -1};
     char **arguments = make_arguments(s, &s->request[0]);
     int rc = arguments ? 0 : ENOMEM;
 
@@ -127,8 +129,8 @@ static int start(struct faultloc_stacks *s, ftree_time now)
 
 /* ---- what it said ---------------------------------------------------------------------------- */
 
-static int32_t find_process(const struct faultloc_stacks *s, const struct faultloc_stacks_request *r,
-                            pid_t pid)
+static int32_t find_process(const struct faultloc_stacks *s,
+                            const struct faultloc_stacks_request *r, pid_t pid)
 {
     for (int32_t i = 0; i < r->n; i++)
         if (faultloc_board_slot(s->board, r->local[i])->pid == pid)
@@ -231,8 +233,8 @@ static void begin_next(struct faultloc_stacks *s, ftree_time now)
 }
 
 bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n,
-                          void (*taken)(void *ctx, uint32_t number, const struct faultloc_stack *stack,
-                                        int32_t n),
+                          void (*taken)(void *ctx, uint32_t number,
+                                        const struct faultloc_stack *stack, int32_t n),
                           void *ctx, uint32_t number)
 {
     struct faultloc_stacks_request *r = &s->request[s->n];

@@ -36,9 +36,9 @@ struct faultloc_proc {
     /* SIGKILL was sent to the first thread, or it is on its way out: it has not ended yet, and will
      * not run its program again. */
     bool ending;
-    /* Clock ticks of CPU that its threads have used, those that have ended among them; and that number
-     * together with those of its children and page faults: as long as it is the same nothing has been
-     * done. */
+    /* Clock ticks of CPU that its threads have used, those that have ended among them; and that
+     * number together with those of its children and page faults: as long as it is the same nothing
+     * has been done. */
     uint64_t ticks, done;
     char comm[FAULTLOC_PROC_COMM];
 };

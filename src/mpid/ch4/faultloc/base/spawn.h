@@ -37,8 +37,8 @@ int faultloc_spawn_find(const char *name, char out[FAULTLOC_SPAWN_PATH]);
  * process of a PID namespace, or a subreaper), those of mmap(2), clone(2), execve(2). */
 int faultloc_spawn(const char *path, int fd);
 
-/* What a child of the agent's is started with: beside this it gets /dev/null, default signals, and a
- * session, so also a process group, of its own. */
+/* What a child of the agent's is started with: beside this it gets /dev/null, default signals, and
+ * a session, so also a process group, of its own. */
 struct faultloc_spawn_child {
     const char *path;
     char *const *arguments; /* the first is the program's name, NULL ends them */

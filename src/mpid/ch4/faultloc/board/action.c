@@ -82,10 +82,10 @@ static int64_t read_seconds(const char *variable)
 
 /*
  * Slurm: when the job began and is to end, Unix times (https://slurm.schedmd.com/scrun.html,
- * SLURM_JOB_START_TIME and SLURM_JOB_END_TIME; 22.05 does not set them).
- * Torque: the limit alone, seconds (PBS_WALLTIME, in its resmom/start_exec.c; PBS Pro does not set it), so
- * that it is known when the job will have ended at the latest: it began before this program.
- * LSF sets no such variable (Environment variables set for job execution, in LSF's configuration reference).
+ * SLURM_JOB_START_TIME and SLURM_JOB_END_TIME; 22.05 does not set them). Torque: the limit alone,
+ * seconds (PBS_WALLTIME, in its resmom/start_exec.c; PBS Pro does not set it), so that it is known
+ * when the job will have ended at the latest: it began before this program. LSF sets no such
+ * variable (Environment variables set for job execution, in LSF's configuration reference).
  */
 void faultloc_walltime_read(int64_t now_ms, struct report_walltime *w)
 {

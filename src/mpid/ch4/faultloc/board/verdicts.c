@@ -20,8 +20,8 @@
 static bool note(struct faultloc_news *n, int32_t i, uint32_t written,
                  const struct ftree_verdict *v)
 {
-    bool known = n->notified[i].written && n->notified[i].fln == v->fln && n->notified[i].id == v->id &&
-                 n->notified[i].withdrawn == (v->withdrawn != 0);
+    bool known = n->notified[i].written && n->notified[i].fln == v->fln &&
+                 n->notified[i].id == v->id && n->notified[i].withdrawn == (v->withdrawn != 0);
 
     n->notified[i].written = written;
     n->notified[i].fln = v->fln;

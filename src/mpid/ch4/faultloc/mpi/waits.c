@@ -132,8 +132,8 @@ static int8_t place_of_comm(const struct waits_record *r, uint32_t context, int3
     return FTREE_NONE;
 }
 
-/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this world
- * alone. */
+/* The communicator's place in the record; FTREE_NONE: there is none left, or it is not of this
+ * world alone. */
 static int8_t add_comm(struct waits_record *r, MPIR_Comm * comm, uint32_t context)
 {
     int8_t place = place_of_comm(r, context, world_rank(comm, 0));
@@ -601,8 +601,8 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
         add_onesided(r);
 }
 
-/* Communicators that this rank has freed, those of windows among them: others may still wait in one.
- * Of a larger one noting the members would cost more than a communicator may. */
+/* Communicators that this rank has freed, those of windows among them: others may still wait in
+ * one. Of a larger one noting the members would cost more than a communicator may. */
 #define FREED_MEMBERS_MAX 4096
 
 static struct {

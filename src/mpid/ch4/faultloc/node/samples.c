@@ -125,7 +125,8 @@ static void read_wchan(const char *root, int32_t pid, char *out)
             *p = '?';
 }
 
-/* Since it was last asked, in the same stay: whether it has done anything, and what it has used of a CPU. */
+/* Since it was last asked, in the same stay: whether it has done anything, and what it has used of
+ * a CPU. */
 static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid, int32_t *cpu)
 {
     struct faultloc_done *last = &s->watch->seen[i].done, before = *last;

@@ -9,19 +9,21 @@
 #include "faultloc/node/watch.h"
 
 /*
- * How many ranks of this node are outside MPI, at instants that all nodes know without a message: their
- * distances, `sample` on the average and at least half of that, follow from the job's seed, and the first one
- * is counted from the job's start exchange, which ends in all nodes within a round trip or so.
+ * How many ranks of this node are outside MPI, at instants that all nodes know without a message:
+ * their distances, `sample` on the average and at least half of that, follow from the job's seed,
+ * and the first one is counted from the job's start exchange, which ends in all nodes within a
+ * round trip or so.
  *
- * If the instants of two nodes are some milliseconds apart S_out is a sum of states that many milliseconds
- * apart.  Each rank's state has the same distribution then; shorter phases that ranks have in common look
- * less common than they are, in the history as in what is compared with it; and while a job hangs nothing
- * changes from one instant to the next.  Monotonic clocks that nobody disciplines drift some seconds a day
- * apart, and one that stands while a virtual machine is paused is late by that from then on; the first
- * samples of a hang are then of no use until all nodes have seen it.
+ * If the instants of two nodes are some milliseconds apart S_out is a sum of states that many
+ * milliseconds apart.  Each rank's state has the same distribution then; shorter phases that ranks
+ * have in common look less common than they are, in the history as in what is compared with it; and
+ * while a job hangs nothing changes from one instant to the next.  Monotonic clocks that nobody
+ * disciplines drift some seconds a day apart, and one that stands while a virtual machine is paused
+ * is late by that from then on; the first samples of a hang are then of no use until all nodes have
+ * seen it.
  *
- * An instant is sampled once, by the look that comes next; if that is late by half of `sample`, or a rank was
- * seen stopped, it is not known.  Time without samples counts for nobody.
+ * An instant is sampled once, by the look that comes next; if that is late by half of `sample`, or
+ * a rank was seen stopped, it is not known.  Time without samples counts for nobody.
  */
 
 #define FAULTLOC_SAMPLES 2048 /* instants that are kept, 4 bytes each; the core wants no more */
@@ -37,16 +39,18 @@ struct faultloc_samples {
 void faultloc_samples_begin(struct faultloc_samples *s, struct faultloc_watch *watch,
                             ftree_time now);
 
-/* Purpose: to be called by a look at the board that has just been made, as faultloc_watch_look() has said;
- * out: how many ranks are outside MPI, -1: that cannot be known.  Does nothing if no instant is due. */
+/* Purpose: to be called by a look at the board that has just been made, as faultloc_watch_look()
+ * has said; out: how many ranks are outside MPI, -1: that cannot be known.  Does nothing if no
+ * instant is due. */
 void faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out);
 
-/* Purpose: the last n samples, oldest first, -1 where one is not known.  Returns the number of the instant
- * that the last one is of. */
+/* Purpose: the last n samples, oldest first, -1 where one is not known.  Returns the number of the
+ * instant that the last one is of. */
 uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, int32_t n);
 
-/* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only `rank`,
- * `calls`, `longest` and `familiar` are set.  Reads five small files of /proc at the most. */
+/* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only
+ * `rank`, `calls`, `longest` and `familiar` are set.  Reads five small files of /proc at the
+ * most. */
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay);
 

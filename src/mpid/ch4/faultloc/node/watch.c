@@ -89,8 +89,8 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
     state->waiting = now - waits_since(seen, since);
 }
 
-/* It has no wait of its own, but asks again and again: of many threads one does at least, and the rank
- * says what the others do when it is asked. */
+/* It has no wait of its own, but asks again and again: of many threads one does at least, and the
+ * rank says what the others do when it is asked. */
 static void judge_polls(const struct faultloc_seen *seen, ftree_time now,
                         struct ftree_rank_state *state)
 {
@@ -145,9 +145,9 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
            !faultloc_board_slot(w->board, i)->many_threads;
 }
 
-/* A stay lasts from the first look that has seen it to the one that sees that it is over: a little too long
- * on the whole, and that of two calls between which nobody looked is one stay, or none.  Time before the rank
- * was seen stopped, or in which nobody looked for long, does not count. */
+/* A stay lasts from the first look that has seen it to the one that sees that it is over: a little
+ * too long on the whole, and that of two calls between which nobody looked is one stay, or none.
+ * Time before the rank was seen stopped, or in which nobody looked for long, does not count. */
 static void update_stay(struct faultloc_seen *seen, bool outside, bool interrupted, ftree_time now)
 {
     bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;

@@ -51,7 +51,8 @@ struct faultloc_seen {
     bool gone;
 };
 
-/* A call in which ranks of this node were seen, and how often: each time that it was over by the next look. */
+/* A call in which ranks of this node were seen, and how often: each time that it was over by the
+ * next look. */
 struct faultloc_visit {
     uint32_t call, times; /* times 0: none */
 };
@@ -73,9 +74,9 @@ struct faultloc_watch {
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state);
 
-/* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it.  One that asks
- * again and again in vain counts as inside, and so does one with many threads, of which the call does not
- * tell. */
+/* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it.
+ * One that asks again and again in vain counts as inside, and so does one with many threads, of
+ * which the call does not tell. */
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state);
 

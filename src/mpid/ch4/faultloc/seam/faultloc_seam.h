@@ -476,8 +476,8 @@ struct MPIDI_faultloc_colls {
     ((is_noted) = ((begun) += FAULTLOC_COLL_STEP) < 0)
 #endif
 
-/* A field of the record that is `at_` behind `first_`: of a communicator, with three addends, so that
- * the compiler is kept from adding them beforehand. */
+/* A field of the record that is `at_` behind `first_`: of a communicator, with three addends, so
+ * that the compiler is kept from adding them beforehand. */
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define MPIDI_FAULTLOC_ANEW(at) __asm__("" : "+r"(at))
 #else
