@@ -249,7 +249,7 @@ static bool add_few(struct ftree *ft, struct waitfor_candidate *c, const struct 
 static ftree_time patience(const struct ftree *ft, const struct waits_mismatch *m)
 {
     int32_t missing = m->size > m->told ? m->size - m->told : 0;
-    bool settled = m->classes < 2 || m->class_[0].count > m->class_[1].count + missing;
+    bool settled = m->classes < 2 || m->class_[0].count >= m->class_[1].count + missing;
 
     if (m->size > 0 && missing == 0)
         return 0;
