@@ -46,11 +46,11 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
         v->evidence[v->evidences++] = *e;
 }
 
-/* A message of a rank of `node`; as the last one or an earlier one. */
-void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
-                               const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
+void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
+                            enum ftree_evidence_source source, int32_t node, const char *line,
+                            struct ftree_verdict *v)
 {
-    struct ftree_evidence e = {.source = FTREE_EVIDENCE_LOG,
+    struct ftree_evidence e = {.source = source,
                                .path = FTREE_PATHS,
                                .role = FTREE_ROLE_AGENT,
                                .reach = FTREE_REACH_ANSWERED,
@@ -58,11 +58,22 @@ void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t n
                                .by = ft->self,
                                .at = now};
 
-    snprintf(e.detail, sizeof(e.detail), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+    snprintf(e.detail, sizeof(e.detail), "%s", line);
+    ftree_clean(e.detail); /* a program's own names may have anything */
+    ftree_verdict_add_evidence(v, &e);
+}
+
+/* A message of a rank of `node`; as the last one or an earlier one. */
+void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                               const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
+{
+    char line[FTREE_DETAIL_MAX];
+
+    snprintf(line, sizeof(line), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
              last ? "last" : "earlier", (double) (now > m->at ? now - m->at : 0) / 1e9,
              m->type == FTREE_LOG_SEND ? "send" : "receive", (unsigned long long) m->bytes,
              (int) m->peer, (int) m->tag);
-    ftree_verdict_add_evidence(v, &e);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_LOG, node, line, v);
 }
 
 /* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom

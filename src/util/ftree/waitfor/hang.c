@@ -218,16 +218,7 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
 static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char *line,
                      struct ftree_verdict *v)
 {
-    struct ftree_evidence e = {.source = FTREE_EVIDENCE_SAMPLE,
-                               .path = FTREE_PATHS,
-                               .role = FTREE_ROLE_AGENT,
-                               .reach = FTREE_REACH_ANSWERED,
-                               .target = node,
-                               .by = ft->self,
-                               .at = now};
-
-    snprintf(e.detail, sizeof(e.detail), "%s", line);
-    ftree_verdict_add_evidence(v, &e);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, line, v);
 }
 
 /* Every number of the test, so that anybody can do it again. */

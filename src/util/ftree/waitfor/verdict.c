@@ -25,17 +25,7 @@ static struct waits_names names_of(const struct ftree *ft)
 static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char *line,
                      struct ftree_verdict *v)
 {
-    struct ftree_evidence e = {.source = FTREE_EVIDENCE_WAIT,
-                               .path = FTREE_PATHS,
-                               .role = FTREE_ROLE_AGENT,
-                               .reach = FTREE_REACH_ANSWERED,
-                               .target = ftree_node_of(ft, rank),
-                               .by = ft->self,
-                               .at = now};
-
-    snprintf(e.detail, sizeof(e.detail), "%s", line);
-    ftree_clean(e.detail); /* a program's own names may have anything */
-    ftree_verdict_add_evidence(v, &e);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_WAIT, ftree_node_of(ft, rank), line, v);
 }
 
 /* `before` the line: "<- " where the line before waits for this rank. */
