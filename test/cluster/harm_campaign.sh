@@ -660,7 +660,6 @@ tell_run() {
 
 trap finish EXIT
 trap 'exit 130' INT TERM
-bad=0 all=0 skipped=0
 printf '%-12s %-8s %3s %-6s %5s %4s %5s %9s  %s\n' kind program ppn action seed code stand \
     withdrawn 'what was done: result'
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
@@ -670,12 +669,7 @@ for action in ${actions//,/ }; do
             for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
                 one_run
                 tell_run
-                if [ -n "$SKIP" ]; then
-                    skipped=$((skipped + 1))
-                else
-                    all=$((all + 1))
-                    [ -z "$WHY" ] || bad=$((bad + 1))
-                fi
+                count_run
                 if [[ $VICTIM == power-off* ]]; then
                     "$cluster" down --name "$name" --quiet
                     "$cluster" up --name "$name" --hosts "$hosts" --quiet
@@ -684,6 +678,4 @@ for action in ${actions//,/ }; do
         done
     done
 done
-echo "$((all - bad)) of $all runs passed$([ $skipped = 0 ] || echo ", $skipped skipped")"
-[ $bad = 0 ] || exit 1
-[ $all != 0 ] || exit 77
+end_campaign

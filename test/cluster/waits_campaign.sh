@@ -312,7 +312,6 @@ tell_run() {
 
 trap finish EXIT
 trap 'exit 130' INT TERM
-bad=0 all=0 skipped=0
 row kind program ppn seed delay/s located/s notes 'expected: result'
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
 for ppn in ${ppns//,/ }; do
@@ -320,15 +319,8 @@ for ppn in ${ppns//,/ }; do
         for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
             one_run
             tell_run
-            if [ -n "$SKIP" ]; then
-                skipped=$((skipped + 1))
-            else
-                all=$((all + 1))
-                [ -z "$WHY" ] || bad=$((bad + 1))
-            fi
+            count_run
         done
     done
 done
-echo "$((all - bad)) of $all runs passed$([ $skipped = 0 ] || echo ", $skipped skipped")"
-[ $bad = 0 ] || exit 1
-[ $all != 0 ] || exit 77
+end_campaign

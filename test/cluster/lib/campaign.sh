@@ -65,3 +65,21 @@ draw_of() { # WORD...
     draw 1 $#
     DRAWN=${!DRAWN}
 }
+
+# A run that was told is counted: SKIP is set where it could not be made, WHY where it failed.
+bad=0 all=0 skipped=0
+count_run() {
+    if [ -n "$SKIP" ]; then
+        skipped=$((skipped + 1))
+    else
+        all=$((all + 1))
+        [ -z "$WHY" ] || bad=$((bad + 1))
+    fi
+}
+
+# The last line, and the exit code: 0 all runs passed, 1 one failed, 77 all were skipped.
+end_campaign() {
+    echo "$((all - bad)) of $all runs passed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+    [ $bad = 0 ] || exit 1
+    [ $all != 0 ] || exit 77
+}
