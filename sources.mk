@@ -27,6 +27,7 @@ core_sources = \
     src/util/ftree/examine/suspect.c \
     src/util/ftree/hang/answer.c \
     src/util/ftree/hang/history.c \
+    src/util/ftree/hang/lag.c \
     src/util/ftree/hang/model.c \
     src/util/ftree/hang/runs.c \
     src/util/ftree/hang/sweeps.c \
@@ -42,6 +43,7 @@ core_sources = \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
     src/util/ftree/query/hang.c \
+    src/util/ftree/query/lag.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
@@ -67,6 +69,7 @@ core_sources = \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
+    src/util/ftree/straggle/straggle.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
@@ -118,6 +121,7 @@ core_headers = \
     src/util/ftree/examine/examine.h \
     src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
+    src/util/ftree/hang/lag.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
@@ -131,6 +135,7 @@ core_headers = \
     src/util/ftree/rules/rules_reader.h \
     src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
+    src/util/ftree/straggle/straggle.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
@@ -170,6 +175,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/conn.c \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
+    src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/samples.c \
@@ -245,6 +251,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/conn.h \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
+    src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/samples.h \

@@ -13,6 +13,7 @@ noinst_HEADERS += \
     src/util/ftree/examine/examine.h \
     src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
+    src/util/ftree/hang/lag.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
@@ -26,6 +27,7 @@ noinst_HEADERS += \
     src/util/ftree/rules/rules_reader.h \
     src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
+    src/util/ftree/straggle/straggle.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
@@ -56,6 +58,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/examine/suspect.c \
     src/util/ftree/hang/answer.c \
     src/util/ftree/hang/history.c \
+    src/util/ftree/hang/lag.c \
     src/util/ftree/hang/model.c \
     src/util/ftree/hang/runs.c \
     src/util/ftree/hang/sweeps.c \
@@ -71,6 +74,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
     src/util/ftree/query/hang.c \
+    src/util/ftree/query/lag.c \
     src/util/ftree/query/query.c \
     src/util/ftree/query/result.c \
     src/util/ftree/query/set.c \
@@ -96,6 +100,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
+    src/util/ftree/straggle/straggle.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \

@@ -53,6 +53,7 @@ static void join(struct ftree_whole *w)
     w->ft.leave = &w->leave;
     w->ft.waitfor = &w->waitfor;
     w->ft.queries = &w->queries;
+    w->ft.straggle = &w->straggle;
 }
 
 int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_config *cfg,
@@ -82,6 +83,7 @@ int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_c
     ft->rules = job->rules;
     ft->self = self;
     ft->net->rto = ft->cfg.rto_min;
+    ft->straggle->next = FTREE_NEVER;
     *out = ft;
     return FTREE_OK;
 }
@@ -97,6 +99,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_examine_clear(ft);
     ftree_waitfor_clear(ft);
     ftree_query_clear(ft);
+    ftree_straggle_clear(ft);
     ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
@@ -156,6 +159,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
     ftree_probe_learned(ft);
     ftree_waitfor_learned(ft, now);
     ftree_query_learned(ft, now);
+    ftree_straggle_learned(ft, now);
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);
@@ -250,6 +254,12 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             break;
         case FTREE_EVENT_RANKS_SAID:
             ftree_query_said(ft, now, e->number, e->u.classes);
+            break;
+        case FTREE_EVENT_ASK_LAGS:
+            ftree_query_lags(ft, now);
+            break;
+        case FTREE_EVENT_LAGS_SAID:
+            ftree_straggle_said(ft, now, e->u.lags);
             break;
         case FTREE_EVENT_VICTIMS:
             report(ft, e);
@@ -372,6 +382,15 @@ void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struc
 
     ftree_events_begin(ft, &q);
     ftree_query_stacks_taken(ft, now, number, s);
+    ftree_end(ft, now);
+}
+
+void ftree_block_over(struct ftree *ft, ftree_time now)
+{
+    struct ftree_events q;
+
+    ftree_events_begin(ft, &q);
+    ftree_straggle_look(ft, now);
     ftree_end(ft, now);
 }
 
@@ -573,7 +592,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
 
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
-    t = ftree_min(t, ftree_inquiry_deadline(ft));
+    t = ftree_min(t, ftree_min(ftree_inquiry_deadline(ft), ftree_straggle_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
     return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
 }
@@ -619,6 +638,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_inquiry_tick);
     run(ft, now, ftree_probe_tick);
     run(ft, now, ftree_waitfor_tick);
+    run(ft, now, ftree_straggle_tick);
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);

@@ -563,6 +563,27 @@ struct ftree_stay {
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
 };
 
+/* ---- ranks that others wait for again and again ---------------------------------------------- */
+
+#define FTREE_BLOCK_SAMPLES 32 /* that are known */
+#define FTREE_BLOCKS_MAX 16
+
+/* What its kernel says that hinders a rank, since it was last asked.  Shares are in 1/1000; threads
+ * but the first one are not known. */
+struct ftree_lag {
+    int32_t rank;
+    uint16_t before, now; /* share of samples in which it was outside MPI; the core's */
+    bool measured; /* the kernel was asked twice, some seconds apart, and the rest is known: */
+    uint16_t wants; /* share of time in which it ran, or waited for a CPU; */
+    uint16_t gets; /* share of that in which it ran; 1000: it wanted none */
+    uint16_t throttled; /* share of its cgroup's periods in which its quota was used up */
+    uint16_t stolen; /* share of its CPU's time that another virtual machine had */
+    uint16_t stall; /* share of time in which tasks of its node waited for memory */
+    uint16_t clock; /* of its CPU, of the nominal one; 0: not known */
+    uint32_t faults; /* pages that it waited for a disk for, a second */
+    int32_t beside; /* another rank that is bound to the same one core, FTREE_NONE */
+};
+
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 #define FTREE_CALL_FUNCTION_MAX 96
@@ -608,6 +629,7 @@ enum ftree_query_kind {
     FTREE_QUERY_SET, /* a value for all nodes */
     FTREE_QUERY_HANG, /* samples and ranks outside MPI; the acting root asks for itself alone */
     FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
+    FTREE_QUERY_LAG, /* who waits more than before, and what slows ranks; the core asks for itself */
     FTREE_QUERY_COUNT
 };
 
@@ -685,6 +707,11 @@ struct ftree_io {
      * is said to hang outside MPI. */
     uint64_t (*samples)(void *ctx, int32_t *out, int32_t n);
     bool (*stay)(void *ctx, int32_t i, struct ftree_stay *stay);
+    /* In how many samples of each of its last n blocks, FTREE_BLOCKS_MAX at most, the i-th local
+     * rank was outside MPI, newest first; returns how many there are.  And what slows it, but for
+     * the shares `before` and `now`.  May be NULL together: then nobody is found to be slow. */
+    int32_t (*blocks)(void *ctx, int32_t i, uint8_t *block, int32_t n);
+    void (*lag)(void *ctx, int32_t i, struct ftree_lag *lag);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */
     const char *(*call_name)(uint32_t call);
     const char *(*op_name)(uint32_t op);
@@ -720,7 +747,8 @@ struct ftree_config {
                                  * each time up to stall_repeat_max */
     ftree_time stall_repeat_max; /* [10 s] */
     ftree_time sample; /* [400 ms] mean time between two instants of samples */
-    double alpha; /* [0.001] significance of a verdict that a rank hangs outside MPI */
+    double alpha; /* [0.001] significance of a verdict that a rank hangs outside MPI, or of waiting
+                   * longer than before */
     ftree_time rto_min; /* [150 ms] RFC 6298's timer is kept between these two */
     ftree_time rto_max; /* [1 s] */
     ftree_time silence; /* [900 ms] how long a suspect must be silent before that accuses it; grows
@@ -779,6 +807,10 @@ void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank);
  * taken for a suspension, of which nobody is accused, nor for a while after it.  May be called as
  * often as the caller likes. */
 void ftree_rank_stopped(struct ftree *ft, ftree_time now);
+
+/* Purpose: a block of samples is over.  Some nodes of the job, some eight, look whether their ranks
+ * wait longer than ever before. */
+void ftree_block_over(struct ftree *ft, ftree_time now);
 
 /* Purpose: a local rank's process ended; if it is still missing after `settle` and had not left,
  * that is a verdict.  Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */

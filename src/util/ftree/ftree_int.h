@@ -17,6 +17,7 @@
 #include "ftree/query/query.h"
 #include "ftree/recheck/recheck.h"
 #include "ftree/state/state.h"
+#include "ftree/straggle/straggle.h"
 #include "ftree/waitfor/waitfor.h"
 
 /* All of a handle, for the file that puts it together, for the check of it, and for tests.  The
@@ -35,6 +36,7 @@ struct ftree_whole {
     struct ftree_leaving leave;
     struct ftree_waitfor waitfor;
     struct ftree_queries queries;
+    struct ftree_straggle straggle;
 };
 
 /* Hands over the events that wait, and those that follow; false: there were none. */

@@ -77,6 +77,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/conn.h \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
+    src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/samples.h \
@@ -152,6 +153,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/conn.c \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
+    src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/samples.c \

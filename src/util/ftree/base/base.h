@@ -28,6 +28,7 @@ struct ftree_announce;
 struct ftree_leaving;
 struct ftree_waitfor;
 struct ftree_queries;
+struct ftree_straggle;
 
 struct ftree {
     const struct ftree_job *job;
@@ -50,6 +51,7 @@ struct ftree {
     struct ftree_leaving *leave;
     struct ftree_waitfor *waitfor;
     struct ftree_queries *queries;
+    struct ftree_straggle *straggle;
 };
 
 /* A growing array: `items` of `size` bytes, `n` in use. */

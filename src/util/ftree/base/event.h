@@ -38,12 +38,15 @@ enum ftree_event_kind {
     FTREE_EVENT_RANKS_SAID, /* they do what `classes` says */
     FTREE_EVENT_ASK_ALL, /* all nodes are to say who is outside MPI, and their samples since `first` */
     FTREE_EVENT_ALL_SAID, /* they say `hang`; NULL: not all of them did */
+    FTREE_EVENT_ASK_LAGS, /* all nodes are to say what slows their ranks */
+    FTREE_EVENT_LAGS_SAID, /* they say `lags` */
     FTREE_EVENT_VICTIMS /* `victims` of the verdict `number` of `by` about `node`, which is to be
                          * reported, may wait because of another one */
 };
 
 struct payload;
 struct hang_answer;
+struct lag_answer;
 
 struct ftree_event {
     uint8_t kind; /* enum ftree_event_kind */
@@ -63,6 +66,7 @@ struct ftree_event {
         } message;
         struct ftree_rank_classes *classes; /* the event's */
         struct hang_answer *hang; /* likewise */
+        struct lag_answer *lags; /* likewise */
         struct ftree_ranks *victims; /* likewise */
         uint64_t first;
     } u;

@@ -43,6 +43,7 @@ bool query_answer_merge(struct ftree *ft, struct query_answer *a, const struct q
     if (a->more_suspicions > ft->job->nodes)
         a->more_suspicions = ft->job->nodes;
     return ftree_hang_answer_merge(ft, &a->hang, &more->hang) &&
+           query_lags_merge(ft, a, more->lags) &&
            ftree_spans_merge(ft, &a->answered, &more->answered) &&
            ftree_spans_merge(ft, &a->left, &more->left) &&
            ftree_classes_merge(ft, &a->classes, &more->classes) &&
@@ -99,6 +100,7 @@ bool query_answer_put(struct ftree *ft, struct query_answer *a, uint8_t kind, bo
            ftree_classes_put_spans(ft, &a->left, 0, out) && put_suspicions(ft, a, out) &&
            ftree_classes_put(ft, &a->classes, full ? 0 : QUERY_RUNS, out) &&
            (kind != FTREE_QUERY_HANG || query_hang_put(ft, &a->hang, out)) &&
+           (kind != FTREE_QUERY_LAG || query_lags_put(ft, a->lags, out)) &&
            (kind != FTREE_QUERY_STACKS || ftree_stacks_put(ft, &a->stacks, out));
 }
 
@@ -135,7 +137,8 @@ int query_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8
     if (!ftree_classes_get(ft, &c, &out->classes) ||
         (kind == FTREE_QUERY_HANG && !query_hang_get(ft, &c, &out->hang)))
         return FTREE_ERR_NOMEM;
-    if (kind == FTREE_QUERY_STACKS && !ftree_stacks_get(ft, &c, &out->stacks))
+    if ((kind == FTREE_QUERY_STACKS && !ftree_stacks_get(ft, &c, &out->stacks)) ||
+        (kind == FTREE_QUERY_LAG && !query_lags_get(ft, &c, out)))
         return FTREE_ERR_NOMEM;
     return c.bad || c.at < len ? FTREE_ERR_MALFORMED : FTREE_OK;
 }
@@ -147,5 +150,7 @@ void query_answer_clear(struct ftree *ft, struct query_answer *a)
     ftree_classes_clear(ft, &a->classes);
     ftree_hang_answer_clear(ft, &a->hang);
     ftree_stacks_clear(ft, &a->stacks);
+    ftree_alloc(ft, a->lags, 0);
+    a->lags = NULL;
     a->suspicions = a->more_suspicions = 0;
 }

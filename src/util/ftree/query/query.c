@@ -41,7 +41,10 @@ static const struct {
     [FTREE_QUERY_HANG] = {.at_node = query_hang_at_node},
     [FTREE_QUERY_STACKS] = {.at_node = query_stacks_at_node,
                             .is_shared = true,
-                            .longer = FTREE_STACKS_TIME}};
+                            .longer = FTREE_STACKS_TIME},
+    [FTREE_QUERY_LAG] = {.at_node = query_lags_at_node,
+                         .at_end = query_lags_at_end,
+                         .is_shared = true}};
 
 /* What they do is the business of who looks at them. */
 static bool ask_ranks(struct ftree *ft, struct query_round *r)
@@ -511,6 +514,14 @@ void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first)
     ftree_put_number(&w, first);
     if (ftree_query_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
         FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
+}
+
+/* The result is the acting root's alone, which may be another node. */
+void ftree_query_lags(struct ftree *ft, ftree_time now)
+{
+    uint32_t number;
+
+    ftree_query_ask(ft, now, FTREE_QUERY_LAG, NULL, 0, &number);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

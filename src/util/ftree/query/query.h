@@ -7,6 +7,7 @@
 #define FTREE_QUERY_H_INCLUDED
 
 #include "ftree/hang/answer.h"
+#include "ftree/hang/lag.h"
 #include "ftree/net/net.h"
 #include "ftree/stacks/stacks.h"
 #include "ftree/state/state.h"
@@ -26,6 +27,7 @@
  *     set.c      a value for all nodes: what a person sets while the job runs
  *     hang.c     samples, and ranks outside MPI, for the acting root itself
  *     stacks.c   where ranks are in their code
+ *     lag.c      what slows ranks, for the acting root itself
  *
  * Nobody is waited for longer than cfg.gather for each level below, and for stacks
  * FTREE_STACKS_TIME.  The acting root makes one round at a time.  Nothing of it has memory while
@@ -43,7 +45,8 @@ struct query_answer {
     struct ftree_rank_classes classes; /* of a status, as the next two */
     int32_t suspicions, more_suspicions;
     struct ftree_suspicion suspicion[QUERY_SUSPICIONS];
-    struct hang_answer hang; /* of that kind alone */
+    struct hang_answer hang; /* of that kind alone, as the next two */
+    struct lag_answer *lags; /* NULL: nothing */
     struct ftree_stacks stacks;
 };
 
@@ -106,6 +109,8 @@ int ftree_query_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind
 /* The acting root asks all nodes for their samples from instant `first` on; the event ALL_SAID
  * answers. */
 void ftree_query_hang(struct ftree *ft, ftree_time now, uint64_t first);
+/* All nodes are asked what slows their ranks: the event LAGS_SAID of the acting root answers. */
+void ftree_query_lags(struct ftree *ft, ftree_time now);
 void ftree_query_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                       const struct wire_part *part);
 void ftree_query_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
@@ -153,6 +158,13 @@ bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_
 bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *a);
 /* Takes *a (NULL: there is none). */
 void query_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
+/* lag.c */
+bool query_lags_at_node(struct ftree *ft, struct query_round *r);
+void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a);
+bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag_answer *more);
+bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_bytes *out);
+/* False: out of memory. */
+bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer *a);
 /* stacks.c */
 bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
                           struct ftree_bytes *out);

@@ -30,7 +30,7 @@ static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_quer
     FTREE_DROP(w->own, (int32_t) (own - w->own.items));
     if (r->kind == FTREE_QUERY_HANG)
         query_hang_said(ft, r, hang);
-    else if (ft->io->answered)
+    else if (r->kind != FTREE_QUERY_LAG && ft->io->answered)
         ft->io->answered(ft->io_ctx, r);
 }
 

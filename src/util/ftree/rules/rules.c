@@ -29,6 +29,8 @@ static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "cycle",    "knot", "missing-partner",
                                            "behind", "different"};
 static const char *const outside_values[] = {"none", "burning", "blocked", "disk-sleep", "unknown"};
+static const char *const slowed_values[] = {"none",   "throttled", "bound", "preempted",
+                                            "stolen", "memory",    "clock"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
@@ -271,35 +273,58 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
     return well ? NULL : sign;
 }
 
-/* The words of `outside` that the sign needs one of; 0: none. */
-static uint32_t needs_outside(const struct rules_sign *sign)
+/* The words of `fact` that the sign needs one of, "none" not among them; 0: none. */
+static uint32_t needs(const struct rules_sign *sign, int fact)
 {
     for (int32_t i = 0; i < sign->conditions; i++)
-        if (!sign->condition[i].is_number && sign->condition[i].fact == RULES_FACT_OUTSIDE &&
-            !(sign->condition[i].values >> RULES_OUTSIDE_NONE & 1))
+        if (!sign->condition[i].is_number && sign->condition[i].fact == fact &&
+            !(sign->condition[i].values & 1))
             return (uint32_t) sign->condition[i].values;
     return 0;
 }
 
-static uint32_t named_needs_outside(const struct ftree_rules *rules, const char *name)
+static uint32_t named_needs(const struct ftree_rules *rules, const char *name, int fact)
 {
     uint32_t words = 0;
 
     for (int32_t m = 0; m < rules->models; m++)
         for (int32_t s = 0; s < rules->model[m].signs; s++)
             if (!strcmp(rules->model[m].sign[s].name, name))
-                words |= needs_outside(&rules->model[m].sign[s]);
+                words |= needs(&rules->model[m].sign[s], fact);
     return words;
 }
 
 bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign)
 {
-    return named_needs_outside(rules, sign) != 0;
+    return named_needs(rules, sign, RULES_FACT_OUTSIDE) != 0;
 }
 
 bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign)
 {
-    return named_needs_outside(rules, sign) == 1u << RULES_OUTSIDE_BLOCKED;
+    return named_needs(rules, sign, RULES_FACT_OUTSIDE) == 1u << RULES_OUTSIDE_BLOCKED;
+}
+
+/* ---- ranks that are slow --------------------------------------------------------------------- */
+
+const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rules, int slowed,
+                                                   double lost, double percent, int32_t *model)
+{
+    uint64_t models = models_of_class(rules, FTREE_CLASS_STRAGGLER);
+    const struct rules_sign *sign;
+    struct rules_facts f;
+    bool well;
+
+    ftree_rules_no_facts(&f);
+    f.value[RULES_FACT_SLOWED] = (uint8_t) slowed;
+    f.number[RULES_NUMBER_LOST] = lost;
+    f.number[RULES_NUMBER_SLOWED] = percent;
+    sign = ftree_rules_decide(rules, &f, models, true, &well, model);
+    return well ? NULL : sign;
+}
+
+bool ftree_rules_is_slowed(const struct ftree_rules *rules, const char *sign)
+{
+    return named_needs(rules, sign, RULES_FACT_SLOWED) != 0;
 }
 
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)
@@ -307,7 +332,8 @@ bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)
     int32_t model;
 
     for (int32_t s = 0; s < rules->model[m].signs; s++)
-        if (needs_outside(&rules->model[m].sign[s]))
+        if (needs(&rules->model[m].sign[s], RULES_FACT_OUTSIDE) ||
+            needs(&rules->model[m].sign[s], RULES_FACT_SLOWED))
             return true;
 
     for (int waits = RULES_WAITS_NONE + 1; waits < COUNT(waits_values); waits++)

@@ -63,7 +63,9 @@
  *                   for, in a message (missing-partner) or a collective (behind), or collectives
  *                   that do not match (different)
  *   outside         of ranks that all others wait for, and that seem to hang outside MPI: what they do
- *                   there, as the kernel says */
+ *                   there, as the kernel says
+ *   slowed          of ranks that others wait for again and again: what slows them, far beyond the
+ *                   others */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -86,7 +88,8 @@
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values) \
     X(RULES_FACT_WAITS, "waits", waits_values) \
-    X(RULES_FACT_OUTSIDE, "outside", outside_values)
+    X(RULES_FACT_OUTSIDE, "outside", outside_values) \
+    X(RULES_FACT_SLOWED, "slowed", slowed_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -129,10 +132,20 @@ enum { /* none burning blocked disk-sleep unknown */
     RULES_OUTSIDE_DISK_SLEEP,
     RULES_OUTSIDE_UNKNOWN
 };
+enum { /* none throttled bound preempted stolen memory clock, as enum lag_cause */
+    RULES_SLOWED_NONE,
+    RULES_SLOWED_THROTTLED, /* its cgroup's quota of CPU time is used up */
+    RULES_SLOWED_BOUND, /* bound to the same core as another rank */
+    RULES_SLOWED_PREEMPTED, /* others run on its core */
+    RULES_SLOWED_STOLEN, /* another virtual machine has its core */
+    RULES_SLOWED_MEMORY, /* pages from a disk, or memory pressure */
+    RULES_SLOWED_CLOCK
+};
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
-/* Facts that are numbers, from a state probe but for the last four, which go with `outside` (struct
- * rules_stay). NAN: not known, then no condition on it holds. */
+/* Facts that are numbers, from a state probe but for the last six, of which four go with `outside`
+ * (struct rules_stay), two with `slowed`: percent of their time outside MPI that the others have
+ * lost, and how much slower than the others it is. NAN: not known, then no condition on it holds. */
 #define RULES_NUMBERS(X) \
     X(RULES_NUMBER_LOAD, "load-per-cpu") \
     X(RULES_NUMBER_CPU_PRESSURE, "cpu-pressure-percent") \
@@ -147,7 +160,9 @@ enum { /* none burning blocked disk-sleep unknown */
     X(RULES_NUMBER_STAY, "stay-percent") \
     X(RULES_NUMBER_STAY_OF_ANY, "stay-of-any-percent") \
     X(RULES_NUMBER_STAY_SECONDS, "stay-seconds") \
-    X(RULES_NUMBER_FAMILIAR, "familiar-percent")
+    X(RULES_NUMBER_FAMILIAR, "familiar-percent") \
+    X(RULES_NUMBER_LOST, "lost-percent") \
+    X(RULES_NUMBER_SLOWED, "slowed-percent")
 
 enum rules_number { RULES_NUMBERS(FTREE_ENUM) RULES_NUMBER_COUNT };
 
@@ -350,6 +365,14 @@ bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
 
 /* Purpose: likewise, and that they are blocked. */
 bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: the same where others wait again and again for ranks that are slow: RULES_SLOWED_THROTTLED
+ * and so on; only models of straggler count.  Pure. */
+const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rules, int slowed,
+                                                   double lost, double percent, int32_t *model);
+
+/* Purpose: true if the sign of that name needs the fact `slowed`.  Pure. */
+bool ftree_rules_is_slowed(const struct ftree_rules *rules, const char *sign);
 
 /* Purpose: true if model m may be decided for in one of these ways.  Pure. */
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m);

@@ -15,10 +15,11 @@
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
+/* One that is slow is no reason to stand still. */
 static bool any_verdict(const struct ftree *ft)
 {
     FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn)
+        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER)
             return true;
     return false;
 }

@@ -17,6 +17,7 @@
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/net/delivery.h"
+#include "faultloc/node/lag.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -53,6 +54,7 @@ struct agent {
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
+    struct faultloc_lags lags; /* what slows ranks */
     struct faultloc_wait_page waits;
     struct faultloc_stacks stacks;
     struct faultloc_exec exec;
@@ -123,6 +125,20 @@ static bool look_at_stay(void *ctx, int32_t i, struct ftree_stay *stay)
     struct agent *a = ctx;
 
     return faultloc_samples_stay(&a->looks.samples, faultloc_now(), i, stay);
+}
+
+static int32_t last_blocks(void *ctx, int32_t i, uint8_t *block, int32_t n)
+{
+    struct agent *a = ctx;
+
+    return faultloc_samples_blocks(&a->looks.samples, i, block, n);
+}
+
+static void look_at_lag(void *ctx, int32_t i, struct ftree_lag *lag)
+{
+    struct agent *a = ctx;
+
+    faultloc_lag_look(&a->lags, faultloc_now(), i, lag);
 }
 
 static void remember_verdict(void *ctx, const struct ftree_verdict *v)
@@ -224,6 +240,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .op_name = faultloc_op_name,
                                    .samples = last_samples,
                                    .stay = look_at_stay,
+                                   .blocks = last_blocks,
+                                   .lag = look_at_lag,
                                    .verdict = remember_verdict,
                                    .report = report_verdict,
                                    .waiting = note_waiting,
@@ -304,6 +322,7 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                  .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
                         .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
+                        .lags = {.watch = &p->watch},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
     p->ft = NULL; /* a deputy that succeeds has its agent's */
 }

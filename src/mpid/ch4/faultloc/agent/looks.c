@@ -32,9 +32,10 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
                                  .wakeup = -1};
+    l->samples.share = calloc(slots, sizeof(*l->samples.share));
     faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
     faultloc_watch_take_over(&p->watch);
-    return l->pid_fd && l->heard && l->stalled ? 0 : ENOMEM;
+    return l->pid_fd && l->heard && l->stalled && l->samples.share ? 0 : ENOMEM;
 }
 
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
@@ -204,7 +205,8 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
     for (int32_t i = 0; i < l->p->board->slots; i++)
         out += look(l, now, i);
-    faultloc_samples_take(&l->samples, now, stopped ? -1 : out);
+    if (faultloc_samples_take(&l->samples, now, stopped ? -1 : out))
+        ftree_block_over(l->p->ft, now);
     if (l->samples.at < l->at)
         l->at = l->samples.at;
     tell_finalizing(l, now);

@@ -24,8 +24,11 @@ static void tell(struct faultloc_note *n)
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
 
+/* One that is only slow is nowhere in particular. */
 static bool is_by_samples(const struct ftree_verdict *v)
 {
+    if (v->class_ == FTREE_CLASS_STRAGGLER)
+        return false;
     for (int32_t i = 0; i < v->evidences; i++)
         if (v->evidence[i].source == FTREE_EVIDENCE_SAMPLE)
             return true;

@@ -25,6 +25,7 @@
 #define FIELD_STATE 3
 #define FIELD_FLAGS 9
 #define FIELD_FAULTS 10 /* and from here to the last of CPU time all that it has done */
+#define FIELD_MAJOR_FAULTS 12
 #define FIELD_USER_TIME 14
 #define FIELD_SYSTEM_TIME 15
 #define FIELD_CHILDREN_TIME 17
@@ -88,6 +89,8 @@ static bool take_done(const char **at, const char *end, struct faultloc_proc *pr
         proc->done += number;
         if (field == FIELD_USER_TIME || field == FIELD_SYSTEM_TIME)
             proc->ticks += number;
+        if (field == FIELD_MAJOR_FAULTS)
+            proc->major = number;
     }
     return true;
 }

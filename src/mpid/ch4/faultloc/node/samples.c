@@ -42,8 +42,45 @@ void faultloc_samples_begin(struct faultloc_samples *s, struct faultloc_watch *w
         go_on(s);
 }
 
-void faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out)
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void end_block(struct faultloc_samples *s)
 {
+    for (int32_t i = 0; i < s->watch->board->slots; i++) {
+        struct faultloc_share *share = &s->share[i];
+        memmove(share->block + 1, share->block, FTREE_BLOCKS_MAX - 1);
+        share->block[0] = share->out;
+        share->out = 0;
+    }
+    s->known = 0;
+    s->blocks += s->blocks < FTREE_BLOCKS_MAX;
+}
+
+/* True: a block is over. */
+static bool take_shares(struct faultloc_samples *s)
+{
+    for (int32_t i = 0; s->share && i < s->watch->board->slots; i++)
+        s->share[i].out += s->watch->seen[i].outside != 0;
+    if (!s->share || ++s->known < FTREE_BLOCK_SAMPLES)
+        return false;
+    end_block(s);
+    return true;
+}
+
+int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i, uint8_t *block,
+                                int32_t n)
+{
+    n = n < s->blocks ? n : s->blocks;
+    if (n > 0)
+        memcpy(block, s->share[i].block, (size_t) n);
+    return n;
+}
+
+/* ---- instants -------------------------------------------------------------------------------- */
+
+bool faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out)
+{
+    bool is_over = false;
     ftree_time late;
     uint64_t taken;
 
@@ -51,9 +88,12 @@ void faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t o
         late = now - s->at;
         taken = s->instant;
         go_on(s);
-        if (late < s->watch->board->settings.sample / 2)
-            s->out[taken % FAULTLOC_SAMPLES] = out;
+        if (late >= s->watch->board->settings.sample / 2)
+            continue;
+        s->out[taken % FAULTLOC_SAMPLES] = out;
+        is_over |= out >= 0 && take_shares(s);
     }
+    return is_over;
 }
 
 uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, int32_t n)

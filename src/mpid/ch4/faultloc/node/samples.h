@@ -28,8 +28,17 @@
 
 #define FAULTLOC_SAMPLES 2048 /* instants that are kept, 4 bytes each; the core wants no more */
 
+
+/* In how many samples of each block a rank was outside MPI. */
+struct faultloc_share {
+    uint8_t block[FTREE_BLOCKS_MAX]; /* newest first */
+    uint8_t out; /* of the block that is not over */
+};
+
 struct faultloc_samples {
     struct faultloc_watch *watch;
+    struct faultloc_share *share; /* [slots], the caller's, zeroed; NULL: none are kept */
+    int32_t known, blocks; /* samples of the present block that are known; blocks that are kept */
     uint64_t instant; /* number of the next one, from 1 */
     ftree_time at; /* when it is */
     int32_t out[FAULTLOC_SAMPLES]; /* by the instant's number; -1: not known */
@@ -41,12 +50,16 @@ void faultloc_samples_begin(struct faultloc_samples *s, struct faultloc_watch *w
 
 /* Purpose: to be called by a look at the board that has just been made, as faultloc_watch_look()
  * has said; out: how many ranks are outside MPI, -1: that cannot be known.  Does nothing if no
- * instant is due. */
-void faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out);
+ * instant is due.  True: a block of samples is over. */
+bool faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out);
 
 /* Purpose: the last n samples, oldest first, -1 where one is not known.  Returns the number of the
  * instant that the last one is of. */
 uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, int32_t n);
+
+/* Purpose: the last n blocks of local rank i, newest first; returns how many there are. */
+int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i, uint8_t *block,
+                                int32_t n);
 
 /* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only
  * `rank`, `calls`, `longest` and `familiar` are set.  Reads five small files of /proc at the

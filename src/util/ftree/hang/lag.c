@@ -1,0 +1,241 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/hang/lag.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- one rank waits longer than it ever did -------------------------------------------------- */
+
+#define RECENT 2 /* blocks */
+#define PAIRS_MIN 2 /* of blocks before */
+#define KEPT_PERCENT 90 /* who has kept more has not lost what matters */
+
+static double log_choose(int n, int k)
+{
+    return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
+}
+
+/* Of now + before samples outside MPI, among two times n, so few or fewer are among the last n. */
+static double chance_of(int now, int before, int n)
+{
+    int sum = now + before;
+    double p = 0;
+
+    for (int i = sum > n ? sum - n : 0; i <= now; i++)
+        p += exp(log_choose(n, i) + log_choose(n, sum - i) - log_choose(2 * n, sum));
+    return p;
+}
+
+bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
+{
+    int now, least = INT32_MAX, pairs = 0;
+
+    if (n < RECENT)
+        return false;
+    now = block[0] + block[1];
+    for (int32_t i = RECENT; i + 1 < n; i += 2, pairs++)
+        if (block[i] + block[i + 1] < least)
+            least = block[i] + block[i + 1];
+    return pairs >= PAIRS_MIN && 100 * now <= KEPT_PERCENT * least &&
+           chance_of(now, least, RECENT * FTREE_BLOCK_SAMPLES) < alpha;
+}
+
+void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
+{
+    int32_t now = 0, before = 0;
+
+    l->before = l->now = LAG_UNKNOWN;
+    if (n < RECENT + 2 * PAIRS_MIN)
+        return;
+    for (int32_t i = 0; i < n; i++)
+        *(i < RECENT ? &now : &before) += block[i];
+    l->now = (uint16_t) (1000 * now / (RECENT * FTREE_BLOCK_SAMPLES));
+    l->before = (uint16_t) (1000 * before / ((n - RECENT) * FTREE_BLOCK_SAMPLES));
+}
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
+#define WANTS_MIN 50 /* who wants the CPU more seldom is not hindered by having to wait for it */
+#define BUSY 500 /* the clock of a core that sleeps says nothing */
+
+static int32_t most(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool has_clock(const struct ftree_lag *l)
+{
+    return l->clock > 0 && l->wants >= BUSY;
+}
+
+/* How much it lacks by what its own kernel says, 1/1000. */
+static int32_t hindrance(const struct ftree_lag *l)
+{
+    int32_t h = l->wants < WANTS_MIN ? 0 : 1000 - l->gets;
+
+    if (!l->measured)
+        return 0;
+    h = most(most(h, l->stolen), most(l->stall, l->faults < 1000 ? (int32_t) l->faults : 1000));
+    return has_clock(l) ? most(h, 1000 - l->clock) : h;
+}
+
+static bool is_before(const struct ftree_lag *a, const struct ftree_lag *b)
+{
+    int32_t x = hindrance(a), y = hindrance(b);
+
+    return x > y || (x == y && a->rank < b->rank);
+}
+
+static void insert(struct lag_answer *a, const struct ftree_lag *l)
+{
+    int32_t i = a->n;
+
+    if (!l->measured || l->before == LAG_UNKNOWN)
+        return;
+    while (i > 0 && is_before(l, &a->lag[i - 1])) {
+        if (i < LAG_RANKS_MAX)
+            a->lag[i] = a->lag[i - 1];
+        i--;
+    }
+    if (i == LAG_RANKS_MAX)
+        return;
+    a->lag[i] = *l;
+    a->n += a->n < LAG_RANKS_MAX;
+}
+
+/* sign -1: takes it out of the sums. */
+static void count(struct lag_answer *a, const struct ftree_lag *l, int32_t sign)
+{
+    if (l->before != LAG_UNKNOWN) {
+        a->ranks += sign;
+        a->before += sign * l->before;
+        a->now += sign * l->now;
+    }
+    if (!l->measured)
+        return;
+    a->measured += sign;
+    a->wants += sign * l->wants;
+    a->runs += sign * (l->wants * l->gets / 1000);
+    a->stolen += sign * l->stolen;
+    a->faults += sign * (int64_t) l->faults;
+    a->stall += sign * l->stall;
+    a->clocks += has_clock(l) ? sign : 0;
+    a->clock += has_clock(l) ? sign * l->clock : 0;
+}
+
+void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l)
+{
+    count(a, l, 1);
+    insert(a, l);
+}
+
+void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
+{
+    a->ranks += more->ranks;
+    a->before += more->before;
+    a->now += more->now;
+    a->measured += more->measured;
+    a->wants += more->wants;
+    a->runs += more->runs;
+    a->stolen += more->stolen;
+    a->faults += more->faults;
+    a->stall += more->stall;
+    a->clocks += more->clocks;
+    a->clock += more->clock;
+    for (int32_t i = 0; i < more->n; i++)
+        insert(a, &more->lag[i]);
+}
+
+/* ---- who is it, and why ---------------------------------------------------------------------- */
+
+#define LOST_MIN 5 /* percent, of all ranks, slow ones among them */
+#define THROTTLED_MIN 100 /* 1/1000 of the periods */
+#define STOLEN_MIN 200 /* 1/1000 of the time */
+#define STALL_MIN 400
+#define FAULTS_MIN 100 /* a second */
+
+static int32_t mean(int64_t sum, int64_t n)
+{
+    return n > 0 ? (int32_t) (sum / n) : 0;
+}
+
+/* Percent that `own` is less than `others`. */
+static int32_t less_than(int32_t own, int32_t others)
+{
+    return others > 0 && own < others ? 100 - 100 * own / others : 0;
+}
+
+bool ftree_lag_is_worth(const struct lag_answer *a)
+{
+    return a->ranks > 1 && less_than(mean(a->now, a->ranks), mean(a->before, a->ranks)) >= LOST_MIN;
+}
+
+static enum lag_cause cause_of_cpu(const struct ftree_lag *l)
+{
+    if (l->throttled >= THROTTLED_MIN)
+        return LAG_THROTTLED;
+    return l->beside != FTREE_NONE ? LAG_BOUND : LAG_PREEMPTED;
+}
+
+/* Compared with `rest`, which is all others. */
+static void explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
+                    struct lag_found *f)
+{
+    int32_t gets = rest->wants > 0 ? (int32_t) (1000 * rest->runs / rest->wants) : 1000;
+
+    f->lag = *l;
+    f->cause = LAG_NOTHING;
+    f->slowed = l->wants < WANTS_MIN ? 0 : less_than(l->gets, gets);
+    if (f->slowed >= least) {
+        f->cause = (uint8_t) cause_of_cpu(l);
+        return;
+    }
+    if (l->stolen >= STOLEN_MIN && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {
+        f->cause = LAG_STOLEN;
+        f->slowed = l->stolen / 10;
+    } else if ((l->faults >= FAULTS_MIN &&
+                l->faults >= 4 * (uint32_t) mean(rest->faults, rest->measured)) ||
+               (l->stall >= STALL_MIN && l->stall >= 4 * mean(rest->stall, rest->measured))) {
+        f->cause = LAG_MEMORY;
+        f->slowed = most(l->stall, l->faults < 1000 ? (int32_t) l->faults : 1000) / 10;
+    } else if (has_clock(l) && less_than(l->clock, mean(rest->clock, rest->clocks)) >= least) {
+        f->cause = LAG_CLOCK;
+        f->slowed = less_than(l->clock, mean(rest->clock, rest->clocks));
+    }
+}
+
+/* It is outside MPI as much as before, and the others less than it. */
+static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *rest, bool again)
+{
+    int32_t others = mean(rest->now, rest->ranks);
+
+    if (again)
+        return 10 * l->now >= 12 * others;
+    return 4 * l->now >= 3 * l->before && 2 * l->now >= 3 * others;
+}
+
+void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out)
+{
+    struct lag_answer rest = *a;
+
+    memset(out, 0, sizeof(*out));
+    for (int32_t i = 0; i < a->n; i++) {
+        struct lag_found *f = &out->found[out->n];
+        count(&rest, &a->lag[i], -1);
+        explain(&a->lag[i], &rest, again ? 20 : 40, f);
+        if (rest.ranks > 0 && f->cause && is_waited_for(&a->lag[i], &rest, again))
+            out->n++;
+        else
+            count(&rest, &a->lag[i], 1);
+    }
+    if (2 * out->n > a->ranks)
+        out->n = 0;
+    out->before = mean(rest.before, rest.ranks);
+    out->now = mean(rest.now, rest.ranks);
+    out->lost = less_than(out->now, out->before);
+    out->gets = rest.wants > 0 ? (int32_t) (1000 * rest.runs / rest.wants) : 1000;
+}

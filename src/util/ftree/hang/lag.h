@@ -1,0 +1,85 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_HANG_LAG_H_INCLUDED
+#define FTREE_HANG_LAG_H_INCLUDED
+
+#include "ftree/ftree.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * A few ranks are slow, and the others wait for them again and again: what nodes say of their
+ * ranks, added up on the way to the root, and what follows from it.  Nothing here has a clock,
+ * memory or state.
+ *
+ * All ranks are sums; of those that their kernel hinders most each has a place.  So an answer is as
+ * long for a million ranks as for ten.
+ */
+
+#define LAG_RANKS_MAX 16
+#define LAG_UNKNOWN UINT16_MAX /* of a share */
+
+/* Purpose: true if a rank with these blocks (struct ftree_io), newest first, is outside MPI less in
+ * the last two than in any two before: by a tenth at least, and if that were chance it had a
+ * probability of less than alpha (Fisher's exact test).  Pure. */
+bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha);
+
+/* What nodes say.  Shares are in 1/1000. */
+struct lag_answer {
+    int32_t ranks; /* with a history: */
+    int64_t before, now; /* sums of their shares of time outside MPI, before and in the last two
+                          * blocks */
+    int32_t measured; /* ranks of which the kernel was asked twice: */
+    int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
+    int32_t clocks; /* ranks on a busy core of which the clock is known: */
+    int64_t clock; /* sum */
+    int32_t n;
+    struct ftree_lag lag[LAG_RANKS_MAX]; /* those hindered most, most first */
+};
+
+/* Purpose: adds a rank that may have a place. */
+void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l);
+/* Purpose: adds what other nodes say. */
+void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more);
+/* Purpose: sets l->before and l->now from its blocks, newest first. */
+void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l);
+
+/* What slows it. */
+enum lag_cause {
+    LAG_NOTHING,
+    LAG_THROTTLED, /* its cgroup has no more than a quota of CPU time */
+    LAG_BOUND, /* another rank of the job is bound to the same core */
+    LAG_PREEMPTED, /* others run on its core */
+    LAG_STOLEN, /* another virtual machine has its core */
+    LAG_MEMORY, /* its pages come from a disk, or its node is short of memory */
+    LAG_CLOCK /* its core's clock is slow */
+};
+
+struct lag_found {
+    struct ftree_lag lag;
+    uint8_t cause; /* enum lag_cause */
+    int32_t slowed; /* percent: how much slower than the others it therefore is */
+};
+
+struct lag_finding {
+    int32_t before, now, lost; /* of the ranks that are not found: mean shares, 1/1000; percent of
+                                * the time outside MPI that they have lost */
+    int32_t gets; /* 1/1000 of the CPU time that they want */
+    int32_t n;
+    struct lag_found found[LAG_RANKS_MAX];
+};
+
+/* Purpose: the ranks for which the others wait, and what slows each, far beyond the others.  A rank
+ * that has lost time itself waits, so it is none of them; nor is any where more than half of all
+ * ranks would be.  `again`: of one that was found before, less suffices.  Pure. */
+void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out);
+
+/* Purpose: true if the ranks have lost so much time that it is worth asking further.  Pure. */
+bool ftree_lag_is_worth(const struct lag_answer *a);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_HANG_LAG_H_INCLUDED */

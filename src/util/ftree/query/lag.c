@@ -1,0 +1,153 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/query/query.h"
+
+#include "ftree/base/event.h"
+#include "ftree/wire/codec.h"
+
+#include <string.h>
+
+/* All nodes are asked how much their ranks wait, and what slows them.  The request is empty.  What
+ * comes of it is the acting root's, whoever asked: the event LAGS_SAID. */
+
+/* NULL: out of memory. */
+static struct lag_answer *answer_of(struct ftree *ft, struct query_answer *a)
+{
+    if (!a->lags)
+        a->lags = ftree_alloc(ft, NULL, sizeof(*a->lags));
+    if (a->lags)
+        memset(a->lags, 0, sizeof(*a->lags));
+    return a->lags;
+}
+
+bool query_lags_at_node(struct ftree *ft, struct query_round *r)
+{
+    struct lag_answer *a = answer_of(ft, &r->answer);
+    uint8_t block[FTREE_BLOCKS_MAX];
+
+    if (!a || !ft->io->blocks || !ft->io->lag)
+        return false;
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        struct ftree_lag l = {.rank = ftree_rank_at(ft->job, ft->self, i), .beside = FTREE_NONE};
+        ft->io->lag(ft->io_ctx, i, &l);
+        ftree_lag_shares(block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX), &l);
+        ftree_lag_add(a, &l);
+    }
+    return false;
+}
+
+void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a)
+{
+    struct lag_answer *said = a->lags ? ftree_alloc(ft, NULL, sizeof(*said)) : NULL;
+
+    (void) now;
+    if (!said)
+        return;
+    memcpy(said, a->lags, sizeof(*said));
+    if (!FTREE_EMIT(ft, LAGS_SAID, .u.lags = said))
+        ftree_alloc(ft, said, 0);
+}
+
+bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag_answer *more)
+{
+    if (more && !a->lags && !answer_of(ft, a))
+        return false;
+    if (more)
+        ftree_lag_merge(a->lags, more);
+    return true;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+#define SHARE_MAX 1000
+#define SUM_MAX ((int64_t) 1 << 52) /* of 1/1000 of all ranks, or of faults */
+#define LAG_BYTES (11 * 10)
+
+static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_bytes *out)
+{
+    uint8_t buf[LAG_BYTES];
+    struct wire_codec w = {.p = buf};
+
+    ftree_put_signed(&w, l->rank);
+    ftree_put_signed(&w, l->before);
+    ftree_put_signed(&w, l->now);
+    ftree_put_signed(&w, l->wants);
+    ftree_put_signed(&w, l->gets);
+    ftree_put_signed(&w, l->throttled);
+    ftree_put_signed(&w, l->stolen);
+    ftree_put_signed(&w, l->stall);
+    ftree_put_signed(&w, l->clock);
+    ftree_put_signed(&w, l->faults);
+    ftree_put_signed(&w, l->beside);
+    return ftree_bytes_append(ft, out, buf, w.at);
+}
+
+bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_bytes *out)
+{
+    static const struct lag_answer none;
+    uint8_t buf[LAG_BYTES];
+    struct wire_codec w = {.p = buf};
+    bool fits;
+
+    a = a ? a : &none;
+    ftree_put_signed(&w, a->ranks);
+    ftree_put_signed(&w, a->before);
+    ftree_put_signed(&w, a->now);
+    ftree_put_signed(&w, a->measured);
+    ftree_put_signed(&w, a->wants);
+    ftree_put_signed(&w, a->runs);
+    ftree_put_signed(&w, a->stolen);
+    ftree_put_signed(&w, a->faults < SUM_MAX ? a->faults : SUM_MAX);
+    ftree_put_signed(&w, a->stall);
+    ftree_put_signed(&w, a->clocks);
+    ftree_put_signed(&w, a->clock);
+    fits = ftree_bytes_append(ft, out, buf, w.at);
+    w.at = 0;
+    ftree_put_signed(&w, a->n);
+    fits = fits && ftree_bytes_append(ft, out, buf, w.at);
+    for (int32_t i = 0; i < a->n && fits; i++)
+        fits = put_lag(ft, &a->lag[i], out);
+    return fits;
+}
+
+static void get_lag(struct wire_codec *c, struct ftree_lag *l)
+{
+    l->rank = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
+    l->before = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->now = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->wants = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->gets = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->throttled = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->stolen = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->stall = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->clock = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
+    l->faults = (uint32_t) ftree_get_within(c, 0, UINT32_MAX);
+    l->beside = (int32_t) ftree_get_within(c, FTREE_NONE, c->job->size - 1);
+    l->measured = true;
+}
+
+bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer *out)
+{
+    struct lag_answer *a = answer_of(ft, out);
+
+    if (!a)
+        return false;
+    a->ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
+    a->before = ftree_get_within(c, 0, SUM_MAX);
+    a->now = ftree_get_within(c, 0, SUM_MAX);
+    a->measured = (int32_t) ftree_get_within(c, 0, c->job->size);
+    a->wants = ftree_get_within(c, 0, SUM_MAX);
+    a->runs = ftree_get_within(c, 0, a->wants);
+    a->stolen = ftree_get_within(c, 0, SUM_MAX);
+    a->faults = ftree_get_within(c, 0, SUM_MAX);
+    a->stall = ftree_get_within(c, 0, SUM_MAX);
+    a->clocks = (int32_t) ftree_get_within(c, 0, c->job->size);
+    a->clock = ftree_get_within(c, 0, SUM_MAX);
+    a->n = (int32_t) ftree_get_within(c, 0, LAG_RANKS_MAX);
+    for (int32_t i = 0; i < a->n && !c->bad; i++)
+        get_lag(c, &a->lag[i]);
+    return true;
+}
