@@ -443,6 +443,7 @@ unit_tests = \
     test/unit/test_hydra_process \
     test/unit/test_indirect \
     test/unit/test_inquiry \
+    test/unit/test_lag \
     test/unit/test_leave \
     test/unit/test_names \
     test/unit/test_neighbour \
@@ -475,6 +476,7 @@ unit_tests = \
     test/unit/test_spread \
     test/unit/test_stacks \
     test/unit/test_story \
+    test/unit/test_straggle_story \
     test/unit/test_symptom \
     test/unit/test_topo \
     test/unit/test_tree \

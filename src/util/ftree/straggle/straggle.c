@@ -61,6 +61,7 @@ void ftree_straggle_look(struct ftree *ft, ftree_time now)
     struct ftree_straggle *s = ft->straggle;
     bool is_next = s->told && now < s->told + 2 * s->pause;
 
+    ftree_straggle_learned(ft, now); /* what the agent before knew */
     if (!is_observer(ft) || ftree_is_leaving(ft) || (s->told && now < s->told + s->pause) ||
         !most_have_lost(ft))
         return;

@@ -1,0 +1,341 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+
+#include "ftree/hang/lag.h"
+
+#include <string.h>
+
+#define ALPHA 0.001
+
+/* ---- one rank -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *what;
+    uint8_t block[FTREE_BLOCKS_MAX]; /* newest first */
+    int32_t n;
+    bool has_lost;
+} histories[] = {
+    {"half of it", {10, 9, 20, 21, 19, 20}, 6, true},
+    {"all of it", {0, 0, 8, 9, 8, 9}, 6, true},
+    {"one block alone", {5, 20, 20, 21, 19, 20}, 6, false},
+    {"no history yet", {0, 0, 20, 21}, 4, false},
+    {"nothing at all", {0}, 0, false},
+    {"there were such blocks before", {10, 9, 20, 21, 9, 11, 19, 20}, 8, false},
+    {"too rare to tell", {0, 0, 2, 2, 3, 2}, 6, false},
+    {"chance", {18, 17, 20, 21, 19, 20}, 6, false},
+    {"it waits less", {30, 30, 20, 21, 19, 20}, 6, false},
+    {"a tenth is less than that, and no more than chance", {29, 28, 32, 32, 32, 32}, 6, false},
+    {"always outside before", {26, 27, 32, 32, 32, 32}, 6, true},
+    {"never outside", {0, 0, 0, 0, 0, 0}, 6, false},
+};
+
+START_TEST(a_rank_has_lost_what_its_own_history_cannot_explain)
+{
+    if (ftree_lag_has_lost(histories[_i].block, histories[_i].n, ALPHA) != histories[_i].has_lost)
+        ck_abort_msg("%s", histories[_i].what);
+}
+END_TEST
+
+/* With an alpha so small that nothing is that improbable nothing is lost. */
+START_TEST(alpha_decides)
+{
+    ck_assert(ftree_lag_has_lost(histories[0].block, 6, ALPHA));
+    ck_assert(!ftree_lag_has_lost(histories[0].block, 6, 1e-9));
+}
+END_TEST
+
+START_TEST(shares_are_of_the_last_two_blocks_and_of_those_before)
+{
+    struct ftree_lag l;
+
+    ftree_lag_shares((const uint8_t[]){8, 8, 16, 16, 32, 0}, 6, &l);
+    ck_assert_int_eq(l.now, 250);
+    ck_assert_int_eq(l.before, 500);
+    ftree_lag_shares((const uint8_t[]){8, 8, 16, 16, 32}, 5, &l);
+    ck_assert_int_eq(l.now, LAG_UNKNOWN);
+    ck_assert_int_eq(l.before, LAG_UNKNOWN);
+}
+END_TEST
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
+/* One that waits for others. */
+static struct ftree_lag waiting(int32_t rank)
+{
+    return (struct ftree_lag){.rank = rank,
+                              .before = 600,
+                              .now = 200,
+                              .measured = true,
+                              .wants = 900,
+                              .gets = 990,
+                              .beside = FTREE_NONE,
+                              .clock = 990};
+}
+
+static struct ftree_lag slow(int32_t rank)
+{
+    struct ftree_lag l = waiting(rank);
+
+    l.now = 950;
+    return l;
+}
+
+static void throttled(struct ftree_lag *l)
+{
+    l->wants = 990;
+    l->gets = 30;
+    l->throttled = 980;
+}
+
+static void bound(struct ftree_lag *l)
+{
+    l->gets = 500;
+    l->beside = 7;
+}
+
+static void preempted(struct ftree_lag *l)
+{
+    l->gets = 500;
+    l->throttled = 99;
+}
+
+static void stolen(struct ftree_lag *l)
+{
+    l->stolen = 300;
+}
+
+static void pages(struct ftree_lag *l)
+{
+    l->wants = 40;
+    l->gets = 100; /* of next to nothing */
+    l->faults = 500;
+}
+
+static void stalled(struct ftree_lag *l)
+{
+    l->stall = 500;
+}
+
+static void cool(struct ftree_lag *l)
+{
+    l->clock = 400;
+}
+
+static const struct {
+    void (*slows)(struct ftree_lag *l);
+    uint8_t cause;
+    int32_t slowed;
+} causes[] = {{throttled, LAG_THROTTLED, 97}, {bound, LAG_BOUND, 50}, {preempted, LAG_PREEMPTED, 50},
+              {stolen, LAG_STOLEN, 30},       {pages, LAG_MEMORY, 50}, {stalled, LAG_MEMORY, 50},
+              {cool, LAG_CLOCK, 60}};
+
+static struct lag_answer answer(int32_t ranks, const struct ftree_lag *l)
+{
+    struct lag_answer a = {0};
+
+    for (int32_t i = 0; i < ranks; i++) {
+        struct ftree_lag other = waiting(i);
+        ftree_lag_add(&a, i == l->rank ? l : &other);
+    }
+    return a;
+}
+
+START_TEST(the_rank_and_what_slows_it_are_found)
+{
+    struct ftree_lag l = slow(5);
+    struct lag_finding f;
+    struct lag_answer a;
+
+    causes[_i].slows(&l);
+    for (int32_t ranks = 6; ranks <= 600; ranks *= 10) {
+        a = answer(ranks, &l);
+        ck_assert(ftree_lag_is_worth(&a));
+        ftree_lag_judge(&a, false, &f);
+        ck_assert_int_eq(f.n, 1);
+        ck_assert_int_eq(f.found[0].lag.rank, 5);
+        ck_assert_int_eq(f.found[0].cause, causes[_i].cause);
+        ck_assert_int_ge(f.found[0].slowed, causes[_i].slowed - 1);
+        ck_assert_int_le(f.found[0].slowed, causes[_i].slowed);
+        ck_assert_int_eq(f.before, 600);
+        ck_assert_int_eq(f.now, 200);
+        ck_assert_int_eq(f.lost, 67);
+        ck_assert_int_eq(f.gets, 990);
+    }
+}
+END_TEST
+
+static void not_hindered(struct ftree_lag *l)
+{
+    (void) l;
+}
+
+/* It is hindered, and others are not waiting for it. */
+static void waits_itself(struct ftree_lag *l)
+{
+    throttled(l);
+    l->now = 200;
+}
+
+static void is_there_as_seldom_as_before(struct ftree_lag *l)
+{
+    throttled(l);
+    l->now = 440;
+}
+
+static void not_measured(struct ftree_lag *l)
+{
+    throttled(l);
+    l->measured = false;
+}
+
+static void no_history(struct ftree_lag *l)
+{
+    throttled(l);
+    l->before = l->now = LAG_UNKNOWN;
+}
+
+static void a_little(struct ftree_lag *l)
+{
+    l->gets = 650;
+}
+
+static void its_core_sleeps(struct ftree_lag *l)
+{
+    cool(l);
+    l->wants = 400;
+}
+
+static void (*const harmless[])(struct ftree_lag *l) = {
+    not_hindered, waits_itself, is_there_as_seldom_as_before, not_measured, no_history,
+    a_little,     its_core_sleeps};
+
+START_TEST(nobody_is_found)
+{
+    struct ftree_lag l = slow(5);
+    struct lag_finding f;
+    struct lag_answer a;
+
+    harmless[_i](&l);
+    a = answer(12, &l);
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, 0);
+}
+END_TEST
+
+/* As on a machine with more ranks than cores. */
+START_TEST(what_hinders_all_hinders_nobody)
+{
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    for (int32_t i = 0; i < 16; i++) {
+        struct ftree_lag l = waiting(i);
+        l.gets = (uint16_t) (90 + 4 * i);
+        l.stall = 600;
+        l.clock = 300;
+        l.faults = 300;
+        l.now = i == 3 ? 900 : 200;
+        ftree_lag_add(&a, &l);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, 0);
+}
+END_TEST
+
+START_TEST(several_are_found_but_no_more_than_half)
+{
+    struct lag_finding f;
+
+    for (int32_t n = 2; n <= 6; n++) {
+        struct lag_answer a = {0};
+        for (int32_t i = 0; i < 8; i++) {
+            struct ftree_lag l = i < n ? slow(i) : waiting(i);
+            if (i < n)
+                throttled(&l);
+            ftree_lag_add(&a, &l);
+        }
+        ftree_lag_judge(&a, false, &f);
+        ck_assert_int_eq(f.n, n <= 4 ? n : 0);
+    }
+}
+END_TEST
+
+/* One that was found is still slow where it would not be found. */
+START_TEST(less_suffices_for_one_that_was_found)
+{
+    struct ftree_lag l = slow(5);
+    struct lag_finding f;
+    struct lag_answer a;
+
+    l.gets = 750;
+    l.now = 260;
+    a = answer(12, &l);
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, 0);
+    ftree_lag_judge(&a, true, &f);
+    ck_assert_int_eq(f.n, 1);
+    l.gets = 900;
+    a = answer(12, &l);
+    ftree_lag_judge(&a, true, &f);
+    ck_assert_int_eq(f.n, 0);
+}
+END_TEST
+
+START_TEST(nothing_is_worth_a_question_where_nothing_is_lost)
+{
+    struct ftree_lag l = waiting(0);
+    struct lag_answer a = {0};
+
+    ck_assert(!ftree_lag_is_worth(&a));
+    l.now = 580;
+    ftree_lag_add(&a, &l);
+    ftree_lag_add(&a, &l);
+    ck_assert(!ftree_lag_is_worth(&a));
+    l.now = 400;
+    ftree_lag_add(&a, &l);
+    ck_assert(ftree_lag_is_worth(&a));
+}
+END_TEST
+
+/* In whatever order nodes answer. */
+START_TEST(answers_of_nodes_add_up)
+{
+    struct lag_answer all = {0}, parts[7] = {0}, sum = {0};
+
+    for (int32_t i = 0; i < 100; i++) {
+        struct ftree_lag l = waiting(i);
+        l.gets = (uint16_t) (i * 37 % 100 * 10);
+        ftree_lag_add(&all, &l);
+        ftree_lag_add(&parts[i % 7], &l);
+    }
+    for (int32_t i = 0; i < 7; i++)
+        ftree_lag_merge(&sum, &parts[(i + _i) % 7]);
+    ck_assert_int_eq(sum.n, LAG_RANKS_MAX);
+    ck_assert_int_eq(all.n, LAG_RANKS_MAX);
+    ck_assert_int_eq(sum.ranks, 100);
+    ck_assert_int_eq(sum.runs, all.runs);
+    ck_assert_int_eq(sum.clock, all.clock);
+    for (int32_t i = 0; i < LAG_RANKS_MAX; i++) {
+        ck_assert_int_eq(sum.lag[i].rank, all.lag[i].rank);
+        ck_assert_int_eq(sum.lag[i].gets, 10 * i);
+    }
+}
+END_TEST
+
+SUITE("lag")
+{
+    TEST_ROWS(a_rank_has_lost_what_its_own_history_cannot_explain, COUNT(histories));
+    TEST(alpha_decides);
+    TEST(shares_are_of_the_last_two_blocks_and_of_those_before);
+    TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
+    TEST_ROWS(nobody_is_found, COUNT(harmless));
+    TEST(what_hinders_all_hinders_nobody);
+    TEST(several_are_found_but_no_more_than_half);
+    TEST(less_suffices_for_one_that_was_found);
+    TEST(nothing_is_worth_a_question_where_nothing_is_lost);
+    TEST_ROWS(answers_of_nodes_add_up, 7);
+}

@@ -1,0 +1,263 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "suite.h"
+#include "world.h"
+
+#include "ftree_int.h"
+
+#include <string.h>
+
+/* Whole stories: a job that has run for some minutes, and a rank that becomes slow. */
+
+#define SECOND (1000 * FTREE_MS)
+#define RANKS 16
+#define BLOCK (FTREE_BLOCK_SAMPLES * 400 * FTREE_MS) /* 12.8 s */
+
+static struct story {
+    struct world *w;
+    ftree_time next; /* end of a block */
+    uint8_t block[RANKS][FTREE_BLOCKS_MAX];
+    bool slow[RANKS];
+    bool is_slow_program; /* it waits as if, and nothing slows any rank */
+    uint16_t gets;
+    uint16_t throttled;
+    int looked;
+    ftree_time measured[RANKS];
+} story;
+
+static int32_t blocks(void *ctx, int32_t i, uint8_t *block, int32_t n)
+{
+    int32_t rank;
+
+    world_at(ctx, i, &rank);
+    memcpy(block, story.block[rank], (size_t) n);
+    return n;
+}
+
+static void lag(void *ctx, int32_t i, struct ftree_lag *l)
+{
+    int32_t rank;
+    struct world *w = world_at(ctx, i, &rank);
+
+    story.looked++;
+    l->measured = story.measured[rank] && w->now - story.measured[rank] < 25 * SECOND;
+    story.measured[rank] = w->now;
+    l->wants = 900;
+    l->gets = 1000;
+    l->clock = 1000;
+    if (!story.slow[rank])
+        return;
+    l->gets = story.gets;
+    l->throttled = story.throttled;
+}
+
+static bool any_slow(void)
+{
+    for (int32_t i = 0; i < RANKS; i++)
+        if (story.slow[i])
+            return true;
+    return story.is_slow_program;
+}
+
+static void end_block(void)
+{
+    for (int32_t i = 0; i < RANKS; i++) {
+        memmove(story.block[i] + 1, story.block[i], FTREE_BLOCKS_MAX - 1);
+        story.block[i][0] = !any_slow() ? 20 : story.slow[i] ? 30 : 6;
+    }
+    for (int32_t n = 0; n < story.w->job.nodes; n++)
+        ftree_block_over(story.w->node[n].ft, story.w->now);
+}
+
+static void run_blocks(int n)
+{
+    for (int i = 0; i < n; i++) {
+        world_run(story.w, BLOCK);
+        end_block();
+    }
+}
+
+static struct world *begin(int32_t nodes)
+{
+    struct world *w = world_new(nodes, RANKS / nodes, 2);
+
+    w->io.blocks = blocks;
+    w->io.lag = lag;
+    story = (struct story){.w = w, .gets = 40, .throttled = 950};
+    memset(story.block, 20, sizeof(story.block));
+    return w;
+}
+
+static const int32_t nodes_of[] = {1, 4, 16};
+
+/* rows: three shapes of a job */
+START_TEST(the_rank_that_others_wait_for_is_named)
+{
+    struct world *w = begin(nodes_of[_i]);
+    const struct ftree_verdict *v = &w->report[0];
+
+    run_blocks(3);
+    story.slow[6] = true;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(v->class_, FTREE_CLASS_STRAGGLER);
+    ck_assert_int_eq(v->kind, FTREE_KIND_RANK);
+    ck_assert_str_eq(v->rule, "straggler/quota");
+    ck_assert_int_eq(v->rank, 6);
+    ck_assert_int_eq(v->component.count, 0);
+    ck_assert(!ftree_verdict_ends_job(v));
+    ck_assert_int_eq(v->evidences, 3);
+    ck_assert_int_eq(v->evidence[0].source, FTREE_EVIDENCE_SAMPLE);
+    ck_assert_str_eq(v->evidence[0].detail,
+                     "the others outside MPI 62 % of the time before, 18 % in the last 64 samples: "
+                     "71 % lost");
+    ck_assert_str_eq(v->evidence[1].detail, "rank 6 outside MPI 62 % of the time before, 93 % now; "
+                                            "got 4 % of the CPU it wanted, others 100 %");
+    ck_assert_int_eq(v->evidence[2].source, FTREE_EVIDENCE_STATE);
+    ck_assert_str_eq(v->evidence[2].detail,
+                     "rank 6: its cgroup's quota of CPU time used up in 95 % of the periods");
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        ck_assert_int_eq(w->verdicts_on[n], 1);
+    run_blocks(40);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+}
+END_TEST
+
+START_TEST(it_is_withdrawn_when_it_is_over)
+{
+    struct world *w = begin(4);
+
+    story.slow[6] = true;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 1);
+    story.slow[6] = false;
+    run_blocks(10);
+    ck_assert_int_eq(w->withdrawals, 1);
+    run_blocks(20);
+    ck_assert_int_eq(w->reports, 1);
+    story.slow[2] = true;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 2);
+    ck_assert_int_eq(w->report[1].rank, 2);
+}
+END_TEST
+
+START_TEST(ranks_of_a_node_are_one_verdict)
+{
+    struct world *w = begin(4);
+
+    story.slow[4] = story.slow[5] = story.slow[9] = true;
+    story.throttled = 0;
+    story.gets = 500;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 2);
+    for (int i = 0; i < 2; i++) {
+        const struct ftree_verdict *v = &w->report[i];
+        ck_assert_str_eq(v->rule, "straggler/preempted");
+        ck_assert_int_eq(v->component.count, v->rank == 4 ? 2 : 0);
+    }
+    ck_assert_int_eq(w->report[0].rank + w->report[1].rank, 4 + 9);
+}
+END_TEST
+
+START_TEST(a_change_is_told)
+{
+    struct world *w = begin(4);
+
+    story.slow[4] = true;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 1);
+    story.slow[5] = true;
+    run_blocks(12);
+    ck_assert_int_eq(w->reports, 2);
+    ck_assert_int_eq(w->withdrawals, 1);
+    ck_assert_int_eq(w->report[1].component.count, 2);
+}
+END_TEST
+
+/* The root looks at its verdict no more. */
+START_TEST(another_root_looks_at_it)
+{
+    struct world *w = begin(4);
+
+    story.slow[6] = true;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 1);
+    world_succeed(w, 0);
+    story.slow[6] = false;
+    run_blocks(20);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
+/* ---- nobody is named ------------------------------------------------------------------------- */
+
+/* Its rank 0 has more to do from now on. */
+START_TEST(nobody_is_named_without_an_explanation)
+{
+    struct world *w = begin(4);
+
+    run_blocks(3);
+    story.slow[6] = true;
+    story.gets = 1000;
+    story.throttled = 0;
+    run_blocks(40);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert_int_ge(story.looked, 2 * RANKS);
+    ck_assert_int_le(story.looked, 16 * RANKS); /* and it is not asked for ever */
+}
+END_TEST
+
+START_TEST(a_program_that_waits_more_is_not_asked_for_ever)
+{
+    struct world *w = begin(4);
+
+    run_blocks(3);
+    story.is_slow_program = true;
+    run_blocks(60);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert_int_le(story.looked, 12 * RANKS);
+}
+END_TEST
+
+START_TEST(nobody_is_asked_while_all_is_well)
+{
+    struct world *w = begin(16);
+
+    world_count_reset(w);
+    run_blocks(40);
+    ck_assert_int_eq(story.looked, 0);
+    ck_assert_int_eq(world_busiest(w), 0);
+}
+END_TEST
+
+/* What was slow from the begin on is how the job is. */
+START_TEST(nobody_is_named_who_always_was_slow)
+{
+    struct world *w = begin(4);
+
+    story.slow[6] = true;
+    for (int32_t i = 0; i < RANKS; i++)
+        memset(story.block[i], i == 6 ? 30 : 6, FTREE_BLOCKS_MAX);
+    run_blocks(20);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert_int_eq(story.looked, 0);
+}
+END_TEST
+
+SUITE("straggle_story")
+{
+    TEST_ROWS(the_rank_that_others_wait_for_is_named, COUNT(nodes_of));
+    TEST(it_is_withdrawn_when_it_is_over);
+    TEST(ranks_of_a_node_are_one_verdict);
+    TEST(a_change_is_told);
+    TEST(another_root_looks_at_it);
+    TEST(nobody_is_named_without_an_explanation);
+    TEST(a_program_that_waits_more_is_not_asked_for_ever);
+    TEST(nobody_is_asked_while_all_is_well);
+    TEST(nobody_is_named_who_always_was_slow);
+}
