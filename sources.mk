@@ -393,6 +393,7 @@ unit_tests = \
     test/unit/test_faultloc_exec \
     test/unit/test_faultloc_handler \
     test/unit/test_faultloc_iface \
+    test/unit/test_faultloc_lag \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \

@@ -469,7 +469,11 @@ static void explain_model(const struct ftree_rules *rules, int32_t m)
 
     print_head(model);
     explain_raising(rules, m);
-    if (ftree_rules_by_waits(rules, m))
+    if (ftree_rules_by_waits(rules, m) && model->class_ == FTREE_CLASS_STRAGGLER)
+        print_line(2, 4,
+                   "found without a rule, too: where ranks wait longer than ever before all nodes "
+                   "are asked what slows theirs");
+    else if (ftree_rules_by_waits(rules, m))
         print_line(
             2, 4,
             "found without a rule: ranks that have stalled are asked what they wait for, and "

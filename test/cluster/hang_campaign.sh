@@ -14,8 +14,9 @@ cluster=$here/cluster
 . "$here/lib/watch.sh"
 
 hangs="spin sleep mutex pipe io"
-healthy="even phases uneven checkpoint late first-phase slow straggle stop2 stop20 host-stop20"
-all_kinds="$hangs $healthy"
+slows="slow straggle"
+healthy="even phases uneven checkpoint late first-phase stop2 stop20 host-stop20"
+all_kinds="$hangs $slows $healthy"
 all_programs="alltoall halo pipeline master irregular"
 
 usage() {
@@ -24,20 +25,23 @@ Usage: test/cluster/hang_campaign.sh [OPTION]...
 
 Runs jobs of which one rank never comes back to MPI, each in one way, and healthy ones that seem to,
 on a cluster of network namespaces, and checks what FaultLoc says of them: one verdict of the right
-class on exactly that rank, with the function in which it hangs; of a healthy job none, and it ends
-well. (Irregular programs may look the same in health for long: then the note is all there is.) A note of class waiting is allowed, and counted. Prints a line for each run; then accuracy,
+class on exactly that rank, with the function in which it hangs; of one in which ranks become slow
+straggler on these, which is withdrawn once they are not, and it ends well; of a healthy job none, and
+it ends well. (Irregular programs may look the same in health for long: then the note is all there is.) A note of class waiting is allowed, and counted. Prints a line for each run; then accuracy,
 false positives per hour with the upper end of the exact Poisson interval (95 %), and delays. The
 program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does.
 
-  --kinds K,K,...     these kinds (all), or hangs, or healthy:
+  --kinds K,K,...     these kinds (all), or hangs, or slows, or healthy:
                         $hangs
+                        $slows
                         $healthy
                       io: a file of a FUSE server that does not answer (test/mpi/stuck_fs.c)
                       late: a rank computes for --late seconds, once
                       first-phase: one rank computes for two minutes, the others wait in a call that
                       they were not in before
-                      slow: one rank gets 2 % of a CPU, by its cgroup, for the second half
-                      straggle: two ranks share a core, for the second half
+                      slow: one rank gets 2 % of a CPU, by its cgroup, until it is found
+                      straggle: two ranks, which compute all of their time, share a core until they
+                      are found
                       stop2, stop20: all ranks are stopped for 2 or 20 s, and continued
                       host-stop20: one host's ranks are; process-stopped is right of these, and over
                       at the end
@@ -52,7 +56,8 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       begin (60)
   --seconds S         a healthy job lasts so long (120)
   --late S            see late, and a checkpoint (10)
-  --deadline S        how long to wait for a verdict (60)
+  --deadline S        how long to wait for a verdict (60), and twice that where ranks are slow
+  --sample MS         MPIR_CVAR_FAULTLOC_SAMPLE_MS (400)
   --settle S          how long to watch for others after it (5)
   --abort             with the action abort: of a healthy job it must do nothing (but for host-stop20,
                       where it rightly ends the job)
@@ -67,18 +72,19 @@ END
 }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts=4 ppns=1 runs=1 seed=$((RANDOM % 30000))
-after=60 lasts=120 late=10 deadline=60 settle=5 abort='' keep='' json=''
+after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 abort='' keep='' json=''
 read_options '--abort:abort --kinds=kinds --programs=programs --hosts=hosts --ppn=ppns --runs=runs
-    --seed=seed --after=after --seconds=lasts --late=late --deadline=deadline --settle=settle
+    --seed=seed --after=after --seconds=lasts --late=late --deadline=deadline --settle=settle --sample=sample
     --mpi=FAULTLOC_MPI --keep=keep --json=json' "$@"
 case $kinds in
     hangs) kinds=${hangs// /,} ;;
+    slows) kinds=${slows// /,} ;;
     healthy) kinds=${healthy// /,} ;;
 esac
 check_words kind "$kinds" "$all_kinds"
 check_words program "$programs" "$all_programs"
-check_values '--runs, --seed, --after, --seconds, --late, --settle and --deadline' '[0-9]+' "$runs" \
-    "$seed" "$after" "$lasts" "$late" "$settle" "$deadline"
+check_values '--runs, --seed, --after, --seconds, --late, --settle, --sample and --deadline' '[0-9]+' \
+    "$runs" "$seed" "$after" "$lasts" "$late" "$settle" "$sample" "$deadline"
 check_values '--ppn and --hosts' "$NUMBERS" "$ppns" "$hosts"
 "$cluster" check --quiet || exit
 need jq jq
@@ -107,6 +113,8 @@ finish() {
 # --- what a run is ----------------------------------------------------------------------------
 
 is_healthy() { [[ " $healthy " == *" $kind "* ]]; }
+is_slow() { [[ " $slows " == *" $kind "* ]]; }
+is_hang() { ! is_healthy && ! is_slow; }
 all_ranks() { seq 0 $((hosts * ppn - 1)); }
 
 # SKIP is the reason why the kind cannot be run here.
@@ -126,7 +134,11 @@ plan() {
     case $kind in
         io) args+=(--kind io --file "$folder/data") ;;
         first-phase) args+=(--kind "$kind" --seconds "$after") ;;
-        slow | straggle | stop2 | stop20 | host-stop20)
+        slow) args+=(--kind even --seconds $((moment + 4 * deadline))) ;;
+        straggle)
+            victim=$((victim / ppn * ppn))
+            args+=(--kind hungry --rank $victim --seconds $((moment + 4 * deadline))) ;;
+        stop2 | stop20 | host-stop20)
             args+=(--kind even --seconds $((moment + (lasts > 60 ? lasts / 2 : 30)))) ;;
         checkpoint) victim=0 args+=(--kind "$kind" --rank 0 --seconds "$lasts") ;;
         *) args+=(--kind "$kind" --seconds "$lasts") ;;
@@ -174,7 +186,7 @@ stop_for() { # SECONDS RANK...
 }
 
 limit() {
-    DID="rank $victim at 2 %"
+    DID="rank $victim at 2 %" EXPECT="straggler $victim withdrawn"
     mkdir "$quota" || { blame "no cgroup can be made"; return; }
     if [ -e "$quota/cpu.max" ]; then
         echo "2000 100000" >"$quota/cpu.max"
@@ -186,18 +198,28 @@ limit() {
 }
 
 pin() {
-    local first=$((victim / ppn * ppn))
-    DID="ranks $first and $((first + 1)) on a core"
-    taskset -pc 0 "$(pid_of $first)" >/dev/null
-    taskset -pc 0 "$(pid_of $((first + 1)))" >/dev/null
+    DID="ranks $victim and $((victim + 1)) on a core"
+    EXPECT="straggler $victim,$((victim + 1)) withdrawn"
+    taskset -pc 0 "$(pid_of "$victim")" >/dev/null
+    taskset -pc 0 "$(pid_of $((victim + 1)))" >/dev/null
+}
+
+# What slow ranks have is taken away again.
+relieve() {
+    local rank
+    for rank in $victim $((victim + 1)); do
+        [ "$kind" != straggle ] || taskset -apc "0-$(($(nproc) - 1))" "$(pid_of "$rank")" >/dev/null
+    done 2>/dev/null
+    [ "$kind" != slow ] || echo -1 >"$quota/cpu.cfs_quota_us" 2>/dev/null ||
+        echo max >"$quota/cpu.max"
 }
 
 # What is done to a healthy job from outside.
 act() {
     local first=$((victim / ppn * ppn)) ranks
     case $kind in
-        slow | straggle | stop2 | stop20 | host-stop20) ;;
-        *) return 0 ;;
+        stop2 | stop20 | host-stop20) ;;
+        *) is_slow || return 0 ;;
     esac
     wait_until 60 have_begun_or_ended && ! ended || return 0
     pause_ms $((moment * 1000))
@@ -221,13 +243,23 @@ await_hang() {
     pause_ms $((settle * 1000))
 }
 
-# A rank that is throttled to 2 % may take its time to end.
 await_end() {
     act
-    if [ "$kind" = slow ]; then
-        pause_ms $((lasts * 500))
-        echo -1 >"$quota/cpu.cfs_quota_us" 2>/dev/null || echo max >"$quota/cpu.max"
-    fi
+    wait_until $((3 * lasts + 600)) ended || blame "the job does not end"
+}
+
+is_withdrawn() { verdicts | grep -q ' withdrawn$'; }
+is_withdrawn_or_ended() { is_withdrawn || ended; }
+
+await_slow() {
+    act
+    LAST=$(now_us)
+    [ -z "$(verdicts)" ] || blame "false, before: $(verdicts | paste -sd';')"
+    wait_until $((2 * deadline)) has_verdict_or_ended || blame "no verdict in $((2 * deadline)) s"
+    pause_ms $((settle * 1000))
+    relieve
+    [ -z "$(verdicts)" ] || wait_until $((2 * deadline)) is_withdrawn_or_ended ||
+        blame "not withdrawn in $((2 * deadline)) s"
     wait_until $((3 * lasts + 600)) ended || blame "the job does not end"
 }
 
@@ -251,7 +283,7 @@ judge_verdicts() {
     if [ "$GOT" = "$EXPECT" ]; then RIGHT=1; else blame "verdicts are '${GOT:-none}', not '$EXPECT'"; fi
     grep -qE "\\] waiting: .* for rank $victim \\(" "$work/err" && NOTED=1 || :
     [ -z "$GOT" ] || judge_time
-    [ -z "$GOT" ] || judge_function
+    [ -z "$GOT" ] || is_slow || judge_function
 }
 
 judge_time() {
@@ -272,21 +304,21 @@ judge_function() {
 }
 
 run_job() {
-    local began on=(--env MPIR_CVAR_FAULTLOC=1)
+    local began on=(--env MPIR_CVAR_FAULTLOC=1 --env MPIR_CVAR_FAULTLOC_SAMPLE_MS="$sample")
     [ -z "$abort" ] || [ "$kind" = host-stop20 ] || on+=(--env MPIR_CVAR_FAULTLOC_ACTION=abort)
     began=$(now_us)
     run_cluster "${on[@]}" -- outside "${ARGS[@]}"
-    if is_healthy; then await_end; else await_hang; fi
-    is_healthy || cp "$work/err" "$work/err.before"
+    if is_healthy; then await_end; elif is_slow; then await_slow; else await_hang; fi
+    ! is_hang || cp "$work/err" "$work/err.before"
     undo # who waits for a file system cannot be killed
     LASTED=$(seconds "$began" "$(if is_healthy; then now_us; else echo "${LAST:-$began}"; fi)")
     end_cluster
-    is_healthy || mv "$work/err.before" "$work/err"
-    has_said || EXPECT=-
+    ! is_hang || mv "$work/err.before" "$work/err"
+    is_slow || has_said || EXPECT=-
     judge_verdicts
     case $kind in
         first-phase) judge_end outside 2 ;;
-        *) if is_healthy; then judge_end outside 1; else judge_end ''; fi ;;
+        *) if is_hang; then judge_end ''; else judge_end outside 1; fi ;;
     esac
     judge_complaints
 }
@@ -317,9 +349,10 @@ result_json() {
         --arg notes "$NOTES" --arg code "$CODE" --arg function "$FUNCTION" \
         --argjson lasted "$LASTED" --argjson false "$FALSE" --argjson right "$RIGHT" \
         --argjson noted "$NOTED" \
-        --argjson hangs "$(if is_healthy; then echo false; else echo true; fi)" '
+        --argjson hangs "$(if is_hang; then echo true; else echo false; fi)" \
+        --argjson slow "$(if is_slow; then echo true; else echo false; fi)" '
         def num: if . == "-" then null else tonumber end;
-        { kind: $kind, hangs: $hangs, program: $program, hosts: $hosts, ppn: $ppn, seed: $seed,
+        { kind: $kind, hangs: $hangs, slow: $slow, program: $program, hosts: $hosts, ppn: $ppn, seed: $seed,
           after_s: $after, did: $did, expected: $expect, verdicts: $got, right: ($right == 1), noted: ($noted == 1),
           function: $function, delay_s: ($delay | num), healthy_s: $lasted, false: $false,
           notes: ($notes | num), exit_code: ($code | num),
@@ -341,12 +374,14 @@ tell_all() {
         def share($n; $of): if $of == 0 then "-" else "\($n) of \($of)" end;
         map(select(.skipped | not)) as $all
         | ($all | map(select(.hangs))) as $hangs
+        | ($all | map(select(.slow))) as $slow
         | ($hangs | map(.delay_s | values) | sort) as $d
         | ($all | map(.false) | add // 0) as $false
         | ($all | map(.healthy_s) | add // 0) as $s
         | "accuracy  \(share($hangs | map(select(.right)) | length; $hangs | length)) right class and rank",
           "noted     \(share($hangs | map(select(.right | not) | select(.noted)) | length;
                              $hangs | map(select(.right | not)) | length)) of the others: the note names the rank",
+          "slow      \(share($slow | map(select(.right)) | length; $slow | length)) right ranks, and withdrawn",
           "function  \(share($hangs | map(select(.right and .function == "stay_" + .kind)) | length;
                              $hangs | map(select(.right)) | length)) of these name the function",
           "delay     " + (if $d == [] then "-" else

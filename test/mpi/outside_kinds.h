@@ -162,6 +162,23 @@ static void turn_none(void)
 {
 }
 
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+/* Two ranks do not rest while they work: they need a core each. */
+static void turn_hungry(void)
+{
+    double end = cpu_now() + 4 * outside.work_ms * 1e-3;
+
+    while ((me.rank == outside.victim || me.rank == outside.victim + 1) && cpu_now() < end)
+        tu_compute(1e-3);
+}
+
 static const struct kind kinds[] = {
     {"spin", "user-code-hang", stay_spin, NULL, 0},
     {"sleep", "user-code-hang", stay_sleep, NULL, 0},
@@ -174,6 +191,7 @@ static const struct kind kinds[] = {
     {"checkpoint", NULL, NULL, turn_checkpoint, 0},
     {"late", NULL, NULL, turn_late, 0},
     {"first-phase", NULL, NULL, turn_none, 120},
+    {"hungry", NULL, NULL, turn_hungry, 0},
 };
 
 #endif /* OUTSIDE_KINDS_H_INCLUDED */

@@ -27,6 +27,7 @@ struct node {
     struct faultloc_watch watch;
     struct faultloc_seen seen[4];
     struct faultloc_samples samples;
+    struct faultloc_share share[4];
 };
 
 static struct node nodes[2];
@@ -177,6 +178,38 @@ START_TEST(old_samples_are_forgotten)
     for (int i = 0; i < FAULTLOC_SAMPLES - 1; i++)
         ck_assert_int_eq(out[2 * FAULTLOC_SAMPLES - 1 - i], 3 * FAULTLOC_SAMPLES - 1 - i);
     ck_assert_int_eq(out[FAULTLOC_SAMPLES], -1);
+}
+END_TEST
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Of two ranks the second one is outside MPI at every fourth sample; each tenth look is late. */
+START_TEST(blocks_count_the_samples_that_are_known)
+{
+    struct faultloc_samples *s = &nodes[0].samples;
+    uint8_t block[FTREE_BLOCKS_MAX + 4];
+    int over = 0, known = 0;
+
+    nodes[0] = (struct node){.board = NULL};
+    make(&nodes[0], 2, 1000 * MS, 1000 * MS);
+    ck_assert(!faultloc_samples_take(s, s->at, 1)); /* nobody keeps any */
+    s->share = nodes[0].share;
+    for (int i = 0; over < FTREE_BLOCKS_MAX + 3; i++) {
+        bool late = i % 10 == 9, stopped = i % 10 == 8;
+        nodes[0].seen[0].outside = 1;
+        nodes[0].seen[1].outside = known % 4 == 0 && over != 2;
+        known += !late && !stopped;
+        if (faultloc_samples_take(s, s->at + (late ? 200 : 3) * MS, stopped ? -1 : 1)) {
+            ck_assert_int_eq(known % FTREE_BLOCK_SAMPLES, 0);
+            over++;
+            ck_assert_int_eq(faultloc_samples_blocks(s, 1, block, FTREE_BLOCKS_MAX + 4),
+                             over < FTREE_BLOCKS_MAX ? over : FTREE_BLOCKS_MAX);
+            ck_assert_int_eq(block[0], over == 3 ? 0 : FTREE_BLOCK_SAMPLES / 4);
+            ck_assert_int_eq(block[1], over == 4 ? 0 : over > 1 ? FTREE_BLOCK_SAMPLES / 4 : block[1]);
+            faultloc_samples_blocks(s, 0, block, 1);
+            ck_assert_int_eq(block[0], FTREE_BLOCK_SAMPLES);
+        }
+    }
 }
 END_TEST
 
@@ -339,6 +372,7 @@ SUITE("faultloc_samples")
     TEST(other_jobs_have_other_instants);
     TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample);
     TEST(old_samples_are_forgotten);
+    TEST(blocks_count_the_samples_that_are_known);
     TEST(a_stay_lasts_while_no_call_ends);
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);

@@ -576,8 +576,47 @@ START_TEST(what_ranks_do_outside_means)
 }
 END_TEST
 
+static const struct {
+    uint8_t slowed;
+    double lost, percent;
+    const char *sign;
+} slowed[] = {
+    {RULES_SLOWED_NONE, 90, 90, NULL},
+    {RULES_SLOWED_THROTTLED, 11, 45, "straggler/quota"},
+    {RULES_SLOWED_THROTTLED, 10, 99, NULL},
+    {RULES_SLOWED_BOUND, 11, 45, "straggler/shared-core"},
+    {RULES_SLOWED_PREEMPTED, 11, 45, "straggler/preempted"},
+    {RULES_SLOWED_STOLEN, 11, 20, "straggler/stolen"},
+    {RULES_SLOWED_MEMORY, 11, 40, "straggler/paging"},
+    {RULES_SLOWED_CLOCK, 11, 45, "straggler/slow-clock"},
+    {RULES_SLOWED_CLOCK, 9, 45, NULL},
+};
+
+/* rows: what_slows_ranks_means COUNT(slowed) */
+START_TEST(what_slows_ranks_means)
+{
+    struct ftree_rules *rules = builtin();
+    const struct rules_sign *sign;
+    int32_t model;
+
+    sign = ftree_rules_decide_slowed(rules, slowed[_i].slowed, slowed[_i].lost, slowed[_i].percent,
+                                     &model);
+    if (slowed[_i].sign)
+        ck_assert_str_eq(sign->name, slowed[_i].sign);
+    else
+        ck_assert_ptr_null(sign);
+    ck_assert(!sign || ftree_rules_is_slowed(rules, sign->name));
+    ck_assert(!sign || !ftree_rules_is_outside(rules, sign->name));
+    ck_assert(!ftree_rules_is_slowed(rules, "straggler/throttled"));
+    ftree_rules_free(rules);
+}
+END_TEST
+
 static bool has_row(const char *sign)
 {
+    for (int i = 0; i < COUNT(slowed); i++)
+        if (slowed[i].sign && !strcmp(slowed[i].sign, sign))
+            return true;
     for (int i = 0; i < COUNT(outside); i++)
         if (outside[i].sign && !strcmp(outside[i].sign, sign))
             return true;
@@ -725,7 +764,8 @@ START_TEST(every_part_is_of_use)
     }
     for (int32_t m = 0; m < rules->models; m++)
         ck_assert_msg(((models >> m & 1) != ftree_rules_by_waits(rules, m)) ||
-                          !strcmp(rules->model[m].name, "io-hang"), /* in both ways */
+                          !strcmp(rules->model[m].name, "io-hang") || /* in both ways */
+                          !strcmp(rules->model[m].name, "straggler"),
                       "no rule leads to %s, or needlessly", rules->model[m].name);
     for (int32_t s = 0; s < rules->strategies; s++)
         ck_assert_msg(strategies >> s & 1, "no rule asks by %s", rules->strategy[s].name);
@@ -868,6 +908,7 @@ SUITE("rules")
     TEST_ROWS(what_is_told_means, COUNT(told));
     TEST_ROWS(what_ranks_wait_for_means, COUNT(waits));
     TEST_ROWS(what_ranks_do_outside_means, COUNT(outside));
+    TEST_ROWS(what_slows_ranks_means, COUNT(slowed));
     TEST(the_tables_have_every_sign);
     TEST_ROWS(no_findings_accuse_who_speaks, 3 * 4 * 2);
     TEST(signs_are_as_reports_need_them);
