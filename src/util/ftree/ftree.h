@@ -567,6 +567,7 @@ struct ftree_stay {
 
 #define FTREE_BLOCK_SAMPLES 32 /* that are known */
 #define FTREE_BLOCKS_MAX 16
+#define FTREE_LAG_FAULTS_MAX 1000000
 
 /* What its kernel says that hinders a rank, since it was last asked.  Shares are in 1/1000; threads
  * but the first one are not known. */
@@ -580,7 +581,7 @@ struct ftree_lag {
     uint16_t stolen; /* share of its CPU's time that another virtual machine had */
     uint16_t stall; /* share of time in which tasks of its node waited for memory */
     uint16_t clock; /* of its CPU, of the nominal one; 0: not known */
-    uint32_t faults; /* pages that it waited for a disk for, a second */
+    uint32_t faults; /* pages that it waited for a disk for, a second; FTREE_LAG_FAULTS_MAX at most */
     int32_t beside; /* another rank that is bound to the same one core, FTREE_NONE */
 };
 

@@ -158,9 +158,18 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 #define STALL_MIN 400
 #define FAULTS_MIN 100 /* a second */
 
+/* What nodes say may be false: no number becomes larger than its kind can be. */
 static int32_t mean(int64_t sum, int64_t n)
 {
-    return n > 0 ? (int32_t) (sum / n) : 0;
+    int64_t m = n > 0 && sum > 0 ? sum / n : 0;
+
+    return m < FTREE_LAG_FAULTS_MAX ? (int32_t) m : FTREE_LAG_FAULTS_MAX;
+}
+
+/* Share of the CPU time which they want that they get. */
+static int32_t gets_of(const struct lag_answer *a)
+{
+    return a->wants > 0 ? mean(1000 * a->runs, a->wants) : 1000;
 }
 
 /* Percent that `own` is less than `others`. */
@@ -185,11 +194,9 @@ static enum lag_cause cause_of_cpu(const struct ftree_lag *l)
 static void explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
                     struct lag_found *f)
 {
-    int32_t gets = rest->wants > 0 ? (int32_t) (1000 * rest->runs / rest->wants) : 1000;
-
     f->lag = *l;
     f->cause = LAG_NOTHING;
-    f->slowed = l->wants < WANTS_MIN ? 0 : less_than(l->gets, gets);
+    f->slowed = l->wants < WANTS_MIN ? 0 : less_than(l->gets, gets_of(rest));
     if (f->slowed >= least) {
         f->cause = (uint8_t) cause_of_cpu(l);
         return;
@@ -237,5 +244,5 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
     out->before = mean(rest.before, rest.ranks);
     out->now = mean(rest.now, rest.ranks);
     out->lost = less_than(out->now, out->before);
-    out->gets = rest.wants > 0 ? (int32_t) (1000 * rest.runs / rest.wants) : 1000;
+    out->gets = gets_of(&rest);
 }

@@ -63,7 +63,6 @@ bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define SHARE_MAX 1000
-#define SUM_MAX ((int64_t) 1 << 52) /* of 1/1000 of all ranks, or of faults */
 #define LAG_BYTES (11 * 10)
 
 static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_bytes *out)
@@ -100,7 +99,7 @@ bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_b
     ftree_put_signed(&w, a->wants);
     ftree_put_signed(&w, a->runs);
     ftree_put_signed(&w, a->stolen);
-    ftree_put_signed(&w, a->faults < SUM_MAX ? a->faults : SUM_MAX);
+    ftree_put_signed(&w, a->faults);
     ftree_put_signed(&w, a->stall);
     ftree_put_signed(&w, a->clocks);
     ftree_put_signed(&w, a->clock);
@@ -124,9 +123,14 @@ static void get_lag(struct wire_codec *c, struct ftree_lag *l)
     l->stolen = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
     l->stall = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
     l->clock = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->faults = (uint32_t) ftree_get_within(c, 0, UINT32_MAX);
+    l->faults = (uint32_t) ftree_get_within(c, 0, FTREE_LAG_FAULTS_MAX);
     l->beside = (int32_t) ftree_get_within(c, FTREE_NONE, c->job->size - 1);
     l->measured = true;
+}
+
+static int64_t get_sum(struct wire_codec *c, int32_t ranks, int64_t most)
+{
+    return ftree_get_within(c, 0, most * ranks);
 }
 
 bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer *out)
@@ -136,16 +140,16 @@ bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer 
     if (!a)
         return false;
     a->ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->before = ftree_get_within(c, 0, SUM_MAX);
-    a->now = ftree_get_within(c, 0, SUM_MAX);
+    a->before = get_sum(c, a->ranks, SHARE_MAX);
+    a->now = get_sum(c, a->ranks, SHARE_MAX);
     a->measured = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->wants = ftree_get_within(c, 0, SUM_MAX);
+    a->wants = get_sum(c, a->measured, SHARE_MAX);
     a->runs = ftree_get_within(c, 0, a->wants);
-    a->stolen = ftree_get_within(c, 0, SUM_MAX);
-    a->faults = ftree_get_within(c, 0, SUM_MAX);
-    a->stall = ftree_get_within(c, 0, SUM_MAX);
-    a->clocks = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->clock = ftree_get_within(c, 0, SUM_MAX);
+    a->stolen = get_sum(c, a->measured, SHARE_MAX);
+    a->faults = get_sum(c, a->measured, FTREE_LAG_FAULTS_MAX);
+    a->stall = get_sum(c, a->measured, SHARE_MAX);
+    a->clocks = (int32_t) ftree_get_within(c, 0, a->measured);
+    a->clock = get_sum(c, a->clocks, SHARE_MAX);
     a->n = (int32_t) ftree_get_within(c, 0, LAG_RANKS_MAX);
     for (int32_t i = 0; i < a->n && !c->bad; i++)
         get_lag(c, &a->lag[i]);

@@ -105,9 +105,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        The significance of a verdict that a rank hangs outside MPI: what was observed must have a
-        smaller probability than this if the job is healthy; from 1e-12 to 0.1. A smaller value
-        needs more samples, and a verdict comes that much later.
+        The significance of a verdict that a rank hangs outside MPI, and of ranks that wait longer
+        than before: what was observed must have a smaller probability than this if the job is
+        healthy; from 1e-12 to 0.1. A smaller value needs more samples, and a verdict comes that
+        much later.
 
     - name        : MPIR_CVAR_FAULTLOC_REPORT
       category    : FAULTLOC

@@ -289,7 +289,7 @@ static void compare(const struct faultloc_lag_seen *b, const struct faultloc_lag
     lag->gets = ran + waited ? share(ran, ran + waited) : 1000;
     lag->throttled = share(grown(s->throttled, b->throttled), grown(s->periods, b->periods));
     lag->stolen = share(grown(s->stolen, b->stolen), grown(s->busy, b->busy));
-    lag->faults = faults < UINT32_MAX ? (uint32_t) faults : UINT32_MAX;
+    lag->faults = faults < FTREE_LAG_FAULTS_MAX ? (uint32_t) faults : FTREE_LAG_FAULTS_MAX;
 }
 
 /* False: out of memory. */
