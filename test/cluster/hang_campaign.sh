@@ -134,10 +134,11 @@ plan() {
     case $kind in
         io) args+=(--kind io --file "$folder/data") ;;
         first-phase) args+=(--kind "$kind" --seconds "$after") ;;
-        slow) args+=(--kind even --seconds $((moment + 4 * deadline))) ;;
+        slow) args+=(--kind even --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         straggle)
             victim=$((victim / ppn * ppn))
-            args+=(--kind hungry --rank $victim --seconds $((moment + 4 * deadline))) ;;
+            args+=(--kind hungry --rank $victim --seconds $((moment + 5 * deadline))
+                --until "$work/over") ;;
         stop2 | stop20 | host-stop20)
             args+=(--kind even --seconds $((moment + (lasts > 60 ? lasts / 2 : 30)))) ;;
         checkpoint) victim=0 args+=(--kind "$kind" --rank 0 --seconds "$lasts") ;;
@@ -260,6 +261,7 @@ await_slow() {
     relieve
     [ -z "$(verdicts)" ] || wait_until $((2 * deadline)) is_withdrawn_or_ended ||
         blame "not withdrawn in $((2 * deadline)) s"
+    : >"$work/over"
     wait_until $((3 * lasts + 600)) ended || blame "the job does not end"
 }
 

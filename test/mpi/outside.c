@@ -7,7 +7,7 @@
  * of the usual ways; then one of them does what outside_kinds.h has under the name of the kind.
  *
  * outside --kind K [--pattern P] [--after S] [--rank R] [--seconds S] [--work-ms M] [--late S]
- *         [--file F] [--seed N] [--limit S]
+ *         [--file F] [--seed N] [--limit S] [--until F]
  * outside --list
  *
  * --list     prints all kinds: name, class of the right verdict, function in the stack
@@ -20,6 +20,7 @@
  * --late     how long a checkpoint or a late rank takes, in seconds (10)
  * --file     what is read by the kind io
  * --seed     of what is drawn (1)
+ * --until    a kind that does not hang ends when this file exists, at the latest after --seconds
  * --limit    ranks that are still there after so many seconds are ended by SIGALRM (3600)
  *
  * Standard output gets "EXPECT user-code-hang R" or "EXPECT none"; when the rank is about to hang,
@@ -118,6 +119,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     alarm((unsigned) tu_number(argc, argv, "--limit", 3600));
     pattern_begin("outside");
+    me.until = tu_string(argc, argv, "--until", "");
     me.end = tu_now() + 1e9; /* until all are in their loop */
     tu_hello(me.rank);
     rest_while_idle(2000);

@@ -10,8 +10,8 @@
 
 /* ---- one rank waits longer than it ever did -------------------------------------------------- */
 
-#define RECENT 2 /* blocks */
-#define PAIRS_MIN 2 /* of blocks before */
+#define RECENT 2 /* blocks; and twice that, in which a smaller loss shows */
+#define WINDOWS_MIN 2 /* as long, before */
 #define KEPT_PERCENT 90 /* who has kept more has not lost what matters */
 
 static double log_choose(int n, int k)
@@ -30,31 +30,42 @@ static double chance_of(int now, int before, int n)
     return p;
 }
 
+static int sum_of(const uint8_t *block, int32_t n)
+{
+    int sum = 0;
+
+    for (int32_t i = 0; i < n; i++)
+        sum += block[i];
+    return sum;
+}
+
+static bool has_lost_in(const uint8_t *block, int32_t n, int32_t recent, double alpha)
+{
+    int now, least = INT32_MAX;
+
+    if (n < recent * (1 + WINDOWS_MIN))
+        return false;
+    now = sum_of(block, recent);
+    for (int32_t i = recent; i + recent <= n; i += recent)
+        if (sum_of(block + i, recent) < least)
+            least = sum_of(block + i, recent);
+    return 100 * now <= KEPT_PERCENT * least &&
+           chance_of(now, least, recent * FTREE_BLOCK_SAMPLES) < alpha;
+}
+
 bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
 {
-    int now, least = INT32_MAX, pairs = 0;
-
-    if (n < RECENT)
-        return false;
-    now = block[0] + block[1];
-    for (int32_t i = RECENT; i + 1 < n; i += 2, pairs++)
-        if (block[i] + block[i + 1] < least)
-            least = block[i] + block[i + 1];
-    return pairs >= PAIRS_MIN && 100 * now <= KEPT_PERCENT * least &&
-           chance_of(now, least, RECENT * FTREE_BLOCK_SAMPLES) < alpha;
+    return has_lost_in(block, n, RECENT, alpha) || has_lost_in(block, n, 2 * RECENT, alpha);
 }
 
 void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
 {
-    int32_t now = 0, before = 0;
-
     l->before = l->now = LAG_UNKNOWN;
-    if (n < RECENT + 2 * PAIRS_MIN)
+    if (n < RECENT * (1 + WINDOWS_MIN))
         return;
-    for (int32_t i = 0; i < n; i++)
-        *(i < RECENT ? &now : &before) += block[i];
-    l->now = (uint16_t) (1000 * now / (RECENT * FTREE_BLOCK_SAMPLES));
-    l->before = (uint16_t) (1000 * before / ((n - RECENT) * FTREE_BLOCK_SAMPLES));
+    l->now = (uint16_t) (1000 * sum_of(block, RECENT) / (RECENT * FTREE_BLOCK_SAMPLES));
+    l->before = (uint16_t) (1000 * sum_of(block + RECENT, n - RECENT) /
+                            ((n - RECENT) * FTREE_BLOCK_SAMPLES));
 }
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
