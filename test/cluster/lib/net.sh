@@ -295,9 +295,8 @@ cluster_down() {
 runtime_dir() { echo "$(state_dir)/runtime"; }
 
 # host_exec HOST COMMAND...: runs the command as on that host: its network, its name, its shared
-# memory (the login host has the machine's own); and the CPU quotas of cgroups, as a real host has
-# them, below /sys, which "ip netns exec" mounts anew. Replaces this process; call it in a subshell
-# to come back.
+# memory (the login host has the machine's own). Replaces this process; call it in a subshell to
+# come back.
 host_exec() {
     local host=$1 shm
     shift
@@ -307,14 +306,8 @@ host_exec() {
     [ "$host" != login ] || shm=/dev/shm
     # shellcheck disable=SC2016
     exec ip netns exec "$(ns_of "$host")" unshare --uts --ipc sh -c \
-        'hostname "$1" && mount --bind "$2" /dev/shm || exit 1
-        if [ "$(stat -fc %T "$3" 2>/dev/null)" = cgroup2fs ]; then
-            mount -t cgroup2 none "$3"
-        else
-            mount -t tmpfs none "$3" && mkdir "$3/cpu" && mount -t cgroup -o cpu none "$3/cpu"
-        fi 2>/dev/null
-        shift 3; exec "$@"' \
-        sh "$host" "$shm" /sys/fs/cgroup "$@"
+        'hostname "$1" && mount --bind "$2" /dev/shm || exit 1; shift 2; exec "$@"' \
+        sh "$host" "$shm" "$@"
 }
 
 # power_off HOST: the links first, at both ends: nothing of the dying processes (FIN, RST) may get
