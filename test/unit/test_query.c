@@ -324,7 +324,31 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
     }
 }
 
-static struct ftree_bytes sample(struct world *w)
+static void add_lags(struct ftree *ft, struct query_answer *a)
+{
+    struct lag_answer some = {0};
+
+    for (int32_t i = 0; i < 14; i++) {
+        struct ftree_lag l = {.rank = i,
+                              .before = 600,
+                              .now = (uint16_t) (60 * i),
+                              .measured = i > 2,
+                              .wants = 900,
+                              .gets = (uint16_t) (70 * i),
+                              .throttled = 3,
+                              .stolen = 4,
+                              .stall = 5,
+                              .clock = 800,
+                              .faults = 70000,
+                              .beside = i - 3};
+        ftree_lag_add(&some, &l);
+    }
+    ck_assert(query_lags_merge(ft, a, &some));
+}
+
+static const uint8_t kinds[] = {FTREE_QUERY_HANG, FTREE_QUERY_LAG};
+
+static struct ftree_bytes sample(struct world *w, uint8_t kind)
 {
     struct ftree *ft = w->node[0].ft;
     struct ftree_bytes bytes = {0};
@@ -340,7 +364,8 @@ static struct ftree_bytes sample(struct world *w)
     a.suspicions = 1;
     a.suspicion[0] = (struct ftree_suspicion){.node = 4, .switch_ = FTREE_NONE, .by = 1};
     add_hang(ft, &a.hang);
-    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_HANG, true, &bytes));
+    add_lags(ft, &a);
+    ck_assert(query_answer_put(ft, &a, kind, true, &bytes));
     query_answer_clear(ft, &a);
     return bytes;
 }
@@ -349,19 +374,17 @@ START_TEST(an_answer_comes_back_as_it_was)
 {
     struct world *w = begin(shape_binary(7, 2));
     struct ftree *ft = w->node[0].ft;
-    struct ftree_bytes bytes = sample(w), again = {0};
+    struct ftree_bytes bytes = sample(w, kinds[_i]), again = {0};
     struct query_answer a;
 
-    ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_HANG, bytes.items, (size_t) bytes.n,
-                                      &a),
+    ck_assert_int_eq(query_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) bytes.n, &a),
                      FTREE_OK);
-    ck_assert(query_answer_put(ft, &a, FTREE_QUERY_HANG, true, &again));
+    ck_assert(query_answer_put(ft, &a, kinds[_i], true, &again));
     ck_assert_int_eq(again.n, bytes.n);
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
     query_answer_clear(ft, &a);
     for (int32_t n = 0; n < bytes.n; n++) { /* cut anywhere */
-        ck_assert_int_eq(query_answer_get(ft, w->now, FTREE_QUERY_HANG, bytes.items, (size_t) n,
-                                          &a),
+        ck_assert_int_eq(query_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) n, &a),
                          FTREE_ERR_MALFORMED);
         query_answer_clear(ft, &a);
     }
@@ -379,11 +402,21 @@ static bool is_within(const struct ftree_spans *s, int32_t most)
     return ftree_spans_listed(s) <= s->count && s->count <= most;
 }
 
+static void judge(struct world *w, const struct lag_answer *a)
+{
+    struct lag_finding f;
+
+    ftree_lag_judge(a, true, &f);
+    REQUIRE(f.n <= LAG_RANKS_MAX && f.before <= 1000000 && f.lost <= 100);
+    for (int32_t i = 0; i < f.n; i++)
+        REQUIRE(f.found[i].lag.rank >= 0 && f.found[i].lag.rank < w->job.size);
+}
+
 START_TEST(spoilt_bytes_stay_within_bounds)
 {
     struct world *w = begin(shape_binary(7, 2));
     struct ftree *ft = w->node[0].ft;
-    struct ftree_bytes bytes = sample(w);
+    struct ftree_bytes bytes = sample(w, kinds[_i]);
     struct query_answer a;
     uint64_t random = 1;
 
@@ -395,8 +428,9 @@ START_TEST(spoilt_bytes_stay_within_bounds)
             random = random * 6364136223846793005u + 1442695040888963407u;
             copy[(random >> 33) % (uint64_t) bytes.n] = (uint8_t) (random >> 20);
         }
-        if (query_answer_get(ft, w->now, FTREE_QUERY_HANG, copy, (size_t) bytes.n, &a) ==
-            FTREE_OK) {
+        if (query_answer_get(ft, w->now, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
+            if (a.lags)
+                judge(w, a.lags);
             REQUIRE(a.hang.stays.n <= HANG_RANKS_MAX && a.hang.nodes <= w->job.nodes);
             for (int32_t i = 0; i < a.hang.stays.n; i++)
                 REQUIRE(a.hang.stays.items[i].rank >= i &&
@@ -425,7 +459,7 @@ START_TEST(messages_of_any_content_do_no_harm)
         struct wire_message m = {.type = types[turn % 4], .id = (uint32_t) turn + 1};
         for (size_t i = 0; i < sizeof(content); i++) {
             random = random * 6364136223846793005u + 1442695040888963407u;
-            content[i] = (uint8_t) (random >> 40) % (i == 0 ? 4 : 255);
+            content[i] = (uint8_t) (random >> 40) % (i == 0 ? FTREE_QUERY_COUNT + 1 : 255);
         }
         m.u.part = (struct wire_part){.number = (uint32_t) (turn % 7),
                                       .parts = 1,
@@ -479,8 +513,8 @@ SUITE("query")
     TEST(an_agent_that_stops_in_between_costs_a_deadline);
     TEST(while_a_job_ends);
     TEST(of_many_classes_the_largest_are_told);
-    TEST(an_answer_comes_back_as_it_was);
-    TEST(spoilt_bytes_stay_within_bounds);
+    TEST_ROWS(an_answer_comes_back_as_it_was, COUNT(kinds));
+    TEST_ROWS(spoilt_bytes_stay_within_bounds, COUNT(kinds));
     TEST(messages_of_any_content_do_no_harm);
     TEST(out_of_memory_ends_in_time);
 }

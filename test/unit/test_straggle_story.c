@@ -194,6 +194,27 @@ START_TEST(another_root_looks_at_it)
 }
 END_TEST
 
+/* rows: which allocation fails, and whether all that follow do */
+START_TEST(without_memory_nothing_false_is_said)
+{
+    struct world *w = begin(4);
+
+    run_blocks(2);
+    story.slow[6] = true;
+    run_blocks(1);
+    w->fail_alloc_in = 1 + _i / 2;
+    w->fail_on = _i % 2;
+    run_blocks(2);
+    w->fail_alloc_in = 0;
+    w->fail_on = false;
+    run_blocks(4);
+    ck_assert_int_le(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    for (int i = 0; i < w->reports; i++)
+        ck_assert_int_eq(w->report[i].rank, 6);
+}
+END_TEST
+
 /* ---- nobody is named ------------------------------------------------------------------------- */
 
 /* Its rank 0 has more to do from now on. */
@@ -256,6 +277,7 @@ SUITE("straggle_story")
     TEST(ranks_of_a_node_are_one_verdict);
     TEST(a_change_is_told);
     TEST(another_root_looks_at_it);
+    TEST_ROWS(without_memory_nothing_false_is_said, 120);
     TEST(nobody_is_named_without_an_explanation);
     TEST(a_program_that_waits_more_is_not_asked_for_ever);
     TEST(nobody_is_asked_while_all_is_well);

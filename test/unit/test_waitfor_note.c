@@ -113,6 +113,29 @@ START_TEST(while_a_verdict_stands_there_is_no_note)
 }
 END_TEST
 
+/* That a rank is slow does not explain that others stand still. */
+START_TEST(a_slow_rank_hides_no_stall)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_STRAGGLER,
+                              .kind = FTREE_KIND_RANK,
+                              .confidence = 900,
+                              .rule = "straggler/quota",
+                              .id = 7,
+                              .node = 1,
+                              .rank = 5,
+                              .switch_ = FTREE_NONE,
+                              .located = r->w->now};
+
+    for (int32_t n = 0; n < 4; n++)
+        ck_assert_int_eq(ftree_restore(r->w->node[n].ft, r->w->now, &v), FTREE_OK);
+    receive(r, 1, 14);
+    world_run(r->w, 12 * SECOND);
+    ck_assert_int_eq(r->w->notes, 1);
+    world_free(r->w);
+}
+END_TEST
+
 static void computes(struct ranks *r)
 {
     (void) r;
@@ -176,6 +199,7 @@ SUITE("waitfor_note")
     TEST(those_most_waited_for_are_first);
     TEST(another_rank_to_wait_for_begins_anew);
     TEST(while_a_verdict_stands_there_is_no_note);
+    TEST(a_slow_rank_hides_no_stall);
     TEST_ROWS(what_the_rank_does_is_said, 2);
     TEST(a_rank_in_short_waits_has_not_waited);
 }
