@@ -28,7 +28,7 @@ static const struct {
     {"too rare to tell", {0, 0, 2, 2, 3, 2}, 6, false},
     {"less in four blocks", {12, 12, 12, 12, 20, 20, 20, 20, 20, 20, 20, 20}, 12, true},
     {"in two of them that is chance", {12, 12, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20}, 12, false},
-    {"four blocks, and less than two such windows before", {12, 12, 12, 12, 20, 20, 20, 20}, 8, false},
+    {"four blocks after one such window", {12, 12, 12, 12, 20, 20, 20, 20}, 8, false},
     {"chance", {18, 17, 20, 21, 19, 20}, 6, false},
     {"it waits less", {30, 30, 20, 21, 19, 20}, 6, false},
     {"a tenth is less than that, and no more than chance", {29, 28, 32, 32, 32, 32}, 6, false},
@@ -132,8 +132,9 @@ static const struct {
     void (*slows)(struct ftree_lag *l);
     uint8_t cause;
     int32_t slowed;
-} causes[] = {{throttled, LAG_THROTTLED, 97}, {bound, LAG_BOUND, 50}, {preempted, LAG_PREEMPTED, 50},
-              {stolen, LAG_STOLEN, 30},       {pages, LAG_MEMORY, 50}, {stalled, LAG_MEMORY, 50},
+} causes[] = {{throttled, LAG_THROTTLED, 97}, {bound, LAG_BOUND, 50},
+              {preempted, LAG_PREEMPTED, 50}, {stolen, LAG_STOLEN, 30},
+              {pages, LAG_MEMORY, 50},        {stalled, LAG_MEMORY, 50},
               {cool, LAG_CLOCK, 60}};
 
 static struct lag_answer answer(int32_t ranks, const struct ftree_lag *l)

@@ -22,8 +22,7 @@ static struct story {
     uint8_t block[RANKS][FTREE_BLOCKS_MAX];
     bool slow[RANKS];
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
-    uint16_t gets;
-    uint16_t throttled;
+    struct ftree_lag by; /* what slows them */
     int looked;
     ftree_time measured[RANKS];
 } story;
@@ -50,8 +49,13 @@ static void lag(void *ctx, int32_t i, struct ftree_lag *l)
     l->clock = 1000;
     if (!story.slow[rank])
         return;
-    l->gets = story.gets;
-    l->throttled = story.throttled;
+    l->gets = story.by.gets;
+    l->throttled = story.by.throttled;
+    l->stolen = story.by.stolen;
+    l->stall = story.by.stall;
+    l->faults = story.by.faults;
+    l->clock = story.by.clock;
+    l->beside = story.by.beside;
 }
 
 static bool any_slow(void)
@@ -86,7 +90,9 @@ static struct world *begin(int32_t nodes)
 
     w->io.blocks = blocks;
     w->io.lag = lag;
-    story = (struct story){.w = w, .gets = 40, .throttled = 950};
+    story = (struct story){
+        .w = w,
+        .by = {.gets = 40, .throttled = 950, .clock = 1000, .beside = FTREE_NONE}};
     memset(story.block, 20, sizeof(story.block));
     return w;
 }
@@ -127,6 +133,53 @@ START_TEST(the_rank_that_others_wait_for_is_named)
 }
 END_TEST
 
+static const struct {
+    struct ftree_lag by;
+    const char *rule, *line;
+} causes[] = {
+    {{.gets = 400, .throttled = 500, .clock = 1000, .beside = 7}, "straggler/quota",
+     "rank 6: its cgroup's quota of CPU time used up in 50 % of the periods"},
+    {{.gets = 500, .clock = 1000, .beside = 7}, "straggler/shared-core",
+     "rank 6: bound to the same core as rank 7"},
+    {{.gets = 500, .clock = 1000, .beside = FTREE_NONE}, "straggler/preempted",
+     "rank 6: others run on its core"},
+    {{.gets = 1000, .stolen = 400, .clock = 1000, .beside = FTREE_NONE}, "straggler/stolen",
+     "rank 6: another virtual machine has its core for 40 % of the time"},
+    {{.gets = 1000, .faults = 900, .stall = 70, .clock = 1000, .beside = FTREE_NONE},
+     "straggler/paging",
+     "rank 6: 900 pages a second from a disk, memory short for 7 % of the time"},
+    {{.gets = 1000, .clock = 350, .beside = FTREE_NONE}, "straggler/slow-clock",
+     "rank 6: its core's clock at 35 % of the nominal one"},
+};
+
+START_TEST(what_slows_it_is_said)
+{
+    struct world *w = begin(4);
+
+    story.by = causes[_i].by;
+    story.slow[6] = true;
+    run_blocks(3);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_str_eq(w->report[0].rule, causes[_i].rule);
+    ck_assert_str_eq(w->report[0].evidence[2].detail, causes[_i].line);
+}
+END_TEST
+
+/* The same rank, and for another reason. */
+START_TEST(another_reason_is_told)
+{
+    struct world *w = begin(4);
+
+    story.slow[6] = true;
+    run_blocks(3);
+    story.by = causes[1].by;
+    run_blocks(12);
+    ck_assert_int_eq(w->reports, 2);
+    ck_assert_int_eq(w->withdrawals, 1);
+    ck_assert_str_eq(w->report[1].rule, causes[1].rule);
+}
+END_TEST
+
 START_TEST(it_is_withdrawn_when_it_is_over)
 {
     struct world *w = begin(4);
@@ -151,8 +204,8 @@ START_TEST(ranks_of_a_node_are_one_verdict)
     struct world *w = begin(4);
 
     story.slow[4] = story.slow[5] = story.slow[9] = true;
-    story.throttled = 0;
-    story.gets = 500;
+    story.by.throttled = 0;
+    story.by.gets = 500;
     run_blocks(3);
     ck_assert_int_eq(w->reports, 2);
     for (int i = 0; i < 2; i++) {
@@ -224,8 +277,8 @@ START_TEST(nobody_is_named_without_an_explanation)
 
     run_blocks(3);
     story.slow[6] = true;
-    story.gets = 1000;
-    story.throttled = 0;
+    story.by.gets = 1000;
+    story.by.throttled = 0;
     run_blocks(40);
     ck_assert_int_eq(w->reports, 0);
     ck_assert_int_ge(story.looked, 2 * RANKS);
@@ -273,6 +326,8 @@ END_TEST
 SUITE("straggle_story")
 {
     TEST_ROWS(the_rank_that_others_wait_for_is_named, COUNT(nodes_of));
+    TEST_ROWS(what_slows_it_is_said, COUNT(causes));
+    TEST(another_reason_is_told);
     TEST(it_is_withdrawn_when_it_is_over);
     TEST(ranks_of_a_node_are_one_verdict);
     TEST(a_change_is_told);

@@ -581,7 +581,7 @@ struct ftree_lag {
     uint16_t stolen; /* share of its CPU's time that another virtual machine had */
     uint16_t stall; /* share of time in which tasks of its node waited for memory */
     uint16_t clock; /* of its CPU, of the nominal one; 0: not known */
-    uint32_t faults; /* pages that it waited for a disk for, a second; FTREE_LAG_FAULTS_MAX at most */
+    uint32_t faults; /* pages a second that it waited for a disk for; FTREE_LAG_FAULTS_MAX at most */
     int32_t beside; /* another rank that is bound to the same one core, FTREE_NONE */
 };
 
@@ -630,7 +630,7 @@ enum ftree_query_kind {
     FTREE_QUERY_SET, /* a value for all nodes */
     FTREE_QUERY_HANG, /* samples and ranks outside MPI; the acting root asks for itself alone */
     FTREE_QUERY_STACKS, /* where ranks are in their code: ftree_query_stacks() */
-    FTREE_QUERY_LAG, /* who waits more than before, and what slows ranks; the core asks for itself */
+    FTREE_QUERY_LAG, /* who waits more than before, what slows ranks; the core asks for itself */
     FTREE_QUERY_COUNT
 };
 

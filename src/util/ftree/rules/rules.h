@@ -366,8 +366,8 @@ bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
 /* Purpose: likewise, and that they are blocked. */
 bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
 
-/* Purpose: the same where others wait again and again for ranks that are slow: RULES_SLOWED_THROTTLED
- * and so on; only models of straggler count.  Pure. */
+/* Purpose: the same where others wait again and again for ranks that are slow:
+ * RULES_SLOWED_THROTTLED and so on; only models of straggler count.  Pure. */
 const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rules, int slowed,
                                                    double lost, double percent, int32_t *model);
 

@@ -303,7 +303,9 @@ static void rest(struct ftree *ft, ftree_time now)
     s->answers = 0;
     s->asked = false;
     s->next = FTREE_NEVER;
-    s->rest = stands ? ftree_min(2 * s->rest + !s->rest * block_of(ft), REST_MAX * block_of(ft)) : 0;
+    s->rest = !stands     ? 0
+              : s->rest > 0 ? ftree_min(2 * s->rest, REST_MAX * block_of(ft))
+                            : block_of(ft);
     s->tries = s->has_lost && !stands && s->tries < TRIES ? s->tries + 1 : 0;
     if (ftree_is_leaving(ft) || !ftree_route_is_root(ft))
         return;

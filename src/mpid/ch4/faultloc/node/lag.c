@@ -72,7 +72,9 @@ static uint64_t number_of(const char *text, const char *key)
 
 static uint16_t share(uint64_t part, uint64_t whole)
 {
-    return whole == 0 ? 0 : part >= whole ? 1000 : (uint16_t) ((double) part * 1000 / (double) whole);
+    if (part >= whole)
+        return whole ? 1000 : 0;
+    return (uint16_t) ((double) part * 1000 / (double) whole);
 }
 
 /* ---- cgroups --------------------------------------------------------------------------------- */
@@ -120,7 +122,8 @@ static bool has_cpu(const char *controllers)
 /* "4:cpu,cpuacct:/job/7", or "0::/job/7" where there is one hierarchy for all. */
 static void add_cgroup(const char *sys, char *line, struct faultloc_lag_seen *s)
 {
-    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    char *controllers = strchr(line, ':');
+    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
 
     if (!path)
         return;
@@ -281,7 +284,8 @@ static uint64_t grown(uint64_t now, uint64_t before)
 static void compare(const struct faultloc_lag_seen *b, const struct faultloc_lag_seen *s,
                     struct ftree_lag *lag)
 {
-    uint64_t time = s->at - b->at, ran = grown(s->ran, b->ran), waited = grown(s->waited, b->waited);
+    uint64_t time = s->at - b->at, ran = grown(s->ran, b->ran);
+    uint64_t waited = grown(s->waited, b->waited);
     uint64_t faults = grown(s->faults, b->faults) * 1000 * FTREE_MS / time;
 
     lag->measured = true;
