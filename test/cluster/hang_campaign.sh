@@ -39,7 +39,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       late: a rank computes for --late seconds, once
                       first-phase: one rank computes for two minutes, the others wait in a call that
                       they were not in before
-                      slow: one rank gets 2 % of a CPU, by its cgroup, until it is found
+                      slow: one rank gets --percent of a CPU, by its cgroup, until it is found
                       straggle: two ranks, which compute all of their time, share a core until they
                       are found
                       stop2, stop20: all ranks are stopped for 2 or 20 s, and continued
@@ -56,6 +56,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       begin (60)
   --seconds S         a healthy job lasts so long (120)
   --late S            see late, and a checkpoint (10)
+  --percent N         see slow (2)
   --deadline S        how long to wait for a verdict (60), and twice that where ranks are slow
   --sample MS         MPIR_CVAR_FAULTLOC_SAMPLE_MS (400)
   --settle S          how long to watch for others after it (5)
@@ -72,9 +73,9 @@ END
 }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts=4 ppns=1 runs=1 seed=$((RANDOM % 30000))
-after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 abort='' keep='' json=''
+after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 percent=2 abort='' keep='' json=''
 read_options '--abort:abort --kinds=kinds --programs=programs --hosts=hosts --ppn=ppns --runs=runs
-    --seed=seed --after=after --seconds=lasts --late=late --deadline=deadline --settle=settle --sample=sample
+    --seed=seed --after=after --seconds=lasts --late=late --deadline=deadline --settle=settle --sample=sample --percent=percent
     --mpi=FAULTLOC_MPI --keep=keep --json=json' "$@"
 case $kinds in
     hangs) kinds=${hangs// /,} ;;
@@ -83,8 +84,9 @@ case $kinds in
 esac
 check_words kind "$kinds" "$all_kinds"
 check_words program "$programs" "$all_programs"
-check_values '--runs, --seed, --after, --seconds, --late, --settle, --sample and --deadline' '[0-9]+' \
-    "$runs" "$seed" "$after" "$lasts" "$late" "$settle" "$sample" "$deadline"
+check_values '--runs, --seed, --after, --seconds, --late, --settle and --deadline' '[0-9]+' "$runs" \
+    "$seed" "$after" "$lasts" "$late" "$settle" "$deadline"
+check_values '--sample and --percent' '[1-9][0-9]*' "$sample" "$percent"
 check_values '--ppn and --hosts' "$NUMBERS" "$ppns" "$hosts"
 "$cluster" check --quiet || exit
 need jq jq
@@ -192,12 +194,12 @@ can_limit() {
 }
 
 limit() {
-    DID="rank $victim at 2 %" EXPECT="straggler $victim withdrawn"
+    DID="rank $victim at $percent %" EXPECT="straggler $victim withdrawn"
     if [ -e "$quota/cpu.max" ]; then
-        echo "2000 100000" >"$quota/cpu.max"
+        echo "${percent}000 100000" >"$quota/cpu.max"
     else
         echo 100000 >"$quota/cpu.cfs_period_us"
-        echo 2000 >"$quota/cpu.cfs_quota_us"
+        echo "${percent}000" >"$quota/cpu.cfs_quota_us"
     fi
     pid_of "$victim" >"$quota/cgroup.procs"
 }
