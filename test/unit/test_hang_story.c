@@ -25,6 +25,7 @@ static struct story {
     uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
     bool out[RANKS];
     uint8_t what;
+    uint32_t call; /* in which they are stuck; 0: none */
     ftree_time longest, of_any; /* stays before: of those that hang, of the others */
     bool strange; /* the others wait in a call in which they were not seen before */
     int32_t cpu;
@@ -88,6 +89,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     if (!story.out[rank])
         return false;
     s->what = story.what;
+    s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = s->stay;
     s->longest = story.longest;
@@ -153,17 +155,24 @@ END_TEST
 
 static const struct {
     uint8_t what;
+    uint32_t call;
     uint8_t class_;
     const char *rule;
     ftree_time first, last; /* after the begin of the stay it is told */
     ftree_time end; /* and then, at the earliest, the job is ended */
-} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
+} kinds[] = {{FTREE_OUTSIDE_RUNS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 16 * SECOND, 600 * SECOND},
-             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
+             {FTREE_OUTSIDE_SLEEPS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
               2 * SECOND, 6 * SECOND, 60 * SECOND},
-             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
+             {FTREE_OUTSIDE_UNKNOWN, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 16 * SECOND, 600 * SECOND},
-             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
+             {FTREE_OUTSIDE_RUNS, CALL_BARRIER, FTREE_CLASS_MPI_HANG, "mpi-hang/burns-cpu",
+              12 * SECOND, 16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_SLEEPS, CALL_BARRIER, FTREE_CLASS_MPI_HANG, "mpi-hang/blocked",
+              2 * SECOND, 6 * SECOND, 60 * SECOND},
+             {FTREE_OUTSIDE_DISK, CALL_BARRIER, FTREE_CLASS_IO_HANG, "io-hang/never-comes",
+              12 * SECOND, 16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_DISK, 0, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
               16 * SECOND, 600 * SECOND}};
 
 START_TEST(what_it_does_there_says_which_class)
@@ -173,6 +182,7 @@ START_TEST(what_it_does_there_says_which_class)
     ftree_time began = w->now, end;
 
     story.what = kinds[_i].what;
+    story.call = kinds[_i].call;
     ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
     ck_assert_uint_ge(w->reported_at[0] - began + STEP,
                       kinds[_i].first); /* which is counted in steps */
@@ -185,6 +195,8 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.count, 3);
     ck_assert_int_eq(w->report[0].component.range[0].first, 5);
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
+                                 kinds[_i].call ? "rank 5 stuck in " : "rank 5 outside MPI for"));
 }
 END_TEST
 

@@ -141,8 +141,10 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state)
 {
-    return state->phase == FTREE_PHASE_OUTSIDE && state->call == 0 &&
-           !faultloc_board_slot(w->board, i)->many_threads;
+    if (faultloc_board_slot(w->board, i)->many_threads)
+        return false;
+    return state->call == 0 ? state->phase == FTREE_PHASE_OUTSIDE
+                            : state->phase == FTREE_PHASE_INSIDE && state->waiting >= STILL_NS;
 }
 
 /* A stay lasts from the first look that has seen it to the one that sees that it is over: a little
