@@ -236,6 +236,9 @@ START_TEST(a_call_without_progress_is_a_stay)
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 4800 * MS, 0, &stay));
     ck_assert_uint_eq(stay.stay, 800 * MS);
     ck_assert_uint_eq(stay.call, IN(RECV, 5) & FAULTLOC_CALL_MASK);
+    make_proc('t', "0"); /* its stacks are taken */
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 4900 * MS, 0, &stay));
+    ck_assert_uint_eq(stay.away, 900 * MS);
     slot->spins += 256;
     ck_assert(!look(slot, IN(RECV, 5), 5000 * MS));
     ck_assert(!faultloc_samples_stay(&nodes[0].samples, 5100 * MS, 0, &stay));
