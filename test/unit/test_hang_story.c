@@ -27,6 +27,7 @@ static struct story {
     uint8_t what;
     uint32_t call; /* in which they are stuck; 0: none */
     ftree_time longest, of_any; /* stays before: of those that hang, of the others */
+    bool alone; /* before, rank 3 alone was ever outside MPI */
     bool strange; /* the others wait in a call in which they were not seen before */
     int32_t cpu;
     uint64_t calls; /* of each rank */
@@ -47,6 +48,8 @@ static bool is_outside(int32_t rank, uint64_t instant)
 
     if (instant >= story.hangs)
         return story.out[rank];
+    if (story.alone && rank != 3)
+        return false;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return (x >> 33) % 10 < 6;
@@ -210,6 +213,29 @@ START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
 }
 END_TEST
 
+/* One outside MPI is nothing new to S_out, but a stay of that length is. rows: of a short history, of
+ * a long one */
+START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
+{
+    static const struct {
+        uint64_t samples;
+        ftree_time first, last;
+    } rows[] = {{50, 19 * SECOND, 24 * SECOND}, {300, 3 * SECOND, 7 * SECOND}};
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.alone = true;
+    story.since = BEFORE - rows[_i].samples;
+    ck_assert(world_run_until_reports(w, 1, 40 * SECOND));
+    ck_assert_uint_ge(w->reported_at[0] - began, rows[_i].first);
+    ck_assert_uint_le(w->reported_at[0] - began, rows[_i].last);
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/blocked");
+    ck_assert_int_eq(w->report[0].rank, 6);
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail,
+                                 "no rank was outside MPI for more than 1.0 s in "));
+}
+END_TEST
+
 /* What any rank has shown says when the job may be ended. */
 START_TEST(the_job_goes_on_for_ten_times_the_longest_stay)
 {
@@ -361,6 +387,7 @@ SUITE("hang_story")
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
+    TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
     TEST(one_that_was_blocked_works_again);

@@ -15,7 +15,8 @@
  * a call that makes no progress, which counts as outside from here on, the acting root asks all nodes for their samples, puts the history of S_out together and tests it.  If a healthy
  * job hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them
  * has ended a call in between the job is only slow; else the ranks that are outside MPI each time
- * are what hangs.  Each of these looks also brings the samples since, which are tested again.
+ * are what hangs.  Each of these looks also brings the samples since, which are tested again.  It
+ * does the same where a healthy job hardly ever shows so long a stay.
  *
  * The next question comes when so many samples can be there as are still needed, so a program that
  * keeps ranks waiting for long is asked ever more seldom.
@@ -49,6 +50,8 @@ struct waitfor_hang {
     struct hang_sweeps sweeps;
     struct hang_result result;
     struct hang_history history;
+    ftree_time stay, longest; /* outside MPI: of all ranks that are there now the shortest; any before */
+    int32_t before; /* samples that are known of the time before that stay */
 };
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
@@ -240,6 +243,19 @@ static void add_test(struct ftree *ft, ftree_time now, const struct hang_result 
     add_line(ft, now, v->node, line, v);
 }
 
+static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
+                     struct ftree_verdict *v)
+{
+    char line[FTREE_DETAIL_MAX];
+
+    snprintf(line, sizeof(line),
+             "no rank was outside MPI for more than %.1f s in %d samples; %.1f s have significance "
+             "%.1e",
+             (double) h->longest / 1e9, (int) h->before, (double) h->stay / 1e9,
+             ftree_hang_tail(h->before, h->longest, h->stay));
+    add_line(ft, now, v->node, line, v);
+}
+
 static void add_history(struct ftree *ft, ftree_time now, const struct hang_history *h,
                         struct ftree_verdict *v)
 {
@@ -318,7 +334,10 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
         first++;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_,
                        ftree_node_of(ft, s->stay[first].rank), s->stay[first].rank);
-    add_test(ft, now, &h->result, &v);
+    if (h->result.state == HANG_LIKELY)
+        add_test(ft, now, &h->result, &v);
+    else
+        add_tail(ft, now, h, &v);
     add_history(ft, now, &h->history, &v);
     for (int32_t i = first; i < s->count; i++) {
         if (!is_of_group(&s->stay[i], group))
@@ -433,11 +452,12 @@ static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     }
 }
 
-/* When enough samples can be there. */
+/* When enough samples can be there, or the stay is too long. */
 static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
     int32_t more = h->result.needed - h->result.run;
     ftree_time time = (ft->cfg.sample << h->result.doublings) * (ftree_time) (more > 0 ? more : 1);
+    ftree_time too_long = ftree_hang_tail_of(h->before, h->longest, ft->cfg.alpha);
 
     if (h->result.state == HANG_HEALTHY && h->result.run > 0 && time <= PAUSE_MAX &&
         h->result.needed != INT32_MAX) {
@@ -446,6 +466,39 @@ static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang 
     } else {
         rest(h, now);
     }
+    if (h->stay > 0 && too_long > h->stay)
+        h->next = ftree_min(h->next, now + too_long - h->stay);
+}
+
+static int32_t count_known(const int32_t *sample, int32_t n)
+{
+    int32_t known = 0;
+
+    for (int32_t i = 0; i < n; i++)
+        known += sample[i] != HANG_UNKNOWN;
+    return known;
+}
+
+/* Time before an instant that some node does not know counts for nobody. */
+static void note_stay(const struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
+                      const int32_t *sample, int32_t n)
+{
+    int32_t since = n;
+
+    while (since > 0 && sample[since - 1] != HANG_UNKNOWN)
+        since--;
+    h->stay = a->stays.n > 0 ? (ftree_time) (n - since) * ft->cfg.sample : 0;
+    h->longest = ftree_max(a->longest, LEAST_STAY);
+    FTREE_EACH(const struct ftree_stay, s, a->stays)
+        h->stay = ftree_min(h->stay, s->stay);
+    h->before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
+}
+
+/* By either of two tests a healthy job hardly ever shows the like. */
+static bool is_improbable(const struct ftree *ft, const struct waitfor_hang *h)
+{
+    return h->result.state == HANG_LIKELY ||
+           ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha;
 }
 
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
@@ -456,11 +509,12 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     ftree_hang_history_add(&h->history, a);
     n = ftree_hang_history_of(&h->history, sample);
     ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
+    note_stay(ft, h, a, sample, n);
     ftree_trace(ft,
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
                 h->result.doublings);
-    if (h->result.state == HANG_LIKELY)
+    if (is_improbable(ft, h))
         sweep(ft, now, h, a);
     else
         wait_for_more(ft, now, h);
