@@ -239,10 +239,13 @@ START_TEST(a_call_without_progress_is_a_stay)
     make_proc('t', "0"); /* its stacks are taken */
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 4900 * MS, 0, &stay));
     ck_assert_uint_eq(stay.away, 900 * MS);
+    slot->state = FAULTLOC_SLOT_FINALIZING; /* which makes none, and waits for all others */
+    ck_assert(!faultloc_samples_stay(&nodes[0].samples, 4950 * MS, 0, &stay));
+    slot->state = FAULTLOC_SLOT_RUNNING;
     slot->spins += 256;
     ck_assert(!look(slot, IN(RECV, 5), 5000 * MS));
     ck_assert(!faultloc_samples_stay(&nodes[0].samples, 5100 * MS, 0, &stay));
-    ck_assert_uint_eq(stay.longest, 1000 * MS);
+    ck_assert_uint_eq(stay.longest, 950 * MS);
     end_proc();
 }
 END_TEST

@@ -145,10 +145,13 @@ static bool makes_no_progress(const struct faultloc_seen *seen)
            seen->looked - seen->spins_since >= STILL_NS;
 }
 
+/* MPI_Finalize waits for all others without MPI's progress. */
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state)
 {
-    if (faultloc_board_slot(w->board, i)->many_threads)
+    const struct faultloc_slot *slot = faultloc_board_slot(w->board, i);
+
+    if (slot->many_threads || slot->state != FAULTLOC_SLOT_RUNNING)
         return false;
     return state->call == 0
                ? state->phase == FTREE_PHASE_OUTSIDE
