@@ -56,11 +56,17 @@ static void end_block(struct faultloc_samples *s)
     s->blocks += s->blocks < FTREE_BLOCKS_MAX;
 }
 
+/* Not so in an MPI call without progress: it may wait there. */
+static bool is_in_user_code(const struct faultloc_seen *seen)
+{
+    return seen->outside && !(seen->call & FAULTLOC_CALL_MASK);
+}
+
 /* True: a block is over. */
 static bool take_shares(struct faultloc_samples *s)
 {
     for (int32_t i = 0; s->share && i < s->watch->board->slots; i++)
-        s->share[i].out += s->watch->seen[i].outside != 0;
+        s->share[i].out += is_in_user_code(&s->watch->seen[i]);
     if (!s->share || ++s->known < FTREE_BLOCK_SAMPLES)
         return false;
     end_block(s);
@@ -204,6 +210,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
                                             faultloc_watch_is_familiar(w, state.call)};
     if (!faultloc_watch_is_outside(w, i, &state))
         return false;
+    stay->call = state.call;
     stay->stay = seen->looked - seen->counts;
     stay->away = seen->looked - seen->outside;
     did = moves(s, now, i, state.pid, &stay->cpu);
