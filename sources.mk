@@ -330,6 +330,7 @@ testlib_headers = \
 
 sim_sources = \
     tools/sim/agent.c \
+    tools/sim/alarms.c \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
@@ -338,6 +339,7 @@ sim_sources = \
     tools/sim/plan.c \
     tools/sim/plot.c \
     tools/sim/pool.c \
+    tools/sim/program.c \
     tools/sim/queue.c \
     tools/sim/replay.c \
     tools/sim/replay_command.c \
@@ -352,6 +354,7 @@ sim_sources = \
     tools/sim/units.c
 
 sim_headers = \
+    tools/sim/alarms.h \
     tools/sim/command.h \
     tools/sim/deadline.h \
     tools/sim/draw.h \
@@ -359,6 +362,7 @@ sim_headers = \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
+    tools/sim/program.h \
     tools/sim/queue.h \
     tools/sim/replay.h \
     tools/sim/result.h \
