@@ -459,9 +459,11 @@ unit_tests = \
     test/unit/test_setting \
     test/unit/test_side \
     test/unit/test_silence \
+    test/unit/test_sim_alarms \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_pool \
+    test/unit/test_sim_program \
     test/unit/test_sim_queue \
     test/unit/test_sim_replay \
     test/unit/test_sim_run \

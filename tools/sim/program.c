@@ -45,30 +45,39 @@ static ftree_time time_of(const struct sim_program *p, uint64_t seed, int32_t ra
     return p->shifted ? t + draw_mix(seed + (uint64_t) rank) % p->period : t;
 }
 
-static bool is_outside(const struct sim_program *p, uint64_t seed, int32_t rank, ftree_time t)
+/* How much of the iteration is over, less the share of it that ranks are outside MPI in. */
+static double past_share(const struct sim_program *p, uint64_t seed, ftree_time t, ftree_time own)
 {
     double share = p->out + p->drift * (0.5 - (double) (t % HOUR) / (double) HOUR);
-    uint64_t n;
 
-    t = time_of(p, seed, rank, t);
-    n = t / p->period;
-    share += p->common * drawn(seed, n, 0) + p->own * drawn(seed, n, 1 + (uint64_t) rank);
-    return (double) (t % p->period) < share * (double) p->period;
+    share += p->common * drawn(seed, own / p->period, 0);
+    return (double) (own % p->period) / (double) p->period - share;
+}
+
+static bool is_outside(const struct sim_program *p, uint64_t seed, int32_t rank, ftree_time t)
+{
+    ftree_time own = time_of(p, seed, rank, t);
+
+    return past_share(p, seed, t, own) <
+           p->own * drawn(seed, own / p->period, 1 + (uint64_t) rank);
 }
 
 int32_t sim_program_outside(const struct sim_program *p, uint64_t seed, int32_t first, int32_t n,
                             ftree_time t)
 {
+    double past = past_share(p, seed, t, t);
     int32_t out = 0;
 
+    if (!p->shifted && (past < -p->own / 2 || past >= p->own / 2)) /* all of them, or none */
+        return past < 0 ? n : 0;
     for (int32_t i = 0; i < n; i++)
         out += is_outside(p, seed, first + i, t);
     return out;
 }
 
-ftree_time sim_program_instant(uint64_t seed, ftree_time sample, uint64_t k)
+ftree_time sim_program_step(uint64_t seed, ftree_time sample, uint64_t k)
 {
-    return k * sample + draw_mix(seed ^ draw_mix(k)) % (sample / 2 + 1) - sample / 4;
+    return sample / 2 + draw_mix(seed ^ draw_mix(k)) % (sample + 1);
 }
 
 /* ---- in a run -------------------------------------------------------------------------------- */
@@ -115,22 +124,29 @@ static int32_t count_outside(const struct sim_run *r, int32_t node, ftree_time t
     return sim_program_outside(r->options->program, r->seed, node * per, per, t);
 }
 
-uint64_t sim_program_samples(const struct sim_run *r, int32_t node, int32_t *out, int32_t n)
+/* Those up to now. */
+static void go_on(struct sim_run *r)
 {
-    ftree_time now = time_in(r, r->now), sample = r->cfg.sample;
-    uint64_t last = now / sample + 1;
+    struct sim_instants *s = &r->instants;
+    ftree_time now = time_in(r, r->now), at = s->at[s->last % SIM_INSTANTS];
+
+    while ((at += sim_program_step(r->seed, r->cfg.sample, s->last + 1)) <= now)
+        s->at[++s->last % SIM_INSTANTS] = at;
+}
+
+uint64_t sim_program_samples(struct sim_run *r, int32_t node, int32_t *out, int32_t n)
+{
     int32_t phase = r->phases;
 
-    while (last > 0 && sim_program_instant(r->seed, sample, last) > now)
-        last--;
+    go_on(r);
     for (int32_t i = n - 1; i >= 0; i--) {
         uint64_t back = (uint64_t) (n - 1 - i);
-        out[i] = back >= last ? -1
-                              : count_outside(r, node,
-                                              sim_program_instant(r->seed, sample, last - back),
-                                              &phase);
+        out[i] = -1;
+        if (back < r->instants.last && back < SIM_INSTANTS)
+            out[i] = count_outside(r, node, r->instants.at[(r->instants.last - back) % SIM_INSTANTS],
+                                   &phase);
     }
-    return last;
+    return r->instants.last;
 }
 
 ftree_time sim_program_longest(const struct sim_run *r, int32_t rank)

@@ -41,9 +41,9 @@ const struct sim_program *sim_program_find(const char *name, size_t len);
 int32_t sim_program_outside(const struct sim_program *p, uint64_t seed, int32_t first, int32_t n,
                             ftree_time t);
 
-/* Purpose: when the k-th instant of samples is, from 1, since the program began: distances from half
- * of `sample` to one and a half, as those of agents. */
-ftree_time sim_program_instant(uint64_t seed, ftree_time sample, uint64_t k);
+/* Purpose: from one instant of samples to the k-th, from 1: half of `sample` to one and a half, as
+ * with agents. */
+ftree_time sim_program_step(uint64_t seed, ftree_time sample, uint64_t k);
 
 /* ---- in a run -------------------------------------------------------------------------------- */
 
@@ -53,12 +53,19 @@ struct sim_phase {
     int32_t rank;
 };
 
+/* The last instants of a run. */
+#define SIM_INSTANTS 2048
+struct sim_instants {
+    uint64_t last; /* number of the last one, 0: there was none */
+    ftree_time at[SIM_INSTANTS]; /* by number, since the program began */
+};
+
 /* Purpose: a phase begins; it ends. */
 void sim_program_waits_for(struct sim_run *r, int32_t rank);
 void sim_program_goes_on(struct sim_run *r);
 
 /* Purpose: as io->samples and io->stay, of a node. */
-uint64_t sim_program_samples(const struct sim_run *r, int32_t node, int32_t *out, int32_t n);
+uint64_t sim_program_samples(struct sim_run *r, int32_t node, int32_t *out, int32_t n);
 bool sim_program_stay(const struct sim_run *r, int32_t rank, struct ftree_stay *stay);
 
 /* Purpose: the longest stay outside MPI of a rank that is over. */

@@ -111,6 +111,7 @@ struct sim_run {
     struct sim_hit *hit; /* [lines of the script] */
     struct sim_phase *phase; /* [phases], of the program */
     int32_t phases;
+    struct sim_instants instants;
     ftree_time longest; /* of these, that is over */
     struct sim_program_tests tests; /* by all nodes */
     int32_t faults_left; /* beginnings and ends that are still to come */

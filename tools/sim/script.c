@@ -273,10 +273,11 @@ static int take_random_waits(struct reader *r, struct sim_fault *f)
 {
     static const char *const words[] = {"waits", "every", NULL}, *const more[] = {"of", "up", "to",
                                                                                   NULL};
+    bool phases = took(r, "phases");
     const char *at;
 
-    f->verb = is(r, "phases") ? SIM_RANDOM_PHASES : SIM_RANDOM_WAITS;
-    if (take_words(r, f->verb == SIM_RANDOM_PHASES ? words + 1 : words))
+    f->verb = phases ? SIM_RANDOM_PHASES : SIM_RANDOM_WAITS;
+    if (take_words(r, phases ? words + 1 : words))
         return FTREE_ERR_INVALID;
     at = r->word;
     if (take_time(r, &f->every) || take_words(r, more) || take_time(r, &f->by))
