@@ -30,25 +30,25 @@ static void count(void *ctx, uint64_t hour)
     ck_assert_uint_eq(hour, ++hours);
 }
 
-/* Of three hours of each program: no more alarms than alpha allows, with 97.5 %. rows: the
+/* Of ten hours of each program: no more alarms than alpha allows, with 97.5 %. rows: the
  * programs */
 START_TEST(a_healthy_program_is_hardly_ever_called_hung)
 {
-    struct sim_alarms a = {.program = &sim_programs[_i], .seed = 1, .hours = 3, .ranks = 64}, b = a;
+    struct sim_alarms a = {.program = &sim_programs[_i], .seed = 1, .hours = 10, .ranks = 64}, b = a;
     uint64_t tests = 0;
     double low, high;
 
     sim_alarms(&a, count, &hours);
-    ck_assert_uint_eq(hours, 3);
+    ck_assert_uint_eq(hours, 10);
     for (int i = 0; i < HANG_STATES; i++)
         tests += a.tests[i];
-    ck_assert_uint_eq(tests, 3 * 70);
+    ck_assert_uint_eq(tests, 10 * 17);
     ck_assert_uint_ge(a.tests[HANG_HEALTHY], tests / 2);
     ck_assert_uint_eq(a.alarms[0], a.tests[HANG_LIKELY]);
     for (int i = 0; i < ALARMS_LEVELS; i++) {
         sim_alarms_limits(a.alarms[i], &low, &high);
         ck_assert_double_le(low, sim_alphas[i] * (double) tests);
-        ck_assert(a.jobs[i] <= a.alarms[i] && a.jobs[i] <= 3);
+        ck_assert(a.jobs[i] <= a.alarms[i] && a.jobs[i] <= 10);
         ck_assert(i == 0 || a.alarms[i] <= a.alarms[i - 1]);
     }
     sim_alarms(&b, NULL, NULL);

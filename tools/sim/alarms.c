@@ -13,7 +13,7 @@
 
 #define SAMPLE (400 * FTREE_MS)
 #define OF_AN_HOUR 9000 /* instants */
-#define EVERY 128 /* tests of histories that have nearly all in common say hardly more than one */
+#define EVERY 512 /* tests of histories that have nearly all in common say hardly more than one */
 
 const double sim_alphas[ALARMS_LEVELS] = {0.01, 0.001, 0.0001};
 

@@ -16,7 +16,7 @@
 /*
  * How often the test of a history (ftree_hang_test()) says that a healthy program hangs.  S_out of a
  * program's ranks is drawn at the instants of samples, job after job of an hour each, and tested at
- * every 128th instant, whatever S_out is then.
+ * every 512th instant, whatever S_out is then.
  */
 
 #define ALARMS_LEVELS 3

@@ -56,7 +56,7 @@ static const char usage[] =
     "                     never comes is hung\n"
     "  --alpha A          significance of that (0.001)\n"
     "  --alarms HOURS     no job is simulated: S_out of --ranks (256) ranks is drawn for so long, and\n"
-    "                     tested every 51 s; a table of how often the test says that they hang, against\n"
+    "                     tested every 205 s; a table of how often the test says that they hang, against\n"
     "                     alpha; without --program: for each of them, HOURS in all\n"
     "Status\n"
     "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"

@@ -45,33 +45,46 @@ static ftree_time time_of(const struct sim_program *p, uint64_t seed, int32_t ra
     return p->shifted ? t + draw_mix(seed + (uint64_t) rank) % p->period : t;
 }
 
-/* How much of the iteration is over, less the share of it that ranks are outside MPI in. */
-static double past_share(const struct sim_program *p, uint64_t seed, ftree_time t, ftree_time own)
+/* An iteration: which one, and how much of it is over, less the share that ranks are outside MPI. */
+struct place {
+    uint64_t n;
+    double past;
+};
+
+static struct place place_of(const struct sim_program *p, uint64_t seed, ftree_time t,
+                             ftree_time own)
 {
     double share = p->out + p->drift * (0.5 - (double) (t % HOUR) / (double) HOUR);
+    struct place at = {.n = own / p->period};
 
-    share += p->common * drawn(seed, own / p->period, 0);
-    return (double) (own % p->period) / (double) p->period - share;
+    share += p->common * drawn(seed, at.n, 0);
+    at.past = (double) (own - at.n * p->period) / (double) p->period - share;
+    return at;
+}
+
+static bool is_outside_at(const struct sim_program *p, uint64_t seed, int32_t rank,
+                          const struct place *at)
+{
+    return at->past < p->own * drawn(seed, at->n, 1 + (uint64_t) rank);
 }
 
 static bool is_outside(const struct sim_program *p, uint64_t seed, int32_t rank, ftree_time t)
 {
-    ftree_time own = time_of(p, seed, rank, t);
+    struct place at = place_of(p, seed, t, time_of(p, seed, rank, t));
 
-    return past_share(p, seed, t, own) <
-           p->own * drawn(seed, own / p->period, 1 + (uint64_t) rank);
+    return is_outside_at(p, seed, rank, &at);
 }
 
 int32_t sim_program_outside(const struct sim_program *p, uint64_t seed, int32_t first, int32_t n,
                             ftree_time t)
 {
-    double past = past_share(p, seed, t, t);
+    struct place at = place_of(p, seed, t, t);
     int32_t out = 0;
 
-    if (!p->shifted && (past < -p->own / 2 || past >= p->own / 2)) /* all of them, or none */
-        return past < 0 ? n : 0;
-    for (int32_t i = 0; i < n; i++)
-        out += is_outside(p, seed, first + i, t);
+    if (!p->shifted && (at.past < -p->own / 2 || at.past >= p->own / 2)) /* all of them, or none */
+        return at.past < 0 ? n : 0;
+    for (int32_t i = first; i < first + n; i++)
+        out += p->shifted ? is_outside(p, seed, i, t) : is_outside_at(p, seed, i, &at);
     return out;
 }
 
