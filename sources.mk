@@ -386,6 +386,7 @@ unit_tests = \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_child \
     test/unit/test_faultloc_delivery \
     test/unit/test_faultloc_exec \
     test/unit/test_faultloc_handler \
