@@ -25,6 +25,8 @@ static struct story {
     uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
     bool out[RANKS];
     uint8_t what;
+    int32_t other; /* of those this rank does */
+    uint8_t other_does; /* that */
     ftree_time longest, of_any; /* stays before: of those that hang, of the others */
     bool strange; /* the others wait in a call in which they were not seen before */
     int32_t cpu;
@@ -87,7 +89,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
         s->calls += w->now / SECOND;
     if (!story.out[rank])
         return false;
-    s->what = story.what;
+    s->what = rank == story.other ? story.other_does : story.what;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = s->stay;
     s->longest = story.longest;
@@ -108,6 +110,7 @@ static struct world *begin(int32_t nodes, int32_t first, int32_t last)
                            .of_any = SECOND,
                            .cpu = FTREE_CPU_UNKNOWN,
                            .calls = 77,
+                           .other = FTREE_NONE,
                            .gap_of = FTREE_NONE};
     story.hangs = instant_of(r->w->now);
     for (int32_t i = 0; i < RANKS; i++) {
@@ -185,6 +188,24 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.count, 3);
     ck_assert_int_eq(w->report[0].component.range[0].first, 5);
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
+}
+END_TEST
+
+/* Two wait for a third, in a file or a pipe: they are not blocked before that one is.  rows: it
+ * computes, it reads from a disk */
+START_TEST(one_that_works_speaks_for_those_with_it)
+{
+    struct world *w = begin(4, 5, 7);
+    ftree_time began = w->now;
+
+    story.other = 6;
+    story.other_does = _i ? FTREE_OUTSIDE_DISK : FTREE_OUTSIDE_RUNS;
+    ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, _i ? "io-hang/never-comes" : "user-code-hang/burns-cpu");
+    ck_assert_uint_ge(w->reported_at[0] - began + STEP, 12 * SECOND);
+    ck_assert_int_eq(w->report[0].rank, _i ? 6 : 5);
+    ck_assert_int_eq(w->report[0].component.count, _i ? 0 : 3);
+    ck_assert_uint_ge(w->report[0].located + w->report[0].holds_back - began, 599 * SECOND);
 }
 END_TEST
 
@@ -348,6 +369,7 @@ SUITE("hang_story")
 {
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
+    TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);

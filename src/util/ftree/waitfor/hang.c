@@ -157,18 +157,22 @@ static bool is_of_group(const struct ftree_stay *s, bool disk)
     return (s->what == FTREE_OUTSIDE_DISK) == disk;
 }
 
-/* What most of the group do. */
+/* What those of the group do who do most: where one is active the others may wait for it in a way
+ * that is not MPI's, and nobody is blocked. */
 static int what_they_do(const struct hang_sweep *s, bool disk)
 {
-    int count[RULES_OUTSIDE_UNKNOWN + 1] = {0}, most = RULES_OUTSIDE_NONE;
+    bool does[RULES_OUTSIDE_UNKNOWN + 1] = {false};
 
     for (int32_t i = 0; i < s->count; i++)
         if (is_of_group(&s->stay[i], disk))
-            count[outside_of(s->stay[i].what)]++;
-    for (int o = RULES_OUTSIDE_BURNING; o <= RULES_OUTSIDE_UNKNOWN; o++)
-        if (count[o] > count[most])
-            most = o;
-    return most;
+            does[outside_of(s->stay[i].what)] = true;
+    if (does[RULES_OUTSIDE_BURNING])
+        return RULES_OUTSIDE_BURNING;
+    if (does[RULES_OUTSIDE_UNKNOWN])
+        return RULES_OUTSIDE_UNKNOWN;
+    if (does[RULES_OUTSIDE_BLOCKED])
+        return RULES_OUTSIDE_BLOCKED;
+    return does[RULES_OUTSIDE_DISK_SLEEP] ? RULES_OUTSIDE_DISK_SLEEP : RULES_OUTSIDE_NONE;
 }
 
 static double percent_of(ftree_time stay, ftree_time longest)
@@ -328,11 +332,15 @@ static bool any_stopped(const struct hang_sweep *s)
     return false;
 }
 
-/* There is room for one verdict at a time; where ranks hang in both ways the disk is said, for the
- * others may wait for that. */
+/* The others may wait for the one that waits for a disk. */
+static bool any_on_disk(const struct hang_sweep *s)
+{
+    return what_they_do(s, true) != RULES_OUTSIDE_NONE;
+}
+
 static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
-    if (any_stopped(&h->sweeps.last) || (!say(ft, now, h, true) && !say(ft, now, h, false)))
+    if (any_stopped(&h->sweeps.last) || !say(ft, now, h, any_on_disk(&h->sweeps.last)))
         ftree_trace(
             ft,
             "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
@@ -352,15 +360,15 @@ static void look_again(struct ftree *ft, struct waitfor_hang *h, ftree_time now)
 static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct hang_sweep *s,
                          ftree_time now)
 {
-    ftree_time stay = ftree_min(shortest_stay(s, false), shortest_stay(s, true));
     ftree_time later = (HANG_SWEEPS - 1) * ft->cfg.sample; /* when the sweeps are over */
+    bool disk = any_on_disk(s);
     int32_t model;
 
     if (h->sweeping || s->count == 0 || s->count > HANG_RANKS_MAX || any_stopped(s) ||
-        find_sign(ft, s, false, later, &model) || find_sign(ft, s, true, later, &model))
+        find_sign(ft, s, disk, later, &model))
         return false;
     ftree_trace(ft, "  nobody has been outside MPI for long enough");
-    h->next = now + ftree_min(ftree_max(stay / 8, PAUSE_MIN), PAUSE_MAX);
+    h->next = now + ftree_min(ftree_max(shortest_stay(s, disk) / 8, PAUSE_MIN), PAUSE_MAX);
     return true;
 }
 
