@@ -22,33 +22,36 @@ START_TEST(limits_are_the_published_ones)
 }
 END_TEST
 
-static uint64_t hours;
+static uint64_t calls, hours;
 
-static void count(void *ctx, uint64_t hour)
+static void count(void *ctx, uint64_t now)
 {
-    ck_assert_ptr_eq(ctx, &hours);
-    ck_assert_uint_eq(hour, ++hours);
+    ck_assert_ptr_eq(ctx, &calls);
+    ck_assert_uint_ge(now, hours);
+    hours = now;
+    calls++;
 }
 
-/* Of ten hours of each program: no more alarms than alpha allows, with 97.5 %. rows: the
+/* Of twenty hours of each program: no more alarms than alpha allows, with 97.5 %. rows: the
  * programs */
 START_TEST(a_healthy_program_is_hardly_ever_called_hung)
 {
-    struct sim_alarms a = {.program = &sim_programs[_i], .seed = 1, .hours = 10, .ranks = 64}, b = a;
+    struct sim_alarms a = {.program = &sim_programs[_i], .seed = 1, .hours = 20, .ranks = 64},
+                      b = a;
     uint64_t tests = 0;
     double low, high;
 
-    sim_alarms(&a, count, &hours);
-    ck_assert_uint_eq(hours, 10);
+    sim_alarms(&a, count, &calls);
+    ck_assert_uint_eq(hours, 20);
     for (int i = 0; i < HANG_STATES; i++)
         tests += a.tests[i];
-    ck_assert_uint_eq(tests, 10 * 17);
-    ck_assert_uint_ge(a.tests[HANG_HEALTHY], tests / 2);
+    ck_assert_uint_eq(tests, calls);
+    ck_assert(tests > 200 && tests < 600); /* 436 samples each */
+    ck_assert_uint_gt(a.tests[HANG_HEALTHY], tests / 10);
     ck_assert_uint_eq(a.alarms[0], a.tests[HANG_LIKELY]);
     for (int i = 0; i < ALARMS_LEVELS; i++) {
         sim_alarms_limits(a.alarms[i], &low, &high);
         ck_assert_double_le(low, sim_alphas[i] * (double) tests);
-        ck_assert(a.jobs[i] <= a.alarms[i] && a.jobs[i] <= 10);
         ck_assert(i == 0 || a.alarms[i] <= a.alarms[i - 1]);
     }
     sim_alarms(&b, NULL, NULL);
@@ -62,8 +65,7 @@ START_TEST(a_table_and_json_have_what_was_counted)
                            .hours = 9,
                            .ranks = 64,
                            .tests = {1, 2, 996, 4},
-                           .alarms = {4, 2, 0},
-                           .jobs = {3, 2, 0}};
+                           .alarms = {4, 2, 0}};
     struct json_object *o = sim_alarms_json(&a);
     char text[1024] = "";
     FILE *f = fmemopen(text, sizeof(text), "w");
@@ -73,8 +75,8 @@ START_TEST(a_table_and_json_have_what_was_counted)
     sim_alarms_rows(f, &a);
     fclose(f);
     ck_assert_ptr_nonnull(strstr(text, "4.00e-03")); /* of the 1000 that could say so */
-    ck_assert_ptr_nonnull(strstr(text, "0.00e+00-  3.69e-03"));
-    ck_assert_ptr_nonnull(strstr(json_object_to_json_string(o), "\"hours_with_one\": 3"));
+    ck_assert_ptr_nonnull(strstr(text, "0.00e+00 to 3.69e-03"));
+    ck_assert_ptr_nonnull(strstr(json_object_to_json_string(o), "\"alarms\": 2"));
     json_object_put(o);
 }
 END_TEST

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #define SAMPLE (400 * FTREE_MS)
-#define OF_AN_HOUR 9000 /* instants */
-#define EVERY 512 /* tests of histories that have nearly all in common say hardly more than one */
+#define HOUR (3600 * 1000 * FTREE_MS)
 
 const double sim_alphas[ALARMS_LEVELS] = {0.01, 0.001, 0.0001};
 
@@ -24,44 +23,49 @@ static bool is_alarm(const struct hang_result *r, double alpha)
            r->run >= ftree_hang_needed(r->model.q, alpha);
 }
 
-static void test(struct sim_alarms *a, const int32_t *sample, int32_t n, uint64_t first,
-                 bool *alarmed)
+static void test(struct sim_alarms *a, const int32_t *sample, int32_t n)
 {
     struct hang_result r;
 
-    ftree_hang_test(sample, n, first, sim_alphas[0], &r);
+    ftree_hang_test(sample, n, 1, sim_alphas[0], &r);
     a->tests[r.state]++;
     a->doublings += (uint64_t) r.doublings;
     for (int i = 0; i < ALARMS_LEVELS; i++)
-        if (is_alarm(&r, sim_alphas[i])) {
-            a->alarms[i]++;
-            alarmed[i] = true;
-        }
+        a->alarms[i] += is_alarm(&r, sim_alphas[i]);
 }
 
-static void one_job(struct sim_alarms *a, uint64_t seed)
+static int32_t draw_length(struct draw *d)
 {
-    int32_t sample[OF_AN_HOUR];
-    bool alarmed[ALARMS_LEVELS] = {false};
-    ftree_time t = 0;
+    int32_t n = HANG_WINDOW;
 
-    for (int32_t i = 0; i < OF_AN_HOUR; i++) {
-        int32_t n = i < HANG_HISTORY_MAX ? i + 1 : HANG_HISTORY_MAX;
+    for (uint64_t k = draw_below(d, 7); k > 0; k--)
+        n *= 2;
+    return n + (int32_t) draw_below(d, (uint64_t) n + 1);
+}
+
+/* A job that is looked at from some time on; returns how long. */
+static ftree_time one_job(struct sim_alarms *a, struct draw *d)
+{
+    int32_t sample[HANG_HISTORY_MAX], n = draw_length(d);
+    ftree_time begin = draw_below(d, HOUR), t = begin;
+    uint64_t seed = draw_next(d);
+
+    for (int32_t i = 0; i < n; i++) {
         t += sim_program_step(seed, SAMPLE, (uint64_t) i + 1);
         sample[i] = sim_program_outside(a->program, seed, 0, a->ranks, t);
-        if (i % EVERY == EVERY - 1)
-            test(a, sample + i + 1 - n, n, (uint64_t) (i + 2 - n), alarmed);
     }
-    for (int i = 0; i < ALARMS_LEVELS; i++)
-        a->jobs[i] += alarmed[i];
+    test(a, sample, n);
+    return t - begin;
 }
 
-void sim_alarms(struct sim_alarms *a, void (*progress)(void *ctx, uint64_t hour), void *ctx)
+void sim_alarms(struct sim_alarms *a, void (*progress)(void *ctx, uint64_t hours), void *ctx)
 {
-    for (uint64_t hour = 0; hour < a->hours; hour++) {
-        one_job(a, draw_mix(a->seed + hour * 0x9e3779b97f4a7c15u));
+    struct draw d = draw_stream(a->seed, 1);
+
+    for (ftree_time t = 0; t < a->hours * HOUR;) {
+        t += one_job(a, &d);
         if (progress)
-            progress(ctx, hour + 1);
+            progress(ctx, t / HOUR);
     }
 }
 
@@ -105,8 +109,6 @@ struct row {
     double low, high; /* share of them, at 95 % */
 };
 
-/* The tests of one job have samples in common, so what is counted is not Poisson's where alarms
- * come in crowds; how many jobs had one shows that. */
 static struct row row_of(const struct sim_alarms *a, int i)
 {
     struct row r = {.tests = a->tests[HANG_HEALTHY] + a->tests[HANG_LIKELY]};
@@ -128,8 +130,8 @@ static uint64_t all_tests(const struct sim_alarms *a)
 
 void sim_alarms_head(FILE *f)
 {
-    fprintf(f, "%-8s %7s %10s %10s %9s %7s %8s %8s %10s %22s %8s\n", "program", "hours", "tests",
-            "too few", "no random", "doubled", "alpha", "alarms", "per test", "95 %", "hours with");
+    fprintf(f, "%-8s %7s %8s %8s %10s %7s %8s %8s %9s  %s\n", "program", "hours", "tests",
+            "too few", "not random", "doubled", "alpha", "alarms", "per test", "95 %");
 }
 
 void sim_alarms_rows(FILE *f, const struct sim_alarms *a)
@@ -139,11 +141,11 @@ void sim_alarms_rows(FILE *f, const struct sim_alarms *a)
     for (int i = 0; i < ALARMS_LEVELS; i++) {
         struct row r = row_of(a, i);
         fprintf(f,
-                "%-8s %7" PRIu64 " %10" PRIu64 " %10" PRIu64 " %9" PRIu64
-                " %7.2f %8g %8" PRIu64 " %10.2e %10.2e-%10.2e %8" PRIu64 "\n",
+                "%-8s %7" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 " %7.2f %8g %8" PRIu64
+                " %9.2e  %.2e to %.2e\n",
                 a->program->name, a->hours, all, a->tests[HANG_LEARNING], a->tests[HANG_NOT_RANDOM],
                 (double) a->doublings / (double) (all ? all : 1), sim_alphas[i], a->alarms[i],
-                (double) a->alarms[i] / (double) (r.tests ? r.tests : 1), r.low, r.high, a->jobs[i]);
+                (double) a->alarms[i] / (double) (r.tests ? r.tests : 1), r.low, r.high);
     }
     fflush(f);
 }
@@ -155,7 +157,6 @@ static struct json_object *level_json(const struct sim_alarms *a, int i)
 
     json_object_object_add(o, "alpha", json_object_new_double(sim_alphas[i]));
     json_object_object_add(o, "alarms", json_object_new_int64((int64_t) a->alarms[i]));
-    json_object_object_add(o, "hours_with_one", json_object_new_int64((int64_t) a->jobs[i]));
     json_object_object_add(o, "per_test_low", json_object_new_double(r.low));
     json_object_object_add(o, "per_test_high", json_object_new_double(r.high));
     return o;

@@ -55,9 +55,9 @@ static const char usage[] =
     "                     (10m) when the simulation begins, and nodes take samples of that: who then\n"
     "                     never comes is hung\n"
     "  --alpha A          significance of that (0.001)\n"
-    "  --alarms HOURS     no job is simulated: S_out of --ranks (256) ranks is drawn for so long, and\n"
-    "                     tested every 205 s; a table of how often the test says that they hang, against\n"
-    "                     alpha; without --program: for each of them, HOURS in all\n"
+    "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are drawn, so\n"
+    "                     long in all, and each is tested; a table of how often the test says that they\n"
+    "                     hang, at three alphas; without --program: for each of them, HOURS in all\n"
     "Status\n"
     "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"
     "                     status; without --fault and --script there is no fault then\n"
@@ -520,7 +520,7 @@ static int run_plot(struct command *c, FILE *table, struct json_object *list)
     return code;
 }
 
-static void alarms_progress(void *ctx, uint64_t hour)
+static void alarms_progress(void *ctx, uint64_t hours)
 {
     struct command *c = ctx;
     double now = seconds();
@@ -529,7 +529,7 @@ static void alarms_progress(void *ctx, uint64_t hour)
         return;
     c->shown = now;
     fprintf(stderr, "%sfaultloc simulate: hour %" PRIu64 ", %.0f s%s", c->on_terminal ? "\r" : "",
-            hour, now - c->begun, c->on_terminal ? "\033[K" : "\n");
+            hours, now - c->begun, c->on_terminal ? "\033[K" : "\n");
 }
 
 static void run_alarms(struct command *c, FILE *table, struct json_object *list)

@@ -39,10 +39,17 @@ static double drawn(uint64_t seed, uint64_t a, uint64_t b)
     return (double) (x >> 11) * 0x1p-53 - 0.5;
 }
 
+#define STAGES 16 /* of a pipeline: every 16th rank is at the same place */
+
+static int32_t stages_of(const struct sim_program *p)
+{
+    return p->shifted ? STAGES : 1;
+}
+
 /* The rank's own time. */
 static ftree_time time_of(const struct sim_program *p, uint64_t seed, int32_t rank, ftree_time t)
 {
-    return p->shifted ? t + draw_mix(seed + (uint64_t) rank) % p->period : t;
+    return p->shifted ? t + draw_mix(seed + (uint64_t) (rank % STAGES)) % p->period : t;
 }
 
 /* An iteration: which one, and how much of it is over, less the share that ranks are outside MPI. */
@@ -78,13 +85,15 @@ static bool is_outside(const struct sim_program *p, uint64_t seed, int32_t rank,
 int32_t sim_program_outside(const struct sim_program *p, uint64_t seed, int32_t first, int32_t n,
                             ftree_time t)
 {
-    struct place at = place_of(p, seed, t, t);
-    int32_t out = 0;
+    int32_t out = 0, stages = stages_of(p);
+    struct place at[STAGES];
 
-    if (!p->shifted && (at.past < -p->own / 2 || at.past >= p->own / 2)) /* all of them, or none */
-        return at.past < 0 ? n : 0;
+    for (int32_t i = 0; i < stages; i++)
+        at[i] = place_of(p, seed, t, time_of(p, seed, i, t));
+    if (stages == 1 && (at[0].past < -p->own / 2 || at[0].past >= p->own / 2)) /* all, or none */
+        return at[0].past < 0 ? n : 0;
     for (int32_t i = first; i < first + n; i++)
-        out += p->shifted ? is_outside(p, seed, i, t) : is_outside_at(p, seed, i, &at);
+        out += is_outside_at(p, seed, i, &at[i % stages]);
     return out;
 }
 

@@ -28,7 +28,7 @@ struct sim_program {
     double common; /* from one iteration to another, for all ranks, */
     double own; /* from rank to rank, */
     double drift; /* from the begin of an hour to its end, which is smaller */
-    bool shifted; /* ranks begin at different times, as in a pipeline */
+    bool shifted; /* its ranks are at different places of it, as in a pipeline of 16 stages */
 };
 
 #define SIM_PROGRAMS 8
