@@ -258,6 +258,7 @@ glue_headers = \
 
 handler_sources = \
     src/mpid/ch4/faultloc/handler/facts.c \
+    src/mpid/ch4/faultloc/handler/names.c \
     src/mpid/ch4/faultloc/handler/print.c \
     src/mpid/ch4/faultloc/handler/snapshot.c \
     src/mpid/ch4/faultloc/handler/syscalls.c \

@@ -13,7 +13,7 @@ cluster=$here/cluster
 . "$here/lib/campaign.sh"
 . "$here/lib/watch.sh"
 
-hangs="spin sleep mutex pipe io"
+hangs="spin sleep mutex pipe callback io"
 healthy="even phases uneven checkpoint late first-phase slow straggle stop2 stop20 host-stop20"
 all_kinds="$hangs $healthy"
 all_programs="alltoall halo pipeline master irregular"
@@ -32,6 +32,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
   --kinds K,K,...     these kinds (all), or hangs, or healthy:
                         $hangs
                         $healthy
+                      callback: in a function of the program that MPI calls
                       io: a file of a FUSE server that does not answer (test/mpi/stuck_fs.c)
                       late: a rank computes for --late seconds, once
                       first-phase: one rank computes for two minutes, the others wait in a call that

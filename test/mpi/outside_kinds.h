@@ -12,7 +12,7 @@
 #include <math.h>
 #include <pthread.h>
 
-/* The kinds of outside.c: what ranks do outside MPI.  A kind is judged by its table below. */
+/* The kinds of outside.c: what ranks do outside MPI, or in a function that MPI calls.  A kind is judged by its table below. */
 
 /* Stacks are looked at: a call at the end of a function is not to take its place. */
 #pragma GCC optimize("no-optimize-sibling-calls")
@@ -110,6 +110,24 @@ static void stay_io(void)
     (void) !read(fd, &c, 1);
 }
 
+static void stay_callback(MPI_Comm *comm, int *code, ...)
+{
+    (void) comm;
+    (void) code;
+    for (;;)
+        sleep(1000000);
+}
+
+/* Code of the program that MPI calls: the rank hangs inside an MPI function. */
+static void call_back(void)
+{
+    MPI_Errhandler handler;
+
+    MPI_Comm_create_errhandler(stay_callback, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER);
+}
+
 /* ---- they do not ----------------------------------------------------------------------------- */
 
 /* Phases of 0.1 to 60 s, each size as often as any other, in each rank some ten seconds apart. */
@@ -167,6 +185,7 @@ static const struct kind kinds[] = {
     {"sleep", "user-code-hang", stay_sleep, NULL, 0},
     {"mutex", "user-code-hang", stay_mutex, NULL, 0},
     {"pipe", "user-code-hang", stay_pipe, NULL, 0},
+    {"callback", "mpi-hang", call_back, NULL, 0},
     {"io", "io-hang", stay_io, NULL, 0},
     {"even", NULL, NULL, turn_none, 0},
     {"phases", NULL, NULL, turn_phases, 0},

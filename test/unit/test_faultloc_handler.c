@@ -93,6 +93,32 @@ START_TEST(a_line_of_syscall_is_read)
 }
 END_TEST
 
+static const struct {
+    const char *symbol, *name;
+} names[] = {
+    {"solve_", "solve_"},
+    {"memcpy@@GLIBC_2.14", "memcpy"},
+    {"", ""},
+    {"_Znonsense", "_Znonsense"},
+    {"_Z2CGRK6MatrixR4Data", "CG"},
+    {"_ZNK3net6Socket4readEPvm", "net::Socket::read"},
+    {"_Z4pushIiEvT_", "push<int>"},
+    {"_ZN12_GLOBAL__N_15innerEi", "(anonymous namespace)::inner"},
+    {"_ZN3FooclEi", "Foo::operator()"},
+    {"_ZN3FoocvbEv", "Foo::operator bool"},
+    {"_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()"},
+    {"_Z4workPFvvE.constprop.0", "work"},
+};
+
+START_TEST(functions_have_the_names_that_people_write)
+{
+    char name[HANDLER_TEXT_MAX];
+
+    handler_function(names[_i].symbol, name, sizeof(name));
+    ck_assert_str_eq(name, names[_i].name);
+}
+END_TEST
+
 START_TEST(calls_that_would_be_interrupted_are_known)
 {
     ck_assert_str_eq(handler_syscall(SYS_read)->name, "read");
@@ -400,6 +426,7 @@ SUITE("faultloc-handler")
     TEST(no_mount_is_found_in_nothing);
     TEST_ROWS(a_line_of_syscall_is_read, COUNT(call_rows));
     TEST(calls_that_would_be_interrupted_are_known);
+    TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
     TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
     TEST(one_that_is_stopped_stays_so_and_goes_on);
     TEST(no_signal_is_lost);

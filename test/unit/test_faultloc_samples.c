@@ -217,6 +217,39 @@ START_TEST(a_stay_lasts_while_no_call_ends)
 }
 END_TEST
 
+/* A call whose progress stands still is a stay, too: the loop of the other one turns. */
+START_TEST(a_call_without_progress_is_a_stay)
+{
+    struct faultloc_slot *slot;
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', "futex_wait_queue");
+    nodes[0].watch.proc_root = root;
+    slot = faultloc_board_slot(nodes[0].board, 0);
+    for (ftree_time t = 1000; t <= 3000; t += 500) {
+        slot->spins += 256;
+        ck_assert(!look(slot, IN(RECV, 5), t * MS));
+    }
+    ck_assert(!look(slot, IN(RECV, 5), 3900 * MS));
+    ck_assert(look(slot, IN(RECV, 5), 4000 * MS));
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 4800 * MS, 0, &stay));
+    ck_assert_uint_eq(stay.stay, 800 * MS);
+    ck_assert_uint_eq(stay.call, IN(RECV, 5) & FAULTLOC_CALL_MASK);
+    make_proc('t', "0"); /* its stacks are taken */
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 4900 * MS, 0, &stay));
+    ck_assert_uint_eq(stay.away, 900 * MS);
+    slot->state = FAULTLOC_SLOT_FINALIZING; /* which makes none, and waits for all others */
+    ck_assert(!faultloc_samples_stay(&nodes[0].samples, 4950 * MS, 0, &stay));
+    slot->state = FAULTLOC_SLOT_RUNNING;
+    slot->spins += 256;
+    ck_assert(!look(slot, IN(RECV, 5), 5000 * MS));
+    ck_assert(!faultloc_samples_stay(&nodes[0].samples, 5100 * MS, 0, &stay));
+    ck_assert_uint_eq(stay.longest, 950 * MS);
+    end_proc();
+}
+END_TEST
+
 static const struct {
     char state;
     uint8_t what;
@@ -357,6 +390,7 @@ SUITE("faultloc_samples")
     TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample);
     TEST(old_samples_are_forgotten);
     TEST(a_stay_lasts_while_no_call_ends);
+    TEST(a_call_without_progress_is_a_stay);
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));

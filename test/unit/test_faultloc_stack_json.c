@@ -68,6 +68,38 @@ START_TEST(calls_go_from_main_to_the_mpi_function)
 }
 END_TEST
 
+/* rows: a function of the program that MPI calls, a driver, a signal; and a transport, which is of no
+ * interest */
+static const struct {
+    const char *inner, *module;
+    int32_t calls;
+} insides[] = {{"reduce", "app", 5},
+               {"ibv_poll_cq", "libibverbs.so.1", 5},
+               {"__restore_rt", "libc.so.6", 5},
+               {"ucp_worker_progress", "libucp.so.0", 2},
+               {"epoll_wait", "libc.so.6", 2}};
+
+START_TEST(what_mpi_calls_is_shown)
+{
+    char text[512];
+    struct json_object *o;
+    struct ftree_call call[8];
+
+    snprintf(text, sizeof(text),
+             "{\"schema\":\"faultloc-handler/1\",\"threads\":[{\"frames\":["
+             "{\"function\":\"pause\",\"module\":\"libc.so.6\"},"
+             "{\"function\":\"%s\",\"module\":\"%s\"},"
+             "{\"function\":\"progress\",\"module\":\"libmpi.so.12\"},"
+             "{\"function\":\"MPI_Wait\",\"module\":\"libmpi.so.12\"},"
+             "{\"function\":\"main\",\"module\":\"app\"}]}]}",
+             insides[_i].inner, insides[_i].module);
+    o = check(text);
+    ck_assert_int_eq(faultloc_stack_calls(o, 0, call, 8), insides[_i].calls);
+    ck_assert_str_eq(call[1].function, "MPI_Wait");
+    json_object_put(o);
+}
+END_TEST
+
 static const char *const bad[] = {
     "", "null", "[]", "7", "{}", "{\"schema\":\"faultloc-handler/2\"}", "{\"schema\":7}",
     "{\"schema\":\"faultloc-handler/1\"} x",
@@ -149,6 +181,7 @@ SUITE("what faultloc-handler prints")
 {
     TEST(what_is_good_stays);
     TEST(calls_go_from_main_to_the_mpi_function);
+    TEST_ROWS(what_mpi_calls_is_shown, (int) (sizeof(insides) / sizeof(insides[0])));
     TEST_ROWS(what_is_none_is_refused, COUNT(bad));
     TEST(what_is_odd_is_left_out);
     TEST(spoilt_bytes_do_no_harm);

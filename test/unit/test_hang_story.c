@@ -27,7 +27,9 @@ static struct story {
     uint8_t what;
     int32_t other; /* of those this rank does */
     uint8_t other_does; /* that */
+    uint32_t call; /* in which they are stuck; 0: none */
     ftree_time longest, of_any; /* stays before: of those that hang, of the others */
+    bool alone; /* before, rank 3 alone was ever outside MPI */
     bool strange; /* the others wait in a call in which they were not seen before */
     int32_t cpu;
     uint64_t calls; /* of each rank */
@@ -48,6 +50,8 @@ static bool is_outside(int32_t rank, uint64_t instant)
 
     if (instant >= story.hangs)
         return story.out[rank];
+    if (story.alone && rank != 3)
+        return false;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return (x >> 33) % 10 < 6;
@@ -90,6 +94,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     if (!story.out[rank])
         return false;
     s->what = rank == story.other ? story.other_does : story.what;
+    s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = s->stay;
     s->longest = story.longest;
@@ -156,17 +161,24 @@ END_TEST
 
 static const struct {
     uint8_t what;
+    uint32_t call;
     uint8_t class_;
     const char *rule;
     ftree_time first, last; /* after the begin of the stay it is told */
     ftree_time end; /* and then, at the earliest, the job is ended */
-} kinds[] = {{FTREE_OUTSIDE_RUNS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
+} kinds[] = {{FTREE_OUTSIDE_RUNS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 16 * SECOND, 600 * SECOND},
-             {FTREE_OUTSIDE_SLEEPS, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
+             {FTREE_OUTSIDE_SLEEPS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
               2 * SECOND, 6 * SECOND, 60 * SECOND},
-             {FTREE_OUTSIDE_UNKNOWN, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
+             {FTREE_OUTSIDE_UNKNOWN, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 16 * SECOND, 600 * SECOND},
-             {FTREE_OUTSIDE_DISK, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
+             {FTREE_OUTSIDE_RUNS, CALL_BARRIER, FTREE_CLASS_MPI_HANG, "mpi-hang/burns-cpu",
+              12 * SECOND, 16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_SLEEPS, CALL_BARRIER, FTREE_CLASS_MPI_HANG, "mpi-hang/blocked",
+              2 * SECOND, 6 * SECOND, 60 * SECOND},
+             {FTREE_OUTSIDE_DISK, CALL_BARRIER, FTREE_CLASS_IO_HANG, "io-hang/never-comes",
+              12 * SECOND, 16 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_DISK, 0, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
               16 * SECOND, 600 * SECOND}};
 
 START_TEST(what_it_does_there_says_which_class)
@@ -176,6 +188,7 @@ START_TEST(what_it_does_there_says_which_class)
     ftree_time began = w->now, end;
 
     story.what = kinds[_i].what;
+    story.call = kinds[_i].call;
     ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
     ck_assert_uint_ge(w->reported_at[0] - began + STEP,
                       kinds[_i].first); /* which is counted in steps */
@@ -188,6 +201,8 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.count, 3);
     ck_assert_int_eq(w->report[0].component.range[0].first, 5);
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
+                                 kinds[_i].call ? "rank 5 stuck in " : "rank 5 outside MPI for"));
 }
 END_TEST
 
@@ -216,6 +231,29 @@ START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
     story.longest = 0;
     ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail, "no stay before"));
+}
+END_TEST
+
+/* One outside MPI is nothing new to S_out, but a stay of that length is. rows: of a short history, of
+ * a long one */
+START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
+{
+    static const struct {
+        uint64_t samples;
+        ftree_time first, last;
+    } rows[] = {{50, 19 * SECOND, 24 * SECOND}, {300, 3 * SECOND, 7 * SECOND}};
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.alone = true;
+    story.since = BEFORE - rows[_i].samples;
+    ck_assert(world_run_until_reports(w, 1, 40 * SECOND));
+    ck_assert_uint_ge(w->reported_at[0] - began, rows[_i].first);
+    ck_assert_uint_le(w->reported_at[0] - began, rows[_i].last);
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/blocked");
+    ck_assert_int_eq(w->report[0].rank, 6);
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail,
+                                 "no rank was outside MPI for more than 1.0 s in "));
 }
 END_TEST
 
@@ -371,6 +409,7 @@ SUITE("hang_story")
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
     TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
+    TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
     TEST(one_that_was_blocked_works_again);

@@ -363,7 +363,7 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
     }
     for (int i = 0; i < 3; i++) {
         struct ftree_stay *s = FTREE_PUSH(ft, a->stays);
-        *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .calls = 77,
+        *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .call = (uint32_t) i << 30, .calls = 77,
                                  .cpu = i - 1, .stay = FTREE_MS};
         strcpy(s->wchan, i == 1 ? "pipe_read" : "");
     }

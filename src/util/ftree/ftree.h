@@ -130,6 +130,7 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
     X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, NEVER, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0) \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
+    X(FTREE_CLASS_MPI_HANG, "mpi-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB) \
     X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_IS_WAIT | FTREE_ENDS_JOB) \
     X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
@@ -547,13 +548,14 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
 #define FTREE_CPU_UNKNOWN (-1)
 
-/* A rank's present stay outside MPI.  It is blocked if it sleeps, and has done nothing at all since
+/* A rank's present stay outside MPI, or in a call of it that makes no progress.  It is blocked if it sleeps, and has done nothing at all since
  * it was last looked at: no thread of it has used the CPU, had a page fault or a child that ended,
  * and the first one has not run.  It is in disk sleep also if it waits for a file system and may be
  * interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */
+    uint32_t call; /* that makes no progress; 0: it is outside MPI */
     bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
     int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */
     uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */

@@ -14,7 +14,7 @@
 # not as one that stands at the end.
 
 readonly CLASSES='node-outage|node-frozen|process-crash|process-stopped|nic-fault|link-fault'\
-'|switch-fault|network-degraded|user-code-hang|io-hang|deadlock|collective-mismatch|straggler'\
+'|switch-fault|network-degraded|user-code-hang|mpi-hang|io-hang|deadlock|collective-mismatch|straggler'\
 '|unknown'
 readonly VERDICT_LINE="^[0-9]+ \[faultloc\] ($CLASSES): "
 

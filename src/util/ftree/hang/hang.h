@@ -18,7 +18,8 @@
  * or state.
  *
  *     runs.c     are the samples random?  The runs test of Wald and Wolfowitz
- *     model.c    what is a suspicious sample, and how many of them in a row are too many?
+ *     model.c    what is a suspicious sample, and how many of them in a row are too many?  And which
+ *                stay is too long?
  *     history.c  both, applied to a history; with the interval doubled as long as it is not random
  *     sweeps.c   all ranks, looked at several times: does any of them still go on, and who is outside MPI?
  *
@@ -78,6 +79,19 @@ struct hang_model {
  * largest value up to that: where ranks hang, S_out is their number, and a healthy program may be
  * below it often. False: too few are known, or all are equal.  Pure. */
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
+
+/* ---- the longest stay ------------------------------------------------------------------------ */
+
+/* Purpose: the probability, at most, that a rank of a healthy program stays outside MPI for `stay`
+ * if at n random instants before none was in a stay of more than `longest`; 1 unless `stay` is
+ * longer.  Of n + 1 values each is as likely the largest, whatever their distribution, so one
+ * beyond the n others has the probability 1 / (n + 1); that it is c times as long has 1 / c of that,
+ * with a tail as heavy as 1 / x, of which there is no mean.  It says something where S_out does
+ * not: of few ranks that are hardly ever outside MPI one that hangs there changes little.  Pure. */
+double ftree_hang_tail(int32_t n, ftree_time longest, ftree_time stay);
+
+/* Purpose: the stay from which on that is less than alpha.  Pure. */
+ftree_time ftree_hang_tail_of(int32_t n, ftree_time longest, double alpha);
 
 /* ---- the test of a history ------------------------------------------------------------------- */
 

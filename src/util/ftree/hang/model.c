@@ -92,3 +92,15 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     out->q = out->f + out->d;
     return true;
 }
+
+double ftree_hang_tail(int32_t n, ftree_time longest, ftree_time stay)
+{
+    return stay > longest ? (double) longest / (double) stay / (n + 1.0) : 1;
+}
+
+ftree_time ftree_hang_tail_of(int32_t n, ftree_time longest, double alpha)
+{
+    double stay = (double) longest / alpha / (n + 1.0);
+
+    return stay < (double) FTREE_NEVER / 4 ? (ftree_time) stay + 1 : FTREE_NEVER;
+}

@@ -321,6 +321,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"switch-fault", " has failed", " have failed"},
         {"network-degraded", " is degraded", " are degraded"},
         {"user-code-hang", " hangs in user code", " hang in user code"},
+        {"mpi-hang", " hangs in MPI", " hang in MPI"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
         {"deadlock", " is in a deadlock", " wait for each other"},
         {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",

@@ -256,6 +256,7 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
                                                     const struct rules_stay *stay, int32_t *model)
 {
     uint64_t models = models_of_class(rules, FTREE_CLASS_USER_CODE_HANG) |
+                      models_of_class(rules, FTREE_CLASS_MPI_HANG) |
                       models_of_class(rules, FTREE_CLASS_IO_HANG);
     const struct rules_sign *sign;
     struct rules_facts f;
@@ -263,6 +264,7 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
 
     ftree_rules_no_facts(&f);
     f.value[RULES_FACT_OUTSIDE] = (uint8_t) outside;
+    f.value[RULES_FACT_IN_MPI] = stay->in_mpi ? RULES_YES : RULES_NO;
     f.number[RULES_NUMBER_STAY] = stay->percent;
     f.number[RULES_NUMBER_STAY_OF_ANY] = stay->of_any_percent;
     f.number[RULES_NUMBER_STAY_SECONDS] = stay->seconds;

@@ -62,8 +62,9 @@
  *                   need one of several), a rank that has called MPI_Finalize and that others wait
  *                   for, in a message (missing-partner) or a collective (behind), or collectives
  *                   that do not match (different)
- *   outside         of ranks that all others wait for, and that seem to hang outside MPI: what they do
- *                   there, as the kernel says */
+ *   outside         of ranks that all others wait for, and that seem to hang outside MPI, or in MPI
+ *                   without its progress: what they do there, as the kernel says
+ *   in-mpi          these are in MPI */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -86,7 +87,8 @@
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values) \
     X(RULES_FACT_WAITS, "waits", waits_values) \
-    X(RULES_FACT_OUTSIDE, "outside", outside_values)
+    X(RULES_FACT_OUTSIDE, "outside", outside_values) \
+    X(RULES_FACT_IN_MPI, "in-mpi", no_yes_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -338,10 +340,11 @@ struct rules_stay {
     double of_any_percent; /* that any rank of the job had */
     double seconds;
     double familiar_percent; /* of the ranks that wait: in a call that was seen on their node before */
+    bool in_mpi; /* those that seem to hang are in a call that makes no progress */
 };
 
 /* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only
- * models of user-code-hang and io-hang count.  Pure. */
+ * models of user-code-hang, mpi-hang and io-hang count.  Pure. */
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     const struct rules_stay *stay, int32_t *model);
 

@@ -124,6 +124,8 @@ static unsigned possible_values(const struct asked *a, int fact)
             return BIT(RULES_WAITS_NONE);
         case RULES_FACT_OUTSIDE: /* likewise */
             return BIT(RULES_OUTSIDE_NONE);
+        case RULES_FACT_IN_MPI:
+            return BIT(RULES_NO);
         default: /* known without asking */
             return all;
     }

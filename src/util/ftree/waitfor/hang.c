@@ -11,11 +11,12 @@
 #include <string.h>
 
 /*
- * A rank that never comes: hung or slow?  Where others wait for a rank outside MPI the acting root
- * asks all nodes for their samples, puts the history of S_out together and tests it.  If a healthy
+ * A rank that never comes: hung or slow?  Where others wait for a rank outside MPI, or for one in
+ * a call that makes no progress, which counts as outside from here on, the acting root asks all nodes for their samples, puts the history of S_out together and tests it.  If a healthy
  * job hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them
  * has ended a call in between the job is only slow; else the ranks that are outside MPI each time
- * are what hangs.  Each of these looks also brings the samples since, which are tested again.
+ * are what hangs.  Each of these looks also brings the samples since, which are tested again.  It
+ * does the same where a healthy job hardly ever shows so long a stay.
  *
  * The next question comes when so many samples can be there as are still needed, so a program that
  * keeps ranks waiting for long is asked ever more seldom.
@@ -49,15 +50,17 @@ struct waitfor_hang {
     struct hang_sweeps sweeps;
     struct hang_result result;
     struct hang_history history;
+    ftree_time stay, longest; /* outside MPI: of all ranks that are there now the shortest; any before */
+    int32_t before; /* samples that are known of the time before that stay */
 };
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
 
-/* A rank that others wait for, of which its agent says that it is not in MPI. */
+/* A rank that others wait for, of which its agent says that it did not answer. */
 static bool any_outside(const struct waitfor *w)
 {
     FTREE_EACH(waitfor_answer_of_rank, a, w->end_answers)
-        if ((*a)->seen == WAITFOR_UNABLE && !(*a)->since && (*a)->records == 0)
+        if ((*a)->seen == WAITFOR_UNABLE && (*a)->records == 0)
             return true;
     return false;
 }
@@ -151,28 +154,39 @@ static int outside_of(uint8_t what)
     }
 }
 
-/* Those in disk sleep are one group, the others another. */
-static bool is_of_group(const struct ftree_stay *s, bool disk)
+/* Each has a verdict of its own. */
+enum group { IN_DISK_SLEEP, IN_MPI, IN_USER_CODE, GROUPS };
+
+static bool is_of_group(const struct ftree_stay *s, enum group group)
 {
-    return (s->what == FTREE_OUTSIDE_DISK) == disk;
+    if (s->what == FTREE_OUTSIDE_DISK)
+        return group == IN_DISK_SLEEP;
+    return group == (s->call ? IN_MPI : IN_USER_CODE);
 }
 
-/* What those of the group do who do most: where one is active the others may wait for it in a way
- * that is not MPI's, and nobody is blocked. */
-static int what_they_do(const struct hang_sweep *s, bool disk)
+/* Ranks may wait for each other in a way that is not MPI's, so where one is active nobody is
+ * blocked. */
+static int what_they_do(const struct hang_sweep *s, enum group group)
 {
-    bool does[RULES_OUTSIDE_UNKNOWN + 1] = {false};
+    bool does[RULES_OUTSIDE_UNKNOWN + 1] = {false}, any = false;
 
-    for (int32_t i = 0; i < s->count; i++)
-        if (is_of_group(&s->stay[i], disk))
-            does[outside_of(s->stay[i].what)] = true;
+    for (int32_t i = 0; i < s->count; i++) {
+        any = any || is_of_group(&s->stay[i], group);
+        does[outside_of(s->stay[i].what)] = true;
+    }
+    if (!any)
+        return RULES_OUTSIDE_NONE;
+    if (group == IN_DISK_SLEEP)
+        return RULES_OUTSIDE_DISK_SLEEP;
     if (does[RULES_OUTSIDE_BURNING])
         return RULES_OUTSIDE_BURNING;
-    if (does[RULES_OUTSIDE_UNKNOWN])
-        return RULES_OUTSIDE_UNKNOWN;
-    if (does[RULES_OUTSIDE_BLOCKED])
-        return RULES_OUTSIDE_BLOCKED;
-    return does[RULES_OUTSIDE_DISK_SLEEP] ? RULES_OUTSIDE_DISK_SLEEP : RULES_OUTSIDE_NONE;
+    return does[RULES_OUTSIDE_UNKNOWN] ? RULES_OUTSIDE_UNKNOWN : RULES_OUTSIDE_BLOCKED;
+}
+
+/* The groups that may be accused: the others may wait for one that waits for a disk. */
+static int groups_of(const struct hang_sweep *s)
+{
+    return what_they_do(s, IN_DISK_SLEEP) ? IN_DISK_SLEEP + 1 : GROUPS;
 }
 
 static double percent_of(ftree_time stay, ftree_time longest)
@@ -180,42 +194,43 @@ static double percent_of(ftree_time stay, ftree_time longest)
     return 100.0 * (double) stay / (double) ftree_max(longest, LEAST_STAY);
 }
 
-static ftree_time shortest_stay(const struct hang_sweep *s, bool disk)
+static ftree_time shortest_stay(const struct hang_sweep *s, enum group group)
 {
     ftree_time least = FTREE_NEVER;
 
     for (int32_t i = 0; i < s->count; i++)
-        if (is_of_group(&s->stay[i], disk))
+        if (is_of_group(&s->stay[i], group))
             least = ftree_min(least, s->stay[i].stay);
     return least;
 }
 
 /* Of each number the least that any of the group has, or will have so much later. */
-static void find_stay(const struct hang_sweep *s, bool disk, ftree_time later,
+static void find_stay(const struct hang_sweep *s, enum group group, ftree_time later,
                       struct rules_stay *out)
 {
-    ftree_time least = shortest_stay(s, disk) + later;
+    ftree_time least = shortest_stay(s, group) + later;
 
-    *out = (struct rules_stay){.percent = percent_of(least, 0),
+    *out = (struct rules_stay){.in_mpi = group == IN_MPI,
+                               .percent = percent_of(least, 0),
                                .of_any_percent = percent_of(least, s->longest),
                                .seconds = (double) least / 1e9,
                                .familiar_percent = s->inside ? 100.0 * s->familiar / s->inside : 0};
     for (int32_t i = 0; i < s->count; i++)
-        if (is_of_group(&s->stay[i], disk) &&
+        if (is_of_group(&s->stay[i], group) &&
             percent_of(s->stay[i].stay + later, s->stay[i].longest) < out->percent)
             out->percent = percent_of(s->stay[i].stay + later, s->stay[i].longest);
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
 static const struct rules_sign *find_sign(const struct ftree *ft, const struct hang_sweep *s,
-                                          bool disk, ftree_time later, int32_t *model)
+                                          enum group group, ftree_time later, int32_t *model)
 {
-    int outside = what_they_do(s, disk);
+    int outside = what_they_do(s, group);
     struct rules_stay stay;
 
     if (outside == RULES_OUTSIDE_NONE)
         return NULL;
-    find_stay(s, disk, later, &stay);
+    find_stay(s, group, later, &stay);
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
 }
 
@@ -239,6 +254,19 @@ static void add_test(struct ftree *ft, ftree_time now, const struct hang_result 
     add_line(ft, now, v->node, line, v);
 }
 
+static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
+                     struct ftree_verdict *v)
+{
+    char line[FTREE_DETAIL_MAX];
+
+    snprintf(line, sizeof(line),
+             "no rank was outside MPI for more than %.1f s in %d samples; %.1f s have significance "
+             "%.1e",
+             (double) h->longest / 1e9, (int) h->before, (double) h->stay / 1e9,
+             ftree_hang_tail(h->before, h->longest, h->stay));
+    add_line(ft, now, v->node, line, v);
+}
+
 static void add_history(struct ftree *ft, ftree_time now, const struct hang_history *h,
                         struct ftree_verdict *v)
 {
@@ -255,17 +283,28 @@ static void add_history(struct ftree *ft, ftree_time now, const struct hang_hist
     add_line(ft, now, v->node, line, v);
 }
 
+/* "outside MPI", "stuck in MPI_File_read" */
+static void place_of(const struct ftree *ft, const struct ftree_stay *s, char *buf, size_t len)
+{
+    if (s->call == 0)
+        snprintf(buf, len, "outside MPI");
+    else
+        snprintf(buf, len, "stuck in %s",
+                 ft->io->call_name ? ft->io->call_name(s->call) : "MPI");
+}
+
 static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *s,
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], longest[32] = "no stay before", cpu[32] = "";
+    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", cpu[32] = "";
 
+    place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
     if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(cpu, sizeof(cpu), " (%d %% of a CPU)", (int) s->cpu);
-    snprintf(line, sizeof(line), "rank %d outside MPI for %.1f s (%s), %s%s%s%s", (int) s->rank,
+    snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s%s", (int) s->rank, place,
              (double) s->stay / 1e9, longest, words[s->what], cpu, *s->wchan ? " in " : "",
              s->wchan);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
@@ -278,12 +317,12 @@ static void set_time(const struct waitfor *w, const struct hang_sweep *s, struct
     v->symptoms = (uint32_t) s->count;
 }
 
-static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s, bool disk,
+static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s, enum group group,
                       struct ftree_verdict *v)
 {
-    bool blocked = what_they_do(s, disk) == RULES_OUTSIDE_BLOCKED;
+    bool blocked = what_they_do(s, group) == RULES_OUTSIDE_BLOCKED;
     ftree_time end = ftree_max(END_FACTOR * s->longest, blocked ? END_BLOCKED : END_ACTIVE);
-    ftree_time stay = shortest_stay(s, disk);
+    ftree_time stay = shortest_stay(s, group);
     char line[FTREE_DETAIL_MAX];
 
     v->holds_back = end > stay ? end - stay : 0;
@@ -293,29 +332,32 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep 
     add_line(ft, now, v->node, line, v);
 }
 
-static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, bool disk)
+static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, enum group group)
 {
     const struct hang_sweep *s = &h->sweeps.last;
     int32_t model = -1, first = 0, shown = 0;
-    const struct rules_sign *sign = find_sign(ft, s, disk, 0, &model);
+    const struct rules_sign *sign = find_sign(ft, s, group, 0, &model);
     struct ftree_verdict v;
 
     if (!sign)
         return false;
-    while (!is_of_group(&s->stay[first], disk))
+    while (!is_of_group(&s->stay[first], group))
         first++;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_,
                        ftree_node_of(ft, s->stay[first].rank), s->stay[first].rank);
-    add_test(ft, now, &h->result, &v);
+    if (h->result.state == HANG_LIKELY)
+        add_test(ft, now, &h->result, &v);
+    else
+        add_tail(ft, now, h, &v);
     add_history(ft, now, &h->history, &v);
     for (int32_t i = first; i < s->count; i++) {
-        if (!is_of_group(&s->stay[i], disk))
+        if (!is_of_group(&s->stay[i], group))
             continue;
         ftree_ranks_add(&v.component, s->stay[i].rank, s->stay[i].rank);
         if (shown++ < RANKS_SHOWN)
             add_rank(ft, now, &s->stay[i], &v);
     }
-    hold_back(ft, now, s, disk, &v);
+    hold_back(ft, now, s, group, &v);
     if (v.component.count == 1)
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;
@@ -332,15 +374,19 @@ static bool any_stopped(const struct hang_sweep *s)
     return false;
 }
 
-/* The others may wait for the one that waits for a disk. */
-static bool any_on_disk(const struct hang_sweep *s)
+/* There is room for one verdict at a time; where ranks hang in several ways the first of the groups
+ * that can be said is, for the others may wait for that. */
+static bool say_any(struct ftree *ft, ftree_time now, const struct waitfor_hang *h)
 {
-    return what_they_do(s, true) != RULES_OUTSIDE_NONE;
+    for (int group = 0; group < groups_of(&h->sweeps.last); group++)
+        if (say(ft, now, h, group))
+            return true;
+    return false;
 }
 
 static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
-    if (any_stopped(&h->sweeps.last) || !say(ft, now, h, any_on_disk(&h->sweeps.last)))
+    if (any_stopped(&h->sweeps.last) || !say_any(ft, now, h))
         ftree_trace(
             ft,
             "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
@@ -355,20 +401,38 @@ static void look_again(struct ftree *ft, struct waitfor_hang *h, ftree_time now)
     h->next = now + ft->cfg.sample;
 }
 
+static bool any_sign(const struct ftree *ft, const struct hang_sweep *s, ftree_time later)
+{
+    int32_t model;
+
+    for (int group = 0; group < groups_of(s); group++)
+        if (find_sign(ft, s, group, later, &model))
+            return true;
+    return false;
+}
+
+/* Of any group. */
+static ftree_time least_stay(const struct hang_sweep *s)
+{
+    ftree_time least = FTREE_NEVER;
+
+    for (int group = 0; group < groups_of(s); group++)
+        least = ftree_min(least, shortest_stay(s, group));
+    return least;
+}
+
 /* Sweeps are made once they can come to something: what a rank was seen to do may change in them,
  * how long it has been away grows.  Until then all are asked again after an eighth of that time. */
 static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct hang_sweep *s,
                          ftree_time now)
 {
     ftree_time later = (HANG_SWEEPS - 1) * ft->cfg.sample; /* when the sweeps are over */
-    bool disk = any_on_disk(s);
-    int32_t model;
 
     if (h->sweeping || s->count == 0 || s->count > HANG_RANKS_MAX || any_stopped(s) ||
-        find_sign(ft, s, disk, later, &model))
+        any_sign(ft, s, later))
         return false;
     ftree_trace(ft, "  nobody has been outside MPI for long enough");
-    h->next = now + ftree_min(ftree_max(shortest_stay(s, disk) / 8, PAUSE_MIN), PAUSE_MAX);
+    h->next = now + ftree_min(ftree_max(least_stay(s) / 8, PAUSE_MIN), PAUSE_MAX);
     return true;
 }
 
@@ -399,11 +463,12 @@ static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     }
 }
 
-/* When enough samples can be there. */
+/* When enough samples can be there, or the stay is too long. */
 static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
     int32_t more = h->result.needed - h->result.run;
     ftree_time time = (ft->cfg.sample << h->result.doublings) * (ftree_time) (more > 0 ? more : 1);
+    ftree_time too_long = ftree_hang_tail_of(h->before, h->longest, ft->cfg.alpha);
 
     if (h->result.state == HANG_HEALTHY && h->result.run > 0 && time <= PAUSE_MAX &&
         h->result.needed != INT32_MAX) {
@@ -412,6 +477,39 @@ static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang 
     } else {
         rest(h, now);
     }
+    if (h->stay > 0 && too_long > h->stay)
+        h->next = ftree_min(h->next, now + too_long - h->stay);
+}
+
+static int32_t count_known(const int32_t *sample, int32_t n)
+{
+    int32_t known = 0;
+
+    for (int32_t i = 0; i < n; i++)
+        known += sample[i] != HANG_UNKNOWN;
+    return known;
+}
+
+/* Time before an instant that some node does not know counts for nobody. */
+static void note_stay(const struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
+                      const int32_t *sample, int32_t n)
+{
+    int32_t since = n;
+
+    while (since > 0 && sample[since - 1] != HANG_UNKNOWN)
+        since--;
+    h->stay = a->stays.n > 0 ? (ftree_time) (n - since) * ft->cfg.sample : 0;
+    h->longest = ftree_max(a->longest, LEAST_STAY);
+    FTREE_EACH(const struct ftree_stay, s, a->stays)
+        h->stay = ftree_min(h->stay, s->stay);
+    h->before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
+}
+
+/* By either of two tests a healthy job hardly ever shows the like. */
+static bool is_improbable(const struct ftree *ft, const struct waitfor_hang *h)
+{
+    return h->result.state == HANG_LIKELY ||
+           ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha;
 }
 
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
@@ -422,11 +520,12 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     ftree_hang_history_add(&h->history, a);
     n = ftree_hang_history_of(&h->history, sample);
     ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
+    note_stay(ft, h, a, sample, n);
     ftree_trace(ft,
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
                 h->result.doublings);
-    if (h->result.state == HANG_LIKELY)
+    if (is_improbable(ft, h))
         sweep(ft, now, h, a);
     else
         wait_for_more(ft, now, h);

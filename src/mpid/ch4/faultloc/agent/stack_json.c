@@ -239,10 +239,37 @@ static bool is_start(const struct ftree_call *c)
     return false;
 }
 
-/* What is inside of an MPI function is of no interest to its caller. */
 static bool is_mpi(const struct ftree_call *c)
 {
     return c->function && !strncmp(c->function, "MPI_", 4);
+}
+
+/* Of the MPI library, of a transport, or of the C library. */
+static bool is_library(const struct ftree_call *c, const char *mpi)
+{
+    static const char *const begins[] = {"libuc", "libfabric", "libc.", "libc-", "libpthread",
+                                         "ld-",   "[vdso"};
+
+    if (!c->module || (mpi && !strcmp(c->module, mpi)))
+        return true;
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (!strncmp(c->module, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}
+
+/* What is inside of an MPI function is of no interest to its caller, unless MPI has called the
+ * program or a driver, or a signal has come. */
+static bool is_all_of_mpi(struct json_object *frames, size_t inside, const char *mpi)
+{
+    struct ftree_call c;
+
+    for (size_t f = 0; f < inside; f++) {
+        read_call(json_object_array_get_idx(frames, f), &c);
+        if (!is_library(&c, mpi) || (c.function && !strcmp(c.function, "__restore_rt")))
+            return false;
+    }
+    return true;
 }
 
 int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftree_call *call,
@@ -258,7 +285,7 @@ int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftre
         read_call(json_object_array_get_idx(frames, f - 1), &call[n]);
         if (n > 0 || !is_start(&call[n]))
             n++;
-        if (n > 0 && is_mpi(&call[n - 1]))
+        if (n > 0 && is_mpi(&call[n - 1]) && is_all_of_mpi(frames, f - 1, call[n - 1].module))
             break;
     }
     return n;

@@ -87,7 +87,8 @@ pid_t faultloc_stack_pid(struct json_object *process);
 bool faultloc_stack_is_whole(struct json_object *process);
 
 /* Purpose: the calls of thread i of a checked process, the outermost first, from main (or the
- * thread's own function) to the MPI function or the innermost one; the strings are the object's.
+ * thread's own function) to the MPI function, or to the innermost one where the thread is in none
+ * or MPI has called something; the strings are the object's.
  * Returns how many, 0: it has none; -1: there is no such thread. */
 int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftree_call *call,
                              int32_t room);

@@ -22,6 +22,7 @@
  *     syscalls.c  the numbers of system calls: names, and which have a file
  *     snapshot.c  registers and stack of each thread, which runs on at once
  *     unwind.c    from a snapshot to function, file and line (libdwfl)
+ *     names.c     C++ names as people write them
  *     print.c     JSON
  *
  * What a process does is bounded here and checked again by who reads it.
@@ -124,6 +125,12 @@ void handler_snapshot(struct handler_process *p, size_t bytes);
 /* Purpose: fills in the frames, from the snapshots; where there is no libdw, why there are none. */
 void handler_unwind(struct handler_process *p);
 bool handler_can_unwind(void);
+
+/* ---- names.c --------------------------------------------------------------------------------- */
+
+/* Purpose: a symbol as people write the function: of C++ without its parameters and the type that
+ * it returns, where the C++ library is there to tell. */
+void handler_function(const char *symbol, char *buf, size_t len);
 
 /* ---- print.c --------------------------------------------------------------------------------- */
 

@@ -108,15 +108,15 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
 {
     Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
     Dwfl_Line *line = m ? dwfl_module_getsrc(m, at) : NULL;
-    const char *slash, *module;
+    const char *slash, *module, *symbol;
 
     if (!m)
         return;
     module = dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     slash = module ? strrchr(module, '/') : NULL;
     copy(f->module, sizeof(f->module), slash ? slash + 1 : module);
-    copy(f->function, sizeof(f->function), dwfl_module_addrname(m, at));
-    f->function[strcspn(f->function, "@")] = '\0'; /* the version of a symbol */
+    symbol = dwfl_module_addrname(m, at);
+    handler_function(symbol ? symbol : "", f->function, sizeof(f->function));
     if (line)
         copy(f->file, sizeof(f->file), dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL));
 }

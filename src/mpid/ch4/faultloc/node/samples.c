@@ -164,6 +164,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
                                             faultloc_watch_is_familiar(w, state.call)};
     if (!faultloc_watch_is_outside(w, i, &state))
         return false;
+    stay->call = state.call;
     stay->stay = seen->looked - seen->counts;
     stay->away = seen->looked - seen->outside;
     did = moves(s, now, i, state.pid, &stay->cpu);

@@ -138,11 +138,24 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
     state->waiting = now - slot->wait_since_ns;
 }
 
+/* A stop in between, as for its stacks, is no progress. */
+static bool makes_no_progress(const struct faultloc_seen *seen)
+{
+    return seen->looked - seen->call_since >= STILL_NS &&
+           seen->looked - seen->spins_since >= STILL_NS;
+}
+
+/* MPI_Finalize waits for all others without MPI's progress. */
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state)
 {
-    return state->phase == FTREE_PHASE_OUTSIDE && state->call == 0 &&
-           !faultloc_board_slot(w->board, i)->many_threads;
+    const struct faultloc_slot *slot = faultloc_board_slot(w->board, i);
+
+    if (slot->many_threads || slot->state != FAULTLOC_SLOT_RUNNING)
+        return false;
+    return state->call == 0
+               ? state->phase == FTREE_PHASE_OUTSIDE
+               : state->phase == FTREE_PHASE_INSIDE && makes_no_progress(&w->seen[i]);
 }
 
 /* A stay lasts from the first look that has seen it to the one that sees that it is over: a little

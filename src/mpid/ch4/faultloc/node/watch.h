@@ -74,8 +74,9 @@ struct faultloc_watch {
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state);
 
-/* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it.
- * One that asks again and again in vain counts as inside, and so does one with many threads, of
+/* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it, or
+ * in a call in which MPI's progress has not turned for a second: a file's, or one that hangs.  One
+ * that asks again and again in vain counts as inside, and so does one with many threads, of
  * which the call does not tell. */
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state);
