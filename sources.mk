@@ -338,6 +338,7 @@ testlib_headers = \
 
 sim_sources = \
     tools/sim/agent.c \
+    tools/sim/alarms.c \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
@@ -346,6 +347,7 @@ sim_sources = \
     tools/sim/plan.c \
     tools/sim/plot.c \
     tools/sim/pool.c \
+    tools/sim/program.c \
     tools/sim/queue.c \
     tools/sim/replay.c \
     tools/sim/replay_command.c \
@@ -360,6 +362,7 @@ sim_sources = \
     tools/sim/units.c
 
 sim_headers = \
+    tools/sim/alarms.h \
     tools/sim/command.h \
     tools/sim/deadline.h \
     tools/sim/draw.h \
@@ -367,6 +370,7 @@ sim_headers = \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
+    tools/sim/program.h \
     tools/sim/queue.h \
     tools/sim/replay.h \
     tools/sim/result.h \
@@ -390,6 +394,7 @@ unit_tests = \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
     test/unit/test_faultloc_channel_tcp \
+    test/unit/test_faultloc_child \
     test/unit/test_faultloc_delivery \
     test/unit/test_faultloc_exec \
     test/unit/test_faultloc_handler \
@@ -465,9 +470,11 @@ unit_tests = \
     test/unit/test_setting \
     test/unit/test_side \
     test/unit/test_silence \
+    test/unit/test_sim_alarms \
     test/unit/test_sim_deadline \
     test/unit/test_sim_network \
     test/unit/test_sim_pool \
+    test/unit/test_sim_program \
     test/unit/test_sim_queue \
     test/unit/test_sim_replay \
     test/unit/test_sim_run \

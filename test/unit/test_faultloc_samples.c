@@ -363,6 +363,23 @@ START_TEST(blocked_is_who_does_nothing_at_all)
 }
 END_TEST
 
+/* What it has used of a CPU is a number of percent also where two looks follow at once. */
+START_TEST(any_use_of_the_cpu_is_a_number)
+{
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', "futex_wait_queue");
+    nodes[0].watch.proc_root = root;
+    look(faultloc_board_slot(nodes[0].board, 0), OUT(5), 1000 * MS);
+    faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
+    write_stat('S', 3, INT32_MAX, 1);
+    faultloc_samples_stay(&nodes[0].samples, 1000 * MS + 1000, 0, &stay);
+    ck_assert_int_eq(stay.cpu, INT32_MAX);
+    end_proc();
+}
+END_TEST
+
 /* Only waits that are over count. */
 START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
 {
@@ -412,6 +429,7 @@ SUITE("faultloc_samples")
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
+    TEST(any_use_of_the_cpu_is_a_number);
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);
     TEST(who_asks_in_vain_or_has_many_threads_is_inside);
 }

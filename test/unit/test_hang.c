@@ -5,7 +5,7 @@
 
 #include "suite.h"
 
-#include "ftree/hang/hang.h"
+#include "ftree/hang/answer.h"
 
 #define ALPHA 0.001
 #define NONE INT32_MAX
@@ -461,6 +461,22 @@ START_TEST(nobody_is_named_where_there_is_none_or_too_many)
 }
 END_TEST
 
+/* Of one that says that there are more than it names. */
+START_TEST(nobody_is_named_where_not_all_are_known)
+{
+    struct ftree_stay stays[2] = {{.rank = 3}, {.rank = 4}};
+    struct hang_answer a = {.outside = 2, .stays = {.items = stays, .n = 2}};
+    struct hang_sweep now;
+
+    ftree_hang_sweep_of(&a, &now);
+    ck_assert_int_eq(now.count, 2);
+    ck_assert_int_eq(now.stay[1].rank, 4);
+    a.outside = 3;
+    ftree_hang_sweep_of(&a, &now);
+    ck_assert_int_gt(now.count, HANG_RANKS_MAX);
+}
+END_TEST
+
 SUITE("hang")
 {
     TEST_ROWS(regions_are_those_of_the_published_tables, COUNT(published));
@@ -487,4 +503,5 @@ SUITE("hang")
     TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);
     TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
     TEST(nobody_is_named_where_there_is_none_or_too_many);
+    TEST(nobody_is_named_where_not_all_are_known);
 }

@@ -25,6 +25,8 @@ static struct story {
     uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
     bool out[RANKS];
     uint8_t what;
+    int32_t other; /* of those this rank does */
+    uint8_t other_does; /* that */
     uint32_t call; /* in which they are stuck; 0: none */
     ftree_time longest, of_any; /* stays before: of those that hang, of the others */
     bool alone; /* before, rank 3 alone was ever outside MPI */
@@ -91,7 +93,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
         s->calls += w->now / SECOND;
     if (!story.out[rank])
         return false;
-    s->what = story.what;
+    s->what = rank == story.other ? story.other_does : story.what;
     s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = s->stay;
@@ -113,6 +115,7 @@ static struct world *begin(int32_t nodes, int32_t first, int32_t last)
                            .of_any = SECOND,
                            .cpu = FTREE_CPU_UNKNOWN,
                            .calls = 77,
+                           .other = FTREE_NONE,
                            .gap_of = FTREE_NONE};
     story.hangs = instant_of(r->w->now);
     for (int32_t i = 0; i < RANKS; i++) {
@@ -200,6 +203,24 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
                                  kinds[_i].call ? "rank 5 stuck in " : "rank 5 outside MPI for"));
+}
+END_TEST
+
+/* Two wait for a third, in a file or a pipe: they are not blocked before that one is.  rows: it
+ * computes, it reads from a disk */
+START_TEST(one_that_works_speaks_for_those_with_it)
+{
+    struct world *w = begin(4, 5, 7);
+    ftree_time began = w->now;
+
+    story.other = 6;
+    story.other_does = _i ? FTREE_OUTSIDE_DISK : FTREE_OUTSIDE_RUNS;
+    ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, _i ? "io-hang/never-comes" : "user-code-hang/burns-cpu");
+    ck_assert_uint_ge(w->reported_at[0] - began + STEP, 12 * SECOND);
+    ck_assert_int_eq(w->report[0].rank, _i ? 6 : 5);
+    ck_assert_int_eq(w->report[0].component.count, _i ? 0 : 3);
+    ck_assert_uint_ge(w->report[0].located + w->report[0].holds_back - began, 599 * SECOND);
 }
 END_TEST
 
@@ -386,6 +407,7 @@ SUITE("hang_story")
 {
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
+    TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);

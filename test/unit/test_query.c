@@ -301,6 +301,51 @@ START_TEST(of_many_classes_the_largest_are_told)
 }
 END_TEST
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static uint64_t samples(void *ctx, int32_t *out, int32_t n)
+{
+    (void) ctx;
+    for (int32_t i = 0; i < n; i++)
+        out[i] = 1;
+    return 100;
+}
+
+static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
+{
+    (void) ctx;
+    *s = (struct ftree_stay){.rank = i, .calls = 5};
+    return true;
+}
+
+/* A node that cannot say all about its ranks outside MPI is one that does not answer. */
+START_TEST(a_part_of_an_answer_is_none)
+{
+    struct world *w = begin(shape_binary(1, 3));
+    struct ftree *ft = w->node[0].ft;
+    uint8_t first = 1;
+    bool whole = false;
+
+    w->io.samples = samples;
+    w->io.stay = stay;
+    for (int32_t n = 0; !whole; n++) { /* 0: a request that cannot be read */
+        struct query_round r = {.request = {.items = &first, .n = n > 0}};
+        query_answer_own(ft, w->now, &r.answer);
+        w->fail_alloc_in = n;
+        ck_assert(!query_hang_at_node(ft, &r));
+        whole = w->fail_alloc_in > 0;
+        w->fail_alloc_in = 0;
+        ck_assert_int_eq(r.answer.answered.count, whole);
+        ck_assert_int_eq(r.answer.hang.nodes, whole);
+        ck_assert_int_eq(r.answer.hang.sums.n, whole ? 100 : 0);
+        ck_assert_int_eq(r.answer.hang.outside, whole ? 3 : 0);
+        ck_assert_int_eq(r.answer.hang.stays.n, whole ? 3 : 0);
+        ck_assert_int_le(n, 100);
+        query_answer_clear(ft, &r.answer);
+    }
+}
+END_TEST
+
 /* ---- hostile bytes --------------------------------------------------------------------------- */
 
 static void add_hang(struct ftree *ft, struct hang_answer *a)
@@ -513,6 +558,7 @@ SUITE("query")
     TEST(an_agent_that_stops_in_between_costs_a_deadline);
     TEST(while_a_job_ends);
     TEST(of_many_classes_the_largest_are_told);
+    TEST(a_part_of_an_answer_is_none);
     TEST_ROWS(an_answer_comes_back_as_it_was, COUNT(kinds));
     TEST_ROWS(spoilt_bytes_stay_within_bounds, COUNT(kinds));
     TEST(messages_of_any_content_do_no_harm);

@@ -29,6 +29,9 @@ static void simulate(const char *string, int32_t nodes, const char *lines, uint6
                              .grace = 3000 * FTREE_MS,
                              .limit = 60000 * FTREE_MS,
                              .check = true,
+                             .program = options.program,
+                             .ran = 600 * 1000 * FTREE_MS,
+                             .alpha = options.alpha,
                              .loss = options.loss,
                              .duplicate = options.duplicate,
                              .delay = options.delay};
@@ -135,6 +138,40 @@ START_TEST(ranks_that_wait_for_each_other_are_found)
     ck_assert_int_eq(run.truth.mistakes, 0);
     if (rows[_i].victims >= 0)
         ck_assert_int_eq(run.truth.report[0].victims, rows[_i].victims);
+    finish();
+}
+END_TEST
+
+/* rows: how it hangs; the rule by which that is said, "": it does not; tests of samples at least */
+START_TEST(a_rank_that_never_comes_back_is_told_from_one_that_is_slow)
+{
+    static const struct {
+        const char *program, *string, *lines, *rule;
+        int tests;
+    } rows[] = {
+        {"bt", NULL, "collective: random node sleeps", "user-code-hang/blocked", 5},
+        {"bt", NULL, "collective: all but random node", "user-code-hang/burns-cpu", 5},
+        {"lu", "node:10 rank:64", "collective: random node sleeps", "user-code-hang/blocked", 5},
+        {"mg", "node:10 rank:64", "collective: random node sleeps", "user-code-hang/blocked", 5},
+        {"hpcg", NULL, "collective: all but random node", "user-code-hang/burns-cpu", 5},
+        {"bt", NULL, "collective: all but random node for 10s", "", 1},
+        {"bt", NULL, "collective: random node sleeps for 1500ms", "", 1},
+        {"cg", "node:10 rank:64", "random phases every 20s of up to 8s for 5m", "", 8},
+    };
+
+    options.program = sim_program_find(rows[_i].program, strlen(rows[_i].program));
+    simulate(rows[_i].string, rows[_i].string ? 0 : 50, rows[_i].lines, (uint64_t) _i);
+    ck_assert_ptr_null(run.broken);
+    ck_assert_int_ge((int) run.tests.tests, rows[_i].tests);
+    if (*rows[_i].rule) {
+        ck_assert_msg(result.ok, "%s", rows[_i].lines);
+        ck_assert_int_eq(result.right, 1);
+        ck_assert_int_eq(result.late, 0);
+        ck_assert_str_eq(run.truth.report[0].rule, rows[_i].rule);
+        ck_assert_int_eq(run.truth.report[0].victims, run.job.size - 1);
+    } else {
+        ck_assert_int_eq(run.truth.reports, 0);
+    }
     finish();
 }
 END_TEST
@@ -338,6 +375,7 @@ SUITE("sim_run")
 {
     TEST_ROWS(faults_are_found, 31);
     TEST_ROWS(ranks_that_wait_for_each_other_are_found, 19);
+    TEST_ROWS(a_rank_that_never_comes_back_is_told_from_one_that_is_slow, 8);
     TEST(a_healthy_job_sends_nothing);
     TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
     TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);

@@ -64,6 +64,8 @@ START_TEST(lines)
         {"finalize node 3", SIM_FINALIZE, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
         {"ring of 4 ranks for 2s", SIM_HANG, SIM_NONE, 0, 0, 0, 0, 1, 2, 3},
         {"chain of 4 ranks to node 3", SIM_HANG, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
+        {"random phases every 1m of up to 5s", SIM_RANDOM_PHASES, SIM_NONE, 0, 0, 0, 0, 1, 0, 3},
+        {"collective: node 3 sleeps for 2s", SIM_HANG, SIM_NODES, 0, 1, 3, 3, 1, 2, 3},
         {"collective: node 3 has another root", SIM_HANG, SIM_NODES, 0, 1, 3, 3, 1, 0, 3},
     };
 
@@ -155,7 +157,7 @@ START_TEST(what_is_wrong_is_said_with_line_and_column)
         {"3 of 7 ranks", 1, 3, "'of' where 'chains' is expected"},
         {"chain of 7 ranks", 1, 17, "the line ends where 'to' and a target is expected"},
         {"any of 7 ranks", 1, 5, "'of' where 'source' is expected"},
-        {"collective: root waits", 1, 18, "'waits' where receives or has another root"},
+        {"collective: root waits", 1, 18, "'waits' where sleeps, receives or has another root"},
         {"lose root within 1s", 1, 11, "'within' where the end of the line"},
         {"finalize root for 1s", 1, 15, "'for' where the end of the line"},
         {"lose it", 1, 1, "'it' needs a line with a target before it"},

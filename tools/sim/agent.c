@@ -171,7 +171,7 @@ static void fill_state(struct sim_run *r, int32_t node, int32_t i, struct ftree_
     *s = (struct ftree_rank_state){.rank = rank,
                                    .pid = 0,
                                    .phase = waits ? FTREE_PHASE_WAITING : FTREE_PHASE_OUTSIDE,
-                                   .proc_state = 'R',
+                                   .proc_state = k->letter ? k->letter : 'R',
                                    .peer = waits ? k->peer : FTREE_NONE,
                                    .waiting = waits ? r->now - k->since : 0};
     if (k->finalized)
@@ -247,6 +247,27 @@ static void state_traced(void *ctx, struct ftree_node_state *s)
     sim_trace_state(n->run, number(n), s);
 }
 
+static uint64_t samples(void *ctx, int32_t *out, int32_t n)
+{
+    const struct sim_node *node = ctx;
+
+    return sim_program_samples(node->run, number(node), out, n);
+}
+
+static bool stay(void *ctx, int32_t i, struct ftree_stay *out)
+{
+    const struct sim_node *n = ctx;
+
+    return sim_program_stay(n->run, sim_first_rank(n->run->options->topology, number(n)) + i, out);
+}
+
+static void note_test(void *ctx, const char *line)
+{
+    struct sim_node *n = ctx;
+
+    sim_program_note(&n->run->tests, line);
+}
+
 static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct sim_node *n = ctx;
@@ -315,7 +336,7 @@ static void answered(void *ctx, const struct ftree_query_result *q)
     }
 }
 
-const struct ftree_io sim_agent_io = {.send = send_message,
+static const struct ftree_io plain = {.send = send_message,
                                       .look = look,
                                       .state = state,
                                       .waits = waits,
@@ -326,16 +347,25 @@ const struct ftree_io sim_agent_io = {.send = send_message,
                                       .answered = answered,
                                       .alloc = alloc};
 
-const struct ftree_io sim_agent_io_traced = {.send = send_traced,
-                                             .look = look_traced,
-                                             .state = state_traced,
-                                             .waits = waits_traced,
-                                             .call_name = sim_hang_call_name,
-                                             .waiting = note_ends,
-                                             .verdict = learn,
-                                             .report = report,
-                                             .trace = trace,
-                                             .alloc = alloc};
+struct ftree_io sim_agent_io(const struct sim_options *options)
+{
+    struct ftree_io io = plain;
+
+    if (options->trace) {
+        io.send = send_traced;
+        io.look = look_traced;
+        io.state = state_traced;
+        io.waits = waits_traced;
+        io.answered = NULL;
+        io.trace = trace;
+    }
+    if (options->program) {
+        io.samples = samples;
+        io.stay = stay;
+        io.trace = note_test;
+    }
+    return io;
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 

@@ -5,13 +5,15 @@
 
 #include "sim/command.h"
 
-#include "sim/sim_memory.h"
+#include "sim/alarms.h"
 #include "sim/plot.h"
 #include "sim/result.h"
+#include "sim/sim_memory.h"
 #include "sim/units.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@ static const char usage[] =
     "Usage: faultloc simulate --nodes N [OPTION]...\n"
     "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
     "       faultloc simulate --plot FILE JSON...\n"
+    "       faultloc simulate --alarms HOURS [--program NAME] [--ranks R] [--seed S] [--json FILE|-]\n"
     "\n"
     "Runs FaultLoc's own code for every node of a job, over a simulated network, with faults that\n"
     "are known, and compares the verdicts with these faults.\n"
@@ -47,6 +50,14 @@ static const char usage[] =
     "  --fault LINE       one line of a script; may be repeated (default: 'lose random node')\n"
     "  --script FILE      a script; '-' for standard input\n"
     "  --partners P       how many ranks begin to wait for each lost node (4)\n"
+    "Ranks outside MPI\n"
+    "  --program NAME[:T] ranks are in and out of MPI as in bt, cg, ft, hpcg, hpl, lu, mg or sp, for T\n"
+    "                     (10m) when the simulation begins, and nodes take samples of that: who then\n"
+    "                     never comes is hung\n"
+    "  --alpha A          significance of that (0.001)\n"
+    "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are drawn, so\n"
+    "                     long in all, and each is tested; a table of how often the test says that they\n"
+    "                     hang, at three alphas; without --program: for each of them, HOURS in all\n"
     "Status\n"
     "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"
     "                     status; without --fault and --script there is no fault then\n"
@@ -79,10 +90,13 @@ static const char usage[] =
     "  storm: all wait for TARGET\n"
     "  node LIST waits for node NODE\n"
     "  random waits every TIME of up to TIME\n"
+    "  random phases every TIME of up to TIME   all wait for one that computes, sleeps or waits for a\n"
+    "                                disk, and then comes\n"
     "  ring|knot|any source of N [scattered] ranks   a deadlock: each waits for the next; for one\n"
     "                                of two; for any of them\n"
     "  chain of N [scattered] ranks to TARGET, K chains of N [scattered] ranks to TARGET\n"
-    "  collective: all but TARGET | TARGET receives | TARGET has another root\n"
+    "  collective: all but TARGET | TARGET sleeps | TARGET receives |\n"
+    "                                TARGET has another root\n"
     "  return TARGET\n"
     "  heal\n"
     "TARGET is node LIST or switch LIST ('17', '1-4,9', names); root; root and K substitutes;\n"
@@ -99,7 +113,7 @@ struct command {
     struct sim_topology topology;
     struct sim_script script;
     const char *what; /* topology */
-    int32_t nodes, fanout, ranks, runs;
+    int32_t nodes, fanout, ranks, runs, alarms;
     uint64_t seed;
     int check; /* -1: not said */
     const char *json, *plot, *trace;
@@ -133,6 +147,9 @@ enum option_code {
     OPT_LATENCY,
     OPT_LOSS,
     OPT_STATUS,
+    OPT_PROGRAM,
+    OPT_ALPHA,
+    OPT_ALARMS,
     OPT_DUPLICATE,
     OPT_DELAY,
     OPT_COST,
@@ -158,6 +175,9 @@ static const struct option long_options[] = {{"nodes", required_argument, NULL, 
                                              {"latency", required_argument, NULL, OPT_LATENCY},
                                              {"loss", required_argument, NULL, OPT_LOSS},
                                              {"status", required_argument, NULL, OPT_STATUS},
+                                             {"program", required_argument, NULL, OPT_PROGRAM},
+                                             {"alpha", required_argument, NULL, OPT_ALPHA},
+                                             {"alarms", required_argument, NULL, OPT_ALARMS},
                                              {"duplicate", required_argument, NULL, OPT_DUPLICATE},
                                              {"delay", required_argument, NULL, OPT_DELAY},
                                              {"cost", required_argument, NULL, OPT_COST},
@@ -193,6 +213,16 @@ static bool read_delay(const char *text, struct sim_options *o)
     if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &o->delay_max))
         return false;
     return sim_read_share(text, colon ? (size_t) (colon - text) : strlen(text), &o->delay);
+}
+
+static bool read_program(const char *text, struct sim_options *o)
+{
+    const char *colon = strchr(text, ':');
+
+    if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &o->ran))
+        return false;
+    o->program = sim_program_find(text, colon ? (size_t) (colon - text) : strlen(text));
+    return o->program != NULL;
 }
 
 static bool read_yes(const char *text, int *out)
@@ -233,6 +263,12 @@ static bool take_option(struct command *c, int option, const char *value)
         case OPT_STATUS:
             o->status = true;
             return read_int(value, 0, NODES_MAX - 1, &o->asked);
+        case OPT_PROGRAM:
+            return read_program(value, o);
+        case OPT_ALPHA:
+            return sim_read_share(value, len, &o->alpha) && o->alpha > 0;
+        case OPT_ALARMS:
+            return read_int(value, 1, 10000000, &c->alarms);
         case OPT_DUPLICATE:
             return sim_read_share(value, len, &o->duplicate);
         case OPT_DELAY:
@@ -305,8 +341,12 @@ static int read_arguments(struct command *c, int argc, char **argv)
         return wrong_usage("unknown argument: ", argv[optind]);
     if (c->files)
         return -1;
+    if (c->alarms)
+        return c->nodes || c->what ? wrong_usage("--alarms simulates no job", "") : -1;
     if (!c->nodes && !c->what)
         return wrong_usage("missing --nodes or --topology", "");
+    if (c->trace && c->options.program)
+        return wrong_usage("--trace has no samples in it: use it without --program", "");
     if (c->trace && (c->runs > 1 || c->plot))
         return wrong_usage("--trace is of one run, without --runs and --plot", "");
     if (c->trace && c->options.status)
@@ -480,6 +520,35 @@ static int run_plot(struct command *c, FILE *table, struct json_object *list)
     return code;
 }
 
+static void alarms_progress(void *ctx, uint64_t hours)
+{
+    struct command *c = ctx;
+    double now = seconds();
+
+    if (now - c->shown < (c->on_terminal ? 0.5 : 5))
+        return;
+    c->shown = now;
+    fprintf(stderr, "%sfaultloc simulate: hour %" PRIu64 ", %.0f s%s", c->on_terminal ? "\r" : "",
+            hours, now - c->begun, c->on_terminal ? "\033[K" : "\n");
+}
+
+static void run_alarms(struct command *c, FILE *table, struct json_object *list)
+{
+    uint64_t n = c->options.program ? 1 : SIM_PROGRAMS;
+
+    sim_alarms_head(table);
+    for (uint64_t i = 0; i < n; i++) {
+        struct sim_alarms a = {.program = c->options.program ? c->options.program : &sim_programs[i],
+                               .seed = c->seed,
+                               .hours = ((uint64_t) c->alarms + n - 1) / n,
+                               .ranks = c->ranks ? c->ranks : 256};
+        sim_alarms(&a, c->quiet ? NULL : alarms_progress, c);
+        clear_progress(c);
+        sim_alarms_rows(table, &a);
+        json_object_array_add(list, sim_alarms_json(&a));
+    }
+}
+
 /* Runs of the past. */
 static int plot_files(const struct command *c)
 {
@@ -514,13 +583,18 @@ static int run_all(struct command *c)
 {
     struct json_object *all = json_object_new_object(), *list = json_object_new_array();
     FILE *table = c->json && !strcmp(c->json, "-") ? stderr : stdout;
-    int code;
+    int code = 0;
 
-    json_object_object_add(all, "schema", json_object_new_string("faultloc-simulation/1"));
-    json_object_object_add(all, "runs", list);
-    if (!c->quiet)
+    json_object_object_add(
+        all, "schema",
+        json_object_new_string(c->alarms ? "faultloc-alarms/1" : "faultloc-simulation/1"));
+    json_object_object_add(all, c->alarms ? "programs" : "runs", list);
+    if (!c->quiet && !c->alarms)
         sim_result_head(table);
-    code = c->plot ? run_plot(c, table, list) : run_size(c, c->nodes, table, list, NULL);
+    if (c->alarms)
+        run_alarms(c, table, list);
+    else
+        code = c->plot ? run_plot(c, table, list) : run_size(c, c->nodes, table, list, NULL);
     if (code < 2 && c->json && write_json(c, all))
         code = 2;
     json_object_put(all);
@@ -551,7 +625,8 @@ int sim_command(int argc, char **argv)
                         .runs = 1,
                         .seed = 1,
                         .check = -1,
-                        .options = {.link = {25000, 5000, SIM_SPREAD_EXPONENTIAL},
+                        .options = {.ran = 600 * 1000 * FTREE_MS,
+                                    .link = {25000, 5000, SIM_SPREAD_EXPONENTIAL},
                                     .delay_max = 1000 * FTREE_MS,
                                     .cost = 10000,
                                     .partners = 4,

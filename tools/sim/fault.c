@@ -520,7 +520,9 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e)
     }
     if (f->verb == SIM_RANDOM_WAITS && e->from != 1)
         random_wait(r, e->to);
-    else if (f->verb == SIM_RANDOM_WAITS)
+    else if (f->verb == SIM_RANDOM_PHASES && e->from != 1)
+        sim_hang_phase(r, e);
+    else if (f->verb == SIM_RANDOM_WAITS || f->verb == SIM_RANDOM_PHASES)
         return;
     else if (f->verb == SIM_HANG && e->from)
         sim_hang_end(r, e->to);

@@ -7,6 +7,7 @@
 
 #include "sim/hang.h"
 #include "sim/sim_memory.h"
+#include "ftree/base/base.h"
 #include "ftree/waits/waits.h"
 
 #include <stdlib.h>
@@ -202,6 +203,19 @@ static ftree_time last_blocked(const struct sim_run *r, const struct sim_hang *g
     return last;
 }
 
+#define WAITS_BOUND (2500 * FTREE_MS)
+#define HANG_BOUND (60 * 1000 * FTREE_MS) /* for the samples: the more they depend on each other, the longer */
+
+/* The stay that the rules demand, and that. */
+static ftree_time hang_bound(const struct sim_run *r, int32_t rank)
+{
+    ftree_time before = ftree_max(sim_program_longest(r, rank), 1000 * FTREE_MS);
+
+    if (r->rank[rank].letter == 'S')
+        return 2 * before + HANG_BOUND;
+    return ftree_max(10 * before, 12 * 1000 * FTREE_MS) + HANG_BOUND;
+}
+
 /* Of `waiters` ranks that wait, and of which nobody is accused, a note is to say for whom. */
 static void expect(struct sim_run *r, int32_t line, uint32_t classes, const int32_t *rank,
                    int32_t n, int32_t waiters)
@@ -217,19 +231,28 @@ static void expect(struct sim_run *r, int32_t line, uint32_t classes, const int3
                                 .reporters = 1,
                                 .sibling = FTREE_NONE,
                                 .ranks = n,
+                                .bound = WAITS_BOUND,
                                 .since = last_blocked(r, &r->hit[line].hang)};
 
+    if (classes & (SIM_CLASS(FTREE_CLASS_USER_CODE_HANG) | SIM_CLASS(FTREE_CLASS_IO_HANG)))
+        e.bound = hang_bound(r, rank[0]);
     e.rank = sim_copy(rank, (size_t) n * sizeof(*rank));
     sim_truth_expect(&r->truth, &e);
 }
 
-/* Other lines may say what else is wrong, and then no note need come. */
+/* Other lines may say what else is wrong, and then no note need come.  A rank that comes after all
+ * is only slow, and so no verdict is to name it. */
 static void expect_end(struct sim_run *r, int32_t line, int class_)
 {
     const struct sim_hang *g = &r->hit[line].hang;
+    const struct sim_fault *f = &r->options->script->fault[line];
 
     if (r->rank[g->end].finalized)
         expect(r, line, SIM_CLASS(class_), &g->end, 1, 0);
+    else if (r->options->program && f->verb == SIM_HANG && f->lasts == FTREE_NEVER)
+        expect(r, line, SIM_CLASS(FTREE_CLASS_USER_CODE_HANG), &g->end, 1, 0);
+    else if (r->options->program)
+        return;
     else if (r->options->script->n == 1)
         expect(r, line, 0, &g->end, 1, g->n > 0 ? g->n : r->job.size - 1);
 }
@@ -267,11 +290,17 @@ void sim_hang_begin(struct sim_run *r, int32_t line)
         sim_fault_wait(r, g->rank[i], next_of(g, i), within);
     if (g->n == 0)
         all_wait(r, line);
+    if (g->shape == SIM_ALL_BUT && r->options->program)
+        sim_program_waits_for(r, g->end);
+    if (r->options->script->fault[line].sleeps)
+        r->rank[g->end].letter = 'S';
     expect_all(r, line);
 }
 
 void sim_hang_end(struct sim_run *r, int32_t line)
 {
+    if (r->hit[line].hang.shape == SIM_ALL_BUT && r->options->program)
+        sim_program_goes_on(r);
     for (int32_t rank = 0; rank < r->job.size; rank++) {
         if (r->rank[rank].hang != line + 1)
             continue;
@@ -280,6 +309,51 @@ void sim_hang_end(struct sim_run *r, int32_t line)
             sim_fault_goes_on(r, rank);
     }
     sim_truth_over(&r->truth, line);
+}
+
+#define PHASE_MIN (1000 * FTREE_MS)
+
+/* From that to 2^n times that; each doubling is as probable as another. */
+static ftree_time draw_phase(struct sim_run *r, ftree_time up_to)
+{
+    ftree_time t = PHASE_MIN;
+    int doublings = 0;
+
+    while (t << (doublings + 1) <= up_to)
+        doublings++;
+    t <<= draw_below(&r->draw, (uint64_t) doublings + 1);
+    return ftree_min(t + draw_below(&r->draw, t), up_to);
+}
+
+/* Half of them compute. */
+static char draw_letter(struct sim_run *r)
+{
+    static const char letters[] = {0, 0, 'S', 'D'};
+
+    return letters[draw_below(&r->draw, sizeof(letters))];
+}
+
+void sim_hang_phase(struct sim_run *r, const struct sim_event *e)
+{
+    const struct sim_fault *f = &r->options->script->fault[e->to];
+    struct sim_hang *g = &r->hit[e->to].hang;
+    struct sim_event next = {.kind = SIM_FAULT, .to = e->to};
+
+    if (e->from == 3) {
+        sim_hang_end(r, e->to);
+        next.from = 2;
+        next.at = r->now + 1 + draw_below(&r->draw, 2 * f->every);
+        if (f->lasts == FTREE_NEVER || next.at < SIM_BEGINS + f->at + f->lasts)
+            sim_queue_push(&r->queue, &next);
+        return;
+    }
+    *g = (struct sim_hang){.shape = SIM_ALL_BUT};
+    g->end = (int32_t) draw_below(&r->draw, (uint64_t) r->job.size);
+    r->rank[g->end].letter = draw_letter(r);
+    sim_hang_begin(r, e->to);
+    next.from = 3;
+    next.at = r->now + draw_phase(r, f->by);
+    sim_queue_push(&r->queue, &next);
 }
 
 /* ---- what a rank says ------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@
 
 struct sim_run;
 struct sim_hit;
+struct sim_event;
 struct ftree_verdict;
 struct waits_page;
 
@@ -45,6 +46,9 @@ void sim_hang_plan(struct sim_run *r, int32_t line);
 /* Purpose: its ranks begin to wait, or go on. */
 void sim_hang_begin(struct sim_run *r, int32_t line);
 void sim_hang_end(struct sim_run *r, int32_t line);
+
+/* Purpose: an event of a line of random phases, from == 0 and 2: one begins, 3: one ends. */
+void sim_hang_phase(struct sim_run *r, const struct sim_event *e);
 
 const char *sim_hang_call_name(uint32_t call);
 

@@ -12,8 +12,6 @@
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-#define WAITS_BOUND (2500 * FTREE_MS) /* after the last rank has blocked */
-
 static double latency_of(const struct sim_run *r, const struct sim_report *p)
 {
     return sim_seconds(p->at - r->truth.expectation[p->expectation].since);
@@ -31,7 +29,7 @@ static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
     ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
 
     if (e->ranks > 0)
-        return p->at <= e->since + WAITS_BOUND;
+        return p->at <= e->since + e->bound;
     return p->at <= stall + 2 * r->cfg.silence + r->cfg.gather + 2 * depth * hop;
 }
 
@@ -51,7 +49,7 @@ static void take_notes(const struct sim_run *r, struct sim_result *out)
         const struct sim_expectation *e = &r->truth.expectation[i];
         if (e->waiters == 0 || !e->noted || !e->known)
             continue;
-        out->late += e->known > e->since + WAITS_BOUND;
+        out->late += e->known > e->since + e->bound;
         take_latency(e->known > e->since ? sim_seconds(e->known - e->since) : 0, out);
     }
 }
@@ -231,6 +229,17 @@ static void problems(FILE *f, const struct sim_run *r)
         fprintf(f, "      and %d more\n", (int) (i - PROBLEMS_SHOWN));
 }
 
+static void tests(FILE *f, const struct sim_run *r)
+{
+    const struct sim_program_tests *t = &r->tests;
+
+    if (t->tests > 0)
+        fprintf(f,
+                "      samples of %s: %" PRIu64 " tests, %" PRIu64 " likely, of these %" PRIu64
+                " too early, %" PRIu64 " slow\n",
+                r->options->program->name, t->tests, t->likely, t->early, t->slow);
+}
+
 void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_result *s)
 {
     char found[24];
@@ -242,6 +251,7 @@ void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_
             run, s->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
             s->latency_max, r->messages, s->busiest_messages, (double) r->messages / r->job.nodes,
             s->idle_per_handle, s->peak_per_handle, s->wall_s, r->hash);
+    tests(f, r);
     problems(f, r);
     fflush(f);
 }
@@ -342,6 +352,22 @@ static void add_mistakes(const struct sim_run *r, struct json_object *o)
     json_object_object_add(o, "mistakes", list);
 }
 
+static void add_tests(const struct sim_run *r, struct json_object *o)
+{
+    struct json_object *t = json_object_new_object();
+
+    if (!r->options->program)
+        return;
+    add_string(t, "program", r->options->program->name);
+    add_number(t, "alpha", r->cfg.alpha);
+    add_count(t, "phases", (uint64_t) r->phases);
+    add_count(t, "tests", r->tests.tests);
+    add_count(t, "likely", r->tests.likely);
+    add_count(t, "early", r->tests.early);
+    add_count(t, "slow", r->tests.slow);
+    json_object_object_add(o, "samples", t);
+}
+
 static void add_lists(const struct sim_run *r, struct json_object *o)
 {
     struct json_object *verdicts = json_object_new_array(), *problems = json_object_new_array();
@@ -379,6 +405,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_number(o, "located_most_s", s->located_max);
     add_number(o, "located_bound_s", s->bound);
     add_mistakes(r, o);
+    add_tests(r, o);
     add_count(o, "messages_total", r->messages);
     add_count(o, "messages_busiest_node", s->busiest_messages);
     add_count(o, "messages_busiest_node_beside_suspects", s->busiest_beside_suspects);

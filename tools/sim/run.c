@@ -28,13 +28,12 @@ static void make_network(struct sim_run *r)
 
 static void make_nodes(struct sim_run *r)
 {
-    const struct ftree_io *io = r->options->trace ? &sim_agent_io_traced : &sim_agent_io;
-
+    r->io = sim_agent_io(r->options);
     r->node = sim_calloc((size_t) r->job.nodes, sizeof(*r->node));
     r->rank = sim_calloc((size_t) r->job.size, sizeof(*r->rank));
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
-        if (ftree_create(&r->job, n, &r->cfg, io, &r->node[n], &r->node[n].ft)) {
+        if (ftree_create(&r->job, n, &r->cfg, &r->io, &r->node[n], &r->node[n].ft)) {
             fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) n);
             exit(2);
         }
@@ -51,6 +50,8 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
                           .draw = draw_stream(seed, 2)};
     r->job.seed = draw_mix(seed + 3);
     ftree_config_default(&r->cfg);
+    if (options->alpha > 0)
+        r->cfg.alpha = options->alpha;
     make_network(r);
     sim_deadlines_init(&r->deadlines, r->job.nodes);
     if (options->trace)
@@ -70,6 +71,7 @@ void sim_run_free(struct sim_run *r)
     sim_truth_free(&r->truth);
     free(r->node);
     free(r->rank);
+    free(r->phase);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

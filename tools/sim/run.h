@@ -9,6 +9,7 @@
 #include "sim/deadline.h"
 #include "sim/hang.h"
 #include "sim/network.h"
+#include "sim/program.h"
 #include "sim/queue.h"
 #include "sim/script.h"
 #include "sim/truth.h"
@@ -23,6 +24,7 @@
  *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
  *     fault.c    faults begin and end, who waits, and what is to be found
  *     hang.c     ranks that wait for each other, and what ranks that wait say of themselves
+ *     program.c  what ranks do while they do not wait, and what is sampled of that
  *     trace.c    what each handle received and decided, to be replayed
  */
 
@@ -34,6 +36,9 @@ struct sim_run;
 struct sim_options {
     const struct sim_topology *topology;
     const struct sim_script *script;
+    const struct sim_program *program; /* what its ranks run; NULL: nobody takes samples */
+    ftree_time ran; /* how long when the simulation begins */
+    double alpha; /* 0: the core's own */
     struct sim_latency link;
     double loss, duplicate, delay;
     ftree_time delay_max;
@@ -74,6 +79,8 @@ struct sim_rank {
     int32_t hang, place; /* the line that made it hang, from 1, and its place there; 0: it does not */
     uint32_t stamp; /* changes with each wait */
     uint32_t look; /* that it was asked at last */
+    ftree_time longest; /* phase in which all waited for it, that is over */
+    char letter; /* state of its process while it is not in MPI: 'S', 'D'; 0: it runs */
     bool stopped; /* its process is, and not those of all its node */
     bool finalized;
 };
@@ -96,11 +103,17 @@ struct sim_run {
     struct sim_queue queue;
     struct sim_deadlines deadlines;
     struct sim_network network;
+    struct ftree_io io;
     struct draw draw; /* targets and waits; the network has a stream of its own */
     struct sim_truth truth;
     struct sim_node *node; /* [nodes] */
     struct sim_rank *rank; /* [size] */
     struct sim_hit *hit; /* [lines of the script] */
+    struct sim_phase *phase; /* [phases], of the program */
+    int32_t phases;
+    struct sim_instants instants;
+    ftree_time longest; /* of these, that is over */
+    struct sim_program_tests tests; /* by all nodes */
     int32_t faults_left; /* beginnings and ends that are still to come */
     ftree_time last_fault; /* when the last one was */
     uint64_t events, ticks, messages, bytes;
@@ -135,7 +148,8 @@ static inline void sim_run_note(struct sim_run *r, uint64_t value)
 
 /* ---- agent.c --------------------------------------------------------------------------------- */
 
-extern const struct ftree_io sim_agent_io, sim_agent_io_traced;
+/* Purpose: what the options give a handle. */
+struct ftree_io sim_agent_io(const struct sim_options *options);
 
 /* Purpose: an event of one node, at the time r->now. */
 void sim_agent_message(struct sim_run *r, struct sim_event *e);

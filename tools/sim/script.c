@@ -23,7 +23,7 @@ const char *sim_verb_name(int verb)
     static const char *const names[SIM_VERBS] = {"lose",      "kill",   "freeze", "stop", "cut",
                                                  "partition", "slow",   "return", "heal", "storm",
                                                  "wait",      "random", "down",   "finalize",
-                                                 "hang"};
+                                                 "hang",      "phases"};
 
     return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
 }
@@ -268,14 +268,16 @@ static int take_wait(struct reader *r, struct sim_fault *f)
     return FTREE_OK;
 }
 
-/* "random waits every 1s of up to 5s" */
+/* "random waits every 1s of up to 5s", "random phases every 1m of up to 5s" */
 static int take_random_waits(struct reader *r, struct sim_fault *f)
 {
     static const char *const words[] = {"waits", "every", NULL}, *const more[] = {"of", "up", "to",
                                                                                   NULL};
+    bool phases = took(r, "phases");
     const char *at;
 
-    if (take_words(r, words))
+    f->verb = phases ? SIM_RANDOM_PHASES : SIM_RANDOM_WAITS;
+    if (take_words(r, phases ? words + 1 : words))
         return FTREE_ERR_INVALID;
     at = r->word;
     if (take_time(r, &f->every) || take_words(r, more) || take_time(r, &f->by))
@@ -368,11 +370,15 @@ static int take_collective(struct reader *r, struct sim_fault *f)
     }
     if (take_target(r, &f->target))
         return FTREE_ERR_INVALID;
+    f->shape = SIM_ALL_BUT;
+    f->sleeps = took(r, "sleeps");
+    if (f->sleeps)
+        return FTREE_OK;
     f->shape = SIM_ALL_BUT_RECEIVE;
     if (took(r, "receives"))
         return FTREE_OK;
     f->shape = SIM_OTHER_ROOT;
-    return took(r, "has") ? take_words(r, root) : expected(r, "receives or has another root");
+    return took(r, "has") ? take_words(r, root) : expected(r, "sleeps, receives or has another root");
 }
 
 /* True: the line is one of waits for each other; *rc says whether it is well. */

@@ -36,6 +36,10 @@
  *                                        which is not in MPI
  *     [t=TIME] collective: TARGET receives    and which receives from one of them
  *     [t=TIME] collective: TARGET has another root
+ *     [t=TIME] collective: TARGET sleeps      as `all but`, and it is blocked
+ *     [t=TIME] random phases every TIME of up to TIME   as healthy programs do: all ranks wait for
+ *                                        one that computes, sleeps or waits for a disk, and then
+ *                                        comes
  *     [t=TIME] random waits every TIME of up to TIME   as healthy programs do: one rank waits for
  *                                        another, and goes on
  *
@@ -69,6 +73,7 @@ enum sim_verb {
     SIM_DOWN,
     SIM_FINALIZE,
     SIM_HANG,
+    SIM_RANDOM_PHASES,
     SIM_VERBS
 };
 
@@ -101,11 +106,11 @@ struct sim_fault {
     uint8_t paths; /* a set */
     ftree_time at;
     ftree_time lasts; /* FTREE_NEVER: for good */
-    ftree_time by; /* of a slow link; of random waits: how long they are at most */
-    ftree_time every; /* of random waits */
+    ftree_time by; /* of a slow link; of random waits and phases: how long they are at most */
+    ftree_time every; /* of these */
     ftree_time within; /* waits begin */
     uint8_t shape; /* enum sim_shape, of SIM_HANG; */
-    bool scattered;
+    bool scattered, sleeps;
     int32_t count, chains; /* ranks of all chains; chains 0: it is none */
     struct sim_target target;
     int32_t other; /* node: of SIM_WAIT whom the target waits for, of SIM_CUT from whom it is cut

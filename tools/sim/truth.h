@@ -30,6 +30,7 @@ struct sim_expectation {
     int32_t waiters; /* no verdict, but a note that so many ranks wait for rank[0]; 0: a verdict */
     ftree_time noted;
     ftree_time known; /* when the root knew who waits for whom, of a note; 0: not yet */
+    ftree_time bound; /* after `since`: when ranks are to be named; of others none */
     ftree_time since; /* it began; of ranks that wait for each other: the last of them did */
     int32_t reported, standing; /* reports of it, and those not withdrawn */
     ftree_time first_stall; /* when somebody's wait for it first reached the limit; 0: not yet */

@@ -187,7 +187,7 @@ void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out)
     out->inside = a->inside;
     out->familiar = a->familiar;
     out->longest = a->longest;
-    out->count = a->outside;
+    out->count = a->stays.n == a->outside ? a->outside : HANG_RANKS_MAX + 1;
     for (int32_t i = 0; i < a->stays.n && i < HANG_RANKS_MAX; i++)
         out->stay[i] = a->stays.items[i];
 }

@@ -55,7 +55,7 @@ void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
  * one is of instant h->last. */
 int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample);
 
-/* Purpose: the ranks outside MPI now. */
+/* Purpose: the ranks outside MPI now; too many to be named where not each of them is there. */
 void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out);
 
 #pragma GCC visibility pop

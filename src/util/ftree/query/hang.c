@@ -23,8 +23,11 @@ bool query_hang_at_node(struct ftree *ft, struct query_round *r)
         .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .job = ft->job};
     uint64_t first = ftree_get_number(&c);
 
-    if (!c.bad)
-        ftree_hang_answer_own(ft, &r->answer.hang, first);
+    if (!c.bad && ftree_hang_answer_own(ft, &r->answer.hang, first))
+        return false;
+    /* a part of it would say that ranks do nothing of which nothing was said */
+    ftree_hang_answer_clear(ft, &r->answer.hang);
+    ftree_spans_clear(ft, &r->answer.answered);
     return false;
 }
 

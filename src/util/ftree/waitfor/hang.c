@@ -164,18 +164,29 @@ static bool is_of_group(const struct ftree_stay *s, enum group group)
     return group == (s->call ? IN_MPI : IN_USER_CODE);
 }
 
-/* What most of the group do. */
+/* Ranks may wait for each other in a way that is not MPI's, so where one is active nobody is
+ * blocked. */
 static int what_they_do(const struct hang_sweep *s, enum group group)
 {
-    int count[RULES_OUTSIDE_UNKNOWN + 1] = {0}, most = RULES_OUTSIDE_NONE;
+    bool does[RULES_OUTSIDE_UNKNOWN + 1] = {false}, any = false;
 
-    for (int32_t i = 0; i < s->count; i++)
-        if (is_of_group(&s->stay[i], group))
-            count[outside_of(s->stay[i].what)]++;
-    for (int o = RULES_OUTSIDE_BURNING; o <= RULES_OUTSIDE_UNKNOWN; o++)
-        if (count[o] > count[most])
-            most = o;
-    return most;
+    for (int32_t i = 0; i < s->count; i++) {
+        any = any || is_of_group(&s->stay[i], group);
+        does[outside_of(s->stay[i].what)] = true;
+    }
+    if (!any)
+        return RULES_OUTSIDE_NONE;
+    if (group == IN_DISK_SLEEP)
+        return RULES_OUTSIDE_DISK_SLEEP;
+    if (does[RULES_OUTSIDE_BURNING])
+        return RULES_OUTSIDE_BURNING;
+    return does[RULES_OUTSIDE_UNKNOWN] ? RULES_OUTSIDE_UNKNOWN : RULES_OUTSIDE_BLOCKED;
+}
+
+/* The groups that may be accused: the others may wait for one that waits for a disk. */
+static int groups_of(const struct hang_sweep *s)
+{
+    return what_they_do(s, IN_DISK_SLEEP) ? IN_DISK_SLEEP + 1 : GROUPS;
 }
 
 static double percent_of(ftree_time stay, ftree_time longest)
@@ -367,7 +378,7 @@ static bool any_stopped(const struct hang_sweep *s)
  * that can be said is, for the others may wait for that. */
 static bool say_any(struct ftree *ft, ftree_time now, const struct waitfor_hang *h)
 {
-    for (int group = 0; group < GROUPS; group++)
+    for (int group = 0; group < groups_of(&h->sweeps.last); group++)
         if (say(ft, now, h, group))
             return true;
     return false;
@@ -394,7 +405,7 @@ static bool any_sign(const struct ftree *ft, const struct hang_sweep *s, ftree_t
 {
     int32_t model;
 
-    for (int group = 0; group < GROUPS; group++)
+    for (int group = 0; group < groups_of(s); group++)
         if (find_sign(ft, s, group, later, &model))
             return true;
     return false;
@@ -405,7 +416,7 @@ static ftree_time least_stay(const struct hang_sweep *s)
 {
     ftree_time least = FTREE_NEVER;
 
-    for (int group = 0; group < GROUPS; group++)
+    for (int group = 0; group < groups_of(s); group++)
         least = ftree_min(least, shortest_stay(s, group));
     return least;
 }

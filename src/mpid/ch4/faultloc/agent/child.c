@@ -116,15 +116,16 @@ int faultloc_child_start(struct faultloc_child *c, ftree_time now,
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-/* False: out of memory, or it prints too much. */
+/* False: out of memory, or it has printed all that it may. */
 static bool make_room(struct faultloc_child *c)
 {
-    size_t room = c->room ? 2 * c->room : c->most < 64 * 1024 ? c->most : 64 * 1024;
+    size_t room = c->room ? 2 * c->room : 64 * 1024;
     char *text;
 
     if (c->len < c->room)
         return true;
-    if (room > c->most || !(text = realloc(c->text, room)))
+    room = room < c->most ? room : c->most;
+    if (room == c->room || !(text = realloc(c->text, room)))
         return false;
     c->text = text;
     c->room = room;
@@ -139,8 +140,6 @@ static bool hear(struct faultloc_child *c)
 
     for (size_t all = 0; c->fd >= 0 && all < READ_AT_ONCE; all += (size_t) n) {
         bool fits = make_room(c);
-        if (!fits && !c->drops)
-            return false;
         n = read(c->fd, fits ? c->text + c->len : dropped,
                  fits ? c->room - c->len : sizeof(dropped));
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -150,6 +149,8 @@ static bool hear(struct faultloc_child *c)
             c->fd = -1;
         } else if (fits) {
             c->len += (size_t) n;
+        } else if (!c->drops) {
+            return false;
         }
     }
     return true;

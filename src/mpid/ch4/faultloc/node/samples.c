@@ -177,7 +177,7 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
 {
     struct faultloc_done *last = &s->watch->seen[i].done, before = *last;
     struct faultloc_proc proc;
-    long hz = sysconf(_SC_CLK_TCK);
+    double used, hz = (double) sysconf(_SC_CLK_TCK);
 
     *cpu = FTREE_CPU_UNKNOWN;
     if (faultloc_proc_read(s->watch->proc_root, pid, &proc))
@@ -188,8 +188,8 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
                                    .at = now};
     if (before.at < s->watch->seen[i].outside || now <= before.at || last->ticks < before.ticks)
         return false;
-    *cpu = (int32_t) ((double) (last->ticks - before.ticks) * 1e11 / (double) hz /
-                      (double) (now - before.at));
+    used = (double) (last->ticks - before.ticks) * 1e11 / hz / (double) (now - before.at);
+    *cpu = used < INT32_MAX ? (int32_t) used : INT32_MAX; /* soon after the look before */
     return last->done != before.done || last->turns != before.turns;
 }
 
