@@ -515,11 +515,13 @@ unit_tests = \
     test/unit/test_withdraw
 
 test_programs = \
+    test/lib/fits_schema \
     test/lib/sample_reports \
     test/lib/stranger \
     test/lib/symptom_listener
 
 tool_tests = \
+    test/unit/t-bench.sh \
     test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
@@ -531,6 +533,7 @@ tool_tests = \
     test/unit/t-slurm-drain-node.sh
 
 mpi_tests = \
+    test/mpi/test_bench.sh \
     test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
     test/mpi/test_examples.sh \

@@ -11,7 +11,7 @@ set -euo pipefail
 packages=(
     gcc libc6-dev make autoconf automake libtool m4 perl python3 patch diffutils file
     xz-utils ca-certificates curl pkg-config ccache
-    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev check
+    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev libfftw3-dev check
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
 

@@ -3,51 +3,99 @@
 ## Copyright (C) by the FaultLoc authors
 ##     See COPYRIGHT in top-level directory
 ##
+# shellcheck disable=SC2034,SC2154
 set -euo pipefail
-export LC_ALL=C # what is sorted is joined
+export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
+for file in "$top"/test/cluster/lib/{common,campaign}.sh \
+    "$here"/{instructions,pairs,overhead,show}.sh; do
+    # shellcheck source=/dev/null
+    . "$file"
+done
+
+readonly all_parts='instructions messages collectives kernels overhead'
 
 usage() {
     cat <<'END'
-usage: test/bench/bench.sh [--mpi PREFIX] [--stock PREFIX] [--work FOLDER]
+Usage: test/bench/bench.sh [OPTION]...
+       test/bench/bench.sh --show FILE [--plots FOLDER]
 
 Measures what FaultLoc costs a healthy job: stock MPICH, and MPICH with FaultLoc off and on.
-  - Instructions per operation, counted by valgrind's callgrind on the last of two ranks, whose
-    messages go to itself. The figure is the difference of two loop lengths, so that one-time work
-    cancels out. The counts are (nearly) the same in each run.
-  - The time of a round trip of two ranks and of an MPI_Alltoall of four, as ratios to stock MPICH,
-    measured alternately in one run.
 
-Fails if an operation marked with * takes more than 1 % above stock with FaultLoc off, or 3 % with
-it on. The other operations and the times are only printed; times depend on the machine as much as
-on the program.
-Without valgrind (Debian: valgrind) only the times are measured.
+Parts
+  instructions   instructions per operation of a rank with itself, counted by valgrind
+  messages       latency and rate of messages of 0 and 8 bytes between two ranks
+  collectives    MPI_Allreduce and MPI_Alltoall of 8 bytes
+  kernels        two kernels after the idea of NPB's FT (with FFTW) and IS, in its sizes, each with
+                 a verification of its own
+  overhead       CPU time, wake-ups, packets and memory of the agents of a healthy job, on hosts
+                 that are network namespaces (root)
 
-  --mpi PREFIX    the MPI with FaultLoc (default: $FAULTLOC_MPI)
-  --stock PREFIX  a stock MPICH 4.0.2 built with the same compiler and options (default:
-                  $FAULTLOC_STOCK_MPI; else maint/build-stock.sh builds one, lean, once, into
-                  FOLDER/stock, which takes a few minutes)
-  --work FOLDER   where to work (default: ./bench.work)
-  --help          this text
+Messages, collectives and kernels are timed in rounds. In each round all three builds run each
+measurement, in an order that is drawn; the ratio of two times of the same round counts.
 
-It takes about two minutes once stock MPICH is there.
+Options
+  --parts LIST        of the parts above, with commas between them (default: all)
+  --rounds N          rounds; with fewer than 6 no bound on a time is judged (default: 9)
+  --classes LIST      of S, W, A: the sizes of the kernels (default: S)
+  --ranks LIST        of 2, 4, 8, 16, 32, 64: ranks of collectives and kernels (default: 4)
+  --transports LIST   of shm, tcp: shared memory, or TCP over the loopback interface, where each
+                      rank is a node of its own (default: shm,tcp)
+  --seconds N         how long the agents of the healthy job are observed (default: 60)
+  --hosts N           hosts of that job (default: 2)
+  --ppn N             its ranks on each host (default: 8)
+  --seed N            of the drawn order (default: 1)
+  --json FILE         the results, schema faultloc-bench/1 (default: FOLDER/bench.json)
+  --plots FOLDER      where the plots go, bench-messages.svg and bench-kernels.svg (default: FOLDER
+                      of --work; with --show: none)
+  --show FILE         measure nothing; print the results that --json has written
+  --mpi PREFIX        the MPI with FaultLoc (default: $FAULTLOC_MPI)
+  --stock PREFIX      a stock MPICH 4.0.2 built with the same compiler and options (default:
+                      $FAULTLOC_STOCK_MPI; else maint/build-stock.sh builds one, lean, once, into
+                      FOLDER/stock, which takes a few minutes)
+  --work FOLDER       where to work (default: ./bench.work)
+  --help              this text
 
-Exit code: 0 within the bounds, 1 not, or something did not run, 2 wrong usage, 77 no valgrind.
+Bounds
+  - the instructions of those operations that are judged: 1 % above stock with FaultLoc off, 3 % on
+  - the median time of each kernel: 1 % above stock, judged by a 95 % interval of the median ("met"
+    and "not met" are true of the whole interval; else "undecided": more rounds or a quieter machine
+    decide)
+  - of agent and deputy of a node together: 0.1 % of a core, 3 wake-ups a second
+  - no packet of theirs; 256 KiB of memory per rank, with them and all that the ranks have more
+
+By default it takes about ten minutes on an idle machine with a core for each rank, once stock MPICH
+is there; with --classes S,W,A --ranks 4,16,64 hours. A run's time is that of its fastest
+repetition; where ranks share cores, with each other or with other programs, times are of little
+worth. What a part needs and is not there (valgrind, FFTW, root) is named, and the rest is measured;
+so is gnuplot, without which there are no plots.
+
+Exit code: 0 no bound is broken, 1 one is, or something did not run, 2 wrong usage, 77 no bound is
+broken, but a part was left out because the machine does not have what it needs.
 END
 }
 
 say() { echo "bench: $*" >&2; }
-die() {
-    local code=$1
-    shift
-    say "$*"
-    exit "$code"
+
+has_part() { [[ ,$parts, == *,$1,* ]]; }
+
+# leave_out PART WHY: is in the JSON, too.
+leave_out() {
+    say "left out: $1: $2"
+    jq -n -c --arg part "$1" --arg why "$2" '{part: $part, why: $why}' >>"$work/left_out"
 }
 
-few=100 many=600 off_percent=1 on_percent=3
-judged='irecv-send-wait isend-irecv-waitall any-source sendrecv iprobe allreduce-self'
+# build stock|off|on: sets the prefix, the folder of the programs and the environment of a run.
+build() {
+    local on=0
+    prefix=$mpi programs=$work/bin-faultloc
+    [ "$1" != stock ] || prefix=$stock programs=$work/bin-stock
+    [ "$1" != on ] || on=1
+    environment=("MPIR_CVAR_FAULTLOC=$on" MPIR_CVAR_FAULTLOC_REPORT=
+        UCX_LOG_LEVEL="${UCX_LOG_LEVEL:-error}")
+}
 
 # about PREFIX NAME: what that MPICH says of itself, wherever it was moved to; ccache, if any, makes
 # no difference.
@@ -58,140 +106,116 @@ about() {
 
 # Refuses to compare what was built differently.
 same_build() {
-    local name
+    local name ours theirs
     for name in Version Device CC; do
-        [ "$(about "$mpi" $name)" = "$(about "$stock" $name)" ] ||
-            die 1 "$mpi and $stock differ in '$name':" \
-                "'$(about "$mpi" $name)' and '$(about "$stock" $name)';" \
-                "build stock MPICH with the same compiler and device, or name another --stock"
+        ours=$(about "$mpi" $name) theirs=$(about "$stock" $name)
+        [ "$ours" = "$theirs" ] ||
+            die 1 "$mpi and $stock differ in '$name': '$ours' and '$theirs'; build stock MPICH \
+with the same compiler and device, or name another --stock"
     done
 }
 
+find_builds() {
+    [ -n "$mpi" ] || die 2 "no --mpi and no FAULTLOC_MPI: name the MPI with FaultLoc"
+    [ -x "$mpi/bin/mpicc" ] ||
+        die 1 "no $mpi/bin/mpicc: build and install the MPI with FaultLoc first"
+    if [ -z "$stock" ]; then
+        stock=$work/stock
+        "$top/maint/build-stock.sh" --prefix "$stock" --device "$(about "$mpi" Device)" || exit 1
+    fi
+    [ -x "$stock/bin/mpicc" ] ||
+        die 1 "no $stock/bin/mpicc: name a stock MPICH; without --stock one is built"
+    same_build
+}
+
+# What configure has found counts; by hand the script looks itself.
+find_kernels() {
+    kernels=
+    has_part kernels || return 0
+    kernels='ft is'
+    fftw=${FAULTLOC_FFTW-$(pkg-config --cflags --libs fftw3 2>/dev/null || :)}
+    [[ $fftw != *-l* ]] || return 0
+    kernels=is
+    leave_out kernels "FT: no FFTW (Debian package libfftw3-dev, Fedora fftw-devel, Spack fftw)"
+}
+
+# compile PREFIX FOLDER
 compile() {
     local name
-    mkdir -p "$work/$2"
-    for name in ops times; do
-        "$1/bin/mpicc" -std=c11 -O2 -o "$work/$2/$name" "$here/$name.c" 2>"$work/compile.log" ||
+    mkdir -p "$2"
+    for name in ops times $kernels; do
+        # shellcheck disable=SC2046,SC2086
+        "$1/bin/mpicc" -std=c11 -D_GNU_SOURCE -O2 -I"$top/test/mpi" -o "$2/$name" "$here/$name.c" \
+            "$here/bench.c" "$top/test/mpi/testutil.c" \
+            $([ $name != ft ] || echo $fftw) -lm 2>"$work/compile.log" ||
             die 1 "$name.c did not compile with $1/bin/mpicc, see $work/compile.log"
     done
 }
 
-# total FILE: the instructions in one of callgrind's files.
-total() {
-    awk '/^(summary|totals):/ { n = $2 } END { if (n == "") exit 1; print n }' "$1" ||
-        die 1 "there are no counts in $1"
+load() { cut -d' ' -f1 /proc/loadavg; }
+
+# write_json LOAD-BEFORE: what was measured.
+write_json() {
+    local name args=()
+    for name in instructions pairs overhead; do
+        [ ! -s "$work/$name.json" ] || args+=(--slurpfile "$name" "$work/$name.json")
+    done
+    jq -n "${args[@]}" --slurpfile left_out "$work/left_out" \
+        --arg version "$(about "$mpi" Version)" --arg device "$(about "$mpi" Device)" \
+        --arg compiler "$(about "$mpi" CC)" \
+        --arg kernel "$(uname -r)" --argjson cpus "$(nproc)" --argjson before "$1" \
+        --argjson after "$(load)" --argjson rounds "$rounds" --argjson seed "$seed" '
+        {schema: "faultloc-bench/1", unix_s: (now | floor),
+         mpich: {version: $version, device: $device, compiler: $compiler},
+         machine: {cpus: $cpus, kernel: $kernel, load_before: $before, load_after: $after},
+         rounds: $rounds, seed: $seed, left_out: $left_out} +
+        ($ARGS.named | with_entries(select(.key | IN("instructions", "pairs", "overhead"))
+            | .value |= .[0]))' >"$json.tmp"
+    mv "$json.tmp" "$json"
 }
 
-# count PREFIX FOLDER FAULTLOC LABEL: into LABEL.counts a line for each operation, its name and the
-# instructions. callgrind writes a file at the end of each loop, a short and a long one for each.
-count() {
-    local out=$work/callgrind.$4 name i=0 short long
-    say "counting instructions: $4"
-    rm -f "$out"*
-    MPIR_CVAR_FAULTLOC=$3 MPIR_CVAR_FAULTLOC_REPORT='' timeout -k 10 900 "$1/bin/mpiexec" \
-        -n 1 "$work/$2/ops" $few $many \
-        : -n 1 valgrind --tool=callgrind --toggle-collect=counted --dump-after=counted \
-        --callgrind-out-file="$out" "$work/$2/ops" $few $many \
-        </dev/null >"$out.names" 2>"$out.log" ||
-        die 1 "callgrind did not run, see $out.log"
-    while read -r name; do
-        i=$((i + 2))
-        short=$(total "$out.$((i - 1))")
-        long=$(total "$out.$i")
-        awk -v name="$name" -v n=$((long - short)) -v of=$((many - few)) \
-            'BEGIN { printf "%s %.1f\n", name, n / of }'
-    done <"$out.names" | sort >"$work/$4.counts"
+measure() {
+    local before
+    before=$(load)
+    say "compiling"
+    compile "$stock" "$work/bin-stock"
+    compile "$mpi" "$work/bin-faultloc"
+    ! has_part instructions || measure_instructions
+    measure_pairs
+    ! has_part overhead || measure_overhead
+    write_json "$before"
 }
 
-# The table from the three lists, in the order of the program; fails where a bound is not kept.
-table() {
-    echo "  instructions per operation          stock        off         on   off/stock   on/stock"
-    join "$work/stock.counts" "$work/off.counts" | join - "$work/on.counts" >"$work/counts"
-    awk -v judged="$judged" -v off=$off_percent -v on=$on_percent '
-        BEGIN { missing = split(judged, name); for (i in name) is_judged[name[i]] = 1 }
-        FNR == NR { line[$1] = $0; next }
-        {
-            split(line[$1], n)
-            printf "%s %-25s %14.1f %10.1f %10.1f %11.4f %10.4f%s\n", n[1] in is_judged ? "*" : " ",
-                n[1], n[2], n[3], n[4], n[3] / n[2], n[4] / n[2], is_over(n) ? "   over" : ""
-            over += is_over(n)
-            missing -= n[1] in is_judged
-        }
-        function is_over(n) {
-            return n[1] in is_judged &&
-                (n[3] > n[2] * (1 + off / 100) || n[4] > n[2] * (1 + on / 100))
-        }
-        END { exit over || missing }' "$work/counts" "$work/callgrind.on.names"
-}
-
-# trip PREFIX FOLDER FAULTLOC RANKS OPERATION N: ns
-trip() {
-    MPIR_CVAR_FAULTLOC=$3 MPIR_CVAR_FAULTLOC_REPORT='' timeout -k 10 600 "$1/bin/mpiexec" -n "$4" \
-        "$work/$2/times" "$5" 21 "$6" </dev/null 2>"$work/times.log" ||
-        die 1 "the program test/bench/times.c did not run, see $work/times.log"
-}
-
-# ratios RANKS OPERATION N: the median of the ratios of five turns.
-ratios() {
-    local i base off on
-    say "timing: $2 of $1 ranks, in turns"
-    for i in 1 2 3 4 5; do
-        base=$(trip "$stock" stock 0 "$@")
-        off=$(trip "$mpi" patched 0 "$@")
-        on=$(trip "$mpi" patched 1 "$@")
-        echo "$base $off $on"
-    done | awk -v name="$2 of $1 ranks" '{ s[NR] = $1; off[NR] = $2 / $1; on[NR] = $3 / $1 }
-        function median(a,    i, j, t) {
-            for (i = 1; i <= NR; i++)
-                for (j = i + 1; j <= NR; j++)
-                    if (a[j] < a[i]) { t = a[i]; a[i] = a[j]; a[j] = t }
-            return a[int((NR + 1) / 2)]
-        }
-        END {
-            if (NR != 5)
-                exit 1
-            printf "  time of %-21s stock %.0f ns   off %.3f of it   on %.3f of it\n", name,
-                median(s), median(off), median(on)
-        }'
-}
-
-mpi=${FAULTLOC_MPI:-} stock=${FAULTLOC_STOCK_MPI:-} work=$PWD/bench.work
-while [ $# -gt 0 ]; do
-    case $1 in
-        --mpi) mpi=${2:?--mpi needs a prefix}; shift 2 ;;
-        --stock) stock=${2:?--stock needs a prefix}; shift 2 ;;
-        --work) work=${2:?--work needs a folder}; shift 2 ;;
-        --help | -h) usage; exit 0 ;;
-        *) die 2 "unknown argument $1; see --help" ;;
-    esac
-done
-[ -n "$mpi" ] || die 2 "no --mpi and no FAULTLOC_MPI: name the MPI with FaultLoc"
-[ -x "$mpi/bin/mpicc" ] || die 1 "no $mpi/bin/mpicc: build and install the MPI with FaultLoc first"
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
-
-if [ -z "$stock" ]; then
-    stock=$work/stock
-    "$top/maint/build-stock.sh" --prefix "$stock" --device "$(about "$mpi" Device)" || exit 1
-fi
-[ -x "$stock/bin/mpicc" ] ||
-    die 1 "no $stock/bin/mpicc: name a stock MPICH; without --stock one is built"
-same_build
-say "compiling"
-compile "$stock" stock
-compile "$mpi" patched
-result=0
-if command -v valgrind >/dev/null; then
-    count "$stock" stock 0 stock
-    count "$mpi" patched 0 off
-    count "$mpi" patched 1 on
-    table || result=1
+mpi=${FAULTLOC_MPI:-} stock=${FAULTLOC_STOCK_MPI:-} work=$PWD/bench.work parts=${all_parts// /,}
+rounds=9 classes=S ranks_list=4 transports=shm,tcp seconds=60 hosts=2 ppn=8 seed=1 json='' plots=''
+show='' run_limit=3600
+read_options '--mpi=mpi --stock=stock --work=work --parts=parts --rounds=rounds --classes=classes
+    --ranks=ranks_list --transports=transports --seconds=seconds --hosts=hosts --ppn=ppn --seed=seed
+    --json=json --plots=plots --show=show' "$@"
+check_words part "$parts" "$all_parts"
+check_words class "$classes" 'S W A'
+check_words 'number of ranks' "$ranks_list" '2 4 8 16 32 64'
+check_words transport "$transports" 'shm tcp'
+check_values '--rounds, --seconds, --hosts, --ppn and --seed' '[1-9][0-9]{0,5}' \
+    "$rounds" "$seconds" "$hosts" "$ppn" "$seed"
+need jq jq
+if [ -n "$show" ]; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    jq -e '.schema == "faultloc-bench/1"' "$show" >/dev/null 2>&1 ||
+        die 2 "$show is not a file that bench.sh --json has written"
+    json=$show
 else
-    say "valgrind is not installed (Debian: valgrind): instructions are not counted"
-    result=77
+    mkdir -p "$work"
+    work=$(cd "$work" && pwd)
+    json=${json:-$work/bench.json} plots=${plots:-$work}
+    rm -f "$work"/{instructions,pairs,overhead}.json
+    : >"$work/left_out"
+    find_builds
+    find_kernels
+    measure
 fi
-ratios 2 round-trip 2000
-ratios 4 alltoall 20
-[ $result != 1 ] ||
-    say "more instructions than allowed: off $off_percent %, on $on_percent %"
-exit $result
+show_text "$json"
+[ -z "$plots" ] || show_plots "$json" "$plots"
+judge_all "$json" || exit 1
+[ "$(jq '.left_out | length' "$json")" = 0 ] || exit 77

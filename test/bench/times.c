@@ -3,69 +3,132 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* The time of one operation: of a round trip of one small message between ranks 0 and 1, or of an
- * MPI_Alltoall of all ranks. Prints the median over some batches, in ns, alone on its line.
- * times round-trip|alltoall [BATCHES] [OPERATIONS] */
+/* The time of operations with small messages:
+ *
+ * times messages|collectives [--seconds S]
+ *
+ * messages, between ranks 0 and 1: latency, which is half of a round trip, and the time for each of
+ * 64 messages under way at once, of 0 and of 8 bytes. collectives, of all ranks: MPI_Allreduce of 8
+ * bytes, MPI_Alltoall of 8 bytes for each rank. Prints a line for each, "NAME SECONDS": of the
+ * fastest of the batches that are made in S seconds, in several passes over all, because the first
+ * moments of a job are unlike the others. */
 
+#include "bench.h"
+#include "testutil.h"
+
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_MAX 64
+#define WINDOW 64
+#define OPS_MAX 4
+#define PASSES 5
 
-static int rank, word, out[RANKS_MAX], in[RANKS_MAX];
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-
-    return x < y ? -1 : x > y;
-}
+static int rank, bytes;
+static char word[8];
+static double *out, *in;
 
 static void round_trip(void)
 {
+    if (rank == 0)
+        MPI_Send(word, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    if (rank < 2)
+        MPI_Recv(word, bytes, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Send(word, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+}
+
+/* A window of messages, and an empty one as the answer. */
+static void window(void)
+{
+    static char words[WINDOW][sizeof(word)];
+    MPI_Request req[WINDOW];
+
     if (rank > 1)
         return;
+    for (int i = 0; i < WINDOW; i++) {
+        if (rank == 0)
+            MPI_Isend(words[i], bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &req[i]);
+        else
+            MPI_Irecv(words[i], bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &req[i]);
+    }
+    MPI_Waitall(WINDOW, req, MPI_STATUSES_IGNORE);
     if (rank == 0)
-        MPI_Send(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
-    MPI_Recv(&word, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (rank == 1)
-        MPI_Send(&word, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        MPI_Recv(word, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(word, 0, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+}
+
+static void allreduce(void)
+{
+    MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void alltoall(void)
 {
-    MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoall(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
-static double batch(void (*run)(void), int n)
-{
-    double start = MPI_Wtime();
+static const struct op {
+    const char *name;
+    void (*run)(void);
+    int bytes, batch, parts; /* a batch is run() so many times; of each, the time of one part */
+} messages[] = {
+    {"latency-0", round_trip, 0, 50, 2},
+    {"latency-8", round_trip, 8, 50, 2},
+    {"rate-0", window, 0, 5, WINDOW},
+    {"rate-8", window, 8, 5, WINDOW},
+}, collectives[] = {
+    {"allreduce-8", allreduce, 8, 5, 1},
+    {"alltoall-8", alltoall, 8, 5, 1},
+};
 
-    for (int i = 0; i < n; i++)
-        run();
-    return (MPI_Wtime() - start) * 1e9 / n;
+static const struct op *op;
+
+static void batch(void)
+{
+    for (int i = 0; i < op->batch; i++)
+        op->run();
+}
+
+static double measure(const struct op *of, double for_seconds)
+{
+    op = of;
+    bytes = op->bytes;
+    return bench_repeat(NULL, batch, for_seconds) / op->batch / op->parts;
+}
+
+static void measure_all(const struct op *ops, int count, double for_seconds)
+{
+    double least[OPS_MAX];
+
+    for (int pass = 0; pass < PASSES; pass++)
+        for (int i = 0; i < count; i++) {
+            double seconds = measure(&ops[i], for_seconds / PASSES);
+            least[i] = pass ? fmin(least[i], seconds) : seconds;
+        }
+    for (int i = 0; rank == 0 && i < count; i++)
+        printf("%s %.12f\n", ops[i].name, least[i]);
 }
 
 int main(int argc, char **argv)
 {
-    int batches = argc > 2 ? atoi(argv[2]) : 31, n = argc > 3 ? atoi(argv[3]) : 2000, size;
-    int is_alltoall = argc > 1 && !strcmp(argv[1], "alltoall");
-    double *ns = malloc((size_t) (batches > 0 ? batches : 1) * sizeof(*ns));
+    int size, is_messages = argc > 1 && !strcmp(argv[1], "messages");
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (!ns || batches < 1 || n < 1 || size < 2 || size > RANKS_MAX ||
-        (!is_alltoall && (argc < 2 || strcmp(argv[1], "round-trip"))))
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    for (int i = 0; i < batches; i++)
-        ns[i] = batch(is_alltoall ? alltoall : round_trip, n);
-    qsort(ns, (size_t) batches, sizeof(*ns), by_size);
-    if (rank == 0)
-        printf("%.0f\n", ns[batches / 2]);
+    if (size < 2 || (!is_messages && (argc < 2 || strcmp(argv[1], "collectives"))))
+        tu_fail("times", "messages or collectives, of two ranks at least");
+    out = bench_memory((size_t) size, sizeof(*out));
+    in = bench_memory((size_t) size, sizeof(*in));
+    if (is_messages)
+        measure_all(messages, 4, tu_number(argc, argv, "--seconds", 0.2));
+    else
+        measure_all(collectives, 2, tu_number(argc, argv, "--seconds", 0.2));
+    tu_meet(MPI_COMM_WORLD);
     MPI_Finalize();
-    free(ns);
     return 0;
 }

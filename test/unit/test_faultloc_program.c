@@ -765,6 +765,22 @@ START_TEST(a_stopped_agent_is_ended_and_succeeded)
 }
 END_TEST
 
+START_TEST(a_stopped_agent_is_ended_though_nobody_asks)
+{
+    pid_t agent, deputy;
+
+    start_job(1, 1);
+    UNTIL(is_complete(0));
+    agent = agent_of(0);
+    deputy = deputy_of(0);
+    freeze(agent);
+    UNTIL(is_complete_without(0, agent, deputy));
+    ck_assert_int_eq(agent_of(0), deputy);
+    ck_assert_str_eq(read_text("err"), "");
+    end_job();
+}
+END_TEST
+
 START_TEST(a_stopped_deputy_is_ended_and_replaced)
 {
     pid_t agent, deputy;
@@ -1485,6 +1501,7 @@ SUITE("faultloc_program")
     TEST(a_killed_deputy_is_replaced);
     TEST_ROWS(agent_and_deputy_killed_at_once_are_no_fault, 2);
     TEST_ROWS(a_stopped_agent_is_ended_and_succeeded, 2);
+    TEST(a_stopped_agent_is_ended_though_nobody_asks);
     TEST(a_stopped_deputy_is_ended_and_replaced);
     TEST_ROWS(nothing_is_left_when_all_have_left, 3);
     TEST(two_nodes_leave_together);

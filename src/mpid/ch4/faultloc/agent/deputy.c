@@ -16,8 +16,11 @@
 /*
  * The deputy is asked only when the agent connects but does not answer, or does not even connect,
  * and says how the processes of its node are.  It learns from a pidfd that the agent has ended, and
- * looks once per stall limit whether it is stopped; then it ends it, and is the next agent.
+ * looks from time to time whether it is stopped, at once where it is asked itself; then it ends it,
+ * and is the next agent.
  */
+
+#define LOOKS_APART 5 /* in stall limits; one where the agent was stopped: a look wakes a CPU */
 
 struct deputy {
     struct faultloc_program *p;
@@ -39,6 +42,7 @@ static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree
     (void) from;
     (void) path;
     (void) role;
+    d->look_at = now;
     for (int32_t i = 0; i < n; i++)
         faultloc_watch_look(&d->p->watch, now, i, true, &d->states[i]);
     if (ftree_deputy_answer(&d->p->job.job, d->p->board->settings.stall, bytes, len, d->states, n,
@@ -99,8 +103,9 @@ static bool turn(struct deputy *d)
     if (ended || now < d->look_at)
         return ended;
     late = now - d->look_at;
-    d->look_at = now + d->p->board->settings.stall;
-    return faultloc_partner_look(&d->agent, now, late);
+    ended = faultloc_partner_look(&d->agent, now, late);
+    d->look_at = now + (d->agent.stopped ? 1 : LOOKS_APART) * d->p->board->settings.stall;
+    return ended;
 }
 
 void faultloc_deputy_run(struct faultloc_program *p)
