@@ -140,7 +140,7 @@ plan() {
         slow) args+=(--kind even --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         straggle)
             victim=$((victim / ppn * ppn))
-            args+=(--kind hungry --rank $victim --seconds $((moment + 5 * deadline))
+            args+=(--kind hungry --rank "$victim" --seconds $((moment + 5 * deadline))
                 --until "$work/over") ;;
         stop2 | stop20 | host-stop20)
             args+=(--kind even --seconds $((moment + (lasts > 60 ? lasts / 2 : 30)))) ;;
@@ -417,15 +417,7 @@ trap 'exit 130' INT TERM
 results=$(mktemp "$folder.XXXXXX")
 row kind program ppn seed delay/s healthy/s notes 'expected: result'
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
-for ppn in ${ppns//,/ }; do
-    for kind in ${kinds//,/ }; do
-        for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
-            one_run
-            tell_run
-            count_run
-        done
-    done
-done
+every_run
 tell_all
 rm -f "$results"
 end_campaign

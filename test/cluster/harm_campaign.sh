@@ -658,24 +658,17 @@ tell_run() {
     fi
 }
 
+# A cluster has lost a host by that.
+after_run() {
+    [[ $VICTIM == power-off* ]] || return 0
+    "$cluster" down --name "$name" --quiet
+    "$cluster" up --name "$name" --hosts "$hosts" --quiet
+}
+
 trap finish EXIT
 trap 'exit 130' INT TERM
 printf '%-12s %-8s %3s %-6s %5s %4s %5s %9s  %s\n' kind program ppn action seed code stand \
     withdrawn 'what was done: result'
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
-for action in ${actions//,/ }; do
-    for ppn in ${ppns//,/ }; do
-        for kind in ${kinds//,/ }; do
-            for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
-                one_run
-                tell_run
-                count_run
-                if [[ $VICTIM == power-off* ]]; then
-                    "$cluster" down --name "$name" --quiet
-                    "$cluster" up --name "$name" --hosts "$hosts" --quiet
-                fi
-            done
-        done
-    done
-done
+for action in ${actions//,/ }; do every_run; done
 end_campaign

@@ -314,13 +314,5 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 row kind program ppn seed delay/s located/s notes 'expected: result'
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
-for ppn in ${ppns//,/ }; do
-    for kind in ${kinds//,/ }; do
-        for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
-            one_run
-            tell_run
-            count_run
-        done
-    done
-done
+every_run
 end_campaign

@@ -3,7 +3,7 @@
 ## Copyright (C) by the FaultLoc authors
 ##     See COPYRIGHT in top-level directory
 ##
-# shellcheck disable=SC2034
+# shellcheck disable=SC2034,SC2154
 
 # What campaigns share: reading and checking of options, and what is drawn. A campaign defines
 # usage().
@@ -76,6 +76,22 @@ count_run() {
         [ -z "$WHY" ] || bad=$((bad + 1))
     fi
 }
+
+# every_run: each of $ppns and $kinds with each seed. A campaign defines one_run, tell_run, and
+# after_run where there is something to do then.
+every_run() {
+    for ppn in ${ppns//,/ }; do
+        for kind in ${kinds//,/ }; do
+            for ((run_seed = seed; run_seed < seed + runs; run_seed++)); do
+                one_run
+                tell_run
+                count_run
+                after_run
+            done
+        done
+    done
+}
+after_run() { :; }
 
 # The last line, and the exit code: 0 all runs passed, 1 one failed, 77 all were skipped.
 end_campaign() {
