@@ -74,7 +74,7 @@ ftree_time sim_program_longest(const struct sim_run *r, int32_t rank);
 /* What the root has asked and decided, by the lines that it says. */
 struct sim_program_tests {
     uint64_t tests; /* of a history, */
-    uint64_t likely; /* of which so many say that a healthy program hardly ever shows the like */
+    uint64_t likely; /* of which so many say that S_out hardly ever is so in a healthy program */
     uint64_t early; /* of these: nobody has been outside MPI for long enough, */
     uint64_t slow; /* or sweeps have shown that a rank goes on */
 };
