@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 /*
- * How often the test of a history (ftree_hang_test()) says that a healthy program hangs.  S_out of a
- * program's ranks is drawn at the instants of samples and tested once, whatever it is then; then
+ * How often the test of a history (ftree_hang_test()) says that a healthy program hangs.  S_out of
+ * a program's ranks is drawn at the instants of samples and tested once, whatever it is then; then
  * another job begins.  So the tests have no sample in common, and what is counted is binomial.  A
  * history has from 16 to 2048 samples; each doubling is as probable as another.
  */
@@ -37,8 +37,8 @@ extern const double sim_alphas[ALARMS_LEVELS]; /* ascending severity: the larges
 /* Purpose: fills in the rest; progress may be NULL, and is called after each test. */
 void sim_alarms(struct sim_alarms *a, void (*progress)(void *ctx, uint64_t hours), void *ctx);
 
-/* Purpose: the table on `f`, its head and a row for each level; the same as an object of JSON, to be
- * freed with json_object_put(). */
+/* Purpose: the table on `f`, its head and a row for each level; the same as an object of JSON, to
+ * be freed with json_object_put(). */
 void sim_alarms_head(FILE *f);
 void sim_alarms_rows(FILE *f, const struct sim_alarms *a);
 struct json_object *sim_alarms_json(const struct sim_alarms *a);

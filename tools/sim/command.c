@@ -51,13 +51,14 @@ static const char usage[] =
     "  --script FILE      a script; '-' for standard input\n"
     "  --partners P       how many ranks begin to wait for each lost node (4)\n"
     "Ranks outside MPI\n"
-    "  --program NAME[:T] ranks are in and out of MPI as in bt, cg, ft, hpcg, hpl, lu, mg or sp, for T\n"
-    "                     (10m) when the simulation begins, and nodes take samples of that: who then\n"
-    "                     never comes is hung\n"
+    "  --program NAME[:T] ranks are in and out of MPI as in bt, cg, ft, hpcg, hpl, lu, mg or sp,\n"
+    "                     for T (10m) when the simulation begins, and nodes take samples of\n"
+    "                     that: who then never comes is hung\n"
     "  --alpha A          significance of that (0.001)\n"
-    "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are drawn, so\n"
-    "                     long in all, and each is tested; a table of how often the test says that they\n"
-    "                     hang, at three alphas; without --program: for each of them, HOURS in all\n"
+    "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are\n"
+    "                     drawn, so long in all, and each is tested; a table of how often the\n"
+    "                     test says that they hang, at three alphas; without --program: for\n"
+    "                     each of them, HOURS in all\n"
     "Status\n"
     "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"
     "                     status; without --fault and --script there is no fault then\n"
@@ -538,7 +539,8 @@ static void run_alarms(struct command *c, FILE *table, struct json_object *list)
 
     sim_alarms_head(table);
     for (uint64_t i = 0; i < n; i++) {
-        struct sim_alarms a = {.program = c->options.program ? c->options.program : &sim_programs[i],
+        const struct sim_program *p = c->options.program;
+        struct sim_alarms a = {.program = p ? p : &sim_programs[i],
                                .seed = c->seed,
                                .hours = ((uint64_t) c->alarms + n - 1) / n,
                                .ranks = c->ranks ? c->ranks : 256};

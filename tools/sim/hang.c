@@ -204,7 +204,8 @@ static ftree_time last_blocked(const struct sim_run *r, const struct sim_hang *g
 }
 
 #define WAITS_BOUND (2500 * FTREE_MS)
-#define HANG_BOUND (60 * 1000 * FTREE_MS) /* for the samples: the more they depend on each other, the longer */
+/* For the samples: the more they depend on each other, the longer. */
+#define HANG_BOUND (60 * 1000 * FTREE_MS)
 
 /* The stay that the rules demand, and that. */
 static ftree_time hang_bound(const struct sim_run *r, int32_t rank)

@@ -13,8 +13,8 @@
 #define HOUR (3600 * 1000 * MS) /* what a program takes that changes */
 
 /* bt, sp: long computation, short exchanges; cg: short iterations, much communication; ft: an
- * exchange of all with all that takes seconds; hpl: ever smaller steps, uneven ones; lu: a pipeline;
- * mg: coarse and fine grids in turn. */
+ * exchange of all with all that takes seconds; hpl: ever smaller steps, uneven ones; lu: a
+ * pipeline; mg: coarse and fine grids in turn. */
 const struct sim_program sim_programs[SIM_PROGRAMS] = {
     {"bt", 300 * MS, 0.85, 0.05, 0.10, 0, false},   {"cg", 60 * MS, 0.45, 0.10, 0.20, 0, false},
     {"ft", 8000 * MS, 0.35, 0.10, 0.10, 0, false},  {"hpcg", 900 * MS, 0.80, 0.10, 0.20, 0, false},
@@ -52,7 +52,7 @@ static ftree_time time_of(const struct sim_program *p, uint64_t seed, int32_t ra
     return p->shifted ? t + draw_mix(seed + (uint64_t) (rank % STAGES)) % p->period : t;
 }
 
-/* An iteration: which one, and how much of it is over, less the share that ranks are outside MPI. */
+/* An iteration: which one, and how much of it is over, less the share that ranks are outside. */
 struct place {
     uint64_t n;
     double past;
@@ -164,9 +164,10 @@ uint64_t sim_program_samples(struct sim_run *r, int32_t node, int32_t *out, int3
     for (int32_t i = n - 1; i >= 0; i--) {
         uint64_t back = (uint64_t) (n - 1 - i);
         out[i] = -1;
-        if (back < r->instants.last && back < SIM_INSTANTS)
-            out[i] = count_outside(r, node, r->instants.at[(r->instants.last - back) % SIM_INSTANTS],
-                                   &phase);
+        if (back >= r->instants.last || back >= SIM_INSTANTS)
+            continue;
+        back = (r->instants.last - back) % SIM_INSTANTS;
+        out[i] = count_outside(r, node, r->instants.at[back], &phase);
     }
     return r->instants.last;
 }

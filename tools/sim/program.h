@@ -11,8 +11,8 @@
 /*
  * What simulated ranks do while all is well: iterations of one length, in each of which a rank is
  * outside MPI for a share of it that is drawn, and then in MPI until the iteration ends.  So S_out,
- * the number of ranks outside, has a distribution and a memory that follow from a few numbers.  What
- * a rank does at some time is a function of the seed, and nothing is kept.
+ * the number of ranks outside, has a distribution and a memory that follow from a few numbers.
+ * What a rank does at some time is a function of the seed, and nothing is kept.
  *
  * The names are those of the programs by which ParaStack was measured (Li, Chen, Gupta, SC 2017),
  * and each behaves as that one is known to in kind; the numbers are this project's, for the paper
@@ -37,7 +37,7 @@ extern const struct sim_program sim_programs[SIM_PROGRAMS];
 /* Purpose: by its name; NULL: there is none. */
 const struct sim_program *sim_program_find(const char *name, size_t len);
 
-/* Purpose: how many of n ranks from `first` on are outside MPI, at a time since the program began. */
+/* Purpose: how many of n ranks from `first` on are outside MPI, so long after the program began. */
 int32_t sim_program_outside(const struct sim_program *p, uint64_t seed, int32_t first, int32_t n,
                             ftree_time t);
 
@@ -74,7 +74,7 @@ ftree_time sim_program_longest(const struct sim_run *r, int32_t rank);
 /* What the root has asked and decided, by the lines that it says. */
 struct sim_program_tests {
     uint64_t tests; /* of a history, */
-    uint64_t likely; /* of which so many say that a healthy program hardly ever shows the like */
+    uint64_t likely; /* of which so many say that S_out hardly ever is so in a healthy program */
     uint64_t early; /* of these: nobody has been outside MPI for long enough, */
     uint64_t slow; /* or sweeps have shown that a rank goes on */
 };

@@ -378,7 +378,8 @@ static int take_collective(struct reader *r, struct sim_fault *f)
     if (took(r, "receives"))
         return FTREE_OK;
     f->shape = SIM_OTHER_ROOT;
-    return took(r, "has") ? take_words(r, root) : expected(r, "sleeps, receives or has another root");
+    return took(r, "has") ? take_words(r, root)
+                          : expected(r, "sleeps, receives or has another root");
 }
 
 /* True: the line is one of waits for each other; *rc says whether it is well. */
