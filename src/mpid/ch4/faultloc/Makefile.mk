@@ -135,7 +135,7 @@ include $(top_srcdir)/src/util/ftree/Makefile.mk
 libexec_PROGRAMS = faultloc-agent
 faultloc_agent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 faultloc_agent_LDFLAGS = -Wl,--as-needed
-faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ @hwloclib@ $(external_libs)
+faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ @hwloclib@ -lm $(external_libs)
 faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/io/launcher_notify.c \
     src/mpid/ch4/faultloc/io/loop.c \
