@@ -548,10 +548,10 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
 #define FTREE_CPU_UNKNOWN (-1)
 
-/* A rank's present stay outside MPI, or in a call of it that makes no progress.  It is blocked if it sleeps, and has done nothing at all since
- * it was last looked at: no thread of it has used the CPU, had a page fault or a child that ended,
- * and the first one has not run.  It is in disk sleep also if it waits for a file system and may be
- * interrupted. */
+/* A rank's present stay outside MPI, or in a call of it that makes no progress.  It is blocked if it
+ * sleeps, and has done nothing at all since it was last looked at: no thread of it has used the CPU,
+ * had a page fault or a child that ended, and the first one has not run.  It is in disk sleep also
+ * if it waits for a file system and may be interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */

@@ -126,12 +126,6 @@ static void withdraw(struct ftree *ft, const struct straggle_work *w)
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
 
-static void add_line(struct ftree *ft, ftree_time now, enum ftree_evidence_source source,
-                     int32_t node, const char *line, struct ftree_verdict *v)
-{
-    ftree_verdict_add_line(ft, now, source, node, line, v);
-}
-
 static void add_job(struct ftree *ft, ftree_time now, const struct lag_finding *f,
                     struct ftree_verdict *v)
 {
@@ -141,7 +135,7 @@ static void add_job(struct ftree *ft, ftree_time now, const struct lag_finding *
              "the others outside MPI %d %% of the time before, %d %% in the last %d samples: %d %% "
              "lost",
              (int) f->before / 10, (int) f->now / 10, 2 * FTREE_BLOCK_SAMPLES, (int) f->lost);
-    add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
 }
 
 static void say_cause(const struct lag_found *f, char *line, size_t len)
@@ -184,10 +178,10 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding 
              "wanted, others %d %%",
              (int) f->lag.rank, f->lag.before / 10, f->lag.now / 10, f->lag.gets / 10,
              (int) all->gets / 10);
-    add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, line, v);
     say_cause(f, cause, sizeof(cause));
     snprintf(line, sizeof(line), "rank %d: %.100s", (int) f->lag.rank, cause);
-    add_line(ft, now, FTREE_EVIDENCE_STATE, node, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, node, line, v);
 }
 
 /* Its sign is that of the rank that is hindered most.  False: the rule base says nothing of it. */
