@@ -294,7 +294,7 @@ START_TEST(a_program_that_waits_more_is_not_asked_for_ever)
     story.is_slow_program = true;
     run_blocks(60);
     ck_assert_int_eq(w->reports, 0);
-    ck_assert_int_le(story.looked, 12 * RANKS);
+    ck_assert_int_le(story.looked, 16 * RANKS);
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 
 /* ---- one rank waits longer than it ever did -------------------------------------------------- */
 
-#define RECENT 2 /* blocks; and twice that, in which a smaller loss shows */
+#define RECENT 2 /* blocks; and two and four times that, in which a smaller loss shows */
 #define WINDOWS_MIN 2 /* as long, before */
 #define KEPT_PERCENT 90 /* who has kept more has not lost what matters */
 
@@ -55,7 +55,10 @@ static bool has_lost_in(const uint8_t *block, int32_t n, int32_t recent, double 
 
 bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
 {
-    return has_lost_in(block, n, RECENT, alpha) || has_lost_in(block, n, 2 * RECENT, alpha);
+    for (int32_t recent = RECENT; recent <= 4 * RECENT; recent *= 2)
+        if (has_lost_in(block, n, recent, alpha))
+            return true;
+    return false;
 }
 
 void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)

@@ -23,8 +23,9 @@
 #define LAG_UNKNOWN UINT16_MAX /* of a share */
 
 /* Purpose: true if a rank with these blocks (struct ftree_io), newest first, is outside MPI less in
- * the last two than in any two before, or in the last four than in any four: by a tenth at least,
- * and if that were chance it had a probability of less than alpha (Fisher's exact test).  Pure. */
+ * the last two than in any two before, or in the last four or eight than in any so many: by a tenth
+ * at least, and if that were chance it had a probability of less than alpha (Fisher's exact test).
+ * Pure. */
 bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha);
 
 /* What nodes say.  Shares are in 1/1000. */

@@ -10,6 +10,9 @@
 #include "faultloc/io/loop.h"
 
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -95,6 +98,15 @@ static void fail(struct faultloc_second *s, const struct faultloc_program *p, in
     s->fork_at = s->forked + FORK_PAUSE;
 }
 
+/* Nine tenths of the heap are free once rules and topology are read, and the deputy would have them,
+ * too. */
+static void give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 bool faultloc_second_fork(struct faultloc_second *s, struct faultloc_program *p,
                           struct faultloc_writer *writer, ftree_time now)
 {
@@ -103,6 +115,7 @@ bool faultloc_second_fork(struct faultloc_second *s, struct faultloc_program *p,
     if (now < s->fork_at || !is_good_moment(s, writer, now))
         return false;
     s->forked = now;
+    give_back();
     pid = faultloc_writer_fork();
     if (pid == 0) {
         keep_own(p);
