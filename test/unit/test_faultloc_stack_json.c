@@ -100,6 +100,35 @@ START_TEST(what_mpi_calls_is_shown)
 }
 END_TEST
 
+/* rows: where a tool's MPI_Wait is, which has called the tool's own function, or the MPI library's */
+static const struct {
+    const char *inner, *module, *wrapper;
+    int32_t calls;
+} wrapped[] = {{"enter", "app", "app", 4},
+               {"enter", "libtool.so", "libtool.so", 4},
+               {"PMPI_Wait", "libmpi.so.12", "libtool.so", 2},
+               {"PMPI_Wait", "libmpich.so.10", "app", 2}};
+
+START_TEST(a_function_of_mpi_may_be_that_of_a_tool)
+{
+    char text[512];
+    struct json_object *o;
+    struct ftree_call call[8];
+
+    snprintf(text, sizeof(text),
+             "{\"schema\":\"faultloc-handler/1\",\"threads\":[{\"frames\":["
+             "{\"function\":\"pause\",\"module\":\"libc.so.6\"},"
+             "{\"function\":\"%s\",\"module\":\"%s\"},"
+             "{\"function\":\"MPI_Wait\",\"module\":\"%s\"},"
+             "{\"function\":\"main\",\"module\":\"app\"}]}]}",
+             wrapped[_i].inner, wrapped[_i].module, wrapped[_i].wrapper);
+    o = check(text);
+    ck_assert_int_eq(faultloc_stack_calls(o, 0, call, 8), wrapped[_i].calls);
+    ck_assert_str_eq(call[1].function, "MPI_Wait");
+    json_object_put(o);
+}
+END_TEST
+
 static const char *const bad[] = {
     "", "null", "[]", "7", "{}", "{\"schema\":\"faultloc-handler/2\"}", "{\"schema\":7}",
     "{\"schema\":\"faultloc-handler/1\"} x",
@@ -181,7 +210,8 @@ SUITE("what faultloc-handler prints")
 {
     TEST(what_is_good_stays);
     TEST(calls_go_from_main_to_the_mpi_function);
-    TEST_ROWS(what_mpi_calls_is_shown, (int) (sizeof(insides) / sizeof(insides[0])));
+    TEST_ROWS(what_mpi_calls_is_shown, COUNT(insides));
+    TEST_ROWS(a_function_of_mpi_may_be_that_of_a_tool, COUNT(wrapped));
     TEST_ROWS(what_is_none_is_refused, COUNT(bad));
     TEST(what_is_odd_is_left_out);
     TEST(spoilt_bytes_do_no_harm);

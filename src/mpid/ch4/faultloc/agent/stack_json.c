@@ -244,13 +244,14 @@ static bool is_mpi(const struct ftree_call *c)
     return c->function && !strncmp(c->function, "MPI_", 4);
 }
 
-/* Of the MPI library, of a transport, or of the C library. */
-static bool is_library(const struct ftree_call *c, const char *mpi)
+/* Of the MPI library, of a transport, or of the C library.  (An MPI_ function alone does not tell the
+ * MPI library: tools wrap it, in a library of their own or in the program.) */
+static bool is_library(const struct ftree_call *c)
 {
-    static const char *const begins[] = {"libuc", "libfabric", "libc.", "libc-", "libpthread",
-                                         "ld-",   "[vdso"};
+    static const char *const begins[] = {"libmpi.", "libmpi_", "libmpich",   "libuc", "libfabric",
+                                         "libc.",   "libc-",   "libpthread", "ld-",   "[vdso"};
 
-    if (!c->module || (mpi && !strcmp(c->module, mpi)))
+    if (!c->module)
         return true;
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (!strncmp(c->module, begins[i], strlen(begins[i])))
@@ -260,13 +261,13 @@ static bool is_library(const struct ftree_call *c, const char *mpi)
 
 /* What is inside of an MPI function is of no interest to its caller, unless MPI has called the
  * program or a driver, or a signal has come. */
-static bool is_all_of_mpi(struct json_object *frames, size_t inside, const char *mpi)
+static bool is_all_of_mpi(struct json_object *frames, size_t inside)
 {
     struct ftree_call c;
 
     for (size_t f = 0; f < inside; f++) {
         read_call(json_object_array_get_idx(frames, f), &c);
-        if (!is_library(&c, mpi) || (c.function && !strcmp(c.function, "__restore_rt")))
+        if (!is_library(&c) || (c.function && !strcmp(c.function, "__restore_rt")))
             return false;
     }
     return true;
@@ -285,7 +286,7 @@ int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftre
         read_call(json_object_array_get_idx(frames, f - 1), &call[n]);
         if (n > 0 || !is_start(&call[n]))
             n++;
-        if (n > 0 && is_mpi(&call[n - 1]) && is_all_of_mpi(frames, f - 1, call[n - 1].module))
+        if (n > 0 && is_mpi(&call[n - 1]) && is_all_of_mpi(frames, f - 1))
             break;
     }
     return n;
