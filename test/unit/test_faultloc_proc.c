@@ -512,6 +512,18 @@ START_TEST(threads_that_others_wake)
 }
 END_TEST
 
+static const struct {
+    const char *wchan;
+    bool of_fuse;
+} channels[] = {{"request_wait_answer", true}, {"fuse_dev_do_read", true}, {"fuse_wait", true},
+                {"nfs_wait_bit_killable", false}, {"do_wait", false}, {"fuse", false}, {"", false}};
+
+START_TEST(who_waits_for_a_file_server_of_fuse)
+{
+    ck_assert(faultloc_proc_awaits_fuse(channels[_i].wchan) == channels[_i].of_fuse);
+}
+END_TEST
+
 static Suite *proc_suite(void)
 {
     Suite *s = suite_create("faultloc_proc");
@@ -519,6 +531,8 @@ static Suite *proc_suite(void)
 
     tcase_add_loop_test(tc, parse, 0, sizeof(parse_table) / sizeof(parse_table[0]));
     tcase_add_test(tc, parse_each_prefix);
+    tcase_add_loop_test(tc, who_waits_for_a_file_server_of_fuse, 0,
+                        sizeof(channels) / sizeof(channels[0]));
     suite_add_tcase(s, tc);
     tc = tcase_create("files");
     tcase_add_checked_fixture(tc, setup_root, teardown_root);

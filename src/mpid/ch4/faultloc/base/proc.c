@@ -242,6 +242,11 @@ int faultloc_proc_pidfd(pid_t pid)
     return fd;
 }
 
+bool faultloc_proc_awaits_fuse(const char *wchan)
+{
+    return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
+}
+
 /* ---- how it ended ---------------------------------------------------------------------------- */
 
 /* As in linux/pidfd.h, which older systems do not have: the first version of it, 64 bytes. */

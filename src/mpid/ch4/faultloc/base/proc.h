@@ -76,6 +76,11 @@ int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultlo
  * Source: pidfd_open(2). */
 int faultloc_proc_pidfd(pid_t pid);
 
+/* Purpose: true if a thread with this wait channel (proc(5), /proc/PID/wchan) waits for the answer of
+ * a FUSE server.  At first it can be interrupted (Linux, fs/fuse/dev.c, request_wait_answer()), so
+ * that its state is S. */
+bool faultloc_proc_awaits_fuse(const char *wchan);
+
 /* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel
  * lets another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does
  * not.

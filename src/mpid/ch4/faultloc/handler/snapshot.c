@@ -5,6 +5,8 @@
 
 #include "faultloc/handler/handler.h"
 
+#include "faultloc/base/proc.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +32,8 @@
  *
  * Some system calls end with EINTR when their thread is held, and a program may take that for an
  * error.  In these it is not held: the kernel tells stack pointer and program counter of a thread
- * that waits.  The same goes for state D, in which nobody can be held.
+ * that waits.  The same goes for state D, in which nobody can be held, and for a call on a file of a
+ * FUSE server, which is told to interrupt it and may end it with EINTR (fuse_interrupted() of libfuse).
  */
 
 #define HOLD_NS 100000000 /* so long a thread may take to be held */
@@ -164,7 +167,7 @@ static bool may_be_held(const struct handler_thread *t)
 {
     const struct handler_syscall *s = handler_syscall(t->syscall);
 
-    return t->state != 'D' && !(s && s->interrupts);
+    return t->state != 'D' && !(s && s->interrupts) && !faultloc_proc_awaits_fuse(t->wait_channel);
 }
 
 /* The thread may have gone on since the kernel told where it waits, and then its stack does not

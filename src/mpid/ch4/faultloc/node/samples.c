@@ -117,12 +117,6 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
-/* Who waits for an answer of a FUSE server may at first be interrupted. */
-static bool is_of_file(const char *wchan)
-{
-    return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
-}
-
 /* A child may work for it. */
 static bool is_of_child(const char *wchan)
 {
@@ -136,7 +130,7 @@ static uint8_t what_of(char letter, bool moves, const char *wchan)
             return FTREE_OUTSIDE_RUNS;
         case 'S':
         case 'I':
-            if (is_of_file(wchan))
+            if (faultloc_proc_awaits_fuse(wchan))
                 return FTREE_OUTSIDE_DISK;
             return moves || is_of_child(wchan) ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
         case 'D':
