@@ -192,7 +192,7 @@ static double cpu_now(void)
  * longer where they have one core.  For the others time goes by: there are not that many cores. */
 static void turn_hungry(void)
 {
-    bool computes = me.rank == outside.victim || me.rank == outside.victim + 1;
+    int computes = me.rank == outside.victim || me.rank == outside.victim + 1;
     double end = (computes ? cpu_now() : tu_now()) + 4 * outside.work_ms * 1e-3;
 
     while (computes && cpu_now() < end)
