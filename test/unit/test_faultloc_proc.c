@@ -486,11 +486,27 @@ static void make_threads(const char *text, const char *comm)
     write_of_thread(44, "status", "Name:\tapp\nvoluntary_ctxt_switches:\t17\nnon:\t3\n");
 }
 
+static void make_child(const char *list, char state)
+{
+    char path[128];
+    FILE *f;
+
+    write_of_thread(44, "children", list);
+    snprintf(path, sizeof(path), "%s/45", root);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/45/stat", root);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+               "0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state);
+    fclose(f);
+}
+
 static void remove_threads(void)
 {
-    char command[128];
+    char command[256];
 
-    snprintf(command, sizeof(command), "rm -r %s/42/task", root);
+    snprintf(command, sizeof(command), "rm -rf %s/42/task %s/45", root, root);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -508,6 +524,24 @@ START_TEST(threads_that_others_wake)
     ck_assert(faultloc_proc_others_sleep(root, 42, both, 2, (void *) LOCK, 16, &switches));
     ck_assert(!faultloc_proc_others_sleep(root, 42, both, 0, (void *) LOCK, 16, &switches));
     ck_assert(!faultloc_proc_others_sleep(root, 41, both, 2, (void *) LOCK, 16, &switches));
+    remove_threads();
+}
+END_TEST
+
+static const struct {
+    const char *list;
+    char state;
+    bool lives;
+} children[] = {{"45 ", 'S', true}, {"46 45 ", 'R', true}, {"45 ", 'Z', false}, {"46 ", 'S', false},
+                {"", 'S', false},   {"x", 'S', false}};
+
+START_TEST(a_child_that_lives)
+{
+    make_threads("running\n", "app\n");
+    ck_assert(!faultloc_proc_has_child(root, 42));
+    make_child(children[_i].list, children[_i].state);
+    ck_assert(faultloc_proc_has_child(root, 42) == children[_i].lives);
+    ck_assert(!faultloc_proc_has_child(root, 41));
     remove_threads();
 }
 END_TEST
@@ -543,6 +577,7 @@ static Suite *proc_suite(void)
     tcase_add_test(tc, nonsense_instead_of_a_file);
     tcase_add_loop_test(tc, threads_that_others_wake, 0,
                         sizeof(thread_table) / sizeof(thread_table[0]));
+    tcase_add_loop_test(tc, a_child_that_lives, 0, sizeof(children) / sizeof(children[0]));
     suite_add_tcase(s, tc);
     tc = tcase_create("real processes");
     tcase_set_timeout(tc, 60);

@@ -90,19 +90,27 @@ static void make_proc(char state, const char *wchan)
     write_file("40/schedstat", "900 8 7\n");
 }
 
-static void end_proc(void)
+/* Process 41, a child of it. */
+static void make_child(void)
 {
+    static const char *const folders[] = {"41", "40/task", "40/task/40"};
     char path[160];
 
-    static const char *const names[] = {"stat", "wchan", "schedstat"};
-
     for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof(path), "%s/40/%s", root, names[i]);
-        unlink(path);
+        snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+        mkdir(path, 0700);
     }
-    snprintf(path, sizeof(path), "%s/40", root);
-    rmdir(path);
-    rmdir(root);
+    write_file("40/task/40/children", "41 ");
+    write_file("41/stat", "41 (sh) S 40 41 41 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 "
+                          "0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+}
+
+static void end_proc(void)
+{
+    char command[160];
+
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    ck_assert_int_eq(system(command), 0);
 }
 
 /* Node 1 begins later, with another clock. */
@@ -335,7 +343,6 @@ static const struct {
              {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
              {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
              {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
-             {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_RUNS, 0},
              {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
 
 START_TEST(blocked_is_who_does_nothing_at_all)
@@ -359,6 +366,25 @@ START_TEST(blocked_is_who_does_nothing_at_all)
     write_stat('S', 99, 99, 99);
     faultloc_samples_stay(&nodes[0].samples, 2800 * MS, 0, &stay);
     ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
+    end_proc();
+}
+END_TEST
+
+/* It may wait for what the child writes. */
+START_TEST(who_has_a_child_is_not_blocked)
+{
+    struct ftree_stay stay;
+
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('S', "pipe_read");
+    nodes[0].watch.proc_root = root;
+    look(faultloc_board_slot(nodes[0].board, 0), OUT(5), 1000 * MS);
+    faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
+    faultloc_samples_stay(&nodes[0].samples, 2000 * MS, 0, &stay);
+    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_SLEEPS);
+    make_child();
+    faultloc_samples_stay(&nodes[0].samples, 3000 * MS, 0, &stay);
+    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_RUNS);
     end_proc();
 }
 END_TEST
@@ -429,6 +455,7 @@ SUITE("faultloc_samples")
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
+    TEST(who_has_a_child_is_not_blocked);
     TEST(any_use_of_the_cpu_is_a_number);
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);
     TEST(who_asks_in_vain_or_has_many_threads_is_inside);

@@ -368,7 +368,27 @@ static bool add_switches(const struct threads *t, long tid, uint64_t *switches)
     return true;
 }
 
-static bool thread_sleeps(const struct threads *t, long tid, uint64_t *switches)
+/* Until one is not what `is` asks; false: such a one, or no thread at all is known. */
+static bool all_threads(const struct threads *t,
+                        bool (*is)(const struct threads *t, long tid, void *out), void *out)
+{
+    char path[PATH_LENGTH_MAX];
+    const struct dirent *entry;
+    bool all = true;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%ld/task", t->root ? t->root : "/proc", (long) t->pid);
+    dir = opendir(path);
+    if (!dir)
+        return false;
+    while (all && (entry = readdir(dir)) != NULL)
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+            all = is(t, strtol(entry->d_name, NULL, 10), out);
+    closedir(dir);
+    return all;
+}
+
+static bool thread_sleeps(const struct threads *t, long tid, void *switches)
 {
     char line[THREAD_FILE_MAX];
 
@@ -381,19 +401,33 @@ bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known,
                                 const void *lock, size_t lock_bytes, uint64_t *switches)
 {
     const struct threads t = {root, pid, known, n, (uintptr_t) lock, lock_bytes};
-    char path[PATH_LENGTH_MAX];
-    const struct dirent *entry;
-    bool sleep = true;
-    DIR *dir;
 
     *switches = 0;
-    snprintf(path, sizeof(path), "%s/%ld/task", root ? root : "/proc", (long) pid);
-    dir = opendir(path);
-    if (!dir)
-        return false;
-    while (sleep && (entry = readdir(dir)) != NULL)
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-            sleep = thread_sleeps(&t, strtol(entry->d_name, NULL, 10), switches);
-    closedir(dir);
-    return sleep;
+    return all_threads(&t, thread_sleeps, switches);
+}
+
+/* ---- children -------------------------------------------------------------------------------- */
+
+static bool has_no_child(const struct threads *t, long tid, void *found)
+{
+    char list[THREAD_FILE_MAX], *at = list, *end;
+    struct faultloc_proc child;
+
+    if (!read_of_thread(t, tid, "children", list))
+        return true;
+    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end > at; at = end)
+        if (faultloc_proc_read(t->root, (pid_t) pid, &child) == 0 && child.state != 'Z') {
+            *(bool *) found = true;
+            return false;
+        }
+    return true;
+}
+
+bool faultloc_proc_has_child(const char *root, pid_t pid)
+{
+    const struct threads t = {.root = root, .pid = pid};
+    bool found = false;
+
+    all_threads(&t, has_no_child, &found);
+    return found;
 }

@@ -81,6 +81,11 @@ int faultloc_proc_pidfd(pid_t pid);
  * that its state is S. */
 bool faultloc_proc_awaits_fuse(const char *wchan);
 
+/* Purpose: true if a child of any thread of the process lives; false also where the kernel does not
+ * tell (no CONFIG_PROC_CHILDREN).  root as above.
+ * Source: proc(5), /proc/PID/task/TID/children. */
+bool faultloc_proc_has_child(const char *root, pid_t pid);
+
 /* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel
  * lets another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does
  * not.

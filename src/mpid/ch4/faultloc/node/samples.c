@@ -117,12 +117,6 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
-/* A child may work for it. */
-static bool is_of_child(const char *wchan)
-{
-    return !strcmp(wchan, "do_wait");
-}
-
 static uint8_t what_of(char letter, bool moves, const char *wchan)
 {
     switch (letter) {
@@ -132,7 +126,7 @@ static uint8_t what_of(char letter, bool moves, const char *wchan)
         case 'I':
             if (faultloc_proc_awaits_fuse(wchan))
                 return FTREE_OUTSIDE_DISK;
-            return moves || is_of_child(wchan) ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+            return moves ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
         case 'D':
             return FTREE_OUTSIDE_DISK;
         case 'T':
@@ -210,6 +204,8 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     did = moves(s, now, i, state.pid, &stay->cpu);
     if (state.proc_state != 'R')
         read_wchan(w->proc_root, state.pid, stay->wchan);
+    /* It may wait for what a child writes, or for its end. */
+    did = did || faultloc_proc_has_child(w->proc_root, state.pid);
     stay->what = what_of(state.proc_state, did, stay->wchan);
     return true;
 }
