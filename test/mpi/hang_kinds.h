@@ -268,11 +268,12 @@ static void waitall(int i)
 static void test_loop(int i)
 {
     MPI_Request r;
+    double end = MPI_Wtime() + 3600;
     int x, done = 0;
 
     irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
     blocks("MPI_Test");
-    while (!done)
+    while (!done && MPI_Wtime() < end)
         MPI_Test(&r, &done, MPI_STATUS_IGNORE);
 }
 
@@ -807,7 +808,7 @@ static void thread_joins(int i)
  *  two-comms         A needs B in X, B needs C in Y, C needs A in X: no communicator has the cycle
  *  waitall           A and B need all of their requests, one of which is for the other's message;
  *                    the rest come true, C's among them
- *  test-loop         as recv-recv; they ask, again and again
+ *  test-loop         as recv-recv; they ask, again and again, with a look at the clock
  *  iprobe-loop       as test-loop, with no request at all
  *  or-knot           A, B and C each need one of the others, in a communicator of their own
  *  or-no-knot        the same, and D, who computes, may send to A; it does after 5 s

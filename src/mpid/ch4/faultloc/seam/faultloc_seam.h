@@ -242,9 +242,14 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
 #endif
 
-#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_ADD(MPIDI_FAULTLOC_CALL_ID(__func__))
+/* MPI_Wtime and MPI_Wtick only read the clock: a rank that does nothing else has not come to MPI. */
+#define MPIDI_FAULTLOC_READS_CLOCK(s) \
+    (sizeof(s) == sizeof("internal_Wtime") && (s)[9] == 'W' && (s)[10] == 't' && (s)[11] == 'i')
+#define MPIDI_FAULTLOC_COUNT_CALL(n) \
+    do { if (!MPIDI_FAULTLOC_READS_CLOCK(__func__)) MPIDI_FAULTLOC_ADD(n); } while (0)
+#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_COUNT_CALL(MPIDI_FAULTLOC_CALL_ID(__func__))
 #define MPIDI_FAULTLOC_CALL_EXIT \
-    MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
+    MPIDI_FAULTLOC_COUNT_CALL((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
 
 /* Is a word other than 0, as it hardly ever is?  Compilers would take a load more. */
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
