@@ -1040,6 +1040,19 @@ START_TEST(candidates_are_named_in_order)
 }
 END_TEST
 
+START_TEST(who_waits_for_a_slow_rank_is_no_victim)
+{
+    struct ftree_verdict v = verdict_of_class(FTREE_CLASS_STRAGGLER, 2);
+    struct report_job rj = report_job();
+    char *text;
+
+    v.victims = (struct ftree_ranks){0};
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_null(strstr(text, "victims"));
+    free(text);
+}
+END_TEST
+
 /* rows: a_network_fault_whose_part_is_not_known_says_so 3 */
 START_TEST(a_network_fault_whose_part_is_not_known_says_so)
 {
@@ -1716,6 +1729,7 @@ SUITE("report")
     TEST(switches_that_are_not_in_the_tree);
     TEST(json_of_candidates);
     TEST(candidates_are_named_in_order);
+    TEST(who_waits_for_a_slow_rank_is_no_victim);
     TEST_ROWS(a_network_fault_whose_part_is_not_known_says_so, 3);
     TEST_ROWS(confidence_is_a_rank, 4);
     TEST(only_the_most_likely_stay);

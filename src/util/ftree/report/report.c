@@ -116,6 +116,8 @@ static void add_victims(struct text *t, const struct ftree_verdict *v, const str
 {
     char line[LINE];
 
+    if (v->class_ == FTREE_CLASS_STRAGGLER && v->victims.count == 0)
+        return; /* others wait for it now and then */
     ftree_report_victims(a, &v->victims, line, sizeof(line));
     add(t, INDENT "victims: %s\n", line);
 }
