@@ -497,8 +497,10 @@ static void make_child(const char *list, char state)
     snprintf(path, sizeof(path), "%s/45/stat", root);
     f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
-    fprintf(f, "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
-               "0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n", state);
+    fprintf(f,
+            "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+            "0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+            state);
     fclose(f);
 }
 
@@ -532,8 +534,8 @@ static const struct {
     const char *list;
     char state;
     bool lives;
-} children[] = {{"45 ", 'S', true}, {"46 45 ", 'R', true}, {"45 ", 'Z', false}, {"46 ", 'S', false},
-                {"", 'S', false},   {"x", 'S', false}};
+} children[] = {{"45 ", 'S', true},  {"46 45 ", 'R', true}, {"45 ", 'Z', false},
+                {"46 ", 'S', false}, {"", 'S', false},      {"x", 'S', false}};
 
 START_TEST(a_child_that_lives)
 {
@@ -549,8 +551,13 @@ END_TEST
 static const struct {
     const char *wchan;
     bool of_fuse;
-} channels[] = {{"request_wait_answer", true}, {"fuse_dev_do_read", true}, {"fuse_wait", true},
-                {"nfs_wait_bit_killable", false}, {"do_wait", false}, {"fuse", false}, {"", false}};
+} channels[] = {{"request_wait_answer", true},
+                {"fuse_dev_do_read", true},
+                {"fuse_wait", true},
+                {"nfs_wait_bit_killable", false},
+                {"do_wait", false},
+                {"fuse", false},
+                {"", false}};
 
 START_TEST(who_waits_for_a_file_server_of_fuse)
 {

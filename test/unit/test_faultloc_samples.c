@@ -101,8 +101,9 @@ static void make_child(void)
         mkdir(path, 0700);
     }
     write_file("40/task/40/children", "41 ");
-    write_file("41/stat", "41 (sh) S 40 41 41 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 "
-                          "0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+    write_file("41/stat",
+               "41 (sh) S 40 41 41 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 "
+               "0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
 static void end_proc(void)

@@ -246,9 +246,13 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
  * that does nothing else has not come to MPI. */
 #define MPIDI_FAULTLOC_LOOKS(s) \
     ((sizeof(s) == sizeof("internal_Wtime") && (s)[9] == 'W' && (s)[10] == 't') || \
-     (sizeof(s) == sizeof("internal_Win_sync") && (s)[9] == 'W' && (s)[13] == 's' && (s)[14] == 'y'))
+     (sizeof(s) == sizeof("internal_Win_sync") && (s)[9] == 'W' && (s)[13] == 's' && \
+      (s)[14] == 'y'))
 #define MPIDI_FAULTLOC_COUNT_CALL(n) \
-    do { if (!MPIDI_FAULTLOC_LOOKS(__func__)) MPIDI_FAULTLOC_ADD(n); } while (0)
+    do { \
+        if (!MPIDI_FAULTLOC_LOOKS(__func__)) \
+            MPIDI_FAULTLOC_ADD(n); \
+    } while (0)
 #define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_COUNT_CALL(MPIDI_FAULTLOC_CALL_ID(__func__))
 #define MPIDI_FAULTLOC_CALL_EXIT \
     MPIDI_FAULTLOC_COUNT_CALL((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
