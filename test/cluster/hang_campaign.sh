@@ -130,6 +130,8 @@ plan() {
     draw 0 $((hosts * ppn - 1))
     victim=$DRAWN
     [ "$program" != master ] || victim=0 # nobody waits for one worker while there are others
+    [ "$kind" != checkpoint ] || victim=0
+    [ "$kind" != straggle ] || victim=$((victim / ppn * ppn)) # and the next one
     draw "$after" $((after + after / 2))
     moment=$DRAWN
     draw 1 1000000
@@ -138,13 +140,9 @@ plan() {
         io) args+=(--kind io --file "$folder/data") ;;
         first-phase) args+=(--kind "$kind" --seconds "$after") ;;
         slow) args+=(--kind even --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
-        straggle)
-            victim=$((victim / ppn * ppn))
-            args+=(--kind hungry --rank "$victim" --seconds $((moment + 5 * deadline))
-                --until "$work/over") ;;
+        straggle) args+=(--kind hungry --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         stop2 | stop20 | host-stop20)
             args+=(--kind even --seconds $((moment + (lasts > 60 ? lasts / 2 : 30)))) ;;
-        checkpoint) victim=0 args+=(--kind "$kind" --rank 0 --seconds "$lasts") ;;
         *) args+=(--kind "$kind" --seconds "$lasts") ;;
     esac
     ARGS=("${args[@]}")

@@ -189,12 +189,13 @@ static double cpu_now(void)
     return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 
-/* All ranks have the same work, each on a core of its own: of two ranks it is computed, and takes
- * longer where they have one core.  For the others time goes by: there are not that many cores. */
+/* All ranks have the same work for most of their time, each on a core of its own: of two ranks it is
+ * computed, and takes longer where they have one core.  For the others time goes by: there are not
+ * that many cores. */
 static void turn_hungry(void)
 {
     int computes = me.rank == outside.victim || me.rank == outside.victim + 1;
-    double end = (computes ? cpu_now() : tu_now()) + 4 * outside.work_ms * 1e-3;
+    double end = (computes ? cpu_now() : tu_now()) + 20 * outside.work_ms * 1e-3;
 
     while (computes && cpu_now() < end)
         tu_compute(1e-3);
