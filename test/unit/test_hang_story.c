@@ -312,6 +312,19 @@ START_TEST(it_comes_after_all)
 }
 END_TEST
 
+/* The job was ended because of it: what was said stays true. */
+START_TEST(one_that_is_ended_has_not_come)
+{
+    struct world *w = begin(4, 6, 6);
+
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    story.out[6] = false;
+    w->rank[6].proc_state = 'X';
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 0);
+}
+END_TEST
+
 /* ---- nobody is accused ----------------------------------------------------------------------- */
 
 static void too_few_samples(void)
@@ -414,6 +427,7 @@ SUITE("hang_story")
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
     TEST(one_that_was_blocked_works_again);
     TEST(it_comes_after_all);
+    TEST(one_that_is_ended_has_not_come);
     TEST_ROWS(nobody_is_accused, COUNT(harmless));
     TEST(a_gap_counts_for_nobody);
     TEST(nobody_is_asked_while_all_is_well);

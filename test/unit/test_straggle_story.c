@@ -286,6 +286,20 @@ START_TEST(nobody_is_named_without_an_explanation)
 }
 END_TEST
 
+/* What is lost explains that the others wait. */
+START_TEST(nobody_is_slow_where_something_is_lost)
+{
+    struct world *w = begin(4);
+
+    run_blocks(3);
+    world_end_process(w, 12);
+    story.slow[6] = true;
+    run_blocks(4);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_PROCESS_CRASH);
+}
+END_TEST
+
 START_TEST(a_program_that_waits_more_is_not_asked_for_ever)
 {
     struct world *w = begin(4);
@@ -334,6 +348,7 @@ SUITE("straggle_story")
     TEST(another_root_looks_at_it);
     TEST_ROWS(without_memory_nothing_false_is_said, 120);
     TEST(nobody_is_named_without_an_explanation);
+    TEST(nobody_is_slow_where_something_is_lost);
     TEST(a_program_that_waits_more_is_not_asked_for_ever);
     TEST(nobody_is_asked_while_all_is_well);
     TEST(nobody_is_named_who_always_was_slow);

@@ -277,16 +277,24 @@ static bool works_again(const struct ftree *ft, const struct known *k,
 }
 
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */
-static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
+static bool has_rank_come(struct ftree *ft, ftree_time now, const struct known *k, int32_t i)
 {
+    struct ftree_rank_state s;
     struct ftree_stay stay;
 
+    if (ft->io->stay(ft->io_ctx, i, &stay))
+        return now - stay.away > k->v.located || works_again(ft, k, &stay);
+    ft->io->look(ft->io_ctx, i, &s); /* or it was ended with its job */
+    return is_running(&s);
+}
+
+static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
+{
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
         if (k->v.component ? !ftree_ranks_has(k->v.component, rank) : k->v.rank != rank)
             continue;
-        if (!ft->io->stay(ft->io_ctx, i, &stay) || now - stay.away > k->v.located ||
-            works_again(ft, k, &stay))
+        if (has_rank_come(ft, now, k, i))
             return true;
     }
     return false;

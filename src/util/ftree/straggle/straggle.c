@@ -314,6 +314,22 @@ static void measure(struct ftree *ft, ftree_time now)
     ft->straggle->next = now + ftree_max(MEASURED * ft->cfg.sample, MEASURED_MIN);
 }
 
+/* Where something is lost or hangs all others wait, and longer than ever. */
+static bool is_explained(const struct ftree *ft)
+{
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER)
+            return true;
+    return false;
+}
+
+static void judge(const struct ftree *ft, const struct lag_answer *a, struct lag_finding *out)
+{
+    ftree_lag_judge(a, false, out);
+    if (is_explained(ft))
+        out->n = 0;
+}
+
 /* NULL: out of memory. */
 static struct straggle_work *begin_work(struct ftree *ft)
 {
@@ -330,7 +346,7 @@ static void find_first(struct ftree *ft, ftree_time now, const struct lag_answer
     struct straggle_work *w = begin_work(ft);
 
     if (w) {
-        ftree_lag_judge(a, false, &w->found);
+        judge(ft, a, &w->found);
         ftree_lag_judge(a, true, &w->again);
     }
     if (w && (w->found.n > 0 || any_standing(ft)))
@@ -359,7 +375,7 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
     struct straggle_work *w = ft->straggle->work;
     struct lag_finding found;
 
-    ftree_lag_judge(a, false, &found);
+    judge(ft, a, &found);
     ftree_lag_judge(a, true, &w->last);
     withdraw(ft, w);
     keep_both(&w->found, &found);
