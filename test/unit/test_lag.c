@@ -256,6 +256,23 @@ START_TEST(what_hinders_all_hinders_nobody)
 }
 END_TEST
 
+/* rows: whether a quota explains it */
+START_TEST(who_has_less_where_all_starve_may_have_it_by_chance)
+{
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    for (int32_t i = 0; i < 6; i++) {
+        struct ftree_lag l = i == 5 ? slow(i) : waiting(i);
+        l.gets = i == 5 ? 190 : 400;
+        l.throttled = i == 5 && _i ? 980 : 0;
+        ftree_lag_add(&a, &l);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, _i);
+}
+END_TEST
+
 START_TEST(several_are_found_but_no_more_than_half)
 {
     struct lag_finding f;
@@ -344,6 +361,7 @@ SUITE("lag")
     TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
     TEST_ROWS(nobody_is_found, COUNT(harmless));
     TEST(what_hinders_all_hinders_nobody);
+    TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
     TEST(several_are_found_but_no_more_than_half);
     TEST(less_suffices_for_one_that_was_found);
     TEST(nothing_is_worth_a_question_where_nothing_is_lost);

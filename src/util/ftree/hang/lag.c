@@ -74,6 +74,7 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
 #define WANTS_MIN 50 /* who wants the CPU more seldom is not hindered by having to wait for it */
+#define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
 
 static int32_t most(int32_t a, int32_t b)
@@ -211,7 +212,7 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
     f->lag = *l;
     f->cause = LAG_NOTHING;
     f->slowed = l->wants < WANTS_MIN ? 0 : less_than(l->gets, gets_of(rest));
-    if (f->slowed >= least) {
+    if (f->slowed >= least && (cause_of_cpu(l) != LAG_PREEMPTED || gets_of(rest) >= STARVED)) {
         f->cause = (uint8_t) cause_of_cpu(l);
         return;
     }
