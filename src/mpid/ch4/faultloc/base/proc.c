@@ -368,7 +368,7 @@ static bool add_switches(const struct threads *t, long tid, uint64_t *switches)
     return true;
 }
 
-/* Until one is not what `is` asks; false: such a one, or no thread at all is known. */
+/* Whether all threads are what `is` asks.  False also where they are not known. */
 static bool all_threads(const struct threads *t,
                         bool (*is)(const struct threads *t, long tid, void *out), void *out)
 {
