@@ -344,6 +344,7 @@ static const struct {
              {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
              {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
              {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_RUNS, 0},
              {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
 
 START_TEST(blocked_is_who_does_nothing_at_all)

@@ -209,11 +209,13 @@ static enum lag_cause cause_of_cpu(const struct ftree_lag *l)
 static void explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
                     struct lag_found *f)
 {
+    enum lag_cause of_cpu = cause_of_cpu(l);
+
     f->lag = *l;
     f->cause = LAG_NOTHING;
     f->slowed = l->wants < WANTS_MIN ? 0 : less_than(l->gets, gets_of(rest));
-    if (f->slowed >= least && (cause_of_cpu(l) != LAG_PREEMPTED || gets_of(rest) >= STARVED)) {
-        f->cause = (uint8_t) cause_of_cpu(l);
+    if (f->slowed >= least && (of_cpu != LAG_PREEMPTED || gets_of(rest) >= STARVED)) {
+        f->cause = (uint8_t) of_cpu;
         return;
     }
     if (l->stolen >= STOLEN_MIN && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {

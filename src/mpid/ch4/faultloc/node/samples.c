@@ -117,6 +117,13 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
+/* It may wait for what a child writes, or for its end; do_wait tells that where the kernel does not
+ * list children. */
+static bool waits_for_child(const struct faultloc_watch *w, int32_t pid, const char *wchan)
+{
+    return !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
+}
+
 static uint8_t what_of(char letter, bool moves, const char *wchan)
 {
     switch (letter) {
@@ -202,10 +209,10 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     stay->stay = seen->looked - seen->counts;
     stay->away = seen->looked - seen->outside;
     did = moves(s, now, i, state.pid, &stay->cpu);
-    if (state.proc_state != 'R')
+    if (state.proc_state != 'R') {
         read_wchan(w->proc_root, state.pid, stay->wchan);
-    /* It may wait for what a child writes, or for its end. */
-    did = did || faultloc_proc_has_child(w->proc_root, state.pid);
+        did = did || waits_for_child(w, state.pid, stay->wchan);
+    }
     stay->what = what_of(state.proc_state, did, stay->wchan);
     return true;
 }
