@@ -7,7 +7,7 @@
  * of the usual ways; then one of them does what outside_kinds.h has under the name of the kind.
  *
  * outside --kind K [--pattern P] [--after S] [--rank R] [--seconds S] [--work-ms M] [--late S]
- *         [--file F] [--seed N] [--limit S] [--until F]
+ *         [--file F] [--seed N] [--limit S] [--until F] [--multiple 1]
  * outside --list
  *
  * --list     prints all kinds: name, class of the right verdict, function in the stack
@@ -20,6 +20,7 @@
  * --late     how long a checkpoint or a late rank takes, in seconds (10)
  * --file     what is read by the kind io
  * --seed     of what is drawn (1)
+ * --multiple MPI_THREAD_MULTIPLE, though one thread alone calls MPI (0)
  * --until    a kind that does not hang ends when this file exists, at the latest after --seconds
  * --limit    ranks that are still there after so many seconds are ended by SIGALRM (3600)
  *
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
 {
     const char *pattern = tu_string(argc, argv, "--pattern", "alltoall");
     unsigned seed = (unsigned) tu_number(argc, argv, "--seed", 1);
+    int level;
 
     if (argc == 2 && !strcmp(argv[1], "--list"))
         return list_kinds();
@@ -116,7 +118,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "outside: there is no such --kind; see --list\n");
         return 2;
     }
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(
+        &argc, &argv,
+        tu_number(argc, argv, "--multiple", 0) > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+        &level);
     alarm((unsigned) tu_number(argc, argv, "--limit", 3600));
     pattern_begin("outside");
     me.until = tu_string(argc, argv, "--until", "");

@@ -22,7 +22,7 @@ struct kind {
     const char *class_; /* of the right verdict on the rank; NULL: none is right */
     void (*stay)(void); /* of one that hangs; its name is in the stack */
     void (*turn)(void); /* of one that does not: after each round, in all ranks */
-    double between; /* seconds in which one rank works and the others wait in MPI_Bcast, between two parts */
+    double between; /* seconds for which one rank works and the others wait, between two parts */
 };
 
 static struct {
@@ -111,10 +111,12 @@ static void stay_io(void)
     (void) !read(fd, &c, 1);
 }
 
-static void stay_callback(MPI_Comm *comm, int *code, ...)
+static void stay_callback(void *in, void *inout, int *n, MPI_Datatype *type)
 {
-    (void) comm;
-    (void) code;
+    (void) in;
+    (void) inout;
+    (void) n;
+    (void) type;
     for (;;)
         sleep(1000000);
 }
@@ -122,11 +124,11 @@ static void stay_callback(MPI_Comm *comm, int *code, ...)
 /* Code of the program that MPI calls: the rank hangs inside an MPI function. */
 static void call_back(void)
 {
-    MPI_Errhandler handler;
+    int in = 1, inout = 2;
+    MPI_Op op;
 
-    MPI_Comm_create_errhandler(stay_callback, &handler);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-    MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER);
+    MPI_Op_create(stay_callback, 1, &op);
+    MPI_Reduce_local(&in, &inout, 1, MPI_INT, op);
 }
 
 /* ---- they do not ----------------------------------------------------------------------------- */

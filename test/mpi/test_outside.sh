@@ -13,12 +13,12 @@ limit=180
 
 "$here/build.sh" --mpi "$mpi" --out "$bin" outside
 
-# hangs KIND RANK LIMIT RULE WHERE WHAT
+# hangs KIND RANK LIMIT RULE WHERE WHAT [ARGUMENT...]
 hangs() {
     # shellcheck disable=SC2016
     outcome_once on 1 -n 8 bash -c \
         'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' x \
-        "$bin/outside" --kind "$1" --rank "$2" --after 40 --limit "$3"
+        "$bin/outside" --kind "$1" --rank "$2" --after 40 --limit "$3" "${@:7}"
     grep -q "^\[faultloc\] ${4%/*}: rank $2 " "$work/on.err" &&
         grep -q "rule $4\$" "$work/on.err" &&
         grep -q "rank $2 $5 for .*$6" "$work/on.err" &&
@@ -27,8 +27,8 @@ hangs() {
         bad "$1: $(cat "$work/on" "$work/on.err")"
     echo "ok: $1"
 }
-hangs spin 6 80 user-code-hang/burns-cpu "outside MPI" active
-hangs callback 2 80 mpi-hang/blocked "stuck in MPI_Comm_call_errhandler" blocked
+hangs spin 6 80 user-code-hang/burns-cpu "outside MPI" active --multiple 1
+hangs callback 2 80 mpi-hang/blocked "stuck in MPI_Reduce_local" blocked
 MPIR_CVAR_FAULTLOC_ACTION=abort hangs sleep 3 170 user-code-hang/blocked "outside MPI" blocked
 grep -qx 'exit code 1' "$work/on" || bad "the job was not ended: $(cat "$work/on" "$work/on.err")"
 stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/on.raw")

@@ -430,18 +430,18 @@ START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
 }
 END_TEST
 
-START_TEST(who_asks_in_vain_or_has_many_threads_is_inside)
+/* With many threads, too, the word is 0 where none of them is in MPI. */
+START_TEST(who_asks_in_vain_is_inside)
 {
     struct faultloc_slot *slot;
 
     make(&nodes[0], 1, 1000 * MS, 1000 * MS);
     slot = faultloc_board_slot(nodes[0].board, 0);
+    slot->many_threads = (uint32_t) _i;
     ck_assert(look(slot, OUT(5), 1000 * MS));
     slot->polls += 9;
     ck_assert(!look(slot, OUT(14), 1400 * MS));
     ck_assert(look(slot, OUT(15), 1800 * MS));
-    slot->many_threads = 1;
-    ck_assert(!look(slot, OUT(15), 2200 * MS));
 }
 END_TEST
 
@@ -460,5 +460,5 @@ SUITE("faultloc_samples")
     TEST(who_has_a_child_is_not_blocked);
     TEST(any_use_of_the_cpu_is_a_number);
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);
-    TEST(who_asks_in_vain_or_has_many_threads_is_inside);
+    TEST_ROWS(who_asks_in_vain_is_inside, 2);
 }

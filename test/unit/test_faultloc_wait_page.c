@@ -195,6 +195,7 @@ END_TEST
 START_TEST(who_stays_outside_mpi_will_not_answer)
 {
     make_board();
+    faultloc_board_slot(board, 1)->many_threads = (uint32_t) _i;
     faultloc_board_slot(board, 1)->call = 3u << FAULTLOC_CALL_BITS;
     ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_PENDING);
     ck_assert_int_eq(look_at(1009, 1), FTREE_WAITS_PENDING);
@@ -222,16 +223,6 @@ START_TEST(who_has_answered_may_be_outside_since)
     look_at(1000, 1);
     answer();
     ck_assert_int_eq(look_at(1050, 1), FTREE_WAITS_READY);
-}
-END_TEST
-
-START_TEST(of_many_threads_the_call_says_nothing)
-{
-    make_board();
-    faultloc_board_slot(board, 1)->many_threads = 1;
-    faultloc_board_slot(board, 1)->call = 0;
-    look_at(1000, 1);
-    ck_assert_int_eq(look_at(1050, 1), FTREE_WAITS_PENDING);
 }
 END_TEST
 
@@ -399,10 +390,9 @@ SUITE("faultloc_wait_page")
     TEST(numbers_go_round_without_those_that_mean_something);
     TEST(no_more_ranks_are_named_than_have_room);
     TEST(who_has_left_or_is_gone_is_not_asked);
-    TEST(who_stays_outside_mpi_will_not_answer);
+    TEST_ROWS(who_stays_outside_mpi_will_not_answer, 2); /* with many threads, too */
     TEST(who_comes_back_to_mpi_may_still_answer);
     TEST(who_has_answered_may_be_outside_since);
-    TEST(of_many_threads_the_call_says_nothing);
     TEST(the_last_page_is_the_answer_to_all_later_looks);
     TEST(an_older_page_is_not_the_last_one);
     TEST(what_is_being_written_is_not_read);

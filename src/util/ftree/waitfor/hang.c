@@ -12,10 +12,11 @@
 
 /*
  * A rank that never comes: hung or slow?  Where others wait for a rank outside MPI, or for one in
- * a call that makes no progress, which counts as outside from here on, the acting root asks all nodes for their samples, puts the history of S_out together and tests it.  If a healthy
- * job hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them
- * has ended a call in between the job is only slow; else the ranks that are outside MPI each time
- * are what hangs.  Each of these looks also brings the samples since, which are tested again.  It
+ * a call that makes no progress, which counts as outside from here on, the acting root asks all
+ * nodes for their samples, puts the history of S_out together and tests it.  If a healthy job
+ * hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them has
+ * ended a call in between the job is only slow; else the ranks that are outside MPI each time are
+ * what hangs.  Each of these looks also brings the samples since, which are tested again.  It
  * does the same where a healthy job hardly ever shows so long a stay.
  *
  * The next question comes when so many samples can be there as are still needed, so a program that
@@ -50,7 +51,8 @@ struct waitfor_hang {
     struct hang_sweeps sweeps;
     struct hang_result result;
     struct hang_history history;
-    ftree_time stay, longest; /* outside MPI: of all ranks that are there now the shortest; any before */
+    ftree_time stay; /* outside MPI, the shortest of all ranks that are there now, */
+    ftree_time longest; /* and the longest of any before */
     int32_t before; /* samples that are known of the time before that stay */
 };
 
@@ -317,8 +319,8 @@ static void set_time(const struct waitfor *w, const struct hang_sweep *s, struct
     v->symptoms = (uint32_t) s->count;
 }
 
-static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s, enum group group,
-                      struct ftree_verdict *v)
+static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s,
+                      enum group group, struct ftree_verdict *v)
 {
     bool blocked = what_they_do(s, group) == RULES_OUTSIDE_BLOCKED;
     ftree_time end = ftree_max(END_FACTOR * s->longest, blocked ? END_BLOCKED : END_ACTIVE);

@@ -152,13 +152,12 @@ static bool has_ended(const struct faultloc_wait_page *w, int32_t i)
     return w->watch->seen[i].gone || state == FAULTLOC_SLOT_EMPTY || state >= FAULTLOC_SLOT_LEFT;
 }
 
-/* With many threads the word of the call is several threads'. */
 static bool stays_outside(const struct faultloc_wait_page *w, ftree_time now, int32_t i)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(w->watch->board, i);
     uint64_t call = __atomic_load_n(&slot->call, __ATOMIC_RELAXED);
 
-    return !slot->many_threads && (call & FAULTLOC_CALL_MASK) == 0 && call == w->asked[i].call &&
+    return (call & FAULTLOC_CALL_MASK) == 0 && call == w->asked[i].call &&
            now >= w->asked[i].at + OUTSIDE_NS;
 }
 

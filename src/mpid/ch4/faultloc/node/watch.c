@@ -82,7 +82,7 @@ static void judge_wait(const struct faultloc_seen *seen, const struct faultloc_s
         state->waiting = now - waits_since(seen, slot->wait_since_ns);
         return;
     }
-    if (slot->many_threads) /* the call word is several threads' */
+    if (slot->many_threads) /* which of their calls makes no progress is not known */
         return;
     since = seen->call_since > seen->spins_since ? seen->call_since : seen->spins_since;
     state->phase = FTREE_PHASE_INSIDE;
@@ -151,7 +151,7 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
 {
     const struct faultloc_slot *slot = faultloc_board_slot(w->board, i);
 
-    if (slot->many_threads || slot->state != FAULTLOC_SLOT_RUNNING)
+    if (slot->state != FAULTLOC_SLOT_RUNNING)
         return false;
     return state->call == 0
                ? state->phase == FTREE_PHASE_OUTSIDE
@@ -234,7 +234,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     if (seen->gone) {
         state->phase = FTREE_PHASE_GONE;
     } else {
-        if (slot.many_threads || (slot.call & FAULTLOC_CALL_MASK))
+        if (slot.call & FAULTLOC_CALL_MASK)
             judge_wait(seen, &slot, now, state);
         judge_polls(seen, now, state);
     }

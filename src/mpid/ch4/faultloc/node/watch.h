@@ -75,9 +75,9 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
                          struct ftree_rank_state *state);
 
 /* Purpose: whether local rank i is outside MPI, as the look says that has just been made of it, or
- * in a call in which MPI's progress has not turned for a second: a file's, or one that hangs.  One
- * that asks again and again in vain counts as inside, and so does one with many threads, of
- * which the call does not tell. */
+ * in a call in which MPI's progress has not turned for a second: a file's, or one that hangs (not so
+ * with many threads, of which it is not known which call makes no progress).  One that asks again
+ * and again in vain counts as inside. */
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state);
 

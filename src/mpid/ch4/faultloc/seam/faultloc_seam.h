@@ -59,7 +59,7 @@ struct faultloc_slot {
     uint32_t state;         /* enum faultloc_slot_state */
     int32_t rank, pid;
     uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
-    uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` may be torn, waits are not */
+    uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` is the sum of several threads' */
     uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
     uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which
@@ -187,7 +187,10 @@ struct faultloc_page {
  * `call` holds the identifier of the current call in its low bits and the number of calls that
  * ended above them.  Entering adds the identifier, leaving adds 2^bits minus the identifier: one
  * instruction each, calls may nest, and no two calls leave the same word.  The identifier is a
- * hash of the function's name, so that no table needs to be kept in step with MPICH.
+ * hash of the function's name, so that no table needs to be kept in step with MPICH.  Only calls
+ * that hold MPICH's lock are noted, so the word is exact with many threads, too: the sum of what
+ * they are in.  The others (MPI_Comm_rank, MPI_Wtime) look something up, often in loops: a rank
+ * that does nothing else has not come to MPI.
  */
 #define FAULTLOC_CALL_BITS 24
 #define FAULTLOC_CALL_MASK ((1u << FAULTLOC_CALL_BITS) - 1)
@@ -242,20 +245,9 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
 #endif
 
-/* MPI_Wtime, MPI_Wtick and MPI_Win_sync only look at a clock or at memory, often in loops: a rank
- * that does nothing else has not come to MPI. */
-#define MPIDI_FAULTLOC_LOOKS(s) \
-    ((sizeof(s) == sizeof("internal_Wtime") && (s)[9] == 'W' && (s)[10] == 't') || \
-     (sizeof(s) == sizeof("internal_Win_sync") && (s)[9] == 'W' && (s)[13] == 's' && \
-      (s)[14] == 'y'))
-#define MPIDI_FAULTLOC_COUNT_CALL(n) \
-    do { \
-        if (!MPIDI_FAULTLOC_LOOKS(__func__)) \
-            MPIDI_FAULTLOC_ADD(n); \
-    } while (0)
-#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_COUNT_CALL(MPIDI_FAULTLOC_CALL_ID(__func__))
+#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_ADD(MPIDI_FAULTLOC_CALL_ID(__func__))
 #define MPIDI_FAULTLOC_CALL_EXIT \
-    MPIDI_FAULTLOC_COUNT_CALL((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
+    MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
 
 /* Is a word other than 0, as it hardly ever is?  Compilers would take a load more. */
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
