@@ -5,7 +5,8 @@
 ##
 
 # Under Slurm, on four hosts with a slurmd each. By srun: a job ends well with no report; a killed
-# rank is located and Slurm waits meanwhile. By mpiexec in an allocation: a stopped rank is. And a
+# rank is located and Slurm waits meanwhile. By mpiexec in an allocation: a stopped rank is. Of a
+# pulled cable Slurm knows by the example doc/slurm-drain-node alone, which drains the host. And a
 # host loses its power while nobody waits for it, so that only Slurm can know: its word, by the
 # example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.  A step
 # that FaultLoc ends has told its verdict before.  After each step no process of FaultLoc is left.
@@ -110,6 +111,19 @@ end_job() {
 }
 queue_is_empty() { [ -z "$(by_slurm squeue -h)" ]; }
 
+# on_network COMMAND...: with the functions of the cluster.
+on_network() (
+    trap - EXIT
+    # shellcheck source=/dev/null
+    . "$here/lib/net.sh"
+    NAME=$name
+    "$@"
+)
+cable_of() { ip -n "$(ns_of "$(switch_of "$1" dsw)")" link set "$1" "$2"; }
+reason_of() { by_slurm sinfo -h -N -n "$1" -o %E; }
+is_drained() { [[ $(by_slurm sinfo -h -N -n "$1" -o %T) == drain* ]] &&
+    [[ $(reason_of "$1") == "FaultLoc: link-fault: "* ]]; }
+
 "$here/slurm" check --quiet || exit
 command -v jq >/dev/null || skip "no program 'jq' (Debian package jq)"
 find_mpi
@@ -160,16 +174,23 @@ kill -STOP "$(rank_pid 2)"
 expect process-stopped 2 "mpiexec in an allocation, a stopped rank"
 end_job
 
+# A cable that is pulled Slurm never sees: its daemons talk on the other network.
+printf '#!/bin/sh\nSLURM_CONF=%q exec %q --kinds nic,link\n' \
+    "$("$here/slurm" conf --name $name)" "$here/../../doc/slurm-drain-node" >"$work/drain"
+chmod +x "$work/drain"
+start env MPIR_CVAR_FAULTLOC_ACTION="exec:$work/drain" "${srun[@]}" "$alltoall" --seconds 3600
+on_network cable_of h2 down
+expect link-fault h2 "srun, a pulled cable"
+await 30 "the drain of h2" is_drained h2
+ok "Slurm drains it: $(reason_of h2)"
+end_job
+on_network cable_of h2 up
+by_slurm scontrol update NodeName=h2 State=RESUME
+
 # In four parts, each rank calls MPI_Alltoall with itself.
 by_slurm strigger --set --down --flags=PERM --program="$here/../../doc/slurm-tell-faultloc"
 start "${srun[@]}" "$alltoall" --parts 4 --seconds 3600
-(
-    trap - EXIT
-    # shellcheck source=/dev/null
-    . "$here/lib/net.sh"
-    NAME=$name
-    power_off h3
-)
+on_network power_off h3
 expect node-outage h3 "srun, a lost host that nobody waits for"
 grep -q 'node-down' "$work/trace" || bad "the verdict did not come by Slurm's word"
 [ "$(by_slurm sinfo -h -N -n h3 -o %T)" = 'down*' ] || bad "there was a verdict before Slurm's"

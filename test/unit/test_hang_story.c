@@ -167,19 +167,19 @@ static const struct {
     ftree_time first, last; /* after the begin of the stay it is told */
     ftree_time end; /* and then, at the earliest, the job is ended */
 } kinds[] = {{FTREE_OUTSIDE_RUNS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
-              12 * SECOND, 16 * SECOND, 600 * SECOND},
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_SLEEPS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
               2 * SECOND, 6 * SECOND, 60 * SECOND},
              {FTREE_OUTSIDE_UNKNOWN, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
-              12 * SECOND, 16 * SECOND, 600 * SECOND},
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_RUNS, CALL_BARRIER, FTREE_CLASS_MPI_HANG, "mpi-hang/burns-cpu",
-              12 * SECOND, 16 * SECOND, 600 * SECOND},
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_SLEEPS, CALL_BARRIER, FTREE_CLASS_MPI_HANG, "mpi-hang/blocked",
               2 * SECOND, 6 * SECOND, 60 * SECOND},
              {FTREE_OUTSIDE_DISK, CALL_BARRIER, FTREE_CLASS_IO_HANG, "io-hang/never-comes",
-              12 * SECOND, 16 * SECOND, 600 * SECOND},
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_DISK, 0, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
-              16 * SECOND, 600 * SECOND}};
+              13 * SECOND, 600 * SECOND}};
 
 START_TEST(what_it_does_there_says_which_class)
 {

@@ -423,18 +423,30 @@ static ftree_time least_stay(const struct hang_sweep *s)
     return least;
 }
 
-/* Sweeps are made once they can come to something: what a rank was seen to do may change in them,
- * how long it has been away grows.  Until then all are asked again after an eighth of that time. */
+/* When sweeps can come to something: what a rank was seen to do may change in them, how long it has
+ * been away grows. */
+static ftree_time time_to_sweep(const struct ftree *ft, const struct hang_sweep *s)
+{
+    ftree_time pause = ftree_min(ftree_max(least_stay(s) / 8, PAUSE_MIN), PAUSE_MAX);
+    ftree_time sweeps = (HANG_SWEEPS - 1) * ft->cfg.sample, later = 0;
+
+    while (later < pause && !any_sign(ft, s, later + sweeps))
+        later += ft->cfg.sample;
+    return ftree_min(later, pause);
+}
+
 static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct hang_sweep *s,
                          ftree_time now)
 {
-    ftree_time later = (HANG_SWEEPS - 1) * ft->cfg.sample; /* when the sweeps are over */
+    ftree_time later;
 
-    if (h->sweeping || s->count == 0 || s->count > HANG_RANKS_MAX || any_stopped(s) ||
-        any_sign(ft, s, later))
+    if (h->sweeping || s->count == 0 || s->count > HANG_RANKS_MAX || any_stopped(s))
+        return false;
+    later = time_to_sweep(ft, s);
+    if (later == 0)
         return false;
     ftree_trace(ft, "  nobody has been outside MPI for long enough");
-    h->next = now + ftree_min(ftree_max(least_stay(s) / 8, PAUSE_MIN), PAUSE_MAX);
+    h->next = now + later;
     return true;
 }
 
