@@ -225,6 +225,15 @@ END_TEST
 
 /* ---- stays ----------------------------------------------------------------------------------- */
 
+/* A node with one rank, of which the kernel says that. */
+static struct faultloc_slot *make_rank(char state, const char *wchan)
+{
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc(state, wchan);
+    nodes[0].watch.proc_root = root;
+    return faultloc_board_slot(nodes[0].board, 0);
+}
+
 static bool look(struct faultloc_slot *slot, uint64_t call, ftree_time now)
 {
     struct ftree_rank_state state;
@@ -236,13 +245,9 @@ static bool look(struct faultloc_slot *slot, uint64_t call, ftree_time now)
 
 START_TEST(a_stay_lasts_while_no_call_ends)
 {
-    struct faultloc_slot *slot;
+    struct faultloc_slot *slot = make_rank('S', "hrtimer_nanosleep");
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc('S', "hrtimer_nanosleep");
-    nodes[0].watch.proc_root = root;
-    slot = faultloc_board_slot(nodes[0].board, 0);
     ck_assert(look(slot, OUT(5), 1000 * MS));
     ck_assert(look(slot, OUT(5), 1400 * MS));
     ck_assert(!look(slot, IN(RECV, 5), 1700 * MS)); /* 700 ms */
@@ -263,13 +268,9 @@ END_TEST
 /* A call whose progress stands still is a stay, too: the loop of the other one turns. */
 START_TEST(a_call_without_progress_is_a_stay)
 {
-    struct faultloc_slot *slot;
+    struct faultloc_slot *slot = make_rank('S', "futex_wait_queue");
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc('S', "futex_wait_queue");
-    nodes[0].watch.proc_root = root;
-    slot = faultloc_board_slot(nodes[0].board, 0);
     for (ftree_time t = 1000; t <= 3000; t += 500) {
         slot->spins += 256;
         ck_assert(!look(slot, IN(RECV, 5), t * MS));
@@ -302,12 +303,10 @@ static const struct {
 
 START_TEST(the_kernel_says_what_it_does)
 {
+    struct faultloc_slot *slot = make_rank(kernel[_i].state, "0");
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc(kernel[_i].state, "0");
-    nodes[0].watch.proc_root = root;
-    faultloc_board_slot(nodes[0].board, 0)->call = OUT(5);
+    slot->call = OUT(5);
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.what, kernel[_i].what);
     ck_assert_str_eq(stay.wchan, "");
@@ -318,13 +317,9 @@ END_TEST
 /* Time in which the rank was stopped, or its agent did not run, is no part of a stay. */
 START_TEST(a_stay_counts_from_an_interruption)
 {
-    struct faultloc_slot *slot;
+    struct faultloc_slot *slot = make_rank(_i ? 'T' : 'S', "0");
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc(_i ? 'T' : 'S', "0");
-    nodes[0].watch.proc_root = root;
-    slot = faultloc_board_slot(nodes[0].board, 0);
     for (ftree_time t = 1000; t <= 3000; t += 400)
         ck_assert(look(slot, OUT(5), t * MS));
     ck_assert(faultloc_samples_stay(&nodes[0].samples, (_i ? 3400 : 23000) * MS, 0, &stay));
@@ -349,13 +344,9 @@ static const struct {
 
 START_TEST(blocked_is_who_does_nothing_at_all)
 {
-    struct faultloc_slot *slot;
+    struct faultloc_slot *slot = make_rank('S', deeds[_i].wchan);
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc('S', deeds[_i].wchan);
-    nodes[0].watch.proc_root = root;
-    slot = faultloc_board_slot(nodes[0].board, 0);
     look(slot, OUT(5), 1000 * MS);
     faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
     ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
@@ -375,12 +366,10 @@ END_TEST
 /* It may wait for what the child writes. */
 START_TEST(who_has_a_child_is_not_blocked)
 {
+    struct faultloc_slot *slot = make_rank('S', "pipe_read");
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc('S', "pipe_read");
-    nodes[0].watch.proc_root = root;
-    look(faultloc_board_slot(nodes[0].board, 0), OUT(5), 1000 * MS);
+    look(slot, OUT(5), 1000 * MS);
     faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
     faultloc_samples_stay(&nodes[0].samples, 2000 * MS, 0, &stay);
     ck_assert_int_eq(stay.what, FTREE_OUTSIDE_SLEEPS);
@@ -394,12 +383,10 @@ END_TEST
 /* What it has used of a CPU is a number of percent also where two looks follow at once. */
 START_TEST(any_use_of_the_cpu_is_a_number)
 {
+    struct faultloc_slot *slot = make_rank('S', "futex_wait_queue");
     struct ftree_stay stay;
 
-    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
-    make_proc('S', "futex_wait_queue");
-    nodes[0].watch.proc_root = root;
-    look(faultloc_board_slot(nodes[0].board, 0), OUT(5), 1000 * MS);
+    look(slot, OUT(5), 1000 * MS);
     faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
     write_stat('S', 3, INT32_MAX, 1);
     faultloc_samples_stay(&nodes[0].samples, 1000 * MS + 1000, 0, &stay);
