@@ -291,6 +291,26 @@ START_TEST(several_are_found_but_no_more_than_half)
 }
 END_TEST
 
+/* Two that share a core have the same of it, and the others hardly want one. */
+START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
+{
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    for (int32_t i = 0; i < 4; i++) {
+        struct ftree_lag l = i < 2 ? slow(i) : waiting(i);
+        if (i < 2)
+            bound(&l);
+        else
+            l.wants = 100;
+        ftree_lag_add(&a, &l);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, 2);
+    ck_assert_int_eq(f.found[1].cause, LAG_BOUND);
+}
+END_TEST
+
 /* One that was found is still slow where it would not be found. */
 START_TEST(less_suffices_for_one_that_was_found)
 {
@@ -363,6 +383,7 @@ SUITE("lag")
     TEST(what_hinders_all_hinders_nobody);
     TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
     TEST(several_are_found_but_no_more_than_half);
+    TEST(who_is_hindered_is_compared_with_those_who_are_not);
     TEST(less_suffices_for_one_that_was_found);
     TEST(nothing_is_worth_a_question_where_nothing_is_lost);
     TEST_ROWS(answers_of_nodes_add_up, 7);

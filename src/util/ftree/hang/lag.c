@@ -242,15 +242,29 @@ static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *re
     return 4 * l->now >= 3 * l->before && 2 * l->now >= 3 * others;
 }
 
+/* Those that may be hindered are compared with the others, and not with each other: two that share a
+ * core have the same.  How many they are, the first ones of the list, and at most half of all. */
+static int32_t take_out(const struct lag_answer *a, int32_t least, struct lag_answer *rest)
+{
+    int32_t n = 0;
+
+    while (n < a->n && 2 * (n + 1) <= a->ranks && hindrance(&a->lag[n]) >= 10 * least)
+        count(rest, &a->lag[n++], -1);
+    return n;
+}
+
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out)
 {
+    int32_t least = again ? 20 : 40, taken;
     struct lag_answer rest = *a;
 
     memset(out, 0, sizeof(*out));
+    taken = take_out(a, least, &rest);
     for (int32_t i = 0; i < a->n; i++) {
         struct lag_found *f = &out->found[out->n];
-        count(&rest, &a->lag[i], -1);
-        explain(&a->lag[i], &rest, again ? 20 : 40, f);
+        if (i >= taken)
+            count(&rest, &a->lag[i], -1);
+        explain(&a->lag[i], &rest, least, f);
         if (rest.ranks > 0 && f->cause && is_waited_for(&a->lag[i], &rest, again))
             out->n++;
         else
