@@ -291,9 +291,11 @@ START_TEST(several_are_found_but_no_more_than_half)
 }
 END_TEST
 
-/* Two that share a core have the same of it, and the others hardly want one. */
+/* Two that share a core have the same of it, and the others hardly want one.  Who wants it for a
+ * moment now and then, and waits for that, is not hindered. */
 START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
 {
+    static const uint16_t wants[] = {100, 40};
     struct lag_answer a = {0};
     struct lag_finding f;
 
@@ -302,7 +304,7 @@ START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
         if (i < 2)
             bound(&l);
         else
-            l.wants = 100;
+            l.wants = wants[_i], l.gets = (uint16_t) (9 * wants[_i]);
         ftree_lag_add(&a, &l);
     }
     ftree_lag_judge(&a, false, &f);
@@ -383,7 +385,7 @@ SUITE("lag")
     TEST(what_hinders_all_hinders_nobody);
     TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
     TEST(several_are_found_but_no_more_than_half);
-    TEST(who_is_hindered_is_compared_with_those_who_are_not);
+    TEST_ROWS(who_is_hindered_is_compared_with_those_who_are_not, 2);
     TEST(less_suffices_for_one_that_was_found);
     TEST(nothing_is_worth_a_question_where_nothing_is_lost);
     TEST_ROWS(answers_of_nodes_add_up, 7);

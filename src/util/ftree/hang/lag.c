@@ -133,8 +133,10 @@ static void count(struct lag_answer *a, const struct ftree_lag *l, int32_t sign)
     if (!l->measured)
         return;
     a->measured += sign;
-    a->wants += sign * l->wants;
-    a->runs += sign * (l->wants * l->gets / 1000);
+    if (l->wants >= WANTS_MIN) {
+        a->wants += sign * l->wants;
+        a->runs += sign * (l->wants * l->gets / 1000);
+    }
     a->stolen += sign * l->stolen;
     a->faults += sign * (int64_t) l->faults;
     a->stall += sign * l->stall;

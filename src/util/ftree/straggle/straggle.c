@@ -29,6 +29,7 @@
 #define MEASURED_MIN (1000 * FTREE_MS)
 #define REST_MAX 8 /* blocks */
 #define TRIES 3
+#define RANKS_TRACED 4
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX / 2 - 1)
 
 static ftree_time block_of(const struct ftree *ft)
@@ -390,6 +391,10 @@ static void take(struct ftree *ft, ftree_time now, const struct lag_answer *a)
     ftree_trace(ft, "  %d ranks outside MPI: %d of 1000 samples before, %d now", (int) a->ranks,
                 a->ranks ? (int) (a->before / a->ranks) : 0,
                 a->ranks ? (int) (a->now / a->ranks) : 0);
+    for (int32_t i = 0; s->answers > 0 && i < a->n && i < RANKS_TRACED; i++)
+        ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
+                    (int) a->lag[i].rank, a->lag[i].before, a->lag[i].now, a->lag[i].wants,
+                    a->lag[i].gets);
     s->has_lost = ftree_lag_is_worth(a);
     s->answers++;
     if (s->answers == 1)
