@@ -79,7 +79,9 @@ set output '$3'
 set title '$4'
 set ylabel 'time, as a ratio to stock MPICH'
 set logscale y 10
-set ytics (0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1, 1.02, 1.05, 1.1, 1.2, 1.4, 2, 5, 10)
+set ytics (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10)
+set xtics rotate by -35
+set bmargin 7
 set grid ytics lc rgb '#cccccc'
 set border 3
 set tics nomirror
