@@ -301,10 +301,12 @@ START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
 
     for (int32_t i = 0; i < 4; i++) {
         struct ftree_lag l = i < 2 ? slow(i) : waiting(i);
-        if (i < 2)
+        if (i < 2) {
             bound(&l);
-        else
-            l.wants = wants[_i], l.gets = (uint16_t) (9 * wants[_i]);
+        } else {
+            l.wants = wants[_i];
+            l.gets = (uint16_t) (9 * wants[_i]);
+        }
         ftree_lag_add(&a, &l);
     }
     ftree_lag_judge(&a, false, &f);

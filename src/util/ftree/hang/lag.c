@@ -73,7 +73,7 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-#define WANTS_MIN 50 /* who wants the CPU more seldom is not hindered by having to wait for it */
+#define WANTS_MIN 50
 #define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
 
@@ -87,10 +87,16 @@ static bool has_clock(const struct ftree_lag *l)
     return l->clock > 0 && l->wants >= BUSY;
 }
 
+/* Who wants the CPU more seldom is not hindered by having to wait for it. */
+static bool wants_cpu(const struct ftree_lag *l)
+{
+    return l->wants >= WANTS_MIN;
+}
+
 /* How much it lacks by what its own kernel says, 1/1000. */
 static int32_t hindrance(const struct ftree_lag *l)
 {
-    int32_t h = l->wants < WANTS_MIN ? 0 : 1000 - l->gets;
+    int32_t h = wants_cpu(l) ? 1000 - l->gets : 0;
 
     if (!l->measured)
         return 0;
@@ -133,7 +139,7 @@ static void count(struct lag_answer *a, const struct ftree_lag *l, int32_t sign)
     if (!l->measured)
         return;
     a->measured += sign;
-    if (l->wants >= WANTS_MIN) {
+    if (wants_cpu(l)) {
         a->wants += sign * l->wants;
         a->runs += sign * (l->wants * l->gets / 1000);
     }
@@ -215,7 +221,7 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
 
     f->lag = *l;
     f->cause = LAG_NOTHING;
-    f->slowed = l->wants < WANTS_MIN ? 0 : less_than(l->gets, gets_of(rest));
+    f->slowed = wants_cpu(l) ? less_than(l->gets, gets_of(rest)) : 0;
     if (f->slowed >= least && (of_cpu != LAG_PREEMPTED || gets_of(rest) >= STARVED)) {
         f->cause = (uint8_t) of_cpu;
         return;
@@ -245,7 +251,7 @@ static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *re
 }
 
 /* Those that may be hindered are compared with the others, and not with each other: two that share a
- * core have the same.  How many they are, the first ones of the list, and at most half of all. */
+ * core have the same.  Returns how many these are: the first ones of the list, at most half of all. */
 static int32_t take_out(const struct lag_answer *a, int32_t least, struct lag_answer *rest)
 {
     int32_t n = 0;
