@@ -13,7 +13,7 @@ cluster=$here/cluster
 . "$here/lib/campaign.sh"
 . "$here/lib/watch.sh"
 
-hangs="spin sleep mutex pipe callback io"
+hangs="spin sleep mutex pipe callback io io-first io-all"
 slows="slow straggle"
 healthy="even phases uneven checkpoint late first-phase stop2 stop20 host-stop20"
 all_kinds="$hangs $slows $healthy"
@@ -37,6 +37,8 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                         $healthy
                       callback: in a function of the program that MPI calls
                       io: a file of a FUSE server that does not answer (test/mpi/stuck_fs.c)
+                      io-first: the same, and the others wait in a call that they were not in before
+                      io-all: the same of all ranks, so that nobody waits in MPI
                       late: a rank computes for --late seconds, once
                       first-phase: one rank computes for two minutes, the others wait in a call that
                       they were not in before
@@ -137,7 +139,7 @@ plan() {
     draw 1 1000000
     args=(--pattern "$program" --rank "$victim" --after "$moment" --late "$late" --seed "$DRAWN")
     case $kind in
-        io) args+=(--kind io --file "$folder/data") ;;
+        io*) args+=(--kind "$kind" --file "$folder/data") ;;
         first-phase) args+=(--kind "$kind" --seconds "$after") ;;
         slow) args+=(--kind even --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         straggle) args+=(--kind hungry --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
@@ -147,7 +149,7 @@ plan() {
     esac
     ARGS=("${args[@]}")
     case $kind in
-        io) serve_nothing || SKIP="no FUSE here" ;;
+        io*) serve_nothing || SKIP="no FUSE here" ;;
         slow) can_limit || SKIP="no cgroup with a quota of CPU time can be made here" ;;
         straggle) [ "$ppn" -gt 1 ] || SKIP="one rank per host" ;;
     esac
@@ -304,8 +306,8 @@ judge_function() {
         | select(.ranks.runs | any(.[0] <= $rank and $rank < .[0] + .[1] * (.[2] // 1)))
         | .function // empty | select(startswith("stay_"))] | first // "none"' "$work/report.json")
     # the kernel does not let it go, but says what it waits for
-    [ "$kind" != io ] || ! grep -qF "rank $victim is in a call on $folder/data" "$work/err" ||
-        FUNCTION=stay_io
+    [[ $kind != io* ]] || ! grep -qF "rank $victim is in a call on $folder/data" "$work/err" ||
+        FUNCTION=stay_$kind
     [ "$FUNCTION" = "stay_$kind" ] ||
         blame "function $FUNCTION $(jq -r '.verdicts[0].no_stacks // ""' "$work/report.json")"
 }

@@ -18,23 +18,27 @@
  * is between
  * --work-ms  a rank works up to twice that between two rounds, at random (20)
  * --late     how long a checkpoint or a late rank takes, in seconds (10)
- * --file     what is read by the kind io
+ * --file     what is read by the kinds io, io-first and io-all
  * --seed     of what is drawn (1)
  * --multiple MPI_THREAD_MULTIPLE, though one thread alone calls MPI (0)
  * --until    a kind that does not hang ends when this file exists, at the latest after --seconds
  * --limit    ranks that are still there after so many seconds are ended by SIGALRM (3600)
  *
- * Standard output gets "EXPECT user-code-hang R" or "EXPECT none"; when the rank is about to hang,
+ * Standard output gets "EXPECT user-code-hang R", "EXPECT io-hang 0,1,..." or "EXPECT none"; when the rank is about to hang,
  * "STOPS rank R in FUNCTION at 1763829234.123456", and the harness's folder blocked.R. */
 
 #include "outside_kinds.h"
 
 #include "rest.h"
 
+#include <stdbool.h>
+
 static void pattern_loops(void)
 {
     outside.began = tu_now();
-    me.end = outside.began + (outside.kind->stay ? 1e9 : outside.seconds);
+    me.end = outside.began + (!outside.kind->stay ? outside.seconds
+                              : outside.kind->hangs == IN_PATTERN ? 1e9
+                                                                  : outside.after);
 }
 
 static int pattern_may_end(void)
@@ -62,7 +66,8 @@ static void pattern_turn(void)
     work(2 * outside.work_ms * any());
     if (outside.kind->turn)
         outside.kind->turn();
-    else if (me.rank == outside.victim && tu_now() - outside.began > outside.after)
+    else if (outside.kind->hangs == IN_PATTERN && me.rank == outside.victim &&
+             tu_now() - outside.began > outside.after)
         stay_outside();
 }
 
@@ -84,22 +89,28 @@ static int list_kinds(void)
 
 static void expect(void)
 {
-    char line[96];
+    bool all = outside.kind->hangs == ALL_AFTER;
+    char line[512] = "EXPECT none";
 
     if (outside.kind->class_)
-        snprintf(line, sizeof(line), "EXPECT %s %d\n", outside.kind->class_, outside.victim);
-    else
-        snprintf(line, sizeof(line), "EXPECT none\n");
+        snprintf(line, sizeof(line), "EXPECT %s %d", outside.kind->class_,
+                 all ? 0 : outside.victim);
+    for (int i = 1; i < me.size && all; i++)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), ",%d", i);
+    snprintf(line + strlen(line), sizeof(line) - strlen(line), "\n");
     tu_say(line);
 }
 
-/* One rank works, the others wait in a call that they were not in before. */
-static void phase_between(double seconds)
+/* One rank works, or hangs, the others wait in a call that they were not in before; or all hang. */
+static void phase_between(void)
 {
     int word = me.rank;
 
+    if (outside.kind->hangs == ALL_AFTER ||
+        (outside.kind->hangs == ONE_AFTER && me.rank == outside.victim))
+        stay_outside();
     if (me.rank == outside.victim)
-        work(seconds * 1e3);
+        work(outside.kind->between * 1e3);
     MPI_Bcast(&word, 1, MPI_INT, outside.victim, MPI_COMM_WORLD);
     if (word != outside.victim)
         fail("a word arrived changed");
@@ -139,8 +150,8 @@ int main(int argc, char **argv)
     if (me.rank == 0)
         expect();
     talk(pattern);
-    if (outside.kind->between > 0) {
-        phase_between(outside.kind->between);
+    if (outside.kind->between > 0 || outside.kind->hangs != IN_PATTERN) {
+        phase_between();
         me.end = tu_now() + outside.seconds;
         talk(pattern);
     }

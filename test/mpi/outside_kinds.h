@@ -23,6 +23,7 @@ struct kind {
     void (*stay)(void); /* of one that hangs; its name is in the stack */
     void (*turn)(void); /* of one that does not: after each round, in all ranks */
     double between; /* seconds for which one rank works and the others wait, between two parts */
+    enum { IN_PATTERN, ONE_AFTER, ALL_AFTER } hangs; /* when a rank hangs, or all do: in a pattern, or after it */
 };
 
 static struct {
@@ -206,19 +207,21 @@ static void turn_hungry(void)
 }
 
 static const struct kind kinds[] = {
-    {"spin", "user-code-hang", stay_spin, NULL, 0},
-    {"sleep", "user-code-hang", stay_sleep, NULL, 0},
-    {"mutex", "user-code-hang", stay_mutex, NULL, 0},
-    {"pipe", "user-code-hang", stay_pipe, NULL, 0},
-    {"callback", "mpi-hang", call_back, NULL, 0},
-    {"io", "io-hang", stay_io, NULL, 0},
-    {"even", NULL, NULL, turn_none, 0},
-    {"phases", NULL, NULL, turn_phases, 0},
-    {"uneven", NULL, NULL, turn_uneven, 0},
-    {"checkpoint", NULL, NULL, turn_checkpoint, 0},
-    {"late", NULL, NULL, turn_late, 0},
-    {"first-phase", NULL, NULL, turn_none, 120},
-    {"hungry", NULL, NULL, turn_hungry, 0},
+    {"spin", "user-code-hang", stay_spin, NULL, 0, IN_PATTERN},
+    {"sleep", "user-code-hang", stay_sleep, NULL, 0, IN_PATTERN},
+    {"mutex", "user-code-hang", stay_mutex, NULL, 0, IN_PATTERN},
+    {"pipe", "user-code-hang", stay_pipe, NULL, 0, IN_PATTERN},
+    {"callback", "mpi-hang", call_back, NULL, 0, IN_PATTERN},
+    {"io", "io-hang", stay_io, NULL, 0, IN_PATTERN},
+    {"io-first", "io-hang", stay_io, NULL, 0, ONE_AFTER},
+    {"io-all", "io-hang", stay_io, NULL, 0, ALL_AFTER},
+    {"even", NULL, NULL, turn_none, 0, IN_PATTERN},
+    {"phases", NULL, NULL, turn_phases, 0, IN_PATTERN},
+    {"uneven", NULL, NULL, turn_uneven, 0, IN_PATTERN},
+    {"checkpoint", NULL, NULL, turn_checkpoint, 0, IN_PATTERN},
+    {"late", NULL, NULL, turn_late, 0, IN_PATTERN},
+    {"first-phase", NULL, NULL, turn_none, 120, IN_PATTERN},
+    {"hungry", NULL, NULL, turn_hungry, 0, IN_PATTERN},
 };
 
 #endif /* OUTSIDE_KINDS_H_INCLUDED */

@@ -363,6 +363,26 @@ START_TEST(blocked_is_who_does_nothing_at_all)
 }
 END_TEST
 
+/* Since the first look that has seen it as it is. */
+START_TEST(who_does_nothing_is_still)
+{
+    struct faultloc_slot *slot = make_rank('D', "rpc_wait_bit_killable");
+    static const struct {
+        int at, faults, still;
+    } looks[] = {{1000, 3, 0}, {2000, 3, 1000}, {31000, 3, 30000}, {32000, 4, 0}, {33000, 4, 1000}};
+    struct ftree_stay stay;
+
+    look(slot, OUT(5), 1000 * MS);
+    for (size_t i = 0; i < COUNT(looks); i++) {
+        write_stat('D', looks[i].faults, 2, 1);
+        faultloc_samples_stay(&nodes[0].samples, looks[i].at * MS, 0, &stay);
+        ck_assert_int_eq(stay.what, FTREE_OUTSIDE_DISK);
+        ck_assert_uint_eq(stay.still, looks[i].still * MS);
+    }
+    end_proc();
+}
+END_TEST
+
 /* It may wait for what the child writes. */
 START_TEST(who_has_a_child_is_not_blocked)
 {
@@ -444,6 +464,7 @@ SUITE("faultloc_samples")
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
+    TEST(who_does_nothing_is_still);
     TEST(who_has_a_child_is_not_blocked);
     TEST(any_use_of_the_cpu_is_a_number);
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);

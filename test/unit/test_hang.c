@@ -477,6 +477,30 @@ START_TEST(nobody_is_named_where_not_all_are_known)
 }
 END_TEST
 
+/* Where all ranks do the same those that are known stand for them. */
+START_TEST(all_ranks_in_disk_sleep_may_be_any_number)
+{
+    struct ftree_stay stays[2] = {{.rank = 0}, {.rank = 1}};
+    struct hang_answer a = {
+        .outside = 1000, .in_disk_sleep = 1000, .stays = {.items = stays, .n = 2}};
+    struct hang_sweep now;
+
+    ck_assert(ftree_hang_is_disk_sleep_of_all(&a));
+    ftree_hang_sweep_of(&a, &now);
+    ck_assert_int_eq(now.count, 2);
+    ck_assert_int_eq(now.more, 998);
+    a.in_disk_sleep = 999;
+    ck_assert(!ftree_hang_is_disk_sleep_of_all(&a));
+    a.in_disk_sleep = 1000;
+    a.inside = 1;
+    ck_assert(!ftree_hang_is_disk_sleep_of_all(&a));
+    ftree_hang_sweep_of(&a, &now);
+    ck_assert_int_gt(now.count, HANG_RANKS_MAX);
+    a = (struct hang_answer){0};
+    ck_assert(!ftree_hang_is_disk_sleep_of_all(&a));
+}
+END_TEST
+
 SUITE("hang")
 {
     TEST_ROWS(regions_are_those_of_the_published_tables, COUNT(published));
@@ -504,4 +528,5 @@ SUITE("hang")
     TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
     TEST(nobody_is_named_where_there_is_none_or_too_many);
     TEST(nobody_is_named_where_not_all_are_known);
+    TEST(all_ranks_in_disk_sleep_may_be_any_number);
 }

@@ -34,6 +34,7 @@ static struct story {
     int32_t cpu;
     uint64_t calls; /* of each rank */
     bool moves; /* a rank ends a call from time to time */
+    ftree_time seen; /* when the kernel last saw one of those that hang do something */
     int32_t gap_of; /* this node has no samples from then on: */
     uint64_t gap_from, gap_to;
     int asked;
@@ -49,7 +50,7 @@ static bool is_outside(int32_t rank, uint64_t instant)
     uint64_t x = (instant * RANKS + (uint64_t) rank + 1) * 0x9e3779b97f4a7c15u;
 
     if (instant >= story.hangs)
-        return story.out[rank];
+        return story.out[rank % RANKS];
     if (story.alone && rank != 3)
         return false;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -91,25 +92,26 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
                              .familiar = !story.strange};
     if (story.moves && rank == 2)
         s->calls += w->now / SECOND;
-    if (!story.out[rank])
+    if (!story.out[rank % RANKS])
         return false;
     s->what = rank == story.other ? story.other_does : story.what;
     s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = s->stay;
     s->longest = story.longest;
+    s->still = w->now - story.seen;
     strcpy(s->wchan, story.what == FTREE_OUTSIDE_SLEEPS ? "hrtimer_nanosleep" : "");
     return true;
 }
 
-/* All but the ranks from `first` to `last`, which are outside MPI, come to a barrier at 1 s. */
-static struct world *begin(int32_t nodes, int32_t first, int32_t last)
+/* The ranks from `first` to `last` hang. */
+static void begin_story(struct world *w, int32_t first, int32_t last)
 {
-    struct ranks *r = ranks_of(world_new(nodes, RANKS / nodes, 2));
-
-    r->w->io.samples = samples;
-    r->w->io.stay = stay;
+    w->io.samples = samples;
+    w->io.stay = stay;
     story = (struct story){.since = BEFORE - 300,
+                           .hangs = instant_of(w->now),
+                           .seen = w->now,
                            .what = FTREE_OUTSIDE_SLEEPS,
                            .longest = SECOND,
                            .of_any = SECOND,
@@ -117,9 +119,17 @@ static struct world *begin(int32_t nodes, int32_t first, int32_t last)
                            .calls = 77,
                            .other = FTREE_NONE,
                            .gap_of = FTREE_NONE};
-    story.hangs = instant_of(r->w->now);
+    for (int32_t i = first; i <= last; i++)
+        story.out[i] = true;
+}
+
+/* And all others come to a barrier at 1 s. */
+static struct world *begin(int32_t nodes, int32_t first, int32_t last)
+{
+    struct ranks *r = ranks_of(world_new(nodes, RANKS / nodes, 2));
+
+    begin_story(r->w, first, last);
     for (int32_t i = 0; i < RANKS; i++) {
-        story.out[i] = i >= first && i <= last;
         if (story.out[i])
             continue;
         ranks_wait(r, i, CALL_BARRIER, WAITS_FOR_ALL);
@@ -286,6 +296,109 @@ START_TEST(a_phase_that_nobody_knows_has_ten_minutes)
 }
 END_TEST
 
+/* What is asked of a file system is answered within seconds, in whatever phase: a rank for which its
+ * kernel has had nothing at all to do for half a minute is stuck.  rows: not so one that goes on */
+START_TEST(a_file_system_that_does_not_answer_is_named_in_any_phase)
+{
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.strange = true;
+    story.what = FTREE_OUTSIDE_DISK;
+    for (int i = 0; i < 10 && _i; i++, story.seen = w->now)
+        world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    began = story.seen;
+    ck_assert(world_run_until_reports(w, 1, 60 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "io-hang/stuck");
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail, "in disk sleep, nothing done for 3"));
+    ck_assert_int_eq(w->report[0].rank, 6);
+    ck_assert_uint_ge(w->reported_at[0] - began, 30 * SECOND);
+    ck_assert_uint_le(w->reported_at[0] - began, 45 * SECOND);
+}
+END_TEST
+
+static int32_t all_blocks(void *ctx, int32_t i, uint8_t *block, int32_t n)
+{
+    int32_t rank;
+
+    world_at(ctx, i, &rank);
+    memset(block, story.out[rank % RANKS] ? FTREE_BLOCK_SAMPLES : 20, (size_t) n);
+    return n;
+}
+
+static void run_blocks(struct world *w, int n)
+{
+    for (int i = 0; i < n; i++) {
+        world_run(w, FTREE_BLOCK_SAMPLES * STEP);
+        for (int32_t node = 0; node < w->job.nodes; node++)
+            ftree_block_over(w->node[node].ft, w->now);
+    }
+}
+
+/* Nobody waits in MPI, and nothing stalls. */
+static struct world *begin_without_waits(int32_t nodes, int32_t per_node)
+{
+    struct world *w = world_new(nodes, per_node, 2);
+
+    begin_story(w, 0, RANKS - 1);
+    w->io.blocks = all_blocks;
+    story.what = FTREE_OUTSIDE_DISK;
+    return w;
+}
+
+static const struct {
+    int32_t nodes, per_node;
+} shapes[] = {{1, RANKS}, {4, 4}, {16, 1}, {4, HANG_RANKS_MAX / 2}};
+
+START_TEST(a_file_system_that_answers_nobody_is_named)
+{
+    struct world *w = begin_without_waits(shapes[_i].nodes, shapes[_i].per_node);
+    ftree_time began = w->now;
+    const struct ftree_verdict *v = &w->report[0];
+
+    run_blocks(w, 1);
+    ck_assert(world_run_until_reports(w, 1, 60 * SECOND));
+    ck_assert_int_eq(v->class_, FTREE_CLASS_IO_HANG);
+    ck_assert_str_eq(v->rule, "io-hang/stuck");
+    ck_assert_int_eq(v->component.count, w->job.size);
+    ck_assert_int_eq(v->component.range[0].last, w->job.size - 1);
+    ck_assert_int_eq(v->victims.count, 0);
+    ck_assert_uint_le(v->first_symptom, began + 2 * STEP);
+    ck_assert_uint_ge(w->reported_at[0] - began, 30 * SECOND);
+    ck_assert_uint_le(w->reported_at[0] - began, 45 * SECOND);
+    ck_assert_uint_ge(v->located + v->holds_back - began, 599 * SECOND);
+    run_blocks(w, 5);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    story.out[9] = false; /* it answers again */
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 1);
+    run_blocks(w, 3);
+    ck_assert_int_eq(w->reports, 1);
+}
+END_TEST
+
+/* rows: they write a checkpoint for half an hour; one computes; the root's do; it was as long before */
+START_TEST(ranks_that_all_wait_for_a_disk_may_be_well)
+{
+    struct world *w = begin_without_waits(4, 4);
+
+    story.other_does = FTREE_OUTSIDE_RUNS;
+    story.other = _i == 1 ? 9 : _i == 2 ? 0 : FTREE_NONE;
+    story.longest = _i == 3 ? 20 * SECOND : SECOND;
+    for (int i = 0; i < 150; i++) {
+        if (_i == 0)
+            story.seen = w->now;
+        run_blocks(w, 1);
+    }
+    ck_assert_int_eq(w->reports, _i == 3);
+    ck_assert_int_le(story.asked, _i == 2 ? 0 : 4 * 150);
+    if (_i == 3)
+        ck_assert_uint_ge(w->reported_at[0], 200 * SECOND);
+}
+END_TEST
+
 START_TEST(one_that_was_blocked_works_again)
 {
     struct world *w = begin(4, 6, 6);
@@ -425,6 +538,9 @@ SUITE("hang_story")
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
+    TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);
+    TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
+    TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 4);
     TEST(one_that_was_blocked_works_again);
     TEST(it_comes_after_all);
     TEST(one_that_is_ended_has_not_come);

@@ -356,7 +356,8 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
                               .inside = 5,
                               .familiar = 3,
                               .longest = 8000 * FTREE_MS,
-                              .outside = 7};
+                              .outside = 7,
+                              .in_disk_sleep = 6};
     for (int i = 0; i < 5; i++) {
         struct hang_sum *s = FTREE_PUSH(ft, a->sums);
         *s = (struct hang_sum){.out = i, .told = i == 2 ? 3 : 4};
@@ -364,7 +365,7 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
     for (int i = 0; i < 3; i++) {
         struct ftree_stay *s = FTREE_PUSH(ft, a->stays);
         *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .call = (uint32_t) i << 30, .calls = 77,
-                                 .cpu = i - 1, .stay = FTREE_MS};
+                                 .cpu = i - 1, .stay = FTREE_MS, .still = 9 * FTREE_MS};
         strcpy(s->wchan, i == 1 ? "pipe_read" : "");
     }
 }

@@ -391,6 +391,7 @@ void ftree_block_over(struct ftree *ft, ftree_time now)
 
     ftree_events_begin(ft, &q);
     ftree_straggle_look(ft, now);
+    ftree_waitfor_look(ft, now);
     ftree_end(ft, now);
 }
 

@@ -562,6 +562,7 @@ struct ftree_stay {
     ftree_time stay; /* since it was first seen outside after that call, or was interrupted (stopped), ns */
     ftree_time away; /* interruptions included; does not travel */
     ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
+    ftree_time still; /* for so long it has done nothing at all, as the kernel said when it was looked at, ns */
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
 };
 
@@ -812,7 +813,7 @@ void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank);
 void ftree_rank_stopped(struct ftree *ft, ftree_time now);
 
 /* Purpose: a block of samples is over.  Some nodes of the job, some eight, look whether their ranks
- * wait longer than ever before. */
+ * wait longer than ever before; the acting root, whether all of its own are in disk sleep. */
 void ftree_block_over(struct ftree *ft, ftree_time now);
 
 /* Purpose: a local rank's process ended; if it is still missing after `settle` and had not left,

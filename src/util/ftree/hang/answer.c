@@ -36,6 +36,7 @@ static bool add_stays(struct ftree *ft, struct hang_answer *a)
         bool outside = ft->io->stay(ft->io_ctx, i, &stay);
         a->progress += stay.calls;
         a->outside += outside;
+        a->in_disk_sleep += outside && stay.what == FTREE_OUTSIDE_DISK;
         a->inside += !outside;
         a->familiar += !outside && stay.familiar;
         a->longest = ftree_max(a->longest, stay.longest);
@@ -125,6 +126,7 @@ bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a,
     a->nodes += more->nodes;
     a->progress += more->progress;
     a->outside += more->outside;
+    a->in_disk_sleep += more->in_disk_sleep;
     a->inside += more->inside;
     a->familiar += more->familiar;
     a->longest = ftree_max(a->longest, more->longest);
@@ -181,13 +183,19 @@ int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample)
     return n;
 }
 
+bool ftree_hang_is_disk_sleep_of_all(const struct hang_answer *a)
+{
+    return a->outside > 0 && a->inside == 0 && a->in_disk_sleep == a->outside;
+}
+
 void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out)
 {
     out->progress = a->progress;
     out->inside = a->inside;
     out->familiar = a->familiar;
     out->longest = a->longest;
-    out->count = a->stays.n == a->outside ? a->outside : HANG_RANKS_MAX + 1;
+    out->more = ftree_hang_is_disk_sleep_of_all(a) ? a->outside - a->stays.n : 0;
+    out->count = a->stays.n + out->more == a->outside ? a->stays.n : HANG_RANKS_MAX + 1;
     for (int32_t i = 0; i < a->stays.n && i < HANG_RANKS_MAX; i++)
         out->stay[i] = a->stays.items[i];
 }

@@ -32,8 +32,8 @@ struct hang_answer {
     uint64_t progress; /* calls that all ranks have ended */
     int32_t inside, familiar; /* ranks that are in MPI now; so many of them in a call that is known there */
     ftree_time longest; /* stay outside MPI before, of any rank */
-    int32_t outside; /* ranks that are outside MPI now, of which up to HANG_RANKS_MAX are here: */
-    FTREE_ARRAY(struct ftree_stay) stays; /* ascending */
+    int32_t outside, in_disk_sleep; /* ranks that are outside MPI now; so many of them in disk sleep */
+    FTREE_ARRAY(struct ftree_stay) stays; /* the lowest HANG_RANKS_MAX of those outside, ascending */
 };
 
 /* Purpose: what this node says, from instant `first` on, in an answer that is all 0.  These return
@@ -55,7 +55,11 @@ void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
  * one is of instant h->last. */
 int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample);
 
-/* Purpose: the ranks outside MPI now; too many to be named where not each of them is there. */
+/* Purpose: true if all ranks of the job are outside MPI, and in disk sleep. */
+bool ftree_hang_is_disk_sleep_of_all(const struct hang_answer *a);
+
+/* Purpose: the ranks outside MPI now; too many to be named where not each of them is there, unless
+ * all ranks are in disk sleep. */
 void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out);
 
 #pragma GCC visibility pop

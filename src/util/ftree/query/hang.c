@@ -33,7 +33,7 @@ bool query_hang_at_node(struct ftree *ft, struct query_round *r)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define STAY_BYTES (1 + 6 * 10 + 1 + FTREE_WCHAN_MAX)
+#define STAY_BYTES (1 + 7 * 10 + 1 + FTREE_WCHAN_MAX)
 
 static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_bytes *out)
 {
@@ -47,13 +47,14 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
     ftree_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
     ftree_put_signed(&w, (int64_t) (s->stay / FTREE_MS));
     ftree_put_signed(&w, (int64_t) (s->longest / FTREE_MS));
+    ftree_put_signed(&w, (int64_t) (s->still / FTREE_MS));
     ftree_wire_text(&w, (char *) (uintptr_t) s->wchan, sizeof(s->wchan));
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
 bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out)
 {
-    uint8_t buf[9 * 10];
+    uint8_t buf[10 * 10];
     struct wire_codec w = {.p = buf};
     bool fits;
 
@@ -65,6 +66,7 @@ bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_
     ftree_put_signed(&w, a->familiar);
     ftree_put_signed(&w, (int64_t) (a->longest / FTREE_MS));
     ftree_put_signed(&w, a->outside);
+    ftree_put_signed(&w, a->in_disk_sleep);
     ftree_put_signed(&w, a->stays.n);
     fits = ftree_bytes_append(ft, out, buf, w.at);
     for (int32_t i = 0; i < a->sums.n && fits; i++) {
@@ -87,6 +89,7 @@ static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
     s->calls = (uint64_t) ftree_get_within(c, 0, CALLS_MAX);
     s->stay = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     s->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
+    s->still = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     ftree_wire_text(c, s->wchan, sizeof(s->wchan));
 }
 
@@ -114,6 +117,7 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
     a->familiar = (int32_t) ftree_get_within(c, 0, a->inside);
     a->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     a->outside = (int32_t) ftree_get_within(c, 0, c->job->size);
+    a->in_disk_sleep = (int32_t) ftree_get_within(c, 0, a->outside);
     stays = (int32_t) ftree_get_within(c, 0, HANG_RANKS_MAX);
     if ((uint64_t) sums > a->last || stays > a->outside)
         c->bad = true;

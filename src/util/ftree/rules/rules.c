@@ -271,6 +271,7 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
     f.number[RULES_NUMBER_STAY_OF_ANY] = stay->of_any_percent;
     f.number[RULES_NUMBER_STAY_SECONDS] = stay->seconds;
     f.number[RULES_NUMBER_FAMILIAR] = stay->familiar_percent;
+    f.number[RULES_NUMBER_STILL] = stay->still_seconds;
     sign = ftree_rules_decide(rules, &f, models, true, &well, model);
     return well ? NULL : sign;
 }

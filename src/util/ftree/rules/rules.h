@@ -145,7 +145,7 @@ enum { /* none throttled bound preempted stolen memory clock, as enum lag_cause 
 };
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
-/* Facts that are numbers, from a state probe but for the last six, of which four go with `outside`
+/* Facts that are numbers, from a state probe but for the last seven, of which five go with `outside`
  * (struct rules_stay), two with `slowed`: percent of their time outside MPI that the others have
  * lost, and how much slower than the others it is. NAN: not known, then no condition on it holds. */
 #define RULES_NUMBERS(X) \
@@ -163,6 +163,7 @@ enum { /* none throttled bound preempted stolen memory clock, as enum lag_cause 
     X(RULES_NUMBER_STAY_OF_ANY, "stay-of-any-percent") \
     X(RULES_NUMBER_STAY_SECONDS, "stay-seconds") \
     X(RULES_NUMBER_FAMILIAR, "familiar-percent") \
+    X(RULES_NUMBER_STILL, "still-seconds") \
     X(RULES_NUMBER_LOST, "lost-percent") \
     X(RULES_NUMBER_SLOWED, "slowed-percent")
 
@@ -354,6 +355,7 @@ struct rules_stay {
     double percent; /* of the longest such stay that it had before, */
     double of_any_percent; /* that any rank of the job had */
     double seconds;
+    double still_seconds; /* for so long the kernel has not seen it do anything at all */
     double familiar_percent; /* of the ranks that wait: in a call that was seen on their node before */
     bool in_mpi; /* those that seem to hang are in a call that makes no progress */
 };

@@ -244,6 +244,8 @@ bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
 struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
+/* True: a verdict stands that says why ranks wait, or do nothing: of any class but straggler. */
+bool ftree_verdict_any_fault(const struct ftree *ft);
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
 struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o);
 void ftree_verdict_forget(struct ftree *ft, int32_t i);

@@ -187,6 +187,15 @@ struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t 
     return &ft->state->known.items[ft->state->by_node.items[*i].at];
 }
 
+/* Where something is lost or hangs all others wait, and longer than ever. */
+bool ftree_verdict_any_fault(const struct ftree *ft)
+{
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER)
+            return true;
+    return false;
+}
+
 /* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known
  * can be told, so there is room for it in the batch. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)

@@ -315,19 +315,10 @@ static void measure(struct ftree *ft, ftree_time now)
     ft->straggle->next = now + ftree_max(MEASURED * ft->cfg.sample, MEASURED_MIN);
 }
 
-/* Where something is lost or hangs all others wait, and longer than ever. */
-static bool is_explained(const struct ftree *ft)
-{
-    FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER)
-            return true;
-    return false;
-}
-
 static void judge(const struct ftree *ft, const struct lag_answer *a, struct lag_finding *out)
 {
     ftree_lag_judge(a, false, out);
-    if (is_explained(ft))
+    if (ftree_verdict_any_fault(ft))
         out->n = 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ftree/base/event.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,10 @@
  * ended a call in between the job is only slow; else the ranks that are outside MPI each time are
  * what hangs.  Each of these looks also brings the samples since, which are tested again.  It
  * does the same where a healthy job hardly ever shows so long a stay.
+ *
+ * Where all ranks of the job hang nobody waits in MPI, and nothing stalls.  A file system that does
+ * not answer does that, so the acting root looks at its own ranks when a block of samples is over:
+ * if all of them are in disk sleep it asks all nodes, and goes on while it is so of all ranks.
  *
  * The next question comes when so many samples can be there as are still needed, so a program that
  * keeps ranks waiting for long is asked ever more seldom.
@@ -45,6 +50,7 @@
 #define END_ACTIVE (600 * 1000 * FTREE_MS)
 
 struct waitfor_hang {
+    bool of_all; /* nobody waits: all ranks are in disk sleep */
     bool asked;
     ftree_time next, pause;
     bool sweeping;
@@ -99,10 +105,48 @@ void waitfor_hang_clear(struct ftree *ft)
 /* A reduction has found who waits for whom. */
 void waitfor_hang(struct ftree *ft, ftree_time now)
 {
-    if (is_wanted(ft))
-        begin(ft, now);
-    else
+    struct waitfor_hang *h = is_wanted(ft) ? begin(ft, now) : ft->waitfor->work->hang;
+
+    if (h && is_wanted(ft))
+        h->of_all = false;
+    else if (h && !h->of_all)
         waitfor_hang_clear(ft);
+}
+
+static bool is_in_disk_sleep(const struct ftree *ft, int32_t i)
+{
+    uint8_t block;
+    struct ftree_stay stay;
+
+    return ft->io->blocks(ft->io_ctx, i, &block, 1) == 1 && block == FTREE_BLOCK_SAMPLES &&
+           ft->io->stay(ft->io_ctx, i, &stay) && stay.what == FTREE_OUTSIDE_DISK;
+}
+
+/* And nothing is known that may be the reason. */
+bool waitfor_hang_is_of_all(const struct ftree *ft)
+{
+    int32_t n = ftree_ranks_of(ft->job, ft->self);
+
+    if (!ft->io->samples || !ft->io->stay || !ft->io->blocks || ftree_is_leaving(ft) ||
+        !ftree_route_is_root(ft) || ftree_verdict_any_fault(ft))
+        return false;
+    for (int32_t i = 0; i < n; i++)
+        if (!is_in_disk_sleep(ft, i))
+            return false;
+    return n > 0;
+}
+
+void waitfor_hang_begin_of_all(struct ftree *ft, ftree_time now)
+{
+    struct waitfor_hang *h = ft->waitfor->work->hang;
+
+    if (h)
+        return;
+    h = begin(ft, now);
+    if (!h)
+        return;
+    h->of_all = true;
+    ftree_trace(ft, "own ranks are all in disk sleep");
 }
 
 static void stop_sweeping(struct waitfor_hang *h)
@@ -127,6 +171,10 @@ void waitfor_hang_tick(struct ftree *ft, ftree_time now)
     if (h->asked) { /* no answer */
         h->asked = false;
         rest(h, now);
+        return;
+    }
+    if (h->of_all && !waitfor_hang_is_of_all(ft)) {
+        waitfor_hang_clear(ft);
         return;
     }
     h->asked = FTREE_EMIT(ft, ASK_ALL, .u.first = h->history.last + 1);
@@ -207,6 +255,24 @@ static ftree_time shortest_stay(const struct hang_sweep *s, enum group group)
 }
 
 /* Of each number the least that any of the group has, or will have so much later. */
+static void find_least(const struct hang_sweep *s, enum group group, ftree_time later,
+                       struct rules_stay *out)
+{
+    ftree_time still = FTREE_NEVER;
+
+    for (int32_t i = 0; i < s->count; i++) {
+        const struct ftree_stay *stay = &s->stay[i];
+        if (!is_of_group(stay, group))
+            continue;
+        still = ftree_min(still, stay->still + later);
+        if (percent_of(stay->stay + later, stay->longest) < out->percent)
+            out->percent = percent_of(stay->stay + later, stay->longest);
+    }
+    out->still_seconds = (double) still / 1e9;
+}
+
+/* Where nobody waits that it takes longer than anything before says nothing: all ranks may write a
+ * checkpoint. */
 static void find_stay(const struct hang_sweep *s, enum group group, ftree_time later,
                       struct rules_stay *out)
 {
@@ -214,13 +280,10 @@ static void find_stay(const struct hang_sweep *s, enum group group, ftree_time l
 
     *out = (struct rules_stay){.in_mpi = group == IN_MPI,
                                .percent = percent_of(least, 0),
-                               .of_any_percent = percent_of(least, s->longest),
+                               .of_any_percent = s->inside ? percent_of(least, s->longest) : NAN,
                                .seconds = (double) least / 1e9,
                                .familiar_percent = s->inside ? 100.0 * s->familiar / s->inside : 0};
-    for (int32_t i = 0; i < s->count; i++)
-        if (is_of_group(&s->stay[i], group) &&
-            percent_of(s->stay[i].stay + later, s->stay[i].longest) < out->percent)
-            out->percent = percent_of(s->stay[i].stay + later, s->stay[i].longest);
+    find_least(s, group, later, out);
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
@@ -300,23 +363,27 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
     char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", cpu[32] = "";
+    char still[40] = "";
 
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
     if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(cpu, sizeof(cpu), " (%d %% of a CPU)", (int) s->cpu);
-    snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s%s", (int) s->rank, place,
+    if (s->what == FTREE_OUTSIDE_DISK)
+        snprintf(still, sizeof(still), ", nothing done for %.1f s", (double) s->still / 1e9);
+    snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s%s%s", (int) s->rank, place,
              (double) s->stay / 1e9, longest, words[s->what], cpu, *s->wchan ? " in " : "",
-             s->wchan);
+             s->wchan, still);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
 }
 
 /* One that is older than the stall limit began when the others' waits did, or before. */
-static void set_time(const struct waitfor *w, const struct hang_sweep *s, struct ftree_verdict *v)
+static void set_time(const struct waitfor *w, const struct waitfor_hang *h, ftree_time now,
+                     struct ftree_verdict *v)
 {
-    v->first_symptom = w->unexplained < v->first_symptom ? w->unexplained : v->first_symptom;
-    v->symptoms = (uint32_t) s->count;
+    v->first_symptom = ftree_min(v->first_symptom, h->of_all ? now - h->stay : w->unexplained);
+    v->symptoms = (uint32_t) (h->sweeps.last.count + h->sweeps.last.more);
 }
 
 static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s,
@@ -352,10 +419,13 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
     else
         add_tail(ft, now, h, &v);
     add_history(ft, now, &h->history, &v);
+    if (s->more > 0)
+        ftree_ranks_add(&v.component, 0, ft->job->size - 1);
     for (int32_t i = first; i < s->count; i++) {
         if (!is_of_group(&s->stay[i], group))
             continue;
-        ftree_ranks_add(&v.component, s->stay[i].rank, s->stay[i].rank);
+        if (s->more == 0)
+            ftree_ranks_add(&v.component, s->stay[i].rank, s->stay[i].rank);
         if (shown++ < RANKS_SHOWN)
             add_rank(ft, now, &s->stay[i], &v);
     }
@@ -363,7 +433,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
     if (v.component.count == 1)
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;
-    set_time(ft->waitfor->work, s, &v);
+    set_time(ft->waitfor->work, h, now, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }
@@ -552,8 +622,10 @@ void ftree_waitfor_said(struct ftree *ft, ftree_time now, struct hang_answer *a)
 
     if (h && h->asked) {
         h->asked = false;
-        if (a && is_wanted(ft))
+        if (a && (h->of_all ? ftree_hang_is_disk_sleep_of_all(a) : is_wanted(ft)))
             judge(ft, now, h, a);
+        else if (a && h->of_all)
+            waitfor_hang_clear(ft);
         else
             rest(h, now);
     }

@@ -45,7 +45,7 @@ static void end_work(struct ftree *ft)
 static bool is_needed(const struct waitfor *w)
 {
     return w->own.n > 0 || w->looks.n > 0 || w->below.n > 0 ||
-           w->candidates.n > 0 || w->has_sent || w->due != FTREE_NEVER;
+           w->candidates.n > 0 || w->has_sent || w->due != FTREE_NEVER || w->hang;
 }
 
 /* ---- what other steps tell ------------------------------------------------------------------- */
@@ -83,6 +83,12 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number)
 {
     if (begin_work(ft))
         waitfor_ask_all(ft, now, number);
+}
+
+void ftree_waitfor_look(struct ftree *ft, ftree_time now)
+{
+    if (waitfor_hang_is_of_all(ft) && begin_work(ft))
+        waitfor_hang_begin_of_all(ft, now);
 }
 
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now)

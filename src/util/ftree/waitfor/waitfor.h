@@ -181,6 +181,8 @@ void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wir
 void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
 /* Takes those out of the victims of a verdict who wait because of another verdict on waits. */
 void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree_ranks *victims);
+/* A block of samples is over. */
+void ftree_waitfor_look(struct ftree *ft, ftree_time now);
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
 /* The job ends here. */
@@ -292,6 +294,9 @@ ftree_time waitfor_note_deadline(const struct ftree *ft);
 
 /* hang.c */
 void waitfor_hang(struct ftree *ft, ftree_time now);
+/* True: the own ranks are those of the acting root, and all in disk sleep. */
+bool waitfor_hang_is_of_all(const struct ftree *ft);
+void waitfor_hang_begin_of_all(struct ftree *ft, ftree_time now);
 void waitfor_hang_tick(struct ftree *ft, ftree_time now);
 ftree_time waitfor_hang_deadline(const struct ftree *ft);
 void waitfor_hang_clear(struct ftree *ft);

@@ -180,12 +180,16 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
     *last = (struct faultloc_done){.ticks = proc.ticks,
                                    .done = proc.done,
                                    .turns = faultloc_proc_turns(s->watch->proc_root, pid),
-                                   .at = now};
+                                   .at = now,
+                                   .since = now};
     if (before.at < s->watch->seen[i].outside || now <= before.at || last->ticks < before.ticks)
         return false;
     used = (double) (last->ticks - before.ticks) * 1e11 / hz / (double) (now - before.at);
     *cpu = used < INT32_MAX ? (int32_t) used : INT32_MAX; /* soon after the look before */
-    return last->done != before.done || last->turns != before.turns;
+    if (last->done != before.done || last->turns != before.turns)
+        return true;
+    last->since = before.since;
+    return false;
 }
 
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
@@ -209,6 +213,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     stay->stay = seen->looked - seen->counts;
     stay->away = seen->looked - seen->outside;
     did = moves(s, now, i, state.pid, &stay->cpu);
+    stay->still = seen->done.at == now ? now - seen->done.since : 0;
     if (state.proc_state != 'R') {
         read_wchan(w->proc_root, state.pid, stay->wchan);
         did = did || waits_for_child(w, state.pid, stay->wchan);

@@ -28,6 +28,7 @@
 struct faultloc_done {
     uint64_t ticks, done, turns;
     ftree_time at; /* 0: not known */
+    ftree_time since; /* it had done as much at all looks from then on */
 };
 
 struct faultloc_seen {
