@@ -803,7 +803,8 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
  * at once.  A thread that polls tells for itself, and that holds as long as no call begins or ends
  * in any thread, but for those in vain, no message begins, and no receive ends.  Then it rests on
  * the list, for it would take the lock again before those that have not told get it.  All other
- * threads of the process must sleep until one of these wakes them, or nothing is said.
+ * threads of the process must sleep until one of these wakes them, or nothing is said; but for
+ * MPICH's own progress thread, which has nothing of the program's to do.
  *
  * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
  * are on the list but the one that holds it: what is left of the sum is its own call.
@@ -821,9 +822,25 @@ static struct {
     ftree_time again;           /* when it is tried next */
     bool rests;                 /* others are to get the lock before */
     int n;
-    pid_t thread[WAITS_THREADS_MAX];    /* ascending, so that each is at the same place next time */
+    pid_t thread[WAITS_THREADS_MAX + 1];        /* ascending, so that each is at the same place next time */
     struct waits_record record[WAITS_THREADS_MAX];
 } told;
+
+static pid_t progress_thread;   /* 0: MPICH has none */
+
+static pid_t own_thread(void)
+{
+    static _Thread_local pid_t thread;
+
+    if (!thread)
+        thread = (pid_t) syscall(SYS_gettid);
+    return thread;
+}
+
+void MPIDI_faultloc_progress_thread(void)
+{
+    progress_thread = own_thread();
+}
 
 /* It only grows, but for calls that ask in vain. */
 uint64_t MPIDI_faultloc_moment(void)
@@ -842,11 +859,7 @@ static uint64_t end_of(const struct MPIDI_faultloc_wait *w)
 
 static void identify(struct MPIDI_faultloc_wait *w)
 {
-    static _Thread_local pid_t thread;
-
-    if (!thread)
-        thread = (pid_t) syscall(SYS_gettid);
-    w->thread = thread;
+    w->thread = own_thread();
     w->call = (uint32_t) (MPIDI_faultloc_page.slot.call - calls) & FAULTLOC_CALL_MASK;
 }
 
@@ -963,6 +976,15 @@ static bool tell_poll(const struct MPIDI_faultloc_wait *w)
     return w->polls && tell_thread(w) && told.n > before;
 }
 
+/* Those that have told, and the progress thread, need not. */
+static bool others_sleep(void)
+{
+    told.thread[told.n] = progress_thread;
+    return faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n + 1,
+                                      &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                      sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+}
+
 /* All is looked at when another thread that polls has told, and now and then: one that is about to
  * sleep, or to begin a call, runs for a while. */
 static bool all_have_told(struct MPIDI_faultloc_wait *wait)
@@ -975,10 +997,7 @@ static bool all_have_told(struct MPIDI_faultloc_wait *wait)
     if (!tell_poll(wait) && now < told.again)
         return false;
     told.again = now + AGAIN_NS;
-    told.rests = !tell_waiting(wait) || told.n == 0 ||
-        !faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n,
-                                    &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
-                                    sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+    told.rests = !tell_waiting(wait) || told.n == 0 || !others_sleep();
     return !told.rests;
 #else
     return false;

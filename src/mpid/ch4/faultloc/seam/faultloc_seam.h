@@ -634,12 +634,14 @@ void MPIDI_faultloc_polled(int for_all, struct MPIR_Request **reqs, int n) MPIDI
 void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_progress_thread(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_last_words(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_answer_at_end(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
+#define MPIDI_FAULTLOC_PROGRESS_THREAD() MPIDI_faultloc_progress_thread()
 #define MPIDI_FAULTLOC_FINALIZING() (MPIDI_faultloc_finalizing(), MPIDI_faultloc_last_words())
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
@@ -669,6 +671,7 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_BSEND_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
+#define MPIDI_FAULTLOC_PROGRESS_THREAD() do { } while (0)
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
