@@ -562,6 +562,59 @@ static void pscw(int i)
     MPI_Win_complete(hang.win);
 }
 
+/* ---- partitioned ----------------------------------------------------------------------------- */
+
+#define PARTS 4
+
+static void wait_for_parts(MPI_Request *r)
+{
+    blocks("MPI_Wait");
+    MPI_Wait(r, MPI_STATUS_IGNORE);
+}
+
+static void part_recv(int i)
+{
+    int x[PARTS];
+    MPI_Request r;
+
+    if (i == 1) {
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Precv_init(x, PARTS, 1, MPI_INT, of(1), tag(1), MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    wait_for_parts(&r);
+}
+
+static void part_send(int i)
+{
+    int x[PARTS] = {0};
+    MPI_Request r;
+
+    if (i == 1) {
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Psend_init(x, PARTS, 1, MPI_INT, of(1), tag(1), MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Pready_range(0, PARTS - 1, r);
+    wait_for_parts(&r);
+}
+
+/* A partition is missing, and nobody else can make it ready. */
+static void part_missing(int i)
+{
+    int x[PARTS] = {0};
+    MPI_Request r;
+
+    (void) i;
+    MPI_Psend_init(x, PARTS, 1, MPI_INT, (me.rank + 1) % me.size, tag(1), MPI_COMM_WORLD,
+                   MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Pready_range(0, PARTS - 2, r);
+    wait_for_parts(&r);
+}
+
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 static void bcast_roots(int i)
@@ -831,6 +884,9 @@ static void thread_joins(int i)
  *  rma-crosswise     A and B each hold a lock, and need that of the other
  *  pscw              A's access epoch needs B's post; B needs A's message
  *  win-test          B polls for the end of A's access epoch; A needs B's message
+ *  part-recv         A needs the partitioned send of B, who needs A's message
+ *  part-send         A needs the partitioned receive of B, who needs A's message
+ *  part-missing      A has not made a partition ready; the rest need A
  *  bcast-roots       A says another root than all others; it differs from the many
  *  scatterv-barrier  A was in MPI_Scatterv, as its root, where all others are in MPI_Barrier, and is
  *                    in the collective after it
@@ -879,6 +935,9 @@ static const struct kind kinds[] = {
     {"rma-crosswise", "deadlock", 2, 2, 0, 0, make_win, rma_crosswise},
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
     {"win-test", "deadlock", 2, 2, 0, 0, make_win, win_test},
+    {"part-recv", "deadlock", 2, 2, 0, 0, NULL, part_recv},
+    {"part-send", "deadlock", 2, 2, 0, 0, NULL, part_send},
+    {"part-missing", "deadlock", 1, 1, 0, 0, NULL, part_missing},
     {"bcast-roots", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, bcast_roots},
     {"scatterv-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, scatterv_barrier},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, reduce_allreduce},

@@ -377,6 +377,11 @@ static void one_sided(void)
     q->kind = WAITS_RMA;
 }
 
+static void partitioned(void)
+{
+    q->kind = WAITS_PRECV;
+}
+
 static void one_sided_with_nobody(void)
 {
     q->kind = WAITS_RMA;
@@ -463,6 +468,7 @@ static const struct {
     UNSURE(a_standard_send, WAITS_OPEN),
     ROW(a_big_send, WAITS_OPEN),
     UNSURE(one_sided, WAITS_OPEN),
+    UNSURE(partitioned, WAITS_OPEN),
     ROW(one_sided_with_nobody, WAITS_UNKNOWN),
     ROW(one_sided_with_one_unable, WAITS_UNKNOWN),
     UNSURE(at_a_target_that_waits, WAITS_UNKNOWN),

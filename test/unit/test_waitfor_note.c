@@ -80,6 +80,28 @@ START_TEST(those_most_waited_for_are_first)
 }
 END_TEST
 
+/* A thread that does not say what it does may send what others wait for, so there is no verdict, but
+ * the note. */
+START_TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    receive(r, 14, 1);
+    receive(r, 2, 14);
+    r->rank[14].record.threads = 2;
+    world_run(r->w, 12 * SECOND);
+    ck_assert_int_eq(r->w->reports, 0);
+    ck_assert_int_eq(r->w->notes, 1);
+    ck_assert_int_eq(r->w->note.count, 3);
+    ck_assert_int_eq(r->w->note.ends, 1);
+    ck_assert_int_eq(r->w->note.end[0].rank, 14);
+    ck_assert_int_eq(r->w->note.end[0].count, 2);
+    ck_assert_str_eq(r->w->note.end[0].state, "in MPI_Recv but for a thread");
+    world_free(r->w);
+}
+END_TEST
+
 /* A rank that others come to wait for instead has not been waited for that long. */
 START_TEST(another_rank_to_wait_for_begins_anew)
 {
@@ -197,6 +219,7 @@ SUITE("waitfor_note")
     TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
     TEST(a_pause_of_the_stall_brings_no_note_sooner);
     TEST(those_most_waited_for_are_first);
+    TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for);
     TEST(another_rank_to_wait_for_begins_anew);
     TEST(while_a_verdict_stands_there_is_no_note);
     TEST(a_slow_rank_hides_no_stall);

@@ -33,11 +33,17 @@ void waitfor_changed(struct ftree *ft, ftree_time now)
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
+static bool is_one_by_one(const struct waits_request *q)
+{
+    return q->kind <= WAITS_PROBE || q->kind == WAITS_RMA || q->kind == WAITS_PSEND ||
+           q->kind == WAITS_PRECV;
+}
+
 static void take_for_open(struct waits_record *r)
 {
     for (int32_t i = 0; i < r->requests; i++) {
         struct waits_request *q = &r->request[i];
-        if (q->fate == WAITS_UNKNOWN && (q->kind <= WAITS_PROBE || q->kind == WAITS_RMA))
+        if (q->fate == WAITS_UNKNOWN && is_one_by_one(q))
             q->fate = WAITS_OPEN;
     }
 }

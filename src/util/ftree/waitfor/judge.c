@@ -195,8 +195,8 @@ static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n
 
 /* Nobody counts what is under way of it: it must not have moved for longer.  A target need only
  * turn its progress, which it does as long as it waits. */
-static enum waits_fate fate_of_rma(const struct waitfor_asked *ranks, int32_t n,
-                                   const struct waits_request *q, bool *unsure)
+static enum waits_fate fate_of_uncounted(const struct waitfor_asked *ranks, int32_t n,
+                                         const struct waits_request *q, bool *unsure)
 {
     const struct waitfor_answer *peer = q->peer >= 0 ? answer_of(ranks, n, q->peer) : NULL;
 
@@ -231,7 +231,9 @@ enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
             return fate_of_send(ranks, n, own->rank, comm->key.context, q, unsure);
         case WAITS_RMA:
         case WAITS_TARGET:
-            return fate_of_rma(ranks, n, q, unsure);
+        case WAITS_PSEND:
+        case WAITS_PRECV:
+            return fate_of_uncounted(ranks, n, q, unsure);
         default: /* of a collective positions tell */
             return (enum waits_fate) q->fate;
     }

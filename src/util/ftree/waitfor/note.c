@@ -24,6 +24,14 @@ static bool any_verdict(const struct ftree *ft)
     return false;
 }
 
+static int32_t count_of(const struct waitfor *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->ends; i++)
+        if (w->end[i].rank == rank)
+            return w->end[i].count;
+    return 0;
+}
+
 /* Ranks that compute in turns keep the others waiting for ever, but none of them does for long. */
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
 {
@@ -32,7 +40,7 @@ void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
 
     work->waiting = ftree_waits_count(w);
     work->ends = ftree_waits_silent(w, work->end, FTREE_WAITING_ENDS_MAX);
-    if (work->ends > 0 && work->end[0].rank != before)
+    if (work->ends > 0 && count_of(work, before) == 0)
         work->unexplained = 0;
     if (work->waiting == 0 || any_verdict(ft) || !ftree_route_is_root(ft)) {
         work->unexplained = 0;
@@ -68,7 +76,8 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
     else if (a->seen == WAITFOR_LOST)
         snprintf(buf, len, "stopped or gone");
     else if (call && ft->io->call_name)
-        snprintf(buf, len, "in %s", ft->io->call_name(call));
+        snprintf(buf, len, "in %s%s", ft->io->call_name(call),
+                 a->record[0].threads > a->records ? " but for a thread" : "");
     else
         snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
     ftree_clean(buf);
@@ -98,14 +107,6 @@ static bool count_anew(struct ftree *ft, ftree_time now)
     work->ends = ftree_waits_silent(w, work->end, FTREE_WAITING_ENDS_MAX);
     ftree_waits_destroy(w);
     return true;
-}
-
-static int32_t count_of(const struct waitfor *w, int32_t rank)
-{
-    for (int32_t i = 0; i < w->ends; i++)
-        if (w->end[i].rank == rank)
-            return w->end[i].count;
-    return 0;
 }
 
 /* Those most waited for stay, in that order. */

@@ -108,12 +108,21 @@ struct silent {
     int64_t left; /* members that may still be looked at */
 };
 
+/* True: all that it does is known; where a thread is not told, it may be anything. */
+static bool is_all_told(const struct waits *w, int32_t rank)
+{
+    int32_t first = waits_find(w, rank, 0);
+    int32_t threads = first == FTREE_NONE ? 0 : w->entries.items[first].threads;
+
+    return threads == 1 || (threads > 1 && waits_find(w, rank, threads - 1) != FTREE_NONE);
+}
+
 static void count_silent(const struct waits *w, struct silent *s, int32_t rank, int32_t by)
 {
     struct waits_end *end = s->end;
     int32_t i = 0;
 
-    if (waits_find(w, rank, 0) != FTREE_NONE)
+    if (is_all_told(w, rank))
         return;
     while (i < s->n && end[i].rank != rank)
         i++;
@@ -146,9 +155,10 @@ static bool is_known(const struct waits *w, int32_t rank, int32_t *at)
                    w->entries.items[*at].thread == 0;
     int32_t found = is_next ? *at : waits_find(w, rank, 0);
 
-    if (found != FTREE_NONE)
-        *at = found + 1;
-    return found != FTREE_NONE;
+    if (found == FTREE_NONE)
+        return false;
+    *at = found + 1;
+    return w->entries.items[found].threads == 1 || is_all_told(w, rank);
 }
 
 /* Members without an entry that are looked at for one gate: the others are asked about once these

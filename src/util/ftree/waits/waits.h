@@ -70,7 +70,9 @@ enum waits_state {
     X(WAITS_RMA, "rma", "for") \
     X(WAITS_IO, "io", "for") \
     X(WAITS_OTHER, "other", "for") \
-    X(WAITS_TARGET, "target", "at")
+    X(WAITS_TARGET, "target", "at") \
+    X(WAITS_PSEND, "psend", "to") \
+    X(WAITS_PRECV, "precv", "from")
 
 enum waits_kind {
 #define WAITS_KIND_ENUM(id, text, before) id,
@@ -80,6 +82,8 @@ enum waits_kind {
 };
 
 /*
+ * WAITS_PSEND, WAITS_PRECV: partitioned.
+ *
  * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
  * waits itself.  The lock of a window, if that is what it waits for, is a request besides.
  *

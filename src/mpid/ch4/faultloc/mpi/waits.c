@@ -24,7 +24,7 @@
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
-#define PATIENT_NS (300 * FTREE_MS) /* of many threads, of which one may run */
+#define PATIENT_NS (200 * FTREE_MS) /* of many threads, of which one may run: less than the agent has (ask.c) */
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
 #define REST_NS 1000000         /* and so long the others get the lock; */
 #define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
@@ -218,6 +218,27 @@ static void describe_message(struct waits_record *r, struct waits_request *q, MP
     q->tag = !is_send && tag == MPI_ANY_TAG ? WAITS_ANY : tag;
     q->comm = add_context(r, context_of(req), is_send);
     q->bytes = bytes_of(context_of(req), tag, is_send ? FAULTLOC_RING_SEND : FAULTLOC_RING_RECV);
+}
+
+/* Partitions that the program has not said to be ready, and one more as long as the receiver has not
+ * begun: of two or more it is the sender itself that others wait for. */
+static bool lacks_partitions(MPIR_Request * req)
+{
+    return MPIR_cc_get(MPIDIG_PART_REQUEST(req, u.send).ready_cntr) > 1;
+}
+
+static void describe_partitioned(struct waits_record *r, struct waits_request *q,
+                                 MPIR_Request * req)
+{
+    bool is_send = req->kind == MPIR_REQUEST_KIND__PART_SEND;
+    int peer = is_send ? MPIDI_PART_REQUEST(req, u.send.dest) :
+        MPIDI_PART_REQUEST(req, u.recv.source);
+
+    q->kind = is_send ? WAITS_PSEND : WAITS_PRECV;
+    q->comm = add_comm(r, req->comm, req->comm->recvcontext_id);
+    q->peer = world_rank(req->comm, peer);
+    if (is_send && lacks_partitions(req))
+        q->peer = MPIDI_faultloc_page.slot.many_threads ? FTREE_NONE : MPIR_Process.rank;
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -448,6 +469,10 @@ static void describe(struct waits_record *r, struct waits_request *q, MPIR_Reque
             break;
         case MPIR_REQUEST_KIND__RMA:
             q->kind = WAITS_RMA;
+            break;
+        case MPIR_REQUEST_KIND__PART_SEND:
+        case MPIR_REQUEST_KIND__PART_RECV:
+            describe_partitioned(r, q, req);
             break;
         default:
             break;
@@ -803,8 +828,8 @@ static void fill_sent(struct waits_page *page, const struct wanted *with)
  * at once.  A thread that polls tells for itself, and that holds as long as no call begins or ends
  * in any thread, but for those in vain, no message begins, and no receive ends.  Then it rests on
  * the list, for it would take the lock again before those that have not told get it.  All other
- * threads of the process must sleep until one of these wakes them, or nothing is said; but for
- * MPICH's own progress thread, which has nothing of the program's to do.
+ * threads of the process must sleep until one of these wakes them, or it is said that there is one
+ * more; but for MPICH's own progress thread, which has nothing of the program's to do.
  *
  * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
  * are on the list but the one that holds it: what is left of the sum is its own call.
@@ -821,6 +846,7 @@ static struct {
     uint64_t switches;          /* of the threads that sleep */
     ftree_time again;           /* when it is tried next */
     bool rests;                 /* others are to get the lock before */
+    bool others;                /* there are threads that do not tell, and may do anything */
     int n;
     pid_t thread[WAITS_THREADS_MAX + 1];        /* ascending, so that each is at the same place next time */
     struct waits_record record[WAITS_THREADS_MAX];
@@ -963,8 +989,8 @@ static bool tell_waiting(const struct MPIDI_faultloc_wait *own)
 {
     bool all = own->polls || tell_thread(own);
 
-    for (const struct MPIDI_faultloc_wait *w = waiting; w && all; w = w->next)
-        all = tell_thread(w);
+    for (const struct MPIDI_faultloc_wait *w = waiting; w; w = w->next)
+        all = tell_thread(w) && all;
     return all;
 }
 
@@ -1041,8 +1067,8 @@ static int32_t copy_told(struct waits_page *page)
     for (int i = 0; i < told.n; i++) {
         page->record[i] = told.record[i];
         page->record[i].thread = (uint8_t) i;
-        page->record[i].threads = (uint8_t) told.n;
-        page->record[i].stamp += told.switches;
+        page->record[i].threads = (uint8_t) (told.n + told.others);
+        page->record[i].stamp += told.others ? 0 : told.switches;
     }
     return told.n;
 }
@@ -1112,10 +1138,11 @@ static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
 {
     ftree_time since = open_for(asked);
 
-    if (all_have_told(wait))
+    told.others = !all_have_told(wait);
+    if (!told.others)
         return false;
     if (since > PATIENT_NS) {
-        told.n = 0;
+        tell_waiting(wait);
         return false;
     }
     ask_next_turn();
