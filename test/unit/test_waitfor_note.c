@@ -102,6 +102,22 @@ START_TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for)
 }
 END_TEST
 
+/* On a busy machine a rank does not come to answer; its agent sees that it waits as before. */
+START_TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    world_run(r->w, 4 * SECOND);
+    r->answers_after[1] = FTREE_NEVER;
+    world_run(r->w, 8 * SECOND);
+    ck_assert_int_eq(r->w->notes, 1);
+    ck_assert_int_eq(r->w->note.count, 1);
+    ck_assert_int_eq(r->w->note.end[0].rank, 14);
+    world_free(r->w);
+}
+END_TEST
+
 /* A rank that others come to wait for instead has not been waited for that long. */
 START_TEST(another_rank_to_wait_for_begins_anew)
 {
@@ -219,6 +235,7 @@ SUITE("waitfor_note")
     TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
     TEST(a_pause_of_the_stall_brings_no_note_sooner);
     TEST(those_most_waited_for_are_first);
+    TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits);
     TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for);
     TEST(another_rank_to_wait_for_begins_anew);
     TEST(while_a_verdict_stands_there_is_no_note);

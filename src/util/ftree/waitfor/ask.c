@@ -82,15 +82,22 @@ static bool is_as_before(const struct waitfor_own *own, const struct waits_page 
     return own->records == page->records;
 }
 
+/* It is in the wait of which it has told, as its agent sees, and has only not come to answer. */
+static bool is_in_that_wait(const struct waitfor_own *own, ftree_time now, ftree_time waiting)
+{
+    return own->records > 0 && now - waiting <= own->said;
+}
+
 /* What a rank that stalls has said; page NULL: nothing. */
-static void keep_records(struct ftree *ft, ftree_time now, int32_t rank,
+static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_time waiting,
                          const struct waits_page *page)
 {
     struct waitfor_own *own = waitfor_own_find(ft, rank);
     size_t size = page ? (size_t) page->records * sizeof(page->record[0]) : 0;
 
-    if (!own || (!page && own->records == 0))
+    if (!own || (!page && (own->records == 0 || is_in_that_wait(own, now, waiting))))
         return;
+    own->said = now;
     if (page && waitfor_has_records(ft, rank, page)) {
         if (is_as_before(own, page))
             return;
@@ -249,7 +256,7 @@ static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l
 {
     r->done = true;
     if (l->from == FTREE_NONE || seen == WAITFOR_READY) /* what it said before is out of date */
-        keep_records(ft, now, r->rank, seen == WAITFOR_READY ? page : NULL);
+        keep_records(ft, now, r->rank, waiting, seen == WAITFOR_READY ? page : NULL);
     if (l->from == FTREE_NONE)
         return;
     if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,

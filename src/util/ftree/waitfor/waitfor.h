@@ -64,7 +64,8 @@ struct waitfor_own {
     int32_t i, rank;
     bool asks; /* it is to be asked at once */
     int32_t records;
-    struct waits_record *record; /* [records] as it said last */
+    struct waits_record *record; /* [records] as it said last, */
+    ftree_time said; /* then */
 };
 
 struct waitfor_looked {
