@@ -271,8 +271,22 @@ START_TEST(once_it_delivers_no_more_it_is)
 
     world_run(w, 20 * SECOND);
     ck_assert_int_eq(w->reports, 0);
-    ck_assert(world_run_until_reports(w, 1, 4 * SECOND));
+    ck_assert(world_run_until_reports(w, 1, 8 * SECOND));
     ck_assert_int_eq(w->report[0].node, 2);
+    world_free(w);
+}
+END_TEST
+
+/* All connections wait for their retransmission timeouts. */
+START_TEST(a_slow_path_may_deliver_nothing_for_seconds)
+{
+    struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
+
+    for (int i = 0; i < 4; i++) {
+        data_come.until = w->now + 4 * SECOND;
+        world_run(w, 8 * SECOND);
+        ck_assert_int_eq(w->reports, 0);
+    }
     world_free(w);
 }
 END_TEST
@@ -347,6 +361,7 @@ SUITE("silence")
     TEST_ROWS(how_long_one_node_may_be_silent, COUNT(patience));
     TEST_ROWS(a_path_that_delivers_is_not_silent, COUNT(sees));
     TEST_ROWS(once_it_delivers_no_more_it_is, COUNT(sees));
+    TEST_ROWS(a_slow_path_may_deliver_nothing_for_seconds, COUNT(sees));
     TEST(a_broken_link_is_found_though_others_get_data);
     TEST_ROWS(a_node_that_is_lost_in_a_silence_is_found, 41);
     TEST(an_examination_is_bounded);

@@ -163,15 +163,22 @@ static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_c
            (is_only && ftree_own_delivers(ft, FTREE_NONE, path, ftree_silence_unit(ft)));
 }
 
-static bool any_is_slow(struct ftree *ft, ftree_time now, const struct ftree_case *su)
+/* Where a queue drops what is too much each connection waits for its retransmission timeout, which
+ * doubles each time (RFC 6298, 5.5): a path through which data came while its end was suspected may
+ * be silent for seconds, and is no more than slow. */
+#define SLOW_HOLDS(ft) (4 * (ft)->cfg.stall)
+
+static bool any_is_slow(struct ftree *ft, ftree_time now, struct ftree_case *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (is_slow(ft, now, su, path)) {
             ftree_trace(ft, "  data come through to %s over %s, which is slow: it is asked again",
                         ftree_name(ft, su->node), ftree_path_name(path));
+            if (now > su->opened + ftree_own_data_holds(ft))
+                su->slow = now;
             return true;
         }
-    return false;
+    return su->slow && now < su->slow + SLOW_HOLDS(ft);
 }
 
 /* Until when a suspect whose window is over is examined further, so that what it says by its

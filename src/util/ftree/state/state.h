@@ -96,6 +96,7 @@ struct ftree_case {
     ftree_time connected; /* when its kernel first said so, 0: never */
     ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
     ftree_time delivers[FTREE_PATHS]; /* when a node last said that data come through, 0: never */
+    ftree_time slow; /* when data were last known to have come through since it was opened, 0: never */
     uint8_t prolonged; /* how often it was asked anew when its window was over */
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
