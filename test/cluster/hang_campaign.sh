@@ -302,11 +302,13 @@ judge_time() {
 }
 
 judge_function() {
+    local rank
     FUNCTION=$(jq -r --argjson rank "$victim" '[.verdicts[0].stacks.calls // [] | .[]
         | select(.ranks.runs | any(.[0] <= $rank and $rank < .[0] + .[1] * (.[2] // 1)))
         | .function // empty | select(startswith("stay_"))] | first // "none"' "$work/report.json")
-    # the kernel does not let it go, but says what it waits for
-    [[ $kind != io* ]] || ! grep -qF "rank $victim is in a call on $folder/data" "$work/err" ||
+    # the kernel does not let it go, but says what it waits for; of all ranks, of some of them
+    [ "$kind" = io-all ] && rank='[0-9]*' || rank=$victim
+    [[ $kind != io* ]] || ! grep -q "rank $rank is in a call on $folder/data" "$work/err" ||
         FUNCTION=stay_$kind
     [ "$FUNCTION" = "stay_$kind" ] ||
         blame "function $FUNCTION $(jq -r '.verdicts[0].no_stacks // ""' "$work/report.json")"
