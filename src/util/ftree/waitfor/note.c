@@ -15,15 +15,6 @@
 #define NOTE_AFTER 10 /* stall limits */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
-/* One that is slow is no reason to stand still. */
-static bool any_verdict(const struct ftree *ft)
-{
-    FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER)
-            return true;
-    return false;
-}
-
 static int32_t count_of(const struct waitfor *w, int32_t rank)
 {
     for (int32_t i = 0; i < w->ends; i++)
@@ -42,7 +33,7 @@ void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
     work->ends = ftree_waits_silent(w, work->end, FTREE_WAITING_ENDS_MAX);
     if (work->ends > 0 && count_of(work, before) == 0)
         work->unexplained = 0;
-    if (work->waiting == 0 || any_verdict(ft) || !ftree_route_is_root(ft)) {
+    if (work->waiting == 0 || ftree_verdict_any_fault(ft) || !ftree_route_is_root(ft)) {
         work->unexplained = 0;
         work->note_at = FTREE_NEVER;
         return;
