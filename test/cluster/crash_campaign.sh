@@ -310,13 +310,13 @@ judge_both() {
 }
 
 # Nobody else may be among the victims. Of a crash that is told within a quarter of a second not all
-# have begun to wait where sixteen ranks share two processors: three quarters are enough. With a host
-# that is off the lists of who told first may be lost, too, and who was ended by the first fault waits
-# no more for the second: half. Ranks that go on may not have needed the lost one yet.
+# have begun to wait where sixteen ranks share two processors. With a host that is off the lists of
+# who told first may be lost, too, and who was ended by the first fault waits no more for the second:
+# half are enough. Ranks that go on may not have needed the lost one yet.
 judge_victims() {
-    local want got n least=75 not=$OTHERS
+    local want got n least=50 not=$OTHERS
     [ -z "$OTHERS" ] || not+=,$DEAD # it may have waited for the other fault before it was killed
-    case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
+    [ "$kind" != no-cleanup ] || least=0
     case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end | *-child) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \

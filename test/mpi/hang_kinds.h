@@ -586,33 +586,31 @@ static void part_recv(int i)
     wait_for_parts(&r);
 }
 
-static void part_send(int i)
+/* The first `ready` of them are made ready. */
+static void send_parts(int to, int ready)
 {
     int x[PARTS] = {0};
     MPI_Request r;
 
-    if (i == 1) {
-        recv_from(0, tag(0), MPI_COMM_WORLD);
-        return;
-    }
-    MPI_Psend_init(x, PARTS, 1, MPI_INT, of(1), tag(1), MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Psend_init(x, PARTS, 1, MPI_INT, to, tag(1), MPI_COMM_WORLD, MPI_INFO_NULL, &r);
     MPI_Start(&r);
-    MPI_Pready_range(0, PARTS - 1, r);
+    MPI_Pready_range(0, ready - 1, r);
     wait_for_parts(&r);
+}
+
+static void part_send(int i)
+{
+    if (i == 1)
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+    else
+        send_parts(of(1), PARTS);
 }
 
 /* A partition is missing, and nobody else can make it ready. */
 static void part_missing(int i)
 {
-    int x[PARTS] = {0};
-    MPI_Request r;
-
     (void) i;
-    MPI_Psend_init(x, PARTS, 1, MPI_INT, (me.rank + 1) % me.size, tag(1), MPI_COMM_WORLD,
-                   MPI_INFO_NULL, &r);
-    MPI_Start(&r);
-    MPI_Pready_range(0, PARTS - 2, r);
-    wait_for_parts(&r);
+    send_parts((me.rank + 1) % me.size, PARTS - 1);
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */

@@ -24,8 +24,9 @@
  * --until    a kind that does not hang ends when this file exists, at the latest after --seconds
  * --limit    ranks that are still there after so many seconds are ended by SIGALRM (3600)
  *
- * Standard output gets "EXPECT user-code-hang R", "EXPECT io-hang 0,1,..." or "EXPECT none"; when the rank is about to hang,
- * "STOPS rank R in FUNCTION at 1763829234.123456", and the harness's folder blocked.R. */
+ * Standard output gets "EXPECT user-code-hang R", "EXPECT io-hang 0,1,..." or "EXPECT none"; when
+ * the rank is about to hang, "STOPS rank R in FUNCTION at 1763829234.123456", and the harness's
+ * folder blocked.R. */
 
 #include "outside_kinds.h"
 
@@ -33,12 +34,17 @@
 
 #include <stdbool.h>
 
+static double seconds_of_pattern(void)
+{
+    if (!outside.kind->stay)
+        return outside.seconds;
+    return outside.kind->hangs == IN_PATTERN ? 1e9 : outside.after;
+}
+
 static void pattern_loops(void)
 {
     outside.began = tu_now();
-    me.end = outside.began + (!outside.kind->stay ? outside.seconds
-                              : outside.kind->hangs == IN_PATTERN ? 1e9
-                                                                  : outside.after);
+    me.end = outside.began + seconds_of_pattern();
 }
 
 static int pattern_may_end(void)

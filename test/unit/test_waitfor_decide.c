@@ -76,7 +76,7 @@ static const struct {
     int after_ms, before_ms; /* the ranks have blocked */
 } rows[] = {
     {"two looks", nothing_more, FTREE_CLASS_DEADLOCK, 1100, 1400},
-    {"a third one after the stall limit", poll, FTREE_CLASS_DEADLOCK, 2000, 2500},
+    {"a third one after half the stall limit", poll, FTREE_CLASS_DEADLOCK, 1500, 1800},
     {"nothing while a message is under way", message_under_way, -1, 0, 0},
     {"nothing while a rank does not answer", one_is_silent, -1, 0, 0},
     {"another verdict explains it", one_is_stopped, FTREE_CLASS_PROCESS_STOPPED, 1000, 4000},

@@ -178,7 +178,11 @@ static bool any_is_slow(struct ftree *ft, ftree_time now, struct ftree_case *su)
                 su->slow = now;
             return true;
         }
-    return su->slow && now < su->slow + SLOW_HOLDS(ft);
+    if (!su->slow || now >= su->slow + SLOW_HOLDS(ft))
+        return false;
+    ftree_trace(ft, "  data came through to %s over a path that is slow: it is asked again",
+                ftree_name(ft, su->node));
+    return true;
 }
 
 /* Until when a suspect whose window is over is examined further, so that what it says by its

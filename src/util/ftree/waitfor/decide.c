@@ -16,7 +16,8 @@
  * twice, at least 100 ms apart: the answers to the first look are all in when the second begins, so
  * a rank that did nothing between its two answers did nothing at the moment in between, and what
  * all of them say is one state of the job.  Where that state still has a core it is a verdict.
- * Ranks that poll, or of which not all can be known, are looked at once more after the stall limit.
+ * Ranks that poll, or of which not all can be known, are looked at once more after half
+ * the stall limit.
  *
  * What is not confirmed is dropped, and may be a candidate again after a pause that grows.  A
  * verdict is looked at again as long as it stands; one of whose ranks has gone on is over.
@@ -480,7 +481,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
     } else if ((unsure || polls) && !c->is_waiting_for_it) {
         c->is_waiting_for_it = true;
         c->state = WAITFOR_DUE;
-        c->next = ftree_max(now, c->looked + ft->cfg.stall);
+        c->next = ftree_max(now, c->looked + ft->cfg.stall / 2);
     } else if (!waitfor_verdict(ft, now, c, w, unsure || polls)) {
         drop(ft, now, c, "it is explained, or no rule decides");
     } else {

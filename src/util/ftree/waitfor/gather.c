@@ -33,7 +33,7 @@ void waitfor_changed(struct ftree *ft, ftree_time now)
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-static bool is_one_by_one(const struct waits_request *q)
+static bool needs_a_peer(const struct waits_request *q)
 {
     return q->kind <= WAITS_PROBE || q->kind == WAITS_RMA || q->kind == WAITS_PSEND ||
            q->kind == WAITS_PRECV;
@@ -43,7 +43,7 @@ static void take_for_open(struct waits_record *r)
 {
     for (int32_t i = 0; i < r->requests; i++) {
         struct waits_request *q = &r->request[i];
-        if (q->fate == WAITS_UNKNOWN && is_one_by_one(q))
+        if (q->fate == WAITS_UNKNOWN && needs_a_peer(q))
             q->fate = WAITS_OPEN;
     }
 }

@@ -105,12 +105,15 @@ void waitfor_hang_clear(struct ftree *ft)
 /* A reduction has found who waits for whom. */
 void waitfor_hang(struct ftree *ft, ftree_time now)
 {
-    struct waitfor_hang *h = is_wanted(ft) ? begin(ft, now) : ft->waitfor->work->hang;
+    struct waitfor_hang *h = ft->waitfor->work->hang;
 
-    if (h && is_wanted(ft))
-        h->of_all = false;
-    else if (h && !h->of_all)
+    if (is_wanted(ft)) {
+        h = begin(ft, now);
+        if (h)
+            h->of_all = false;
+    } else if (h && !h->of_all) {
         waitfor_hang_clear(ft);
+    }
 }
 
 static bool is_in_disk_sleep(const struct ftree *ft, int32_t i)
@@ -138,11 +141,8 @@ bool waitfor_hang_is_of_all(const struct ftree *ft)
 
 void waitfor_hang_begin_of_all(struct ftree *ft, ftree_time now)
 {
-    struct waitfor_hang *h = ft->waitfor->work->hang;
+    struct waitfor_hang *h = ft->waitfor->work->hang ? NULL : begin(ft, now);
 
-    if (h)
-        return;
-    h = begin(ft, now);
     if (!h)
         return;
     h->of_all = true;

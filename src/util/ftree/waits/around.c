@@ -108,13 +108,15 @@ struct silent {
     int64_t left; /* members that may still be looked at */
 };
 
-/* True: all that it does is known; where a thread is not told, it may be anything. */
-static bool is_all_told(const struct waits *w, int32_t rank)
+/* True: all is known that the rank does whose first entry is at `at`; where a thread is not told,
+ * it may be anything. */
+static bool is_all_told(const struct waits *w, int32_t at)
 {
-    int32_t first = waits_find(w, rank, 0);
-    int32_t threads = first == FTREE_NONE ? 0 : w->entries.items[first].threads;
+    const struct entry *first = at == FTREE_NONE ? NULL : &w->entries.items[at];
 
-    return threads == 1 || (threads > 1 && waits_find(w, rank, threads - 1) != FTREE_NONE);
+    return first && (first->threads == 1 ||
+                     (first->threads > 1 &&
+                      waits_find(w, first->rank, first->threads - 1) != FTREE_NONE));
 }
 
 static void count_silent(const struct waits *w, struct silent *s, int32_t rank, int32_t by)
@@ -122,7 +124,7 @@ static void count_silent(const struct waits *w, struct silent *s, int32_t rank, 
     struct waits_end *end = s->end;
     int32_t i = 0;
 
-    if (is_all_told(w, rank))
+    if (is_all_told(w, waits_find(w, rank, 0)))
         return;
     while (i < s->n && end[i].rank != rank)
         i++;
@@ -158,7 +160,7 @@ static bool is_known(const struct waits *w, int32_t rank, int32_t *at)
     if (found == FTREE_NONE)
         return false;
     *at = found + 1;
-    return w->entries.items[found].threads == 1 || is_all_told(w, rank);
+    return is_all_told(w, found);
 }
 
 /* Members without an entry that are looked at for one gate: the others are asked about once these

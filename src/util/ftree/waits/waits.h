@@ -82,7 +82,8 @@ enum waits_kind {
 };
 
 /*
- * WAITS_PSEND, WAITS_PRECV: partitioned.
+ * WAITS_PSEND, WAITS_PRECV: partitioned.  As of one-sided operations nobody counts what of them is
+ * under way.
  *
  * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
  * waits itself.  The lock of a window, if that is what it waits for, is a request besides.

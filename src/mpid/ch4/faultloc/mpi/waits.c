@@ -24,7 +24,8 @@
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
-#define PATIENT_NS (200 * FTREE_MS) /* of many threads, of which one may run: less than the agent has (ask.c) */
+/* Of many threads, of which one may run: less than the agent has (agent/ask.c). */
+#define PATIENT_NS (200 * FTREE_MS)
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
 #define REST_NS 1000000         /* and so long the others get the lock; */
 #define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
@@ -848,7 +849,8 @@ static struct {
     bool rests;                 /* others are to get the lock before */
     bool others;                /* there are threads that do not tell, and may do anything */
     int n;
-    pid_t thread[WAITS_THREADS_MAX + 1];        /* ascending, so that each is at the same place next time */
+    /* Ascending, so that each is at the same place next time; one more for MPICH's own. */
+    pid_t thread[WAITS_THREADS_MAX + 1];
     struct waits_record record[WAITS_THREADS_MAX];
 } told;
 
