@@ -73,7 +73,12 @@ START_TEST(a_rank_that_asks_in_vain_waits)
     slot = faultloc_board_slot(board, 0);
     slot->many_threads = polling[_i].many_threads;
     slot->polls = 70;
+    slot->wait_since_ns = polling[_i].many_threads ? 0 : 300 * FTREE_MS; /* it has waited before */
+    slot->wait_call = IN(RECV, 400);
+    slot->spins = 1000;
     for (int i = 0; i < 5; i++, slot->polls += 100) {
+        if (i == 3)
+            slot->spins |= 255; /* it has answered a question */
         bool inside = i % 2; /* it is about to end in vain */
         slot->call =
             IN(inside ? RECV : 0, 500 + slot->polls - (inside ? 1 : 0)) + polling[_i].others;

@@ -14,7 +14,10 @@
  * line of evidence a rank, the cycle first and in order. */
 
 #define LINES_MAX (FTREE_EVIDENCE_MAX - 2) /* the others are for what nearly matched */
-#define DOUBT 90 /* 1/1000, where ranks poll, or not all can be known */
+/* Where ranks poll, or not all can be known: in 1/1000, and how long such a verdict must have stood
+ * before the job may be ended because of it.  Who polls may stop by its own time limit. */
+#define DOUBT 90
+#define DOUBT_HOLDS (60 * 1000 * FTREE_MS)
 
 static struct waits_names names_of(const struct ftree *ft)
 {
@@ -166,8 +169,10 @@ static bool begin(struct ftree *ft, ftree_time now, int what, int32_t rank, bool
         return false;
     ftree_verdict_init(ft, now, v, sign, ft->rules->model[model].class_, ftree_node_of(ft, rank),
                        rank);
-    if (unsure)
+    if (unsure) {
         v->confidence = (uint16_t) (v->confidence > DOUBT ? v->confidence - DOUBT : 0);
+        v->holds_back = DOUBT_HOLDS;
+    }
     return true;
 }
 

@@ -40,8 +40,8 @@ static void update(struct faultloc_seen *seen, const struct faultloc_slot *slot,
         if (seen->spins_since)
             seen->turned = now;
         if (seen->spins_since && seen->looked - seen->spins_since >= HELD_NS &&
-            slot->wait_since_ns <= seen->spins_since)
-            seen->held = now; /* in the wait that it is in */
+            slot->wait_since_ns <= seen->spins_since && slot->polls == seen->polls)
+            seen->held = now; /* in the wait that it is in; who polls turns only to answer */
         seen->spins = slot->spins;
         seen->spins_since = now;
     }
