@@ -16,7 +16,7 @@
 #define LINES_MAX (FTREE_EVIDENCE_MAX - 2) /* the others are for what nearly matched */
 /* Where ranks poll, or not all can be known: in 1/1000, and how long such a verdict must have stood
  * before the job may be ended because of it.  Who polls may stop by its own time limit. */
-#define DOUBT 90
+#define DOUBT 190
 #define DOUBT_HOLDS (60 * 1000 * FTREE_MS)
 
 static struct waits_names names_of(const struct ftree *ft)
