@@ -310,13 +310,15 @@ judge_both() {
 }
 
 # Nobody else may be among the victims. Of a crash that is told within a quarter of a second not all
-# have begun to wait where sixteen ranks share two processors. With a host that is off the lists of
-# who told first may be lost, too, and who was ended by the first fault waits no more for the second:
-# half are enough. Ranks that go on may not have needed the lost one yet.
+# have begun to wait where sixteen ranks share two processors: three quarters are enough, and half
+# within a tenth. With a host that is off the lists of who told first may be lost, too, and who was
+# ended by the first fault waits no more for the second: half. Ranks that go on may not have needed
+# the lost one yet.
 judge_victims() {
-    local want got n least=50 not=$OTHERS
+    local want got n least=75 not=$OTHERS
     [ -z "$OTHERS" ] || not+=,$DEAD # it may have waited for the other fault before it was killed
-    [ "$kind" != no-cleanup ] || least=0
+    [ "$LATENCY" = - ] || ! awk -v l="$LATENCY" 'BEGIN { exit !(l < 0.1) }' || least=50
+    case $kind in busy-off) least=50 ;; no-cleanup) least=0 ;; esac
     case $kind in mpi-abort | init | finalize | after | mpiexec | no-cleanup-end | *-child) return 0 ;; esac
     want=$(seq 0 $((hosts * ppn - 1)) | grep -vxF "${DEAD//,/$'\n'}${OTHERS:+$'\n'}${OTHERS//,/$'\n'}")
     got=$(jq -r '[.verdicts[] | select(.withdrawn == null) | .victims.ranks[]] | unique[]' \
@@ -391,9 +393,9 @@ one_run() {
         judge_first
     fi
     judge_report
+    judge_times
     judge_victims
     [[ $kind != no-cleanup* ]] || judge_survivors
-    judge_times
     said=$(grep -hE -m 1 'assert|BAD TERMINATION|EXIT STRING' "$work/out" "$work/err" || :)
     [ -z "$said" ] || [ "$kind" = mpiexec ] || blame "hydra printed: $said"
     if [ -n "$keep" ]; then

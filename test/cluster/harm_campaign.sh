@@ -576,12 +576,12 @@ judge_verdicts() {
     done
 }
 
-# Lines of FaultLoc that belong to no report.  Where the disk is slow, that of a report comes later.
+# Lines of FaultLoc that belong to no report.
 judge_complaints() {
     local said
     said=$(grep -F '[faultloc] ' "$work/err" |
         grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
-        grep -vE "^\[faultloc\] (the report is still being written|full report: |${ALLOWED:-only reports})" | head -n 1 || :)
+        grep -vE "^\[faultloc\] ($late_report|${ALLOWED:-only reports})" | head -n 1 || :)
     [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc printed: $said"
 }
 

@@ -8,6 +8,9 @@
 # What campaigns share: reading and checking of options, and what is drawn. A campaign defines
 # usage().
 
+# What FaultLoc says where the disk is slow: a report comes later.
+late_report='the report is still being written|full report: '
+
 die() { echo "${0##*/}: $2" >&2; exit "$1"; }
 
 # read_options TABLE ARGUMENT...: sets the variable of each option that is given. TABLE has words

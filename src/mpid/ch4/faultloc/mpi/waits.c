@@ -24,7 +24,7 @@
 /* Turns of progress in which nobody has answered, after which the question is answered as well as
  * can be: the rank is in a loop that notes nothing. */
 #define PATIENT_TURNS 256
-/* Of many threads, of which one may run: less than the agent has (agent/ask.c). */
+/* Of many threads, of which one may run: less than the agent has (LOOK_TIME, ftree/waitfor/ask.c). */
 #define PATIENT_NS (200 * FTREE_MS)
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
 #define REST_NS 1000000         /* and so long the others get the lock; */
