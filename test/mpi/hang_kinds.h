@@ -562,6 +562,27 @@ static void pscw(int i)
     MPI_Win_complete(hang.win);
 }
 
+static void pscw_one(int i)
+{
+    MPI_Group world, group;
+    int origins[2] = {of(1), of(2)}, target = of(0);
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (i == 0) {
+        MPI_Group_incl(world, 2, origins, &group);
+        MPI_Win_post(group, 0, hang.win);
+        blocks("MPI_Win_wait");
+        MPI_Win_wait(hang.win);
+        return;
+    }
+    if (i == 1) {
+        MPI_Group_incl(world, 1, &target, &group);
+        MPI_Win_start(group, 0, hang.win);
+        MPI_Win_complete(hang.win);
+    }
+    recv_from(0, tag(0), MPI_COMM_WORLD);
+}
+
 /* ---- partitioned ----------------------------------------------------------------------------- */
 
 #define PARTS 4
@@ -881,6 +902,7 @@ static void thread_joins(int i)
  *  rma-all-wanted    the same, and B wants those of all targets
  *  rma-crosswise     A and B each hold a lock, and need that of the other
  *  pscw              A's access epoch needs B's post; B needs A's message
+ *  pscw-one          A's exposure epoch needs B and C; B's is complete; both need A's message
  *  win-test          B polls for the end of A's access epoch; A needs B's message
  *  part-recv         A needs the partitioned send of B, who needs A's message
  *  part-send         A needs the partitioned receive of B, who needs A's message
@@ -932,6 +954,7 @@ static const struct kind kinds[] = {
     {"rma-all-wanted", "deadlock", 2, 2, 0, 0, make_win, rma_all_wanted},
     {"rma-crosswise", "deadlock", 2, 2, 0, 0, make_win, rma_crosswise},
     {"pscw", "deadlock", 2, 2, 0, 0, make_win, pscw},
+    {"pscw-one", "deadlock", 3, 3, 0, 0, make_win, pscw_one},
     {"win-test", "deadlock", 2, 2, 0, 0, make_win, win_test},
     {"part-recv", "deadlock", 2, 2, 0, 0, NULL, part_recv},
     {"part-send", "deadlock", 2, 2, 0, 0, NULL, part_send},

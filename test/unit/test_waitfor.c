@@ -679,6 +679,22 @@ START_TEST(a_rank_of_the_component_goes_on)
 }
 END_TEST
 
+/* Its job ends: by MPI_Finalize, or by MPI_Abort in the call that it waits in. */
+/* rows: a_rank_of_the_component_leaves 2 */
+START_TEST(a_rank_of_the_component_leaves)
+{
+    struct ranks *r = ranks_in(1);
+
+    test_loops(r);
+    ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
+    ranks_go_on(r, 14);
+    r->w->rank[14].phase = FTREE_PHASE_LEFT;
+    r->w->rank[14].call = _i == 0 ? 0 : CALL_RECV;
+    world_run(r->w, 3 * SECOND);
+    ck_assert_int_eq(r->w->withdrawals, _i == 0);
+}
+END_TEST
+
 /* Its stall is never over, but its stamp moves. */
 START_TEST(a_rank_that_polls_goes_on)
 {

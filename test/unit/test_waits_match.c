@@ -125,6 +125,19 @@ START_TEST(another_tag_is_nearer_than_another_communicator)
 }
 END_TEST
 
+START_TEST(a_message_inside_a_collective_is_no_hint)
+{
+    static const struct waits_flow posted[3] = {{WAITS_POSTED, ME, 7, WORLD | 1, 1}};
+    struct waits_request q = {.kind = WAITS_SSEND, .peer = PEER, .tag = 7};
+    struct waits_flows flows;
+    struct waits_hints hints;
+
+    flows_of(posted, false, &flows);
+    ftree_waits_near(&q, WORLD, ME, &flows, &hints);
+    ck_assert_int_eq(hints.hints, 0);
+}
+END_TEST
+
 START_TEST(what_was_received_is_no_hint)
 {
     static const struct waits_flow sent[3] = {{WAITS_SENT, ME, 9, WORLD, 2},
@@ -167,6 +180,7 @@ SUITE("waits_match")
     TEST_ROWS(what_is_under_way_ends_a_wait, COUNT(rows));
     TEST(any_source_is_a_sum);
     TEST(another_tag_is_nearer_than_another_communicator);
+    TEST(a_message_inside_a_collective_is_no_hint);
     TEST(what_was_received_is_no_hint);
     TEST(a_send_is_near_a_posted_receive);
 }

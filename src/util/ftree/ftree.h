@@ -321,7 +321,9 @@ struct ftree_rank_state {
     uint8_t phase; /* enum ftree_phase */
     char proc_state; /* state letter of proc(5), X of one that others end or ended; 0: not known */
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
-    uint32_t call; /* identifier of the MPI function that it is in, 0: none, or not known */
+    /* Identifier of the MPI function that it is in, 0: none, or not known.  Of one that has left, the
+     * one in which it has ended the job, 0: it has come to its end. */
+    uint32_t call;
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
     ftree_time waiting;

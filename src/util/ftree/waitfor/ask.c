@@ -55,6 +55,14 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
+/* One that has come to its end waited for that no more; others that have left had been ended. */
+static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
+{
+    if (s->phase == FTREE_PHASE_LEFT)
+        return s->proc_state != 'X' && s->call == 0;
+    return ftree_symptom_is_well(s) && (!unless_it_waits || s->waiting == 0);
+}
+
 void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
 {
     struct ftree_event e = {.kind = FTREE_EVENT_OVER};
@@ -64,7 +72,7 @@ void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
         if (!is_of_wait(&k->v, rank))
             continue;
         ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
-        if (!ftree_symptom_is_well(&s) || (unless_it_waits && s.waiting > 0))
+        if (!has_gone_on(&s, unless_it_waits))
             continue;
         e.node = k->v.node;
         e.by = k->v.fln;

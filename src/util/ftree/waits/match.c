@@ -88,13 +88,14 @@ enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t contex
 
 /* ---- near misses ----------------------------------------------------------------------------- */
 
-/* 2: another tag; 1: another communicator; 0: it has nothing to do with the request. */
+/* 2: another tag; 1: another communicator; 0: it has nothing to do with the request.  Of what the
+ * program wrote, nothing inside a collective is. */
 static int nearness(const struct waits_flow *f, const struct waits_request *q, uint32_t context,
                     int32_t rank)
 {
     bool right_kind = is_receive(q) ? f->kind == WAITS_SENT : is_send(q) && f->kind == WAITS_POSTED;
 
-    if (!right_kind || f->count == 0 || !same(f->peer, rank))
+    if (!right_kind || f->count == 0 || !same(f->peer, rank) || ((f->context ^ context) & 1))
         return 0;
     if (f->context == context)
         return same(f->tag, q->tag) ? 0 : 2;

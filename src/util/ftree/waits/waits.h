@@ -246,7 +246,7 @@ struct waits_flow {
     uint8_t kind; /* enum waits_flow_kind */
     int32_t peer; /* of posted receives also WAITS_ANY */
     int32_t tag; /* likewise */
-    uint32_t context;
+    uint32_t context; /* odd: messages inside collectives, as MPICH has it */
     uint32_t count; /* may wrap, but for posted ones */
 };
 

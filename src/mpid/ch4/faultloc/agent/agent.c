@@ -532,8 +532,10 @@ static bool may_end(struct agent *a)
         return true;
     if (!faultloc_watch_all_left(&a->p->watch))
         return false;
-    if (a->leave_by == FTREE_NEVER)
+    if (a->leave_by == FTREE_NEVER) {
         a->leave_by = now + (a->looks.ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
+        faultloc_looks_all(&a->looks, now); /* a wait that has ended may refute a verdict */
+    }
     a->looks.at = now + LEAVE_LOOK;
     if (!a->leaving && has_pending_work(a) && now < a->leave_by)
         return false;

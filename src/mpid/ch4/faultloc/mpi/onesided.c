@@ -8,8 +8,8 @@
 /*
  * Whom a wait of one-sided communication is for, and which locks this rank holds.  The window keeps
  * it for its own purposes: targets whose operations are not complete, groups that have not been
- * heard of.  Of a group only the number of those heard of is known, so one of whom some were is
- * unknown.
+ * heard of.  Of a group only the number of those heard of is known: where some were, it waits for
+ * one of them all.
  */
 
 struct MPIDI_faultloc_rma MPIDI_faultloc_rma;
@@ -27,11 +27,9 @@ static void add(struct peers *p, int32_t rank)
         p->rank[p->n++] = rank;
 }
 
-static void add_group(struct peers *p, const MPIR_Group * group, unsigned heard)
+static void add_group(struct peers *p, const MPIR_Group * group)
 {
-    if (!group || heard > 0)
-        return;
-    for (int i = 0; i < group->size; i++)
+    for (int i = 0; group && i < group->size; i++)
         if (group->lrank_to_lpid[i].lpid < (uint64_t) MPIR_Process.size)
             add(p, (int32_t) group->lrank_to_lpid[i].lpid);
 }
@@ -60,23 +58,41 @@ static void add_targets(struct peers *p, MPIR_Win * win, uint32_t call)
     }
 }
 
+/* All of them must answer, and how many have is all that is known. */
+static void add_members(struct peers *p, const MPIR_Win * win)
+{
+    const MPIR_Comm *comm = win->comm_ptr;
+
+    for (int i = 0; comm->local_size <= p->most && i < comm->local_size; i++) {
+        if (i != comm->rank)
+            add(p, rank_of(win, i));
+    }
+}
+
 int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, int most,
-                             bool * must_act)
+                             bool * must_act, enum waits_mode *mode)
 {
     MPIR_Win *win = MPIDI_faultloc_rma.window;
     struct peers p = {.rank = rank,.most = most };
+    unsigned heard = 0;
 
     *comm = NULL;
     *must_act = call == ID("Win_start") || call == ID("Win_wait") || call == ID("Win_test");
     if (!win || MPIDI_faultloc_call_kind(call) != WAITS_RMA)
         return 0;
     *comm = win->comm_ptr;
-    if (call == ID("Win_start"))
-        add_group(&p, MPIDI_faultloc_rma.group, MPIDIG_WIN(win, sync).pw.count);
-    else if (*must_act)
-        add_group(&p, MPIDIG_WIN(win, sync).pw.group, MPIDIG_WIN(win, sync).sc.count);
-    else
+    if (call == ID("Win_start")) {
+        heard = MPIDIG_WIN(win, sync).pw.count;
+        add_group(&p, MPIDI_faultloc_rma.group);
+    } else if (*must_act) {
+        heard = MPIDIG_WIN(win, sync).sc.count;
+        add_group(&p, MPIDIG_WIN(win, sync).pw.group);
+    } else {
         add_targets(&p, win, call);
+    }
+    if (p.n == 0 && (call == ID("Win_lock_all") || call == ID("Win_unlock_all")))
+        add_members(&p, win);
+    *mode = heard > 0 ? WAITS_FOR_ONE : WAITS_FOR_ALL;
     return p.n;
 }
 

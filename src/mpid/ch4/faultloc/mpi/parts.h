@@ -138,11 +138,12 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 
 /* ---- onesided.c ------------------------------------------------------------------------------ */
 
-/* Purpose: the ranks of the world that the RMA call in which this rank waits needs, all of them,
- * and the communicator of the window.  `rank` has room for `most`.  *must_act: they must call
- * something; else it suffices that they turn their progress.  Returns how many, 0: not known. */
+/* Purpose: the ranks of the world that the RMA call in which this rank waits needs, and the
+ * communicator of the window.  `rank` has room for `most`.  *must_act: they must call something;
+ * else it suffices that they turn their progress.  *mode: it needs all of them, or at least one: some
+ * have acted, nobody knows which.  Returns how many, 0: not known, and *mode is not set. */
 int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most,
-                             bool *must_act);
+                             bool *must_act, enum waits_mode *mode);
 
 struct MPIDI_faultloc_lock {
     MPIR_Win *win;

@@ -435,7 +435,8 @@ static void add_onesided(struct waits_record *r)
     int32_t rank[WAITS_REQUESTS_MAX];
     bool must_act;
     MPIR_Comm *comm;
-    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX, &must_act);
+    enum waits_mode mode = WAITS_FOR_ALL;
+    int n = MPIDI_faultloc_rma_peers(r->call, &comm, rank, WAITS_REQUESTS_MAX, &must_act, &mode);
     int8_t at = comm ? add_comm(r, comm, comm->recvcontext_id) : FTREE_NONE;
 
     add_lock_awaited(r);
@@ -443,6 +444,8 @@ static void add_onesided(struct waits_record *r)
     for (int i = 0; i < n && r->requests < WAITS_REQUESTS_MAX; i++)
         r->request[r->requests++] = (struct waits_request) {
             .kind = must_act ? WAITS_RMA : WAITS_TARGET,.comm = at,.peer = rank[i]};
+    if (n > 0 && mode == WAITS_FOR_ONE)
+        r->mode = WAITS_FOR_ONE;
 }
 
 /* ---- requests of any kind -------------------------------------------------------------------- */

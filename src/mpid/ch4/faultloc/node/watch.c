@@ -128,6 +128,8 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
                        struct ftree_rank_state *state)
 {
     state->phase = FTREE_PHASE_LEFT;
+    if (strcmp(faultloc_call_name((uint32_t) slot->call), "MPI_Finalize") != 0)
+        state->call = (uint32_t) (slot->call & FAULTLOC_CALL_MASK);
     state->proc_state = slot->state == FAULTLOC_SLOT_VICTIM ? 'X' : 0;
     if (!seen->left)
         seen->left = now;
