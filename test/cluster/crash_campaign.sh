@@ -10,8 +10,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 . "$here/lib/campaign.sh"
 
-all_kinds="kill segv bus abort exit _exit exit0 _exit0 memory two mpi-abort init finalize after"
-all_kinds+=" proxy mpiexec power-off busy busy-agent busy-off no-cleanup no-cleanup-end spawn"
+all_kinds="kill segv bus abort exit _exit exit0 _exit0 abort-self memory two mpi-abort init finalize"
+all_kinds+=" after proxy mpiexec power-off busy busy-agent busy-off no-cleanup no-cleanup-end spawn"
 all_kinds+=" spawn-child"
 
 usage() {
@@ -27,6 +27,8 @@ process may be left on any host. Prints a table.
                       kill segv bus abort    by that signal
                       exit _exit             with code 3, before MPI_Finalize
                       exit0 _exit0           with code 0, before MPI_Finalize
+                      abort-self             MPI_Abort of MPI_COMM_SELF with code 3, which MPICH makes
+                                             an exit
                       memory                 out of memory, in a control group
                       two                    two ranks, 50 ms apart, by SIGKILL
                       mpi-abort              MPI_Abort with code 7
@@ -111,7 +113,7 @@ plan() {
         segv) CODE=139 HOW='signal 11 (SIGSEGV)' ;;
         bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
-        exit | _exit) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
+        exit | _exit | abort-self) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
         exit0 | _exit0)
             CODE=1 HOW='exit code 0 before MPI_Finalize' ARGS=(--how "${kind%0}" --code 0) ;;
         memory) HOW='killed for memory, signal 9' ;;

@@ -6,12 +6,13 @@
 /* A ring in which one rank, or several one after the other, end in a way and at a moment that are
  * told. The others go on until they are ended.
  *
- * die [--ranks R,R,...] [--how kill|segv|bus|abort|exit|_exit|mpi-abort|memory] [--code N]
- *     [--when loop|before|init|finalize|after] [--gap-ms MS]
+ * die [--ranks R,R,...] [--how kill|segv|bus|abort|exit|_exit|mpi-abort|abort-self|memory]
+ *     [--code N] [--when loop|before|init|finalize|after] [--gap-ms MS]
  *
  * --ranks   who ends (the last rank); none: "-"
- * --how     SIGKILL, SIGSEGV, SIGBUS, abort(), exit(), _exit(), MPI_Abort(), or by taking memory
- *           until the kernel ends it, in the control group that the harness put it in
+ * --how     SIGKILL, SIGSEGV, SIGBUS, abort(), exit(), _exit(), MPI_Abort() of MPI_COMM_WORLD or
+ *           MPI_COMM_SELF, or by taking memory until the kernel ends it, in the control group that
+ *           the harness put it in
  * --code    of exit(), _exit() and MPI_Abort() (3)
  * --when    in the loop; before MPI_Init; while in MPI_Init; while in MPI_Finalize; after it
  * --gap-ms  between two of --ranks (50)
@@ -104,6 +105,8 @@ static void end_now(void)
         exit(me.code);
     if (!strcmp(me.how, "mpi-abort"))
         MPI_Abort(MPI_COMM_WORLD, me.code);
+    if (!strcmp(me.how, "abort-self"))
+        MPI_Abort(MPI_COMM_SELF, me.code);
     if (!strcmp(me.how, "memory"))
         take_memory();
     _exit(me.code);

@@ -687,9 +687,9 @@ START_TEST(a_rank_of_the_component_leaves)
 
     test_loops(r);
     ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
-    ranks_go_on(r, 14);
     r->w->rank[14].phase = FTREE_PHASE_LEFT;
     r->w->rank[14].call = _i == 0 ? 0 : CALL_RECV;
+    ftree_stall_over(r->w->node[r->w->rank_node[14]].ft, r->w->now, 14);
     world_run(r->w, 3 * SECOND);
     ck_assert_int_eq(r->w->withdrawals, _i == 0);
 }
@@ -800,6 +800,7 @@ SUITE("waitfor")
     TEST(victims_of_two_deadlocks_are_told_apart);
     TEST(who_polls_is_accused_with_less_confidence);
     TEST(a_rank_of_the_component_goes_on);
+    TEST_ROWS(a_rank_of_the_component_leaves, 2);
     TEST(a_rank_that_polls_goes_on);
     TEST(a_stopped_rank_of_the_cycle_is_the_fault);
     TEST(a_lost_node_of_the_cycle_is_the_fault);

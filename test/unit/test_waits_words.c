@@ -196,6 +196,31 @@ START_TEST(parts_of_a_line_are_for_the_json)
 }
 END_TEST
 
+START_TEST(what_does_not_fit_is_cut_after_a_word)
+{
+    static const struct {
+        size_t room;
+        const char *text;
+    } rows[] = {{0, "-"},
+                {1, ""},
+                {5, "from"},
+                {9, "from ..."},
+                {29, "from 5, tag 7, ..."},
+                {30, "from 5, tag 7, MPI_COMM_WORLD"}};
+    struct waits_record r;
+    char line[64];
+
+    setup();
+    waiters_begin(&k, &r, 3, RECV);
+    waiters_add(&r, WAITS_RECV, 5, 7);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        snprintf(line, sizeof(line), "-");
+        ftree_waits_request_line(&names, &r, 0, false, line, rows[i].room);
+        ck_assert_str_eq(line, rows[i].text);
+    }
+}
+END_TEST
+
 START_TEST(one_that_polls_says_so)
 {
     struct waits_record r;
@@ -359,6 +384,7 @@ SUITE("waits_words")
     TEST(parts_of_a_line_are_for_the_json);
     TEST(one_that_polls_says_so);
     TEST(a_collective_says_what_all_must_agree_on);
+    TEST(what_does_not_fit_is_cut_after_a_word);
     TEST(one_that_does_not_wait_says_what_it_does);
     TEST(a_hint_says_what_would_have_matched);
     TEST(both_sides_of_a_mismatch_are_quoted);

@@ -25,19 +25,33 @@ static struct text text_in(char *buf, size_t len)
     return (struct text){.buf = buf, .room = len};
 }
 
+/* Nothing more is said; the last word is whole. */
+static void cut_off(struct text *t)
+{
+    size_t end = t->room > 4 ? t->room - 4 : 0;
+
+    while (end > 0 && t->buf[end - 1] != ' ')
+        end--;
+    if (end > 0)
+        memcpy(t->buf + end, "...", 4);
+    t->len = t->room;
+}
+
 /* What does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) static void say(struct text *t, const char *format, ...)
 {
     va_list args;
     int n;
 
-    if (t->len + 1 >= t->room)
+    if (t->len >= t->room)
         return;
     va_start(args, format);
     n = vsnprintf(t->buf + t->len, t->room - t->len, format, args);
     va_end(args);
-    if (n > 0)
-        t->len += (size_t) n < t->room - t->len ? (size_t) n : t->room - t->len - 1;
+    if (n > 0 && (size_t) n >= t->room - t->len)
+        cut_off(t);
+    else if (n > 0)
+        t->len += (size_t) n;
 }
 
 static const char *call_name(const struct waits_names *names, uint32_t call)

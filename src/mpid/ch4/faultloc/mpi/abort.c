@@ -93,13 +93,22 @@ static bool explain(const struct faultloc_board *b)
     return found;
 }
 
-void MPIDI_faultloc_before_abort(int mpi_errno)
+/* MPICH then tells the launcher of no abort: the process exits, as one that crashes. */
+static bool only_exits(const MPIR_Comm * comm)
+{
+    return !comm || (comm != MPIR_Process.comm_world && MPIR_Comm_size(comm) == 1 &&
+                     comm->comm_kind == MPIR_COMM_KIND__INTRACOMM);
+}
+
+void MPIDI_faultloc_before_abort(MPIR_Comm * comm, int mpi_errno)
 {
     int error_class = MPIR_ERR_GET_CLASS(mpi_errno);
     struct faultloc_board *b = MPIDI_faultloc_board();
     bool is_consequence = MPIDI_faultloc_has_lost() ||
         (mpi_errno != MPI_SUCCESS && (error_class == MPIX_ERR_PROC_FAILED ||
                                       error_class == MPIX_ERR_PROC_FAILED_PENDING));
+    bool is_victim = b && is_consequence && explain(b);
 
-    MPIDI_faultloc_aborting(b && is_consequence && explain(b));
+    if (is_consequence || !only_exits(comm))
+        MPIDI_faultloc_aborting(is_victim);
 }

@@ -621,8 +621,8 @@ int MPIDI_faultloc_member_error(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_bsend_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 /* A rank of the world that is given up, or that the transport has lost. */
 int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_before_abort(int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
-#define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) MPIDI_faultloc_before_abort(mpi_errno)
+void MPIDI_faultloc_before_abort(struct MPIR_Comm *comm, int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno) MPIDI_faultloc_before_abort(comm, mpi_errno)
 int MPIDI_faultloc_wait(struct MPIR_Request *req, struct MPIR_Request **reqs, int n)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_wait_one_of(struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
@@ -669,7 +669,7 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
 #define MPIDI_FAULTLOC_BSEND_ERROR(req) MPI_SUCCESS
-#define MPIDI_FAULTLOC_BEFORE_ABORT(mpi_errno) do { } while (0)
+#define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno) do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
 #define MPIDI_FAULTLOC_PROGRESS_THREAD() do { } while (0)
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
