@@ -249,6 +249,7 @@ run_test() {
     b=$(worst <<<"${outcomes[$right]}")
     if [ "$b" -lt "$a" ]; then same=WORSE worse=$((worse + 1)) tally[worse]=$((tally[worse] + 1))
     elif [ "$b" -gt "$a" ]; then same=better better=$((better + 1))
+    elif [ "$b" = 0 ]; then same=unknown unbuilt=$((unbuilt + 1))
     else same=same alike=$((alike + 1))
     fi
     tally[tests]=$((tally[tests] + 1))
@@ -416,7 +417,7 @@ else
     work=$(mktemp -d "${TMPDIR:-/tmp}/mpich-suite.XXXXXX") temporary=yes
 fi
 mark=FAULTLOC_SUITE=$$-$RANDOM
-worse=0 better=0 alike=0 notes= sums= due=60
+worse=0 better=0 alike=0 unbuilt=0 notes= sums= due=60
 declare -A seen=()
 
 finish() {
@@ -448,8 +449,10 @@ row test "${sides[@]}" same
 for folder in "${folders[@]}"; do run_folder "$folder"; done
 [ -z "$notes" ] || printf '\n%s' "$notes"
 [ -z "$on" ] || print_sums
-printf '\n%d tests: %d the same, %d better, %d worse than %s\n' $((worse + better + alike)) \
+printf '\n%d tests: %d the same, %d better, %d worse than %s' $((worse + better + alike + unbuilt)) \
     $alike $better $worse "${sides[0]}"
+if [ $unbuilt -gt 0 ]; then printf ', %d compile on neither side' $unbuilt; fi
+echo
 [ -z "$tsv" ] || cp "$work/results.tsv" "$tsv"
 if [ $worse -gt 0 ]; then
     say "output of all runs: $work/log"

@@ -1469,6 +1469,9 @@ static const struct {
     {{.count = 2, .classes = 1, .class_ = {{"MPI", "", 2, 6}}},
      "[faultloc] waiting: 2 of 8 ranks " FOR WRONG
      "[faultloc]   2 in MPI, rank 6 (h3) for example\n" STATUS "\n"},
+    {{.count = 8, .classes = 1, .class_ = {{"MPI_Wait", "", 8, 0}}},
+     "[faultloc] waiting: 8 of 8 ranks " FOR "; that may be a deadlock, but none is proven\n"
+     "[faultloc]   8 in MPI_Wait, rank 0 (h0) for example\n" STATUS "\n"},
     {{.count = 5, .ends = 2, .end = {{7, 0, "outside MPI"}, {1, 0, "in MPI_Recv"}}},
      "[faultloc] waiting: 5 of 8 ranks " FOR " for rank 7 (h3), which is outside MPI" WRONG
      "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7", "h3")},

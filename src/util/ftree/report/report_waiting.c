@@ -10,6 +10,13 @@
 
 /* The note on a stall that nothing explains, in words. */
 
+/* Who computes may need that long; where nobody does it may well be a deadlock. */
+static const char *remark(const struct report_waiting *w)
+{
+    return w->ends == 0 && w->count == w->size ? "; that may be a deadlock, but none is proven"
+                                               : "; nothing is known to be wrong";
+}
+
 /* "12 of 16 ranks have waited for 10 s for rank 3 (h1), which is outside MPI" */
 static void who_waits(const struct report_waiting *w, char *buf, size_t len)
 {
@@ -20,15 +27,14 @@ static void who_waits(const struct report_waiting *w, char *buf, size_t len)
     if (used >= len)
         return;
     if (w->ends == 0) {
-        snprintf(buf + used, len - used, "; nothing is known to be wrong");
+        snprintf(buf + used, len - used, "%s", remark(w));
         return;
     }
     if (w->end[0].count > 0 && w->end[0].count < w->count)
         used += (size_t) snprintf(buf + used, len - used, ", %d of them", w->end[0].count);
     if (used < len)
-        snprintf(buf + used, len - used,
-                 " for rank %d (%s), which is %s; nothing is known to be wrong", w->end[0].rank,
-                 w->end[0].node, w->end[0].state);
+        snprintf(buf + used, len - used, " for rank %d (%s), which is %s%s", w->end[0].rank,
+                 w->end[0].node, w->end[0].state, remark(w));
 }
 
 static void further_end(const struct report_waiting *w, int i, char *buf, size_t len)
