@@ -15,8 +15,8 @@ cluster=$here/cluster
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
-deadlocks+=" or-knot wrong-tag wrong-comm missing-send missing-near $missing early-finalize"
-deadlocks+=" intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw pscw-one"
+deadlocks+=" or-knot wrong-tag wrong-comm old-message missing-send missing-near $missing"
+deadlocks+=" early-finalize intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw pscw-one"
 deadlocks+=" win-test part-recv part-send part-missing first-of-two thread-joins recv-recv-f08 recv-recv-f90 recv-recv-mpif"
 mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
 mismatches+=" ibarrier-barrier freed-window"

@@ -217,6 +217,20 @@ static void recv_recv(int i)
     recv_from(!i, tag(0), MPI_COMM_WORLD);
 }
 
+static void old_message(int i)
+{
+    if (i == 0)
+        send_to(1, tag(1), MPI_COMM_WORLD);
+    for (int n = 0; n < 40; n++) {
+        if (i == 0)
+            send_to(1, tag(2), MPI_COMM_WORLD);
+        take_from(!i, tag(2), MPI_COMM_WORLD);
+        if (i == 1)
+            send_to(0, tag(2), MPI_COMM_WORLD);
+    }
+    recv_from(!i, tag(0), MPI_COMM_WORLD);
+}
+
 static void ssend_ssend(int i)
 {
     int x = 0;
@@ -886,6 +900,7 @@ static void thread_joins(int i)
  *  or-no-knot        the same, and D, who computes, may send to A; it does after 5 s
  *  wrong-tag         B's message has another tag than A's receive, and B waits for A's answer
  *  wrong-comm        the same, with another communicator
+ *  old-message       as recv-recv, after a message that B never receives, and many others
  *  missing-send      A needs B's message; B is in the barrier, which lacks nobody but A
  *  missing-fence     the same in MPI_Win_fence, which is a barrier besides
  *  missing-split     the same in MPI_Comm_split_type, which all members agree upon
@@ -938,6 +953,7 @@ static const struct kind kinds[] = {
     {"or-no-knot", NULL, 0, 4, 0, 5, make_group, or_no_knot},
     {"wrong-tag", "deadlock", 2, 2, 1, 0, NULL, wrong_tag},
     {"wrong-comm", "deadlock", 2, 2, 1, 0, make_two_comms, wrong_comm},
+    {"old-message", "deadlock", 2, 2, 0, 0, NULL, old_message},
     {"missing-send", "deadlock", 2, EVERYBODY, 1, 0, make_own, missing_send},
     {"missing-fence", "deadlock", 2, EVERYBODY, 0, 0, make_win, missing_fence},
     {"missing-split", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_split},

@@ -156,12 +156,28 @@ static void forty_unexplained(void)
         sent(1, 0, 0, 100 + i);
 }
 
-static void pushed_out_of_the_last(void)
+static void push_out(int32_t tag)
 {
-    sent(1, 0, 0, 7);
+    sent(1, 0, 0, tag);
     for (int32_t i = 0; i < WAITS_LAST_MAX; i++)
         s.sent[1][i] = (struct waits_flow){.peer = 2, .tag = 1, .count = 1};
     s.answer[1].last = WAITS_LAST_MAX;
+}
+
+static void pushed_out_of_the_last(void)
+{
+    push_out(7);
+}
+
+static void another_tag_pushed_out(void)
+{
+    push_out(9);
+}
+
+static void two_pushed_out(void)
+{
+    sent(1, 0, 0, 7);
+    push_out(9);
 }
 
 static void no_row_here(void)
@@ -431,7 +447,9 @@ static const struct {
     ROW(to_another_rank, WAITS_OPEN),
     ROW(of_another_rank, WAITS_OPEN),
     ROW(forty_unexplained, WAITS_UNKNOWN),
-    ROW(pushed_out_of_the_last, WAITS_UNKNOWN),
+    ROW(pushed_out_of_the_last, WAITS_COMES),
+    ROW(another_tag_pushed_out, WAITS_OPEN),
+    ROW(two_pushed_out, WAITS_UNKNOWN),
     ROW(no_row_here, WAITS_UNKNOWN),
     ROW(no_row_there, WAITS_UNKNOWN),
     ROW(more_received_than_sent, WAITS_UNKNOWN),

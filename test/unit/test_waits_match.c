@@ -79,6 +79,22 @@ START_TEST(what_is_under_way_ends_a_wait)
 }
 END_TEST
 
+/* Whether it is the one that is waited for. */
+START_TEST(a_message_may_be_known_by_its_mark)
+{
+    struct waits_request q = {.kind = WAITS_RECV, .peer = PEER, .tag = 7};
+    struct waits_flows flows = {
+        .rank = PEER, .whole = true, .lone = ftree_waits_mark(WORLD, 7)};
+
+    ck_assert_int_eq(ftree_waits_match(&q, WORLD, ME, &flows), WAITS_COMES);
+    ck_assert_int_eq(ftree_waits_match(&q, OTHER, ME, &flows), WAITS_OPEN);
+    q.tag = 8;
+    ck_assert_int_eq(ftree_waits_match(&q, WORLD, ME, &flows), WAITS_OPEN);
+    q.tag = ANY;
+    ck_assert_int_eq(ftree_waits_match(&q, WORLD, ME, &flows), WAITS_UNKNOWN);
+}
+END_TEST
+
 /* Each peer says what it has begun; the sum is compared with what was received of all. */
 START_TEST(any_source_is_a_sum)
 {
@@ -178,6 +194,7 @@ END_TEST
 SUITE("waits_match")
 {
     TEST_ROWS(what_is_under_way_ends_a_wait, COUNT(rows));
+    TEST(a_message_may_be_known_by_its_mark);
     TEST(any_source_is_a_sum);
     TEST(another_tag_is_nearer_than_another_communicator);
     TEST(a_message_inside_a_collective_is_no_hint);

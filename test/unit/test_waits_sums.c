@@ -210,6 +210,27 @@ START_TEST(messages_of_one_tag_are_one_row)
 }
 END_TEST
 
+/* Of the last messages all were received. */
+/* rows: an_old_message_is_known_by_its_mark 3 */
+START_TEST(an_old_message_is_known_by_its_mark)
+{
+    struct waits_sum sent = {0}, received = {0};
+    struct waits_flow last[LAST];
+    struct waits_flows out;
+
+    for (int32_t tag = 0; tag < _i; tag++)
+        add(&sent, WORLD, 70 + tag);
+    for (int i = 0; i < LAST; i++) {
+        last[i] = (struct waits_flow){.peer = 3, .tag = 1, .context = WORLD, .count = 1};
+        add(&sent, WORLD, 1);
+        add(&received, WORLD, 1);
+    }
+    ck_assert_int_eq(ftree_waits_unreceived(&sent, &received, last, LAST, &out), _i < 2);
+    ck_assert_int_eq(out.flows, 0);
+    ck_assert_uint_eq(out.lone, _i == 1 ? ftree_waits_mark(WORLD, 70) : 0);
+}
+END_TEST
+
 START_TEST(too_many_are_not_guessed)
 {
     struct waits_flows out;
@@ -233,6 +254,7 @@ SUITE("waits_sums")
     TEST(equal_sums_are_nothing_under_way);
     TEST(as_many_of_other_tags_are_not_equal);
     TEST(a_message_with_the_wrong_tag_is_known);
+    TEST_ROWS(an_old_message_is_known_by_its_mark, 3);
     TEST(some_of_many_are_found);
     TEST_ROWS(one_message_of_each_of_many_tags_is_found, COUNT(singles));
     TEST(messages_of_one_tag_are_one_row);

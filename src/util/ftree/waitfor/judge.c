@@ -61,9 +61,7 @@ static bool under_way(const struct waitfor_answer *from, const struct waitfor_an
     struct waits_exchange x, y;
     int32_t n = 0;
 
-    flows->flows = 0;
-    flows->whole = false;
-    flows->rank = from->rank;
+    *flows = (struct waits_flows){.rank = from->rank};
     if (!exchange_with(from, to->rank, &x) || !exchange_with(to, from->rank, &y))
         return false;
     for (int32_t i = 0; i < from->last && n < WAITS_LAST_MAX; i++)

@@ -40,7 +40,10 @@ static bool count(const struct waits_request *q, uint32_t context, const struct 
         if (f->kind == kind && f->context == context && same(f->peer, peer) && same(f->tag, q->tag))
             *n += f->count;
     }
-    return flows->whole;
+    if (kind != WAITS_SENT || !flows->lone)
+        return flows->whole;
+    *n += ftree_waits_mark(context, q->tag) == flows->lone;
+    return flows->whole && q->tag != WAITS_ANY;
 }
 
 bool ftree_waits_received(const struct waits_request *q, uint32_t context,

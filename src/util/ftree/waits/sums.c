@@ -13,8 +13,10 @@
  * tag and communicator, cost next to nothing.  The differences of both sides are the number of
  * messages that were not received, and the sum of their marks.  They are among those that the
  * sender sent last, or nobody can tell; so the sum is tried with these: first with few kinds, of
- * which there may be any number, then with single messages, as many threads send them.  That two
- * sets have one sum by chance is as likely as that two random numbers of 64 bits are equal.
+ * which there may be any number, then with single messages, as many threads send them.  A single
+ * one that is older is known by its mark alone: whether it is the one that a receive waits for can
+ * be told.  That two sets have one sum by chance is as likely as that two random numbers of 64 bits
+ * are equal.
  */
 
 /* Each side computes it for each message (MPIDI_faultloc_mark() of the glue is the same): a product
@@ -150,9 +152,10 @@ bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum
         s.tries = 0;
         found = try_newest(&s, left, sum);
     }
-    out->whole = found;
+    out->lone = !found && left == 1 ? sum : 0;
+    out->whole = found || out->lone;
     out->flows = 0;
     for (int32_t i = 0; i < s.kinds && found; i++)
         add_flow(out, flow[s.kind[i]], s.count[i]);
-    return found;
+    return out->whole;
 }

@@ -254,6 +254,7 @@ struct waits_flows {
     int32_t rank; /* whose they are */
     int32_t flows;
     bool whole; /* false: some rows found no room, so a missing row says nothing */
+    uint64_t lone; /* the mark of one message sent besides, of which no more is known; 0: none */
     struct waits_flow flow[WAITS_FLOWS_MAX];
 };
 
@@ -311,8 +312,8 @@ uint64_t ftree_waits_mark(uint32_t context, int32_t tag);
 
 /* Purpose: which of the messages that a rank has sent to another were not received: the rows `out`
  * gets are of these alone (the requests compared with them have received 0).  `last` are those that
- * were sent last, n of them, of which peer, tag and context count.  Returns out->whole: false if
- * that does not explain the sums. */
+ * were sent last, n of them, of which peer, tag and context count.  A single one that is not among
+ * them is out->lone.  Returns out->whole: false if that does not explain the sums. */
 bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum *received,
                             const struct waits_flow *last, int32_t n, struct waits_flows *out);
 
