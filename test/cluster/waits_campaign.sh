@@ -142,7 +142,7 @@ plan() {
             SLOW=h$DRAWN DID="$SLOW, $rate"
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
         sleep-poll)
-            draw 2 200
+            draw 1 100
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
         thread-joins | thread-comes) [ "$n" -gt 1 ] || n=8 ;;
         uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;

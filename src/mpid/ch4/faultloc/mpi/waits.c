@@ -29,6 +29,10 @@
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
 #define REST_NS 1000000         /* and so long the others get the lock; */
 #define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
+/* CPU time of a turn, on average over so long: a call that asks in vain and a sleep after it take
+ * some ten microseconds together. */
+#define WORK_NS (200 * 1000)
+#define TURNS_NS (5 * FTREE_MS)
 
 uint32_t MPIDI_faultloc_asked;
 
@@ -1078,6 +1082,49 @@ static int32_t copy_told(struct waits_page *page)
     return told.n;
 }
 
+/* ---- polls ----------------------------------------------------------------------------------- */
+
+/*
+ * A thread that computes between its calls may come to the end of that, and then do what others
+ * wait for: it is not said to wait.  The CPU time of its turns shows it, whoever else runs on that
+ * CPU; that of a loop that does nothing but ask is the call's own.  Where there may be several
+ * threads, those that poll give way to each other instead (waits_for_threads()).
+ */
+static struct {
+    uint32_t asked;             /* the number of the question, */
+    ftree_time since;           /* when the thread first came by with it, */
+    ftree_time cpu;             /* the CPU time that it had used by then, */
+    uint32_t turns;             /* and its turns since */
+    enum { MEASURED_NOT_YET, MEASURED_ASKS, MEASURED_WORKS } found;
+} measured;
+
+static ftree_time cpu_time(void)
+{
+    struct timespec t = { 0 };
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * (1000 * FTREE_MS) + t.tv_nsec;
+}
+
+/* Sets measured.found. */
+static void measure_turns(uint32_t asked)
+{
+    ftree_time now = faultloc_now();
+
+    if (measured.asked != asked) {
+        measured.asked = asked;
+        measured.since = now;
+        measured.cpu = cpu_time();
+        measured.turns = 0;
+        measured.found = MEASURED_NOT_YET;
+        return;
+    }
+    measured.turns++;
+    if (measured.found == MEASURED_NOT_YET && now - measured.since >= TURNS_NS)
+        measured.found = cpu_time() - measured.cpu > measured.turns * (ftree_time) WORK_NS ?
+            MEASURED_WORKS : MEASURED_ASKS;
+}
+
 /* ---- asked and answered ---------------------------------------------------------------------- */
 
 static void begin_writing(struct faultloc_wait_area *area)
@@ -1160,15 +1207,26 @@ static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
 
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
 {
+    struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     uint32_t asked = area ? area->asked : 0;
+    bool open = area && asked != area->answered;
     struct wanted with;
 
-    if (area && asked != area->answered && has_many_threads() && waits_for_threads(wait, asked))
+    if (open && wait->polls && !has_many_threads()) {
+        measure_turns(asked);
+        if (measured.found == MEASURED_NOT_YET) {
+            unanswered = 0;     /* this loop does note its wait */
+            return;
+        }
+        if (measured.found == MEASURED_WORKS)
+            wait = &nothing;
+    }
+    if (open && has_many_threads() && waits_for_threads(wait, asked))
         return;
     MPIDI_faultloc_asked = 0;
     unanswered = 0;
-    if (!area || asked == area->answered)
+    if (!open)
         return;
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
