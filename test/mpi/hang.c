@@ -184,7 +184,8 @@ int main(int argc, char **argv)
         return list_kinds();
     rest_while_idle(tu_number(argc, argv, "--rest-us", 200));
     MPI_Init_thread(&argc, &argv,
-                    wants_threads(argc, argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+                    wants_threads(argc, argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
+                    &provided);
     pattern_begin("hang");
     if (wants_threads(argc, argv) && provided < MPI_THREAD_MULTIPLE)
         fail("no MPI_THREAD_MULTIPLE");

@@ -842,6 +842,38 @@ static void sleep_poll(int i)
     }
 }
 
+static atomic_int worker_done;
+
+static void *work(void *unused)
+{
+    (void) unused;
+    tu_compute(hang.late);
+    atomic_store(&worker_done, 1);
+    return NULL;
+}
+
+/* Both poll for the other's message, and send when a thread that knows no MPI has done its work. */
+static void worker_comes(int i)
+{
+    MPI_Request r;
+    pthread_t worker;
+    int x, done = 0, sent = 0;
+
+    if (pthread_create(&worker, NULL, work, NULL))
+        fail("cannot start a thread");
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
+    blocks("MPI_Test");
+    while (!done || !sent) {
+        if (!sent && atomic_load(&worker_done)) {
+            send_to(!i, tag(0), MPI_COMM_WORLD);
+            sent = 1;
+        }
+        if (!done)
+            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+    }
+    pthread_join(worker, NULL);
+}
+
 /* All threads wait for the other rank's, but one, which computes and then sends to all of them. */
 static void thread_comes(int i)
 {
@@ -938,6 +970,7 @@ static void thread_joins(int i)
  *  compute           A computes, and goes on
  *  slow-link         the messages are under way
  *  sleep-poll        A and B do other work between polls, and send when it is done
+ *  worker-comes      the same; a thread beside that knows no MPI does the work
  *  thread-joins      as recv-recv, by one thread of each; all others sleep until it ends
  *  thread-comes      one thread of each computes, and sends what all others wait for */
 static const struct kind kinds[] = {
@@ -989,6 +1022,7 @@ static const struct kind kinds[] = {
     {"compute", NULL, 0, 1, 0, 20, NULL, compute},
     {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},
     {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
+    {"worker-comes", NULL, 0, 2, 0, 5, NULL, worker_comes},
     {"thread-joins", "deadlock", 2, 2, 2, 0, NULL, thread_joins},
     {"thread-comes", NULL, 0, 2, 2, 5, NULL, thread_comes},
 };

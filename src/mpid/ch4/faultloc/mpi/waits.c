@@ -1087,14 +1087,16 @@ static int32_t copy_told(struct waits_page *page)
 /*
  * A thread that computes between its calls may come to the end of that, and then do what others
  * wait for: it is not said to wait.  The CPU time of its turns shows it, whoever else runs on that
- * CPU; that of a loop that does nothing but ask is the call's own.  Where there may be several
- * threads, those that poll give way to each other instead (waits_for_threads()).
+ * CPU; that of a loop that does nothing but ask is the call's own.  Another thread of the program,
+ * which calls nothing of MPI, may tell it to.  Where there may be several threads in MPI, those that
+ * poll give way to each other instead (waits_for_threads()).
  */
 static struct {
     uint32_t asked;             /* the number of the question, */
     ftree_time since;           /* when the thread first came by with it, */
     ftree_time cpu;             /* the CPU time that it had used by then, */
     uint32_t turns;             /* and its turns since */
+    uint64_t switches;          /* of the threads that sleep */
     enum { MEASURED_NOT_YET, MEASURED_ASKS, MEASURED_WORKS } found;
 } measured;
 
@@ -1104,6 +1106,14 @@ static ftree_time cpu_time(void)
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * (1000 * FTREE_MS) + t.tv_nsec;
+}
+
+static bool only_asks(void)
+{
+    const pid_t known[] = { own_thread(), progress_thread };
+
+    return cpu_time() - measured.cpu <= measured.turns * (ftree_time) WORK_NS &&
+        faultloc_proc_others_sleep(NULL, getpid(), known, 2, NULL, 0, &measured.switches);
 }
 
 /* Sets measured.found. */
@@ -1121,8 +1131,7 @@ static void measure_turns(uint32_t asked)
     }
     measured.turns++;
     if (measured.found == MEASURED_NOT_YET && now - measured.since >= TURNS_NS)
-        measured.found = cpu_time() - measured.cpu > measured.turns * (ftree_time) WORK_NS ?
-            MEASURED_WORKS : MEASURED_ASKS;
+        measured.found = only_asks() ? MEASURED_ASKS : MEASURED_WORKS;
 }
 
 /* ---- asked and answered ---------------------------------------------------------------------- */
@@ -1158,6 +1167,8 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
         spread_other_comms(page);
     } else {
         fill_record(&page->record[0], wait);
+        if (wait->polls)
+            page->record[0].stamp += measured.switches;
     }
     fill_exchanges(page, with);
     fill_posted(page, with);
