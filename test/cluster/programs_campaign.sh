@@ -53,7 +53,7 @@ find_mpi
 work=$(mktemp -d)
 pid=''
 finish() {
-    [ -z "$pid" ] || kill "$pid" 2>/dev/null || :
+    [ -z "$pid" ] || end_mpiexec "$pid"
     rm -rf "$work"
 }
 trap finish EXIT
@@ -96,7 +96,7 @@ run() {
     wait_until "$2" is_over || :
     ! has_verdict || TOOK=$(seconds "$begun" "$(now_us)")
     if running "$pid"; then
-        kill "$pid"
+        end_mpiexec "$pid"
         wait "$pid" || :
     else
         wait "$pid" && OUTCOME="ends (0)" || OUTCOME="ends ($?)"

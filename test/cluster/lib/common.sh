@@ -56,6 +56,17 @@ running() {
 }
 not_running() { ! running "$1"; }
 
+# Ends mpiexec as a person would: hydra hands the first Ctrl-C on to the ranks and waits for all
+# proxies, for ever where one is lost or had not begun; at the second it gives up.
+end_mpiexec() { # PID
+    local sig
+    for sig in INT INT KILL; do
+        running "$1" || return 0
+        kill -$sig "$1" 2>/dev/null || :
+        ! wait_until 2 not_running "$1" || return 0
+    done
+}
+
 # The MPI under test: --mpi, else FAULTLOC_MPI, else a stage or install folder of a build here.
 find_mpi() {
     local top dir

@@ -128,17 +128,9 @@ job_log() {
     cut -d' ' -f2- "$RUN/out" "$RUN/err" 2>/dev/null | tail -n 20
 }
 
-# Ends a job that is still there, as a person would: hydra hands the first Ctrl-C on to the ranks
-# and waits for all proxies, for ever where one is lost; at the second it gives up.
+# Ends a job that is still there.
 end_job() {
-    local pid sig
-    [ -s "$RUN/mpiexec.pid" ] || return 0
-    pid=$(cat "$RUN/mpiexec.pid")
-    for sig in INT INT KILL; do
-        running "$pid" || return 0
-        kill -$sig "$pid" 2>/dev/null || :
-        ! wait_until 2 not_running "$pid" || return 0
-    done
+    [ ! -s "$RUN/mpiexec.pid" ] || end_mpiexec "$(cat "$RUN/mpiexec.pid")"
 }
 
 # Processes of the run on this machine, found by the marker in their environment; local mode only.
