@@ -300,6 +300,20 @@ static void iprobe_loop(int i)
         MPI_Iprobe(of(!i), tag(0), MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
 }
 
+/* Each asks for two things in turn, and would go on with either. */
+static void poll_both(int i)
+{
+    MPI_Request r;
+    int x, done = 0, there = 0;
+
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
+    blocks("MPI_Iprobe");
+    while (!done && !there) {
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        MPI_Iprobe(MPI_ANY_SOURCE, tag(1), hang.group, &there, MPI_STATUS_IGNORE);
+    }
+}
+
 static void recv_any(MPI_Comm comm)
 {
     int x;
@@ -842,6 +856,33 @@ static void sleep_poll(int i)
     }
 }
 
+/* A asks in turn for messages of B, of which there are many, and of C; B needs A, and C is at work. */
+static void poll_turns(int i)
+{
+    enum { MOST = 5 };
+    MPI_Request r[MOST];
+    int x[MOST], done = 0;
+
+    if (i == 1) {
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+        for (int k = 1; k < MOST; k++)
+            send_to(0, tag(k), MPI_COMM_WORLD);
+        return;
+    }
+    if (i == 2) {
+        tu_compute(hang.late);
+        send_to(0, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    for (int k = 0; k < MOST; k++)
+        irecv_from(k > 0 ? 1 : 2, tag(k), MPI_COMM_WORLD, &x[k], &r[k]);
+    blocks("MPI_Test");
+    for (int k = 0; !done; k = (k + 1) % MOST)
+        MPI_Test(&r[k], &done, MPI_STATUS_IGNORE);
+    send_to(1, tag(0), MPI_COMM_WORLD);
+    MPI_Waitall(MOST, r, MPI_STATUSES_IGNORE);
+}
+
 static atomic_int worker_done;
 
 static void *work(void *unused)
@@ -928,6 +969,8 @@ static void thread_joins(int i)
  *                    the rest come true, C's among them
  *  test-loop         as recv-recv; they ask, again and again, with a look at the clock
  *  iprobe-loop       as test-loop, with no request at all
+ *  poll-both         as or-knot: A and B ask for a message of the other, and for any in a
+ *                    communicator of their own
  *  or-knot           A, B and C each need one of the others, in a communicator of their own
  *  or-no-knot        the same, and D, who computes, may send to A; it does after 5 s
  *  wrong-tag         B's message has another tag than A's receive, and B waits for A's answer
@@ -970,7 +1013,8 @@ static void thread_joins(int i)
  *  compute           A computes, and goes on
  *  slow-link         the messages are under way
  *  sleep-poll        A and B do other work between polls, and send when it is done
- *  worker-comes      the same; a thread beside that knows no MPI does the work
+ *  poll-turns        A asks in turn for messages of B, who waits for A, and of C, who computes
+ *  worker-comes      as sleep-poll; a thread beside that knows no MPI does the work
  *  thread-joins      as recv-recv, by one thread of each; all others sleep until it ends
  *  thread-comes      one thread of each computes, and sends what all others wait for */
 static const struct kind kinds[] = {
@@ -982,6 +1026,7 @@ static const struct kind kinds[] = {
     {"waitall", "deadlock", 2, 3, 1, 0, NULL, waitall},
     {"test-loop", "deadlock", 2, 2, 1, 0, NULL, test_loop},
     {"iprobe-loop", "deadlock", 2, 2, 1, 0, NULL, iprobe_loop},
+    {"poll-both", "deadlock", 2, 2, 0, 0, make_group, poll_both},
     {"or-knot", "deadlock", 3, 3, 0, 0, make_group, or_knot},
     {"or-no-knot", NULL, 0, 4, 0, 5, make_group, or_no_knot},
     {"wrong-tag", "deadlock", 2, 2, 1, 0, NULL, wrong_tag},
@@ -1022,6 +1067,7 @@ static const struct kind kinds[] = {
     {"compute", NULL, 0, 1, 0, 20, NULL, compute},
     {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},
     {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
+    {"poll-turns", NULL, 0, 3, 0, 5, NULL, poll_turns},
     {"worker-comes", NULL, 0, 2, 0, 5, NULL, worker_comes},
     {"thread-joins", "deadlock", 2, 2, 2, 0, NULL, thread_joins},
     {"thread-comes", NULL, 0, 2, 2, 5, NULL, thread_comes},

@@ -123,11 +123,13 @@ START_TEST(a_page_out_of_bounds_says_nothing)
 END_TEST
 
 /* All that a print must tell apart. */
-/* rows: a_print_changes_with_the_wait 7 */
+/* rows: a_print_changes_with_the_wait 11 */
 START_TEST(a_print_changes_with_the_wait)
 {
     struct waits_record r = {
-        .rank = 2, .threads = 1, .state = WAITS_WAITING, .call = 7, .stamp = 9};
+        .rank = 2, .threads = 1, .state = WAITS_WAITING, .call = 7, .stamp = 9, .requests = 2,
+        .request = {{.kind = WAITS_RECV, .comm = 0, .peer = 3, .tag = 5},
+                    {.kind = WAITS_RECV, .comm = 0, .peer = 4, .tag = 5}}, .comms = 1};
     struct waitfor_answer a = {.rank = 2, .seen = WAITFOR_READY, .records = 1, .record = &r};
     uint64_t print = waitfor_print(&a);
 
@@ -139,9 +141,29 @@ START_TEST(a_print_changes_with_the_wait)
         case 3: r.mode = WAITS_FOR_ONE; break;
         case 4: r.requests = 1; break;
         case 5: a.records = 0; break;
+        case 6: r.request[1].peer = 5; break;
+        case 7: r.request[1].tag = 6; break;
+        case 8: r.request[1].kind = WAITS_PROBE; break;
+        case 9: r.comm[0].key.context = 2; break;
         default: a.seen = WAITFOR_LEFT; break;
     }
     ck_assert_uint_ne(print, waitfor_print(&a));
+}
+END_TEST
+
+/* A rank that polls for several things comes by with any of them first. */
+START_TEST(the_order_of_requests_does_not_count)
+{
+    struct waits_record r = {.rank = 2, .threads = 1, .state = WAITS_WAITING, .requests = 2,
+                             .request = {{.comm = FTREE_NONE, .peer = 3, .tag = 5},
+                                         {.comm = FTREE_NONE, .peer = 4, .tag = 6}}};
+    struct waits_request first = r.request[0];
+    struct waitfor_answer a = {.rank = 2, .seen = WAITFOR_READY, .records = 1, .record = &r};
+    uint64_t print = waitfor_print(&a);
+
+    r.request[0] = r.request[1];
+    r.request[1] = first;
+    ck_assert_uint_eq(print, waitfor_print(&a));
 }
 END_TEST
 
@@ -251,7 +273,8 @@ SUITE("waitfor_answer")
     TEST(an_answer_comes_back_as_it_was);
     TEST(an_answer_cut_anywhere_is_malformed);
     TEST_ROWS(a_page_out_of_bounds_says_nothing, 6);
-    TEST_ROWS(a_print_changes_with_the_wait, 7);
+    TEST_ROWS(a_print_changes_with_the_wait, 11);
+    TEST(the_order_of_requests_does_not_count);
     TEST(of_several_threads_the_call_does_not_count);
     TEST(parts_come_in_any_order_and_twice);
     TEST(newer_items_end_older_ones);

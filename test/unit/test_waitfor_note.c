@@ -230,6 +230,24 @@ START_TEST(a_rank_in_short_waits_has_not_waited)
 }
 END_TEST
 
+/* Of two that another one waits for now one seems to wait, now the other. */
+START_TEST(ranks_that_wait_at_some_looks_have_not_come)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, 14);
+    ranks_recv(r, 1, 13, 7, WORLD_CONTEXT);
+    for (int i = 0; i < 10; i++) {
+        receive(r, 13 + i % 2, 15);
+        world_run(r->w, 13 * SECOND / 10);
+        ranks_go_on(r, 13 + i % 2);
+    }
+    ck_assert_int_eq(r->w->reports, 0);
+    ck_assert_int_eq(r->w->notes, 1);
+    world_free(r->w);
+}
+END_TEST
+
 SUITE("waitfor_note")
 {
     TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
@@ -242,4 +260,5 @@ SUITE("waitfor_note")
     TEST(a_slow_rank_hides_no_stall);
     TEST_ROWS(what_the_rank_does_is_said, 2);
     TEST(a_rank_in_short_waits_has_not_waited);
+    TEST(ranks_that_wait_at_some_looks_have_not_come);
 }

@@ -22,6 +22,20 @@ static uint64_t mix(uint64_t print, uint64_t value)
     return ftree_topo_mix(print ^ value);
 }
 
+/* Whoever polls may ask for something else at each look; in any order. */
+static uint64_t print_of_requests(const struct waits_record *r)
+{
+    uint64_t sum = 0;
+
+    for (int32_t i = 0; i < r->requests; i++) {
+        const struct waits_request *q = &r->request[i];
+        uint64_t print = mix(q->comm >= 0 ? r->comm[q->comm].key.context : 0, q->kind);
+        print = mix(print, (uint64_t) (uint32_t) q->peer << 32 | (uint32_t) q->tag);
+        sum += mix(print, q->number);
+    }
+    return sum;
+}
+
 uint64_t waitfor_print(const struct waitfor_answer *a)
 {
     uint64_t print = mix((uint64_t) a->rank + 1, a->seen);
@@ -32,6 +46,7 @@ uint64_t waitfor_print(const struct waitfor_answer *a)
                                (uint64_t) r->state << 24 | (uint64_t) r->mode << 16);
         print = mix(print, r->stamp);
         print = mix(print, (uint64_t) ftree_waits_own_call(r) << 32 | (uint32_t) r->requests);
+        print = mix(print, print_of_requests(r));
     }
     return print ? print : 1;
 }

@@ -13,6 +13,7 @@
  * machine.  That is no verdict: nothing need be wrong with a rank that computes. */
 
 #define NOTE_AFTER 10 /* stall limits */
+#define AWAY 2 /* stall limits: nobody is seen to wait for a rank for so long, so it has come */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
 static int32_t count_of(const struct waitfor *w, int32_t rank)
@@ -23,15 +24,29 @@ static int32_t count_of(const struct waitfor *w, int32_t rank)
     return 0;
 }
 
-/* Ranks that compute in turns keep the others waiting for ever, but none of them does for long. */
+/* Ranks that compute in turns keep the others waiting for ever, but none of them does for long.  One
+ * that calls one-sided operations again and again seems to wait itself at some looks. */
+static bool others_are_awaited(struct waitfor *work, ftree_time now, ftree_time stall)
+{
+    bool same = count_of(work, work->awaited) > 0;
+
+    if (work->ends == 0)
+        return false;
+    if (work->unexplained && !same && now - work->awaited_at <= AWAY * stall)
+        return false;
+    if (!work->unexplained || !same)
+        work->awaited = work->end[0].rank;
+    work->awaited_at = now;
+    return !same;
+}
+
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
 {
     struct waitfor *work = ft->waitfor->work;
-    int32_t before = work->ends > 0 ? work->end[0].rank : FTREE_NONE;
 
     work->waiting = ftree_waits_count(w);
     work->ends = ftree_waits_silent(w, work->end, FTREE_WAITING_ENDS_MAX);
-    if (work->ends > 0 && count_of(work, before) == 0)
+    if (others_are_awaited(work, now, ft->cfg.stall))
         work->unexplained = 0;
     if (work->waiting == 0 || ftree_verdict_any_fault(ft) || !ftree_route_is_root(ft)) {
         work->unexplained = 0;
@@ -68,7 +83,9 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
         snprintf(buf, len, "stopped or gone");
     else if (call && ft->io->call_name)
         snprintf(buf, len, "in %s%s", ft->io->call_name(call),
-                 a->record[0].threads > a->records ? " but for a thread" : "");
+                 a->record[0].threads <= a->records ? ""
+                 : a->record[0].polls               ? " now and then"
+                                                    : " but for a thread");
     else
         snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
     ftree_clean(buf);

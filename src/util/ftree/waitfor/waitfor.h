@@ -153,6 +153,8 @@ struct waitfor {
     int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
+    int32_t awaited; /* the rank most waited for when that began, */
+    ftree_time awaited_at; /* and when it last was waited for at all */
     ftree_time note_at;
     struct waitfor_hang *hang; /* NULL: nobody waits for a rank outside MPI */
     int32_t ends; /* by the last reduction, those most waited for first */

@@ -135,7 +135,7 @@ static int add_wait(struct waits *w, const struct waits_record *r)
         return FTREE_ERR_NOMEM;
     e->thread = r->thread;
     e->threads = r->threads > 1 ? r->threads : 1;
-    e->polls = r->polls;
+    e->polls = r->polls || r->sleepers;
     e->mode = r->mode == WAITS_FOR_ONE ? WAITS_FOR_ONE : WAITS_FOR_ALL;
     rc = add_terms(w, r, e);
     for (int32_t i = 0; i < r->requests && !rc; i++)

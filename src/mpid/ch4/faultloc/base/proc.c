@@ -322,12 +322,10 @@ static bool read_of_thread(const struct threads *t, long tid, const char *name, 
 
 static bool is_known(const struct threads *t, long tid)
 {
-    char name[THREAD_FILE_MAX];
-
     for (int i = 0; i < t->n; i++)
         if (t->known[i] == tid)
             return true;
-    return read_of_thread(t, tid, "comm", name) && !strcmp(name, "async\n");
+    return false;
 }
 
 static bool is_of_process(const struct threads *t, unsigned long tid)
@@ -404,6 +402,36 @@ bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known,
 
     *switches = 0;
     return all_threads(&t, thread_sleeps, switches);
+}
+
+struct named {
+    const char *name;
+    long tid;
+    int n;
+};
+
+static bool look_for_name(const struct threads *t, long tid, void *found)
+{
+    struct named *named = found;
+    char name[THREAD_FILE_MAX];
+
+    if (read_of_thread(t, tid, "comm", name)) {
+        name[strcspn(name, "\n")] = '\0';
+        if (!strcmp(name, named->name)) {
+            named->tid = tid;
+            named->n++;
+        }
+    }
+    return true;
+}
+
+pid_t faultloc_proc_thread(const char *root, pid_t pid, const char *name)
+{
+    const struct threads t = {.root = root,.pid = pid };
+    struct named named = {.name = name };
+
+    all_threads(&t, look_for_name, &named);
+    return named.n == 1 ? (pid_t) named.tid : 0;
 }
 
 /* ---- children -------------------------------------------------------------------------------- */

@@ -186,6 +186,9 @@ struct MPIDI_faultloc_wait {
  * has asked in vain, answers then; if nobody does for a while this does as well as it can. */
 void MPIDI_faultloc_take_question(void);
 
+/* Purpose: in MPI_Init, once UCX has begun. */
+void MPIDI_faultloc_begin_waits(void);
+
 /* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but
  * those that ask in vain, no message begins, and no receive ends. */
 uint64_t MPIDI_faultloc_moment(void);

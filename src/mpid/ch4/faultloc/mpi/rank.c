@@ -94,6 +94,7 @@ void MPIDI_faultloc_begin(bool on)
     MPIDI_faultloc_notes = on;
     if (on) {
         MPIDI_faultloc_begin_collectives();
+        MPIDI_faultloc_begin_waits();
         MPIDI_faultloc_permit_tracer();
         (void) faultloc_board_protect(local.board, local.slot);
         return;

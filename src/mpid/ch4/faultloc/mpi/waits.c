@@ -680,12 +680,12 @@ static void add_other_comms(struct waits_record *r)
 }
 
 /* What ends adds to it, and so does what begins; a call that asked in vain does not. */
-static uint64_t stamp_of(const struct MPIDI_faultloc_wait *w)
+static uint64_t stamp(void)
 {
     const struct faultloc_page *page = &MPIDI_faultloc_page.page;
 
     return (page->slot.call >> FAULTLOC_CALL_BITS) - page->slot.polls +
-        page->ring.count / FAULTLOC_RING_STEP - (uint64_t) count_pending(w);
+        page->ring.count / FAULTLOC_RING_STEP;
 }
 
 static enum waits_state state_of(const struct waits_record *r)
@@ -703,7 +703,8 @@ static enum waits_state state_of(const struct waits_record *r)
     }
 }
 
-static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
+/* What it waits for, and no more. */
+static void fill_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     memset(r, 0, sizeof(*r));
     r->rank = MPIR_Process.rank;
@@ -711,15 +712,25 @@ static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait
         (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
     r->mode = (uint8_t) w->mode;
     r->polls = w->polls;
-    r->stamp = stamp_of(w);
     add_requests(r, w);
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
+}
+
+static void fill_rest(struct waits_record *r)
+{
     r->state = (uint8_t) state_of(r);
     if (!has_many_threads())
         add_locks_held(r);
     if (!is_one_of_many())
         add_other_comms(r);
+}
+
+static void fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
+{
+    fill_requests(r, w);
+    r->stamp = stamp() - (uint64_t) count_pending(w);
+    fill_rest(r);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -855,13 +866,19 @@ static struct {
     ftree_time again;           /* when it is tried next */
     bool rests;                 /* others are to get the lock before */
     bool others;                /* there are threads that do not tell, and may do anything */
+    bool varies;                /* one that polls does not always ask for the same */
     int n;
-    /* Ascending, so that each is at the same place next time; one more for MPICH's own. */
-    pid_t thread[WAITS_THREADS_MAX + 1];
-    struct waits_record record[WAITS_THREADS_MAX];
+    /* Ascending, so that each is at the same place next time. */
+    struct teller {
+        pid_t thread;
+        uint64_t poll;          /* what it asked for, if it polls, */
+        bool twice;             /* and that more than once, with nothing else between */
+        struct waits_record record;
+    } by[WAITS_THREADS_MAX];
 } told;
 
-static pid_t progress_thread;   /* 0: MPICH has none */
+static pid_t progress_thread;   /* MPICH's own, which has nothing of the program's to do; 0: none */
+static pid_t ucx_thread;        /* in which UCX waits for events, likewise */
 
 static pid_t own_thread(void)
 {
@@ -875,6 +892,25 @@ static pid_t own_thread(void)
 void MPIDI_faultloc_progress_thread(void)
 {
     progress_thread = own_thread();
+}
+
+void MPIDI_faultloc_begin_waits(void)
+{
+    ucx_thread = faultloc_proc_thread(NULL, getpid(), "async");
+}
+
+/* What a turn asks for, as long as nothing ends or begins. */
+static uint64_t poll_of(const struct MPIDI_faultloc_wait *w)
+{
+    uint64_t poll = (uint64_t) w->mode + 1;
+
+    for (int i = 0; i < w->n; i++)
+        poll = MPIDI_faultloc_mark(poll ^ (uintptr_t) pending(w->reqs[i]));
+    poll = MPIDI_faultloc_mark(poll ^ (uintptr_t) w->comm);
+    if (w->comm)
+        poll = MPIDI_faultloc_mark(poll ^ FAULTLOC_KEY(w->context_offset, w->tag) ^
+                              (uint64_t) (uint32_t) w->source << 32);
+    return MPIDI_faultloc_mark(poll ^ (uintptr_t) MPIDI_faultloc_rma.window);
 }
 
 /* It only grows, but for calls that ask in vain. */
@@ -944,16 +980,17 @@ static int place_of_thread(pid_t thread)
 {
     int i = 0;
 
-    while (i < told.n && told.thread[i] < thread)
+    while (i < told.n && told.by[i].thread < thread)
         i++;
-    if (i < told.n && told.thread[i] == thread)
+    if (i < told.n && told.by[i].thread == thread)
         return i;
     if (told.n == WAITS_THREADS_MAX)
         return FTREE_NONE;
-    memmove(&told.thread[i + 1], &told.thread[i], (size_t) (told.n - i) * sizeof(told.thread[0]));
-    memmove(&told.record[i + 1], &told.record[i], (size_t) (told.n - i) * sizeof(told.record[0]));
+    memmove(&told.by[i + 1], &told.by[i], (size_t) (told.n - i) * sizeof(told.by[0]));
     told.n++;
-    told.thread[i] = thread;
+    told.by[i].thread = thread;
+    told.by[i].poll = 0;
+    told.by[i].twice = false;
     return i;
 }
 
@@ -974,8 +1011,8 @@ static bool tell_thread(const struct MPIDI_faultloc_wait *w)
 
     if (i == FTREE_NONE)
         return false;
-    fill_record(&told.record[i], w);
-    told.record[i].stamp = told.moment - (uint64_t) count_pending(w);
+    fill_record(&told.by[i].record, w);
+    told.by[i].record.stamp = told.moment - (uint64_t) count_pending(w);
     return true;
 }
 
@@ -986,12 +1023,20 @@ static void forget_old(uint64_t moment)
 
     told.runs |= told.n > 0 && told.moment != moment;
     for (int i = 0; i < told.n && told.moment == moment; i++)
-        if (told.record[i].polls) {
-            told.thread[n] = told.thread[i];
-            told.record[n++] = told.record[i];
-        }
+        if (told.by[i].record.polls)
+            told.by[n++] = told.by[i];
+    told.varies = told.varies && told.moment == moment;
     told.n = n;
     told.moment = moment;
+}
+
+static int count_certain(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < told.n; i++)
+        n += !told.by[i].record.polls || told.by[i].twice;
+    return n;
 }
 
 static bool tell_waiting(const struct MPIDI_faultloc_wait *own)
@@ -1003,19 +1048,31 @@ static bool tell_waiting(const struct MPIDI_faultloc_wait *own)
     return all;
 }
 
-/* True: it had not, at this moment. */
+/* True: it is known now what it asks for again and again, and was not before, at this moment. */
 static bool tell_poll(const struct MPIDI_faultloc_wait *w)
 {
-    int before = told.n;
+    uint64_t poll = poll_of(w);
+    struct teller *t;
+    bool before;
 
-    return w->polls && tell_thread(w) && told.n > before;
+    if (!w->polls || !tell_thread(w))
+        return false;
+    t = &told.by[place_of_thread(w->thread)];
+    before = t->twice;
+    told.varies |= t->poll && t->poll != poll;
+    t->twice = t->poll == poll;
+    t->poll = poll;
+    return t->twice && !before;
 }
 
-/* Those that have told, and the progress thread, need not. */
+/* Those that have told, and those of MPICH and UCX, need not. */
 static bool others_sleep(void)
 {
-    told.thread[told.n] = progress_thread;
-    return faultloc_proc_others_sleep(NULL, getpid(), told.thread, told.n + 1,
+    pid_t known[WAITS_THREADS_MAX + 2] = { progress_thread, ucx_thread };
+
+    for (int i = 0; i < told.n; i++)
+        known[2 + i] = told.by[i].thread;
+    return faultloc_proc_others_sleep(NULL, getpid(), known, told.n + 2,
                                       &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
                                       sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
 }
@@ -1032,7 +1089,8 @@ static bool all_have_told(struct MPIDI_faultloc_wait *wait)
     if (!tell_poll(wait) && now < told.again)
         return false;
     told.again = now + AGAIN_NS;
-    told.rests = !tell_waiting(wait) || told.n == 0 || !others_sleep();
+    told.rests = !tell_waiting(wait) || told.n == 0 || count_certain() < told.n || told.varies ||
+        !others_sleep();
     return !told.rests;
 #else
     return false;
@@ -1074,10 +1132,11 @@ static void spread_other_comms(struct waits_page *page)
 static int32_t copy_told(struct waits_page *page)
 {
     for (int i = 0; i < told.n; i++) {
-        page->record[i] = told.record[i];
+        page->record[i] = told.by[i].record;
         page->record[i].thread = (uint8_t) i;
         page->record[i].threads = (uint8_t) (told.n + told.others);
         page->record[i].stamp += told.others ? 0 : told.switches;
+        page->record[i].sleepers = !told.others && told.switches > 0;
     }
     return told.n;
 }
@@ -1085,19 +1144,28 @@ static int32_t copy_told(struct waits_page *page)
 /* ---- polls ----------------------------------------------------------------------------------- */
 
 /*
+ * A thread that polls may ask for several things in turn, and go on with any of them, so all that its
+ * turns ask for is put together: it waits for one of them.  That is all of it once each was seen
+ * twice.
+ *
  * A thread that computes between its calls may come to the end of that, and then do what others
- * wait for: it is not said to wait.  The CPU time of its turns shows it, whoever else runs on that
- * CPU; that of a loop that does nothing but ask is the call's own.  Another thread of the program,
- * which calls nothing of MPI, may tell it to.  Where there may be several threads in MPI, those that
- * poll give way to each other instead (waits_for_threads()).
+ * wait for: it is not certain that it waits.  The CPU time of its turns shows it, whoever else runs
+ * on that CPU; that of a loop that does nothing but ask is the call's own.  Another thread of the
+ * program, which calls nothing of MPI, may tell it to.  Where there may be several threads in MPI,
+ * those that poll give way to each other instead (waits_for_threads()).
  */
 static struct {
     uint32_t asked;             /* the number of the question, */
     ftree_time since;           /* when the thread first came by with it, */
     ftree_time cpu;             /* the CPU time that it had used by then, */
+    uint64_t stamp;
     uint32_t turns;             /* and its turns since */
     uint64_t switches;          /* of the threads that sleep */
-    enum { MEASURED_NOT_YET, MEASURED_ASKS, MEASURED_WORKS } found;
+    bool works;                 /* it may do more than wait */
+    int polls;                  /* how many different ones, the last of them all the others */
+    uint64_t poll[WAITS_REQUESTS_MAX];
+    bool twice[WAITS_REQUESTS_MAX];
+    struct waits_record record; /* of more than one: all of them */
 } measured;
 
 static ftree_time cpu_time(void)
@@ -1110,28 +1178,128 @@ static ftree_time cpu_time(void)
 
 static bool only_asks(void)
 {
-    const pid_t known[] = { own_thread(), progress_thread };
+    const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
 
     return cpu_time() - measured.cpu <= measured.turns * (ftree_time) WORK_NS &&
-        faultloc_proc_others_sleep(NULL, getpid(), known, 2, NULL, 0, &measured.switches);
+        faultloc_proc_others_sleep(NULL, getpid(), known, 3, NULL, 0, &measured.switches);
 }
 
-/* Sets measured.found. */
-static void measure_turns(uint32_t asked)
+static bool is_same_request(const struct waits_request *a, const struct waits_request *b)
+{
+    return a->kind == b->kind && a->comm == b->comm && a->peer == b->peer && a->tag == b->tag &&
+        a->number == b->number;
+}
+
+/* The place of a communicator in the table of `r`; FTREE_NONE: there is no room, or none is named. */
+static int8_t put_comm(struct waits_record *r, const struct waits_record *of, int8_t comm)
+{
+    int8_t place;
+
+    if (comm == FTREE_NONE)
+        return FTREE_NONE;
+    place = place_of_comm(r, of->comm[comm].key.context, of->comm[comm].key.first);
+    if (place == FTREE_NONE && r->comms < WAITS_COMMS_MAX) {
+        place = (int8_t) r->comms++;
+        r->comm[place] = of->comm[comm];
+    }
+    return place;
+}
+
+static void put_request(struct waits_record *r, const struct waits_record *of,
+                        struct waits_request q)
+{
+    int8_t comm = q.comm;
+
+    q.comm = put_comm(r, of, comm);
+    r->more |= q.comm == FTREE_NONE && comm != FTREE_NONE;
+    for (int32_t i = 0; i < r->requests; i++)
+        if (is_same_request(&r->request[i], &q))
+            return;
+    if (r->requests < WAITS_REQUESTS_MAX)
+        r->request[r->requests++] = q;
+    else
+        r->more = true;
+}
+
+/* The name of the call is that of any of them, but always of the same. */
+static void add_poll(const struct MPIDI_faultloc_wait *w)
+{
+    struct waits_record *r = &measured.record, one;
+
+    fill_requests(&one, w);
+    if (measured.polls == 1) {
+        *r = one;
+        return;
+    }
+    r->mode = WAITS_FOR_ONE;
+    r->call = one.call < r->call ? one.call : r->call;
+    r->more |= one.more || one.requests == 0;
+    for (int32_t i = 0; i < one.requests; i++)
+        put_request(r, &one, one.request[i]);
+}
+
+static void note_poll(const struct MPIDI_faultloc_wait *w)
+{
+    uint64_t poll = poll_of(w);
+    int i = 0;
+
+    while (i < measured.polls && measured.poll[i] != poll)
+        i++;
+    if (i < measured.polls) {
+        measured.twice[i] = true;
+    } else if (i == WAITS_REQUESTS_MAX) {
+        measured.record.more = true;
+    } else {
+        measured.polls++;
+        measured.poll[i] = poll;
+        measured.twice[i] = false;
+        add_poll(w);
+    }
+}
+
+static bool all_twice(void)
+{
+    for (int i = 0; i < measured.polls; i++)
+        if (!measured.twice[i])
+            return false;
+    return true;
+}
+
+/* True: it is known what the turns ask for. */
+static bool is_measured(const struct MPIDI_faultloc_wait *w, uint32_t asked)
 {
     ftree_time now = faultloc_now();
 
-    if (measured.asked != asked) {
+    if (measured.asked != asked || measured.stamp != stamp()) {
         measured.asked = asked;
         measured.since = now;
         measured.cpu = cpu_time();
+        measured.stamp = stamp();
         measured.turns = 0;
-        measured.found = MEASURED_NOT_YET;
-        return;
+        measured.polls = 0;
+    } else {
+        measured.turns++;
     }
-    measured.turns++;
-    if (measured.found == MEASURED_NOT_YET && now - measured.since >= TURNS_NS)
-        measured.found = only_asks() ? MEASURED_ASKS : MEASURED_WORKS;
+    note_poll(w);
+    if (now - measured.since < TURNS_NS ||
+        (!all_twice() && now - measured.since < PATIENT_NS))
+        return false;
+    measured.works = !all_twice() || !only_asks();
+    return true;
+}
+
+/* One thread more than there are records: nothing is claimed of a rank that may do more. */
+static void tell_polls(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
+{
+    if (measured.polls > 1) {
+        *r = measured.record;
+        r->stamp = stamp();
+        fill_rest(r);
+    } else {
+        fill_record(r, w);
+    }
+    r->threads = measured.works ? 2 : 1;
+    r->stamp += measured.works ? 0 : measured.switches;
 }
 
 /* ---- asked and answered ---------------------------------------------------------------------- */
@@ -1165,10 +1333,10 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked, const st
     if (is_one_of_many()) {
         page->records = copy_told(page);
         spread_other_comms(page);
+    } else if (wait->polls && !has_many_threads()) {
+        tell_polls(&page->record[0], wait);
     } else {
         fill_record(&page->record[0], wait);
-        if (wait->polls)
-            page->record[0].stamp += measured.switches;
     }
     fill_exchanges(page, with);
     fill_posted(page, with);
@@ -1218,20 +1386,14 @@ static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
 
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
 {
-    struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     uint32_t asked = area ? area->asked : 0;
     bool open = area && asked != area->answered;
     struct wanted with;
 
-    if (open && wait->polls && !has_many_threads()) {
-        measure_turns(asked);
-        if (measured.found == MEASURED_NOT_YET) {
-            unanswered = 0;     /* this loop does note its wait */
-            return;
-        }
-        if (measured.found == MEASURED_WORKS)
-            wait = &nothing;
+    if (open && wait->polls && !has_many_threads() && !is_measured(wait, asked)) {
+        unanswered = 0;         /* this loop does note its wait */
+        return;
     }
     if (open && has_many_threads() && waits_for_threads(wait, asked))
         return;
