@@ -271,7 +271,7 @@ START_TEST(once_it_delivers_no_more_it_is)
 
     world_run(w, 20 * SECOND);
     ck_assert_int_eq(w->reports, 0);
-    ck_assert(world_run_until_reports(w, 1, 8 * SECOND));
+    ck_assert(world_run_until_reports(w, 1, 12 * SECOND));
     ck_assert_int_eq(w->report[0].node, 2);
     world_free(w);
 }
@@ -284,7 +284,7 @@ START_TEST(a_slow_path_may_deliver_nothing_for_seconds)
 
     for (int i = 0; i < 4; i++) {
         data_come.until = w->now + 4 * SECOND;
-        world_run(w, 8 * SECOND);
+        world_run(w, 12 * SECOND);
         ck_assert_int_eq(w->reports, 0);
     }
     world_free(w);
