@@ -1102,6 +1102,7 @@ static void forget_told(void)
 {
     told.n = 0;
     told.again = 0;
+    told.varies = false;
 }
 
 static bool is_named(const struct waits_page *page, MPIR_Comm * comm)
@@ -1156,13 +1157,14 @@ static int32_t copy_told(struct waits_page *page)
  */
 static struct {
     uint32_t asked;             /* the number of the question, */
-    ftree_time since;           /* when the thread first came by with it, */
-    ftree_time cpu;             /* the CPU time that it had used by then, */
+    ftree_time begun;           /* when the thread first came by with it, */
+    ftree_time since;           /* since when nothing has ended or begun, */
     uint64_t stamp;
+    ftree_time cpu;             /* the CPU time that the thread had used by then, */
     uint32_t turns;             /* and its turns since */
     uint64_t switches;          /* of the threads that sleep */
     bool works;                 /* it may do more than wait */
-    int polls;                  /* how many different ones, the last of them all the others */
+    int polls;                  /* how many different ones */
     uint64_t poll[WAITS_REQUESTS_MAX];
     bool twice[WAITS_REQUESTS_MAX];
     struct waits_record record; /* of more than one: all of them */
@@ -1265,11 +1267,14 @@ static bool all_twice(void)
     return true;
 }
 
-/* True: it is known what the turns ask for. */
+/* True: it is known what the turns ask for, or will not be. */
 static bool is_measured(const struct MPIDI_faultloc_wait *w, uint32_t asked)
 {
     ftree_time now = faultloc_now();
+    bool known;
 
+    if (measured.asked != asked)
+        measured.begun = now;
     if (measured.asked != asked || measured.stamp != stamp()) {
         measured.asked = asked;
         measured.since = now;
@@ -1281,10 +1286,10 @@ static bool is_measured(const struct MPIDI_faultloc_wait *w, uint32_t asked)
         measured.turns++;
     }
     note_poll(w);
-    if (now - measured.since < TURNS_NS ||
-        (!all_twice() && now - measured.since < PATIENT_NS))
+    known = now - measured.since >= TURNS_NS && all_twice();
+    if (!known && now - measured.begun < PATIENT_NS)
         return false;
-    measured.works = !all_twice() || !only_asks();
+    measured.works = !known || !only_asks();
     return true;
 }
 
