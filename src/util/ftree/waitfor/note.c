@@ -29,15 +29,15 @@ static int32_t count_of(const struct waitfor *w, int32_t rank)
 static bool others_are_awaited(struct waitfor *work, ftree_time now, ftree_time stall)
 {
     bool same = count_of(work, work->awaited) > 0;
+    /* Not all who wait have said so. */
+    bool is_new = !work->unexplained || now - work->unexplained <= (1 + AWAY) * stall;
 
-    if (work->ends == 0)
+    if (work->ends == 0 || (!same && !is_new && now - work->awaited_at <= AWAY * stall))
         return false;
-    if (work->unexplained && !same && now - work->awaited_at <= AWAY * stall)
-        return false;
-    if (!work->unexplained || !same)
+    if (!same)
         work->awaited = work->end[0].rank;
     work->awaited_at = now;
-    return !same;
+    return !same && !is_new;
 }
 
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w)
