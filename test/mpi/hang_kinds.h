@@ -856,7 +856,7 @@ static void sleep_poll(int i)
     }
 }
 
-/* A asks in turn for messages of B, of which there are many, and of C; B needs A, and C is at work. */
+/* A asks in turn for messages of B, which are many, and of C; B needs A, and C is at work. */
 static void poll_turns(int i)
 {
     enum { MOST = 5 };

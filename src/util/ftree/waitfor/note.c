@@ -24,8 +24,8 @@ static int32_t count_of(const struct waitfor *w, int32_t rank)
     return 0;
 }
 
-/* Ranks that compute in turns keep the others waiting for ever, but none of them does for long.  One
- * that calls one-sided operations again and again seems to wait itself at some looks. */
+/* Ranks that compute in turns keep the others waiting for ever, but none of them does for long.
+ * One that calls one-sided operations again and again seems to wait itself at some looks. */
 static bool others_are_awaited(struct waitfor *work, ftree_time now, ftree_time stall)
 {
     bool same = count_of(work, work->awaited) > 0;

@@ -93,17 +93,17 @@ bool faultloc_proc_has_child(const char *root, pid_t pid);
  * zombie. */
 bool faultloc_proc_status(int pidfd, pid_t pid, int *status);
 
-/* Purpose: the thread of that name in process `pid`; 0: there is none, or more than one: they have that
- * of the thread that has made them until they take another.  root as above.
+/* Purpose: the thread of that name in process `pid`; 0: there is none, or more than one, for threads
+ * have the name of the one that has made them until they take another.  root as above.
  * Source: proc(5), /proc/PID/task/TID/comm. */
 pid_t faultloc_proc_thread(const char *root, pid_t pid, const char *name);
 
 /* Purpose: whether all threads of process `pid`, but the `n` of `known`, sleep until another thread
  * of the process wakes them: in a futex of the process, or in pthread_join, without a timeout; and
- * not for a lock that the caller holds now and then, `lock_bytes` from `lock` on.  Where true, *switches is how often those that sleep
- * have done so: as long as it is the same they have not woken.  The process must be the caller's
- * own: the kernel tells others nothing.  False also where anything cannot be read.  root as above.
- * Allocates.
+ * not for a lock that the caller holds now and then, `lock_bytes` from `lock` on.  Where true,
+ * *switches is how often those that sleep have done so: as long as it is the same they have not
+ * woken.  The process must be the caller's own: the kernel tells others nothing.  False also where
+ * anything cannot be read.  root as above.  Allocates.
  * Source: proc(5), /proc/PID/task/TID/syscall; futex(2). */
 bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known, int n,
                                 const void *lock, size_t lock_bytes, uint64_t *switches);

@@ -1145,9 +1145,9 @@ static int32_t copy_told(struct waits_page *page)
 /* ---- polls ----------------------------------------------------------------------------------- */
 
 /*
- * A thread that polls may ask for several things in turn, and go on with any of them, so all that its
- * turns ask for is put together: it waits for one of them.  That is all of it once each was seen
- * twice.
+ * A thread that polls may ask for several things in turn, and go on with any of them, so all that
+ * its turns ask for is put together: it waits for one of them.  That is all of it once each was
+ * seen twice.
  *
  * A thread that computes between its calls may come to the end of that, and then do what others
  * wait for: it is not certain that it waits.  The CPU time of its turns shows it, whoever else runs
@@ -1192,7 +1192,7 @@ static bool is_same_request(const struct waits_request *a, const struct waits_re
         a->number == b->number;
 }
 
-/* The place of a communicator in the table of `r`; FTREE_NONE: there is no room, or none is named. */
+/* The place of a communicator in the table of `r`; FTREE_NONE: no room, or there is none. */
 static int8_t put_comm(struct waits_record *r, const struct waits_record *of, int8_t comm)
 {
     int8_t place;
