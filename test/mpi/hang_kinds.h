@@ -861,6 +861,7 @@ static void poll_turns(int i)
 {
     enum { MOST = 5 };
     MPI_Request r[MOST];
+    MPI_Status status[MOST];
     int x[MOST], done = 0;
 
     if (i == 1) {
@@ -880,7 +881,7 @@ static void poll_turns(int i)
     for (int k = 0; !done; k = (k + 1) % MOST)
         MPI_Test(&r[k], &done, MPI_STATUS_IGNORE);
     send_to(1, tag(0), MPI_COMM_WORLD);
-    MPI_Waitall(MOST, r, MPI_STATUSES_IGNORE);
+    MPI_Waitall(MOST, r, status);
 }
 
 static atomic_int worker_done;

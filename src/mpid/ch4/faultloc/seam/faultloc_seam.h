@@ -50,6 +50,9 @@ enum faultloc_slot_state {
  * misread costs a probe, never an accusation.
  */
 struct faultloc_slot {
+    char spare[256];        /* UCX's shared queues begin at that of a page, and a store to the same
+                             * bytes of another page holds up the next message: a rate between
+                             * cores falls by a third */
     uint64_t call;          /* which call (low bits), how many ended (the others): see below */
     uint64_t wait_call;     /* `call` when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
