@@ -72,6 +72,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/io/writer.h \
     src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
+    src/mpid/ch4/faultloc/mpi/waits_parts.h \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
@@ -108,7 +109,15 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/settings.c \
     src/mpid/ch4/faultloc/mpi/transport.c \
     src/mpid/ch4/faultloc/mpi/wait.c \
-    src/mpid/ch4/faultloc/mpi/waits.c
+    src/mpid/ch4/faultloc/mpi/waits.c \
+    src/mpid/ch4/faultloc/mpi/waits_collective.c \
+    src/mpid/ch4/faultloc/mpi/waits_comms.c \
+    src/mpid/ch4/faultloc/mpi/waits_messages.c \
+    src/mpid/ch4/faultloc/mpi/waits_onesided.c \
+    src/mpid/ch4/faultloc/mpi/waits_polls.c \
+    src/mpid/ch4/faultloc/mpi/waits_record.c \
+    src/mpid/ch4/faultloc/mpi/waits_requests.c \
+    src/mpid/ch4/faultloc/mpi/waits_threads.c
 
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la

@@ -22,7 +22,9 @@
  *     rank.c       this rank: its board, its slot
  *     peer.c       whom a request is about
  *     onesided.c   whom a wait of one-sided communication is for
- *     waits.c      what this rank waits for, when its agent asks
+ *     waits.c      what this rank waits for, when its agent asks; in parts: waits_comms.c,
+ *                  waits_requests.c, waits_collective.c, waits_onesided.c, waits_record.c,
+ *                  waits_messages.c, waits_threads.c, waits_polls.c (waits_parts.h)
  *     transport.c  what the transport says of peers, and requests that it has ended
  *     query.c      what the program asks of faultloc
  *     failed.c     ranks that are given up: what is for them fails
@@ -162,11 +164,13 @@ int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, i
  * collective's, the internal ones among them. */
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
-/* ---- waits.c --------------------------------------------------------------------------------- */
+/* ---- waits_comms.c --------------------------------------------------------------------------- */
 
 /* Purpose: the program frees this communicator.  How far this rank has come there is kept, until it
  * has freed eight others. */
 void MPIDI_faultloc_keep_comm(MPIR_Comm *comm);
+
+/* ---- waits_threads.c ------------------------------------------------------------------------- */
 
 /* What the calling thread waits for, beside the collective that it may be in. */
 struct MPIDI_faultloc_wait {
@@ -176,15 +180,11 @@ struct MPIDI_faultloc_wait {
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */
     int context_offset, source, tag; /* of a probe */
-    /* of waits.c, with many threads: */
+    /* of waits_threads.c, with many threads: */
     pid_t thread;
     uint32_t call; /* identifier of its MPI function */
     struct MPIDI_faultloc_wait *next, **at;
 };
-
-/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
- * has asked in vain, answers then; if nobody does for a while this does as well as it can. */
-void MPIDI_faultloc_take_question(void);
 
 /* Purpose: in MPI_Init, once UCX has begun. */
 void MPIDI_faultloc_begin_waits(void);
@@ -193,12 +193,18 @@ void MPIDI_faultloc_begin_waits(void);
  * those that ask in vain, no message begins, and no receive ends. */
 uint64_t MPIDI_faultloc_moment(void);
 
-/* Purpose: answers, if the agent has asked. */
-void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
-
 /* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can
  * say what this one waits for: `wait` and its requests stay as they are. */
 void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
+
+/* ---- waits.c --------------------------------------------------------------------------------- */
+
+/* Purpose: takes notice that the agent has asked, if it has; from within progress.  Who waits, or
+ * has asked in vain, answers then; if nobody does for a while this does as well as it can. */
+void MPIDI_faultloc_take_question(void);
+
+/* Purpose: answers, if the agent has asked. */
+void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 

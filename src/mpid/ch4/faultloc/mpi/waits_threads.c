@@ -1,0 +1,317 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/waits_parts.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/base/proc.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+/*
+ * Threads that wait are on a list while others have MPICH's global lock, and stay as they are until
+ * they have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them
+ * at once.  A thread that polls tells for itself, and that holds as long as no call begins or ends
+ * in any thread, but for those in vain, no message begins, and no receive ends.  Then it rests on
+ * the list, for it would take the lock again before those that have not told get it.  All other
+ * threads of the process must sleep until one of these wakes them, or it is said that there is one
+ * more; but for MPICH's own progress thread, which has nothing of the program's to do.
+ *
+ * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
+ * are on the list but the one that holds it: what is left of the sum is its own call.
+ */
+
+#define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
+#define REST_NS 1000000         /* and so long the others get the lock; */
+#define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
+
+static struct MPIDI_faultloc_wait *waiting;
+static uint32_t calls;          /* the sum of those on the list, */
+static uint64_t ends;           /* and of what the ends of those in vain will add */
+
+static struct {
+    uint32_t asked;             /* the number of the question, */
+    ftree_time since;           /* and when it was seen first */
+    bool runs;                  /* a thread has gone on since */
+    uint64_t moment;
+    uint64_t switches;          /* of the threads that sleep */
+    ftree_time again;           /* when it is tried next */
+    bool rests;                 /* others are to get the lock before */
+    bool others;                /* there are threads that do not tell, and may do anything */
+    bool varies;                /* one that polls does not always ask for the same */
+    int n;
+    /* Ascending, so that each is at the same place next time. */
+    struct teller {
+        pid_t thread;
+        uint64_t poll;          /* what it asked for, if it polls, */
+        bool twice;             /* and that more than once, with nothing else between */
+        struct waits_record record;
+    } by[WAITS_THREADS_MAX];
+} told;
+
+static pid_t progress_thread;   /* MPICH's own, which has nothing of the program's to do; 0: none */
+static pid_t ucx_thread;        /* in which UCX waits for events, likewise */
+
+static pid_t own_thread(void)
+{
+    static _Thread_local pid_t thread;
+
+    if (!thread)
+        thread = (pid_t) syscall(SYS_gettid);
+    return thread;
+}
+
+void MPIDI_faultloc_progress_thread(void)
+{
+    progress_thread = own_thread();
+}
+
+void MPIDI_faultloc_begin_waits(void)
+{
+    ucx_thread = faultloc_proc_thread(NULL, getpid(), "async");
+}
+
+/* It only grows, but for calls that ask in vain. */
+uint64_t MPIDI_faultloc_moment(void)
+{
+    const struct faultloc_page *page = &MPIDI_faultloc_page.page;
+
+    return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
+        page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received + ends;
+}
+
+/* Calls in vain count as if they had ended. */
+static uint64_t end_of(const struct MPIDI_faultloc_wait *w)
+{
+    return w->polls ? (1u << FAULTLOC_CALL_BITS) - (uint64_t) w->call : 0;
+}
+
+static void identify(struct MPIDI_faultloc_wait *w)
+{
+    w->thread = own_thread();
+    w->call = (uint32_t) (MPIDI_faultloc_page.slot.call - calls) & FAULTLOC_CALL_MASK;
+}
+
+static void put_in(struct MPIDI_faultloc_wait *w)
+{
+    identify(w);
+    calls += w->call;
+    ends += end_of(w);
+    w->next = waiting;
+    w->at = &waiting;
+    if (waiting)
+        waiting->at = &w->next;
+    waiting = w;
+}
+
+static void take_out(struct MPIDI_faultloc_wait *w)
+{
+    *w->at = w->next;
+    if (w->next)
+        w->next->at = w->at;
+    calls -= w->call;
+    ends -= end_of(w);
+}
+
+/* The lock is not fair: one that has just let it go takes it again before a thread that waits for
+ * it is awake, perhaps for seconds.  So one rests now and then as long as a question is open. */
+void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait)
+{
+    static const struct timespec rest = {.tv_nsec = REST_NS };
+
+    if (!MPIDI_FAULTLOC_LETS_OTHERS)
+        return;
+    put_in(wait);
+    if (told.rests) {
+        told.rests = false;
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        nanosleep(&rest, NULL);
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    } else {
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+    take_out(wait);
+}
+
+/* The calling thread's place; FTREE_NONE: there are too many. */
+static int place_of_thread(pid_t thread)
+{
+    int i = 0;
+
+    while (i < told.n && told.by[i].thread < thread)
+        i++;
+    if (i < told.n && told.by[i].thread == thread)
+        return i;
+    if (told.n == WAITS_THREADS_MAX)
+        return FTREE_NONE;
+    memmove(&told.by[i + 1], &told.by[i], (size_t) (told.n - i) * sizeof(told.by[0]));
+    told.n++;
+    told.by[i].thread = thread;
+    told.by[i].poll = 0;
+    told.by[i].twice = false;
+    return i;
+}
+
+/* Another thread's progress may have ended what a thread on the list waits for. */
+static bool goes_on(const struct MPIDI_faultloc_wait *w)
+{
+    int active = 0, left = MPIDI_faultloc_count_pending(w);
+
+    for (int i = 0; i < w->n; i++)
+        active += w->reqs[i] && MPIR_Request_is_active(w->reqs[i]);
+    return !w->comm && (left == 0 || (w->mode == WAITS_FOR_ONE && left < active));
+}
+
+/* False: it is not known what it waits for, or it goes on. */
+static bool tell_thread(const struct MPIDI_faultloc_wait *w)
+{
+    int i = w->mode == WAITS_FOR_NONE || goes_on(w) ? FTREE_NONE : place_of_thread(w->thread);
+
+    if (i == FTREE_NONE)
+        return false;
+    MPIDI_faultloc_fill_record(&told.by[i].record, w);
+    told.by[i].record.stamp = told.moment - (uint64_t) MPIDI_faultloc_count_pending(w);
+    return true;
+}
+
+/* What was told at another moment, and of those that wait in any case. */
+static void forget_old(uint64_t moment)
+{
+    int n = 0;
+
+    told.runs |= told.n > 0 && told.moment != moment;
+    for (int i = 0; i < told.n && told.moment == moment; i++)
+        if (told.by[i].record.polls)
+            told.by[n++] = told.by[i];
+    told.varies = told.varies && told.moment == moment;
+    told.n = n;
+    told.moment = moment;
+}
+
+static int count_certain(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < told.n; i++)
+        n += !told.by[i].record.polls || told.by[i].twice;
+    return n;
+}
+
+static bool tell_waiting(const struct MPIDI_faultloc_wait *own)
+{
+    bool all = own->polls || tell_thread(own);
+
+    for (const struct MPIDI_faultloc_wait *w = waiting; w; w = w->next)
+        all = tell_thread(w) && all;
+    return all;
+}
+
+/* True: it is known now what it asks for again and again, and was not before, at this moment. */
+static bool tell_poll(const struct MPIDI_faultloc_wait *w)
+{
+    uint64_t poll = MPIDI_faultloc_poll_of(w);
+    struct teller *t;
+    bool before;
+
+    if (!w->polls || !tell_thread(w))
+        return false;
+    t = &told.by[place_of_thread(w->thread)];
+    before = t->twice;
+    told.varies |= t->poll && t->poll != poll;
+    t->twice = t->poll == poll;
+    t->poll = poll;
+    return t->twice && !before;
+}
+
+bool MPIDI_faultloc_all_others_sleep(uint64_t *switches)
+{
+    const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
+
+    return faultloc_proc_others_sleep(NULL, getpid(), known, 3, NULL, 0, switches);
+}
+
+/* Those that have told, and those of MPICH and UCX, need not. */
+static bool others_sleep(void)
+{
+    pid_t known[WAITS_THREADS_MAX + 2] = { progress_thread, ucx_thread };
+
+    for (int i = 0; i < told.n; i++)
+        known[2 + i] = told.by[i].thread;
+    return faultloc_proc_others_sleep(NULL, getpid(), known, told.n + 2,
+                                      &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                      sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+}
+
+/* All is looked at when another thread that polls has told, and now and then: one that is about to
+ * sleep, or to begin a call, runs for a while. */
+static bool all_have_told(struct MPIDI_faultloc_wait *wait)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    ftree_time now = faultloc_now();
+
+    identify(wait);
+    forget_old(MPIDI_faultloc_moment() + end_of(wait));
+    if (!tell_poll(wait) && now < told.again)
+        return false;
+    told.again = now + AGAIN_NS;
+    told.rests = !tell_waiting(wait) || told.n == 0 || count_certain() < told.n || told.varies ||
+        !others_sleep();
+    return !told.rests;
+#else
+    return false;
+#endif
+}
+
+void MPIDI_faultloc_forget_told(void)
+{
+    told.n = 0;
+    told.again = 0;
+    told.varies = false;
+}
+
+int32_t MPIDI_faultloc_copy_told(struct waits_page *page)
+{
+    for (int i = 0; i < told.n; i++) {
+        page->record[i] = told.by[i].record;
+        page->record[i].thread = (uint8_t) i;
+        page->record[i].threads = (uint8_t) (told.n + told.others);
+        page->record[i].stamp += told.others ? 0 : told.switches;
+        page->record[i].sleepers = !told.others && told.switches > 0;
+    }
+    return told.n;
+}
+
+ftree_time MPIDI_faultloc_open_for(uint32_t asked)
+{
+    ftree_time now = faultloc_now();
+
+    if (told.asked != asked) {
+        told.asked = asked;
+        told.since = now;
+        told.runs = false;
+    }
+    return now - told.since;
+}
+
+bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time since)
+{
+    told.others = !all_have_told(wait);
+    if (!told.others)
+        return false;
+    if (since > FAULTLOC_PATIENT_NS) {
+        tell_waiting(wait);
+        return false;
+    }
+    return true;
+}
+
+void MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since)
+{
+    if (wait->polls && !told.runs && since <= RESTS_NS) {
+        told.rests = true;
+        MPIDI_faultloc_yield(wait);
+    }
+}
