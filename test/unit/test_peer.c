@@ -64,9 +64,25 @@ START_TEST(after_a_while_it_is_tried_again)
 }
 END_TEST
 
+START_TEST(one_that_is_slow_is_so_until_then)
+{
+    struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
+
+    ck_assert(!ftree_peer_is_slow(l->ft, l->now, 2));
+    ftree_peer_slow(l->ft, l->now + 100, 2);
+    ftree_peer_tick(l->ft, l->now + 99);
+    ck_assert(ftree_peer_is_slow(l->ft, l->now + 99, 2));
+    ck_assert(!ftree_peer_is_slow(l->ft, l->now + 100, 2));
+    ck_assert(ftree_peer_usable(l->ft, l->now, 2));
+    ftree_peer_tick(l->ft, l->now + 100);
+    ck_assert_int_eq(l->ft->state->peers.n, 0);
+}
+END_TEST
+
 SUITE("peer")
 {
     TEST(each_state_hides_those_before_it);
     TEST(who_is_heard_responds_but_may_be_busy);
     TEST(after_a_while_it_is_tried_again);
+    TEST(one_that_is_slow_is_so_until_then);
 }

@@ -291,6 +291,23 @@ START_TEST(a_slow_path_may_deliver_nothing_for_seconds)
 }
 END_TEST
 
+/* Between two silences it answers, and is well. */
+START_TEST(a_path_that_was_slow_a_moment_ago_may_deliver_nothing)
+{
+    struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
+
+    data_come.until = w->now + 5 * SECOND;
+    world_run(w, 5 * SECOND);
+    hush(w, 2, DATA_OF_BOTH, false);
+    world_run(w, SECOND);
+    hush(w, 2, DATA_OF_BOTH, true);
+    world_run(w, 6 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert(world_run_until_reports(w, 1, 12 * SECOND));
+    world_free(w);
+}
+END_TEST
+
 /* It is silent from here only: that it delivers to others is no news, where that is not slow. */
 START_TEST(a_broken_link_is_found_though_others_get_data)
 {
@@ -362,6 +379,7 @@ SUITE("silence")
     TEST_ROWS(a_path_that_delivers_is_not_silent, COUNT(sees));
     TEST_ROWS(once_it_delivers_no_more_it_is, COUNT(sees));
     TEST_ROWS(a_slow_path_may_deliver_nothing_for_seconds, COUNT(sees));
+    TEST_ROWS(a_path_that_was_slow_a_moment_ago_may_deliver_nothing, COUNT(sees));
     TEST(a_broken_link_is_found_though_others_get_data);
     TEST_ROWS(a_node_that_is_lost_in_a_silence_is_found, 41);
     TEST(an_examination_is_bounded);

@@ -164,8 +164,9 @@ static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_c
 }
 
 /* Where a queue drops what is too much each connection waits for its retransmission timeout, which
- * doubles each time (RFC 6298, 5.5): a path through which data came while its end was suspected may
- * be silent for seconds, and is no more than slow: 6.4 s after five timeouts from 0.2 s on. */
+ * doubles each time (RFC 6298, 5.5): a path through which data came while its end was suspected, now
+ * or a moment ago, may be silent for seconds, and is no more than slow: 6.4 s after five timeouts
+ * from 0.2 s on. */
 #define SLOW_HOLDS(ft) (8 * (ft)->cfg.stall)
 
 static bool any_is_slow(struct ftree *ft, ftree_time now, struct ftree_case *su)
@@ -175,10 +176,10 @@ static bool any_is_slow(struct ftree *ft, ftree_time now, struct ftree_case *su)
             ftree_trace(ft, "  data come through to %s over %s, which is slow: it is asked again",
                         ftree_name(ft, su->node), ftree_path_name(path));
             if (now > su->opened + ftree_own_data_holds(ft))
-                su->slow = now;
+                ftree_peer_slow(ft, now + SLOW_HOLDS(ft), su->node);
             return true;
         }
-    if (!su->slow || now >= su->slow + SLOW_HOLDS(ft))
+    if (!ftree_peer_is_slow(ft, now, su->node))
         return false;
     ftree_trace(ft, "  data came through to %s over a path that is slow: it is asked again",
                 ftree_name(ft, su->node));

@@ -5,7 +5,8 @@
 
 #include "ftree/state/state.h"
 
-/* What is known of another node: whether it is lost, has left, or does not answer at the moment. */
+/* What is known of another node: whether it is lost, has left, does not answer at the moment, or is
+ * slow. */
 
 #define UNRESPONSIVE_FOR (5000 * FTREE_MS)
 #define BUSY_FOR (1000 * FTREE_MS)
@@ -96,13 +97,28 @@ int32_t ftree_peer_by(const struct ftree *ft, ftree_time now, int32_t node)
     return p && p->by_until > now ? p->by : FTREE_NONE;
 }
 
+void ftree_peer_slow(struct ftree *ft, ftree_time until, int32_t node)
+{
+    struct peer *p = get(ft, node);
+
+    if (p)
+        p->slow = until;
+}
+
+bool ftree_peer_is_slow(const struct ftree *ft, ftree_time now, int32_t node)
+{
+    const struct peer *p = find(ft, node);
+
+    return p && p->slow > now;
+}
+
 void ftree_peer_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->state->peers.n;) {
         struct peer *p = &ft->state->peers.items[i];
         if (p->unresponsive <= now)
             p->unresponsive = 0;
-        if (!p->left && !p->unresponsive && p->by_until <= now)
+        if (!p->left && !p->unresponsive && p->by_until <= now && p->slow <= now)
             FTREE_DROP(ft->state->peers, i);
         else
             i++;

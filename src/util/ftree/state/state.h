@@ -21,7 +21,7 @@
  *     own.c        this agent itself
  *     verdict.c    the verdicts known
  *     partition.c  nodes that a lost switch parts
- *     peer.c       other nodes: lost, left, silent, busy
+ *     peer.c       other nodes: lost, left, silent, busy, slow
  *     route.c      the ways along the tree, past those who cannot be used; who is root
  *     way.c        nodes that only others reach
  *     case.c       what was observed of a node, and the faults that may be behind it
@@ -96,7 +96,6 @@ struct ftree_case {
     ftree_time connected; /* when its kernel first said so, 0: never */
     ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
     ftree_time delivers[FTREE_PATHS]; /* when a node last said that data come through, 0: never */
-    ftree_time slow; /* when data were last known to have come through since it was opened, 0: never */
     uint8_t prolonged; /* how often it was asked anew when its window was over */
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
@@ -187,6 +186,7 @@ struct peer {
     bool busy; /* it said so; else, where it is unresponsive, it did not acknowledge */
     int32_t by; /* until `by_until`: it is heard by way of that one */
     ftree_time unresponsive, by_until; /* until then nothing is sent by way of it; 0: it may be */
+    ftree_time slow; /* until then a path to it that is silent may be no more than slow */
 };
 
 struct ftree_state {
@@ -315,6 +315,9 @@ bool ftree_peer_heard(struct ftree *ft, int32_t node);
  * directly. */
 void ftree_peer_heard_by(struct ftree *ft, ftree_time now, int32_t node, int32_t by);
 int32_t ftree_peer_by(const struct ftree *ft, ftree_time now, int32_t node);
+/* Until then a path to it may be slow, as it was seen to be; and whether that is so now. */
+void ftree_peer_slow(struct ftree *ft, ftree_time until, int32_t node);
+bool ftree_peer_is_slow(const struct ftree *ft, ftree_time now, int32_t node);
 void ftree_peer_tick(struct ftree *ft, ftree_time now);
 
 /* route.c */

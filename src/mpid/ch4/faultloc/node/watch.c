@@ -7,6 +7,7 @@
 
 #include "faultloc/base/proc.h"
 
+#include <string.h>
 
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
