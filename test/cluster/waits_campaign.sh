@@ -21,7 +21,7 @@ deadlocks+=" win-test part-recv part-send part-missing first-of-two thread-joins
 mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
 mismatches+=" ibarrier-barrier freed-window"
 mismatches+=" reduce-allreduce-f08 reduce-allreduce-f90 reduce-allreduce-mpif"
-healthy="or-no-knot context-again late-send compute slow-link sleep-poll poll-turns worker-comes thread-comes uneven"
+healthy="or-no-knot context-again late-send compute slow-link sleep-poll poll-turns worker-comes store-comes thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% poll-both*} wrong-tag wrong-comm missing-send intercomm thread-joins"
 for_threads+=" bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier late-send"
@@ -141,6 +141,7 @@ plan() {
             draw 1 "$hosts"
             SLOW=h$DRAWN DID="$SLOW, $rate"
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
+        store-comes) [ "$hosts" = 1 ] || SKIP="its ranks share memory, so they are on one host" ;;
         sleep-poll)
             draw 1 100
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;

@@ -916,6 +916,44 @@ static void worker_comes(int i)
     pthread_join(worker, NULL);
 }
 
+static atomic_int *stored;
+
+/* Rank 0's word, in memory that all ranks share. */
+static void make_shared(void)
+{
+    MPI_Aint bytes;
+    int unit, rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate_shared(rank == 0 ? sizeof(*stored) : 0, sizeof(*stored), MPI_INFO_NULL,
+                            MPI_COMM_WORLD, &stored, &hang.win);
+    MPI_Win_shared_query(hang.win, 0, &bytes, &unit, &stored);
+    if (rank == 0)
+        atomic_store(stored, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void store_comes(int i)
+{
+    int there = 0;
+
+    if (i == 1) {
+        recv_from(0, tag(0), MPI_COMM_WORLD);
+        send_to(0, tag(0), MPI_COMM_WORLD);
+        return;
+    }
+    if (i == 2) {
+        tu_compute(hang.late);
+        atomic_store(stored, 1);
+        return;
+    }
+    blocks("MPI_Iprobe");
+    while (!there && !atomic_load(stored))
+        MPI_Iprobe(of(1), tag(0), MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    send_to(1, tag(0), MPI_COMM_WORLD);
+    recv_from(1, tag(0), MPI_COMM_WORLD);
+}
+
 /* All threads wait for the other rank's, but one, which computes and then sends to all of them. */
 static void thread_comes(int i)
 {
@@ -1016,6 +1054,8 @@ static void thread_joins(int i)
  *  sleep-poll        A and B do other work between polls, and send when it is done
  *  poll-turns        A asks in turn for messages of B, who waits for A, and of C, who computes
  *  worker-comes      as sleep-poll; a thread beside that knows no MPI does the work
+ *  store-comes       A asks for a message of B, who waits for A, and looks at shared memory, where C
+ *                    stores something when it has computed
  *  thread-joins      as recv-recv, by one thread of each; all others sleep until it ends
  *  thread-comes      one thread of each computes, and sends what all others wait for */
 static const struct kind kinds[] = {
@@ -1070,6 +1110,7 @@ static const struct kind kinds[] = {
     {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
     {"poll-turns", NULL, 0, 3, 0, 5, NULL, poll_turns},
     {"worker-comes", NULL, 0, 2, 0, 5, NULL, worker_comes},
+    {"store-comes", NULL, 0, 3, 0, 5, make_shared, store_comes},
     {"thread-joins", "deadlock", 2, 2, 2, 0, NULL, thread_joins},
     {"thread-comes", NULL, 0, 2, 2, 5, NULL, thread_comes},
 };

@@ -421,6 +421,12 @@ static void at_a_target_that_has_left(void)
     says(1, WAITFOR_LEFT);
 }
 
+static void a_store_by_any(void)
+{
+    q->kind = WAITS_STORE;
+    q->peer = WAITS_ANY;
+}
+
 static void a_generalized_request(void)
 {
     q->kind = WAITS_OTHER;
@@ -491,6 +497,7 @@ static const struct {
     ROW(one_sided_with_one_unable, WAITS_UNKNOWN),
     UNSURE(at_a_target_that_waits, WAITS_UNKNOWN),
     UNSURE(at_a_target_that_has_left, WAITS_NEVER),
+    UNSURE(a_store_by_any, WAITS_OPEN),
     ROW(a_generalized_request, WAITS_UNKNOWN),
 };
 

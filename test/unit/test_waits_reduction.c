@@ -522,6 +522,23 @@ START_TEST(a_master_of_any_source_and_its_workers_are_a_knot)
 }
 END_TEST
 
+START_TEST(who_looks_at_shared_memory_waits_for_all_that_share_it)
+{
+    struct story s;
+
+    begin(&s, 3);
+    wait_for(&s, 0, WAITS_PROBE, 1);
+    wait_for(&s, 0, WAITS_STORE, WAITS_ANY);
+    s.record[0].mode = WAITS_FOR_ONE;
+    wait_for(&s, 1, WAITS_RECV, 0);
+    run(&s);
+    EXPECT_LINES(s.log, ""); /* rank 2 may store something */
+    wait_for(&s, 2, WAITS_RECV, 1);
+    run(&s);
+    EXPECT_LINES(s.log, "core 0 1 2\n");
+}
+END_TEST
+
 START_TEST(a_worker_that_has_finalized_does_not_take_the_blame_for_a_knot)
 {
     struct story s;
@@ -1030,6 +1047,7 @@ SUITE("waits_reduction")
     TEST(a_chain_ends_in_a_rank_that_runs);
     TEST(an_or_wait_needs_a_knot);
     TEST(a_master_of_any_source_and_its_workers_are_a_knot);
+    TEST(who_looks_at_shared_memory_waits_for_all_that_share_it);
     TEST(a_worker_that_has_finalized_does_not_take_the_blame_for_a_knot);
     TEST(a_peer_that_has_finalized_is_missing);
     TEST(a_rank_that_skips_a_collective_closes_a_cycle);

@@ -108,6 +108,11 @@ START_TEST(requests_say_their_kind_where_the_call_does_not)
     r.more = true;
     ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitany(one of recv from any, any tag, "
                                   "a communicator of 6 ranks (context 4); others)");
+    r.more = false;
+    waiters_add(&r, WAITS_STORE, WAITS_ANY, 0);
+    ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitany(one of recv from any, any tag, "
+                                  "a communicator of 6 ranks (context 4); store by any, "
+                                  "a communicator of 6 ranks (context 4))");
     waiters_begin(&k, &r, 2, LOCK);
     waiters_add(&r, WAITS_RMA, 1, 0)->comm = FTREE_NONE;
     ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Win_lock(for 1)");

@@ -36,7 +36,7 @@ void waitfor_changed(struct ftree *ft, ftree_time now)
 static bool needs_a_peer(const struct waits_request *q)
 {
     return q->kind <= WAITS_PROBE || q->kind == WAITS_RMA || q->kind == WAITS_PSEND ||
-           q->kind == WAITS_PRECV;
+           q->kind == WAITS_PRECV || q->kind == WAITS_STORE;
 }
 
 static void take_for_open(struct waits_record *r)

@@ -232,6 +232,9 @@ enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
         case WAITS_PSEND:
         case WAITS_PRECV:
             return fate_of_uncounted(ranks, n, q, unsure);
+        case WAITS_STORE:
+            *unsure = true;
+            return WAITS_OPEN;
         default: /* of a collective positions tell */
             return (enum waits_fate) q->fate;
     }

@@ -72,7 +72,8 @@ enum waits_state {
     X(WAITS_OTHER, "other", "for") \
     X(WAITS_TARGET, "target", "at") \
     X(WAITS_PSEND, "psend", "to") \
-    X(WAITS_PRECV, "precv", "from")
+    X(WAITS_PRECV, "precv", "from") \
+    X(WAITS_STORE, "store", "by")
 
 enum waits_kind {
 #define WAITS_KIND_ENUM(id, text, before) id,
@@ -84,6 +85,9 @@ enum waits_kind {
 /*
  * WAITS_PSEND, WAITS_PRECV: partitioned.  As of one-sided operations nobody counts what of them is
  * under way.
+ *
+ * WAITS_STORE: of a rank that polls, and has a window of shared memory.  It may look there between
+ * its calls for what any member of the window stores, and nobody counts that.
  *
  * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
  * waits itself.  The lock of a window, if that is what it waits for, is a request besides.

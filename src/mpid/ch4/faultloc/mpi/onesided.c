@@ -96,6 +96,35 @@ int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, i
     return p.n;
 }
 
+/* ---- windows --------------------------------------------------------------------------------- */
+
+struct each {
+    void (*f) (MPIR_Win * win, void *arg);
+    void *arg;
+};
+
+/* MPICH counts no references to windows; those that are whole are in its map. */
+static void each_of_block(const struct each *e, char *objects, int n, int size)
+{
+    for (int i = 0; i < n; i++) {
+        MPIR_Win *win = (MPIR_Win *) (void *) (objects + (size_t) i * (size_t) size);
+
+        if (MPIDIU_map_lookup(MPIDI_global.win_map, MPIDIG_WIN(win, win_id)) == win)
+            e->f(win, e->arg);
+    }
+}
+
+static void each_window(void (*f) (MPIR_Win * win, void *arg), void *arg)
+{
+    const struct each e = { f, arg };
+
+    if (!MPIR_Win_mem.initialized)
+        return;
+    each_of_block(&e, MPIR_Win_mem.direct, MPIR_Win_mem.direct_size, MPIR_Win_mem.size);
+    for (int i = 0; MPIR_Win_mem.indirect && i < MPIR_Win_mem.indirect_size; i++)
+        each_of_block(&e, MPIR_Win_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Win_mem.size);
+}
+
 /* ---- locks ----------------------------------------------------------------------------------- */
 
 static bool is_exclusive(const MPIDIG_win_target_t * t)
@@ -134,8 +163,9 @@ static void hold(struct held *h, MPIR_Win * win, int32_t target, bool exclusive)
 }
 
 /* With MPI_MODE_NOCHECK nobody is kept out. */
-static void add_held(struct held *h, MPIR_Win * win)
+static void add_held(MPIR_Win * win, void *arg)
 {
+    struct held *h = arg;
     MPIDIG_win_target_t *t, *next;
 
     if (MPIDIG_WIN(win, sync).access_epoch_type == MPIDIG_EPOTYPE_LOCK_ALL &&
@@ -148,26 +178,37 @@ static void add_held(struct held *h, MPIR_Win * win)
     }
 }
 
-/* MPICH counts no references to windows; those that are whole are in its map. */
-static void search_block(struct held *h, char *objects, int n, int size)
-{
-    for (int i = 0; i < n; i++) {
-        MPIR_Win *win = (MPIR_Win *) (void *) (objects + (size_t) i * (size_t) size);
-
-        if (MPIDIU_map_lookup(MPIDI_global.win_map, MPIDIG_WIN(win, win_id)) == win)
-            add_held(h, win);
-    }
-}
-
 int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most)
 {
     struct held h = {.lock = lock,.most = most };
 
-    if (call == 0 || call == ID("Win_unlock") || call == ID("Win_unlock_all") ||
-        !MPIR_Win_mem.initialized)
-        return 0;
-    search_block(&h, MPIR_Win_mem.direct, MPIR_Win_mem.direct_size, MPIR_Win_mem.size);
-    for (int i = 0; MPIR_Win_mem.indirect && i < MPIR_Win_mem.indirect_size; i++)
-        search_block(&h, MPIR_Win_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Win_mem.size);
+    if (call != 0 && call != ID("Win_unlock") && call != ID("Win_unlock_all"))
+        each_window(add_held, &h);
     return h.n;
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+struct shared {
+    MPIR_Comm **comm;
+    int n, most;
+};
+
+static void add_shared(MPIR_Win * win, void *arg)
+{
+    struct shared *s = arg;
+
+    if (win->create_flavor != MPI_WIN_FLAVOR_SHARED || win->comm_ptr->local_size == 1)
+        return;
+    if (s->n < s->most)
+        s->comm[s->n] = win->comm_ptr;
+    s->n++;
+}
+
+int MPIDI_faultloc_shared_windows(MPIR_Comm ** comm, int most)
+{
+    struct shared s = {.comm = comm,.most = most };
+
+    each_window(add_shared, &s);
+    return s.n;
 }

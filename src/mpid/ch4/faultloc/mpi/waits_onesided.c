@@ -91,3 +91,37 @@ void MPIDI_faultloc_add_onesided(struct waits_record *r)
     if (n > 0 && mode == WAITS_FOR_ONE)
         r->mode = WAITS_FOR_ONE;
 }
+
+static bool has_store_of(const struct waits_record *r, const struct waits_comm *c)
+{
+    for (int32_t i = 0; i < r->requests; i++) {
+        const struct waits_request *q = &r->request[i];
+
+        if (q->kind == WAITS_STORE && r->comm[q->comm].size == c->size &&
+            r->comm[q->comm].key.members == c->key.members)
+            return true;
+    }
+    return false;
+}
+
+static void add_store(struct waits_record *r, MPIR_Comm * comm)
+{
+    int8_t at = MPIDI_faultloc_add_comm(r, comm, comm->recvcontext_id);
+
+    r->mode = WAITS_FOR_ONE;
+    if (at == FTREE_NONE || r->requests == WAITS_REQUESTS_MAX)
+        r->more = true;
+    else if (!has_store_of(r, &r->comm[at]))
+        r->request[r->requests++] = (struct waits_request) {
+            .kind = WAITS_STORE,.comm = at,.peer = WAITS_ANY};
+}
+
+void MPIDI_faultloc_add_stores(struct waits_record *r)
+{
+    MPIR_Comm *comm[WAITS_COMMS_MAX];
+    int n = MPIDI_faultloc_shared_windows(comm, WAITS_COMMS_MAX);
+
+    r->more |= n > WAITS_COMMS_MAX;
+    for (int i = 0; i < n && i < WAITS_COMMS_MAX; i++)
+        add_store(r, comm[i]);
+}

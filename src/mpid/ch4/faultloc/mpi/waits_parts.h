@@ -117,6 +117,10 @@ void MPIDI_faultloc_add_locks_held(struct waits_record *r);
  * request. */
 void MPIDI_faultloc_add_onesided(struct waits_record *r);
 
+/* Purpose: a rank that polls may look into shared memory between its calls: it waits, besides, for
+ * what any member of such a window stores there. */
+void MPIDI_faultloc_add_stores(struct waits_record *r);
+
 /* ---- waits_record.c -------------------------------------------------------------------------- */
 
 /* Purpose: how many of its requests a wait is still for. */

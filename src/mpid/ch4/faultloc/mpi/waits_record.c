@@ -242,6 +242,8 @@ void MPIDI_faultloc_fill_requests(struct waits_record *r, const struct MPIDI_fau
     add_requests(r, w);
     if (r->mode == WAITS_FOR_NONE && r->requests > 0)
         r->mode = WAITS_FOR_ALL;
+    if (w->polls && r->requests > 0)
+        MPIDI_faultloc_add_stores(r);
 }
 
 void MPIDI_faultloc_fill_rest(struct waits_record *r)
