@@ -204,6 +204,8 @@ int main(int argc, char **argv)
     talk(pattern);
     alarm(0);
     tu_meet(MPI_COMM_WORLD);
+    if (hang.kind->prepare == make_win || hang.kind->prepare == make_shared)
+        MPI_Win_free(&hang.win);
     MPI_Finalize();
     return 0;
 }

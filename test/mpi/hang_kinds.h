@@ -916,7 +916,7 @@ static void worker_comes(int i)
     pthread_join(worker, NULL);
 }
 
-static atomic_int *stored;
+static volatile int *stored;
 
 /* Rank 0's word, in memory that all ranks share. */
 static void make_shared(void)
@@ -929,29 +929,58 @@ static void make_shared(void)
                             MPI_COMM_WORLD, &stored, &hang.win);
     MPI_Win_shared_query(hang.win, 0, &bytes, &unit, &stored);
     if (rank == 0)
-        atomic_store(stored, 0);
+        *stored = 0;
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A polls for a message of B, who waits for A, until something else has come. */
+static void poll_until(const volatile int *come)
+{
+    int there = 0;
+
+    blocks("MPI_Iprobe");
+    while (!there && !*come)
+        MPI_Iprobe(of(1), tag(0), MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    send_to(1, tag(0), MPI_COMM_WORLD);
+    recv_from(1, tag(0), MPI_COMM_WORLD);
+}
+
+static void answer(void)
+{
+    recv_from(0, tag(0), MPI_COMM_WORLD);
+    send_to(0, tag(0), MPI_COMM_WORLD);
 }
 
 static void store_comes(int i)
 {
-    int there = 0;
-
-    if (i == 1) {
-        recv_from(0, tag(0), MPI_COMM_WORLD);
-        send_to(0, tag(0), MPI_COMM_WORLD);
-        return;
-    }
+    if (i == 0)
+        poll_until(stored);
+    if (i == 1)
+        answer();
     if (i == 2) {
         tu_compute(hang.late);
-        atomic_store(stored, 1);
+        *stored = 1;
+    }
+}
+
+static void put_comes(int i)
+{
+    int one = 1, known;
+    volatile int *word;
+
+    if (i == 1) {
+        answer();
         return;
     }
-    blocks("MPI_Iprobe");
-    while (!there && !atomic_load(stored))
-        MPI_Iprobe(of(1), tag(0), MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
-    send_to(1, tag(0), MPI_COMM_WORLD);
-    recv_from(1, tag(0), MPI_COMM_WORLD);
+    MPI_Win_get_attr(hang.win, MPI_WIN_BASE, &word, &known);
+    MPI_Win_lock_all(0, hang.win);
+    if (i == 0)
+        poll_until(word);
+    if (i == 2) {
+        tu_compute(hang.late);
+        MPI_Put(&one, 1, MPI_INT, of(0), 0, 1, MPI_INT, hang.win);
+    }
+    MPI_Win_unlock_all(hang.win);
 }
 
 /* All threads wait for the other rank's, but one, which computes and then sends to all of them. */
@@ -1056,6 +1085,7 @@ static void thread_joins(int i)
  *  worker-comes      as sleep-poll; a thread beside that knows no MPI does the work
  *  store-comes       A asks for a message of B, who waits for A, and looks at shared memory, where C
  *                    stores something when it has computed
+ *  put-comes         the same, where C puts something into the memory of A's window
  *  thread-joins      as recv-recv, by one thread of each; all others sleep until it ends
  *  thread-comes      one thread of each computes, and sends what all others wait for */
 static const struct kind kinds[] = {
@@ -1111,6 +1141,7 @@ static const struct kind kinds[] = {
     {"poll-turns", NULL, 0, 3, 0, 5, NULL, poll_turns},
     {"worker-comes", NULL, 0, 2, 0, 5, NULL, worker_comes},
     {"store-comes", NULL, 0, 3, 0, 5, make_shared, store_comes},
+    {"put-comes", NULL, 0, 3, 0, 5, make_win, put_comes},
     {"thread-joins", "deadlock", 2, 2, 2, 0, NULL, thread_joins},
     {"thread-comes", NULL, 0, 2, 2, 5, NULL, thread_comes},
 };

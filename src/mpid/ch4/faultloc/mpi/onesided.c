@@ -187,18 +187,28 @@ int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, i
     return h.n;
 }
 
-/* ---- shared memory --------------------------------------------------------------------------- */
+/* ---- what others store ----------------------------------------------------------------------- */
 
 struct shared {
     MPIR_Comm **comm;
     int n, most;
 };
 
+/* Outside of an epoch of passive target communication nobody sees what others put without a call
+ * that ends an epoch. */
+static bool may_be_looked_at(MPIR_Win * win)
+{
+    int epoch = MPIDIG_WIN(win, sync).access_epoch_type;
+
+    return win->create_flavor == MPI_WIN_FLAVOR_SHARED || epoch == MPIDIG_EPOTYPE_LOCK_ALL ||
+        epoch == MPIDIG_EPOTYPE_LOCK;
+}
+
 static void add_shared(MPIR_Win * win, void *arg)
 {
     struct shared *s = arg;
 
-    if (win->create_flavor != MPI_WIN_FLAVOR_SHARED || win->comm_ptr->local_size == 1)
+    if (!may_be_looked_at(win) || win->comm_ptr->local_size == 1)
         return;
     if (s->n < s->most)
         s->comm[s->n] = win->comm_ptr;

@@ -160,8 +160,9 @@ bool MPIDI_faultloc_lock_awaited(uint32_t call, struct MPIDI_faultloc_lock *lock
  * in which it waits, has returned.  Returns how many of them are in `lock`, `most` at most. */
 int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, int most);
 
-/* Purpose: the communicators of this rank's windows of shared memory (MPI_Win_allocate_shared) that
- * have other members, too.  Returns how many there are; the first `most` are in `comm`. */
+/* Purpose: the communicators of the windows in whose memory this rank may look for what others have
+ * stored or put there: of shared memory, and those of which it holds a lock.  Only those that have
+ * other members, too.  Returns how many there are; the first `most` are in `comm`. */
 int MPIDI_faultloc_shared_windows(MPIR_Comm **comm, int most);
 
 /* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a

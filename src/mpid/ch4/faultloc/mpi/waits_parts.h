@@ -117,8 +117,8 @@ void MPIDI_faultloc_add_locks_held(struct waits_record *r);
  * request. */
 void MPIDI_faultloc_add_onesided(struct waits_record *r);
 
-/* Purpose: a rank that polls may look into shared memory between its calls: it waits, besides, for
- * what any member of such a window stores there. */
+/* Purpose: a rank that polls may look into a window's memory between its calls: it waits, besides,
+ * for what any member of such a window stores or puts there. */
 void MPIDI_faultloc_add_stores(struct waits_record *r);
 
 /* ---- waits_record.c -------------------------------------------------------------------------- */
