@@ -14,4 +14,5 @@ campaign=$(dirname "${BASH_SOURCE[0]}")/waits_campaign.sh
     --kinds recv-recv,waitall,or-knot,missing-near,missing-fence,bcast-roots,or-no-knot
 "$campaign" --one-host --seed 1 \
     --kinds big-send-send,test-loop,missing-send,skip-allreduce,freed-window,context-again
-"$campaign" --one-host --seed 1 --kinds poll-both,sleep-poll,poll-turns,worker-comes,store-comes,put-comes
+"$campaign" --one-host --seed 1 \
+    --kinds poll-both,sleep-poll,poll-turns,worker-comes,store-comes,put-comes

@@ -21,7 +21,8 @@ deadlocks+=" win-test part-recv part-send part-missing first-of-two thread-joins
 mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
 mismatches+=" ibarrier-barrier freed-window"
 mismatches+=" reduce-allreduce-f08 reduce-allreduce-f90 reduce-allreduce-mpif"
-healthy="or-no-knot context-again late-send compute slow-link sleep-poll poll-turns worker-comes store-comes put-comes thread-comes uneven"
+healthy="or-no-knot context-again late-send compute slow-link sleep-poll poll-turns worker-comes"
+healthy+=" store-comes put-comes thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% poll-both*} wrong-tag wrong-comm missing-send intercomm thread-joins"
 for_threads+=" bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier late-send"
@@ -50,6 +51,7 @@ $(indent "$mismatches")
                         none
 $(indent "$healthy")
                       slow-link needs two hosts: the outgoing data of one of them is limited
+                      store-comes needs one host: its ranks share memory
   --rate R            to this rate (2mbit)
   --programs P,P,...  how the ranks work together (test/mpi/patterns.h), one of which is drawn for
                       each run (all): $all_programs

@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     talk(pattern);
     alarm(0);
     tu_meet(MPI_COMM_WORLD);
-    if (hang.kind->prepare == make_win || hang.kind->prepare == make_shared)
+    if (hang.win != MPI_WIN_NULL)
         MPI_Win_free(&hang.win);
     MPI_Finalize();
     return 0;

@@ -46,7 +46,7 @@ static struct {
     atomic_int blocked;
     MPI_Comm x, y, group, inter, own[MOST_THREADS];
     MPI_Win win;
-} hang;
+} hang = {.win = MPI_WIN_NULL};
 
 static _Thread_local int thread;
 

@@ -100,6 +100,7 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/collectives.c \
     src/mpid/ch4/faultloc/mpi/failed.c \
     src/mpid/ch4/faultloc/mpi/init.c \
+    src/mpid/ch4/faultloc/mpi/objects.c \
     src/mpid/ch4/faultloc/mpi/onesided.c \
     src/mpid/ch4/faultloc/mpi/peer.c \
     src/mpid/ch4/faultloc/mpi/place.c \

@@ -98,31 +98,15 @@ int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, i
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-struct each {
-    void (*f) (MPIR_Win * win, void *arg);
-    void *arg;
-};
-
 /* MPICH counts no references to windows; those that are whole are in its map. */
-static void each_of_block(const struct each *e, char *objects, int n, int size)
+static bool is_whole(MPIR_Win * win)
 {
-    for (int i = 0; i < n; i++) {
-        MPIR_Win *win = (MPIR_Win *) (void *) (objects + (size_t) i * (size_t) size);
-
-        if (MPIDIU_map_lookup(MPIDI_global.win_map, MPIDIG_WIN(win, win_id)) == win)
-            e->f(win, e->arg);
-    }
+    return MPIDIU_map_lookup(MPIDI_global.win_map, MPIDIG_WIN(win, win_id)) == win;
 }
 
-static void each_window(void (*f) (MPIR_Win * win, void *arg), void *arg)
+static void each_window(void (*f) (void *object, void *arg), void *arg)
 {
-    const struct each e = { f, arg };
-
-    if (!MPIR_Win_mem.initialized)
-        return;
-    each_of_block(&e, MPIR_Win_mem.direct, MPIR_Win_mem.direct_size, MPIR_Win_mem.size);
-    for (int i = 0; MPIR_Win_mem.indirect && i < MPIR_Win_mem.indirect_size; i++)
-        each_of_block(&e, MPIR_Win_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Win_mem.size);
+    MPIDI_faultloc_each_object(&MPIR_Win_mem, HANDLE_NUM_INDICES, f, arg);
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
@@ -163,11 +147,14 @@ static void hold(struct held *h, MPIR_Win * win, int32_t target, bool exclusive)
 }
 
 /* With MPI_MODE_NOCHECK nobody is kept out. */
-static void add_held(MPIR_Win * win, void *arg)
+static void add_held(void *object, void *arg)
 {
+    MPIR_Win *win = object;
     struct held *h = arg;
     MPIDIG_win_target_t *t, *next;
 
+    if (!is_whole(win))
+        return;
     if (MPIDIG_WIN(win, sync).access_epoch_type == MPIDIG_EPOTYPE_LOCK_ALL &&
         !(MPIDIG_WIN(win, sync).assert_mode & MPI_MODE_NOCHECK))
         hold(h, win, FTREE_NONE, false);
@@ -204,11 +191,12 @@ static bool may_be_looked_at(MPIR_Win * win)
         epoch == MPIDIG_EPOTYPE_LOCK;
 }
 
-static void add_shared(MPIR_Win * win, void *arg)
+static void add_shared(void *object, void *arg)
 {
+    MPIR_Win *win = object;
     struct shared *s = arg;
 
-    if (!may_be_looked_at(win) || win->comm_ptr->local_size == 1)
+    if (!is_whole(win) || !may_be_looked_at(win) || win->comm_ptr->local_size == 1)
         return;
     if (s->n < s->most)
         s->comm[s->n] = win->comm_ptr;

@@ -18,6 +18,7 @@
  * it:
  *
  *     settings.c   the control variables
+ *     objects.c    all communicators, windows or requests of MPICH
  *     collectives.c  the last collective operation of each communicator
  *     rank.c       this rank: its board, its slot
  *     peer.c       whom a request is about
@@ -49,6 +50,13 @@ void MPIDI_faultloc_read_job_id(char *out, size_t room);
 
 /* Purpose: what this node is called; `name` has FAULTLOC_NAME_SIZE bytes, the rest are 0. */
 void MPIDI_faultloc_read_node_name(char *name);
+
+/* ---- objects.c ------------------------------------------------------------------------------- */
+
+/* Purpose: calls `f` for each object of the pool, freed ones among them.  `per_block`: how many are
+ * in a block that MPICH has added: HANDLE_NUM_INDICES, of requests REQUEST_NUM_INDICES. */
+void MPIDI_faultloc_each_object(const MPIR_Object_alloc_t * pool, int per_block,
+                                void (*f) (void *object, void *arg), void *arg);
 
 /* ---- collectives.c --------------------------------------------------------------------------- */
 
@@ -129,6 +137,10 @@ int32_t MPIDI_faultloc_rank_at(const void *peer);
 /* Purpose: the rank of the world that a send or receive is about; FTREE_NONE: not known, or any. */
 int32_t MPIDI_faultloc_peer(MPIR_Request * req);
 
+/* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
+ * collective's, the internal ones among them. */
+void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
+
 /* Purpose: true if that rank is given up. */
 bool MPIDI_faultloc_is_given_up(int32_t rank);
 
@@ -164,10 +176,6 @@ int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, i
  * stored or put there: of shared memory, and those of which it holds a lock.  Only those that have
  * other members, too.  Returns how many there are; the first `most` are in `comm`. */
 int MPIDI_faultloc_shared_windows(MPIR_Comm **comm, int most);
-
-/* Purpose: calls `f` for each request of the process that is pending and is a send, a receive or a
- * collective's, the internal ones among them. */
-void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
 /* ---- waits_comms.c --------------------------------------------------------------------------- */
 

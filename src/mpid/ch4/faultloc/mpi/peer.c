@@ -96,27 +96,26 @@ int32_t MPIDI_faultloc_peer(MPIR_Request * req)
 
 /* ---- all pending ones ------------------------------------------------------------------------ */
 
-static void each_in_block(char *objects, int n, int size, void (*f) (MPIR_Request *, void *),
-                          void *arg)
-{
-    for (int i = 0; i < n; i++) {
-        MPIR_Request *req = (MPIR_Request *) (void *) (objects + (size_t) i * (size_t) size);
+struct pending {
+    void (*f) (MPIR_Request * req, void *arg);
+    void *arg;
+};
 
-        if (MPIR_Object_get_ref(req) > 0 &&
-            (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV ||
-             req->kind == MPIR_REQUEST_KIND__COLL) && !MPIR_Request_is_complete(req))
-            f(req, arg);
-    }
+static void take_pending(void *object, void *arg)
+{
+    const struct pending *p = arg;
+    MPIR_Request *req = object;
+
+    if (MPIR_Object_get_ref(req) > 0 &&
+        (req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV ||
+         req->kind == MPIR_REQUEST_KIND__COLL) && !MPIR_Request_is_complete(req))
+        p->f(req, p->arg);
 }
 
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg)
 {
-    for (int i = 0; i < MPIDI_global.n_vcis; i++) {
-        MPIR_Object_alloc_t *pool = &MPIR_Request_mem[i];
+    struct pending p = { f, arg };
 
-        if (pool->initialized && pool->direct)
-            each_in_block(pool->direct, pool->direct_size, pool->size, f, arg);
-        for (int k = 0; pool->indirect && k < pool->indirect_size; k++)
-            each_in_block(pool->indirect[k], REQUEST_NUM_INDICES, pool->size, f, arg);
-    }
+    for (int i = 0; i < MPIDI_global.n_vcis; i++)
+        MPIDI_faultloc_each_object(&MPIR_Request_mem[i], REQUEST_NUM_INDICES, take_pending, &p);
 }

@@ -29,17 +29,16 @@ struct search {
     MPIR_Comm *comm[2];
 };
 
-static void search_block(struct search *s, char *objects, int n, int size)
+static void look_at(void *object, void *arg)
 {
-    for (int i = 0; i < n; i++) {
-        MPIR_Comm *comm = (MPIR_Comm *) (void *) (objects + (size_t) i * (size_t) size);
+    struct search *s = arg;
+    MPIR_Comm *comm = object;
 
-        if (MPIDI_faultloc_is_comm_of(comm, s->context, s->of_sends)) {
-            bool is_noted = MPIDI_faultloc_is_comm_noted(comm);
+    if (MPIDI_faultloc_is_comm_of(comm, s->context, s->of_sends)) {
+        bool is_noted = MPIDI_faultloc_is_comm_noted(comm);
 
-            s->comm[is_noted] = comm;
-            s->found[is_noted]++;
-        }
+        s->comm[is_noted] = comm;
+        s->found[is_noted]++;
     }
 }
 
@@ -47,11 +46,9 @@ MPIR_Comm *MPIDI_faultloc_find_comm(uint32_t context, bool of_sends)
 {
     struct search s = {.context = context,.of_sends = of_sends };
 
-    search_block(&s, (char *) MPIR_Comm_builtin, MPIR_COMM_N_BUILTIN, sizeof(MPIR_Comm));
-    if (MPIR_Comm_mem.initialized)
-        search_block(&s, MPIR_Comm_mem.direct, MPIR_Comm_mem.direct_size, MPIR_Comm_mem.size);
-    for (int i = 0; MPIR_Comm_mem.indirect && i < MPIR_Comm_mem.indirect_size; i++)
-        search_block(&s, MPIR_Comm_mem.indirect[i], HANDLE_NUM_INDICES, MPIR_Comm_mem.size);
+    for (int i = 0; i < MPIR_COMM_N_BUILTIN; i++)
+        look_at(&MPIR_Comm_builtin[i], &s);
+    MPIDI_faultloc_each_object(&MPIR_Comm_mem, HANDLE_NUM_INDICES, look_at, &s);
     if (s.found[true] > 0)
         return s.found[true] == 1 ? s.comm[true] : NULL;
     return s.found[false] == 1 ? s.comm[false] : NULL;

@@ -101,7 +101,7 @@ static void look_inside(struct waits_record *r, MPIR_Request * req)
     struct inside in = {.r = r,.comm = MPIDI_faultloc_collective_of(req, &number) };
     struct waits_request whole = r->request[r->requests - 1];
 
-    if (!in.comm || MPIDI_faultloc_page.slot.many_threads)
+    if (!in.comm || MPIDI_faultloc_has_many_threads())
         return;
     MPIDI_faultloc_each_pending(count_schedules, &in);
     if (in.schedules != 1)

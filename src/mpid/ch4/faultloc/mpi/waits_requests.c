@@ -103,5 +103,5 @@ void MPIDI_faultloc_describe_partitioned(struct waits_record *r, struct waits_re
     q->comm = MPIDI_faultloc_add_comm(r, req->comm, req->comm->recvcontext_id);
     q->peer = MPIDI_faultloc_world_rank(req->comm, peer);
     if (is_send && lacks_partitions(req))
-        q->peer = MPIDI_faultloc_page.slot.many_threads ? FTREE_NONE : MPIR_Process.rank;
+        q->peer = MPIDI_faultloc_has_many_threads() ? FTREE_NONE : MPIR_Process.rank;
 }
