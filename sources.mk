@@ -246,6 +246,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/io/writer.h \
     src/mpid/ch4/faultloc/mpi/parts.h \
     src/mpid/ch4/faultloc/mpi/place.h \
+    src/mpid/ch4/faultloc/mpi/waits_parts.h \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
