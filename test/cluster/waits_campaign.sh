@@ -21,12 +21,12 @@ deadlocks+=" win-test part-recv part-send part-missing first-of-two thread-joins
 mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
 mismatches+=" ibarrier-barrier freed-window"
 mismatches+=" reduce-allreduce-f08 reduce-allreduce-f90 reduce-allreduce-mpif"
-healthy="or-no-knot context-again late-send compute slow-link sleep-poll poll-turns worker-comes"
-healthy+=" store-comes put-comes thread-comes uneven"
+healthy="or-no-knot context-again late-send compute slow-link sleep-poll work-poll poll-turns"
+healthy+=" worker-comes store-comes put-comes thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% poll-both*} wrong-tag wrong-comm missing-send intercomm thread-joins"
 for_threads+=" bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier late-send"
-for_threads+=" thread-comes"
+for_threads+=" work-poll thread-comes"
 all_programs="alltoall halo pipeline master irregular"
 
 indent() { fold -s -w 74 <<<"$1" | sed 's/ *$//; s/^/                          /'; }
@@ -147,6 +147,12 @@ plan() {
         sleep-poll)
             draw 1 100
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
+        work-poll)
+            draw 0 100
+            local polls=$((DRAWN % 2 * DRAWN)) # ms
+            draw 20 150
+            local works=$((polls ? polls * 500 : DRAWN)) # us
+            ARGS+=(--poll-ms "$polls" --work-us "$works") DID="$works us after $polls ms" ;;
         thread-joins | thread-comes) [ "$n" -gt 1 ] || n=8 ;;
         uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;
         *-f08 | *-f90 | *-mpif)

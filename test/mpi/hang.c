@@ -8,7 +8,8 @@
  * until they need one of those.
  *
  * hang --kind K [--pattern P] [--after S] [--tail S] [--ranks R,... | --seed N] [--apart-ms M]
- *      [--late S] [--poll-ms M] [--threads N] [--limit S] [--pause-ms M] [--rest-us N]
+ *      [--late S] [--poll-ms M] [--work-us N] [--threads N] [--limit S] [--pause-ms M]
+ *      [--rest-us N]
  * hang --list
  *
  * --list      prints all kinds: name, class of the right verdict, how many ranks are its component,
@@ -21,7 +22,8 @@
  * --apart-ms  those who take part begin at random within so many milliseconds (500)
  * --late      how long a rank lets others wait in a kind that does not hang, in seconds (30 for
  *             late-send, 20 for compute, 5 for the others)
- * --poll-ms   other work between two polls (20)
+ * --poll-ms   other work between two polls (20); of work-poll for so long it only polls (0)
+ * --work-us   and works so long between, by turns (50)
  * --threads   each of the ranks that take part does it with so many threads at once (1)
  * --limit     whoever is still there after so many seconds is ended by SIGALRM (300)
  *
@@ -116,7 +118,8 @@ static void read_options(int argc, char **argv)
     take_order(tu_string(argc, argv, "--ranks", ""));
     hang.apart_ms = tu_number(argc, argv, "--apart-ms", 500);
     hang.late = tu_number(argc, argv, "--late", hang.kind->late);
-    hang.poll_ms = tu_number(argc, argv, "--poll-ms", 20);
+    hang.poll_ms = tu_number(argc, argv, "--poll-ms", hang.kind->run == work_poll ? 0 : 20);
+    hang.work_us = tu_number(argc, argv, "--work-us", 50);
     hang.threads = (int) tu_number(argc, argv, "--threads", hang.kind->threads ? 1 : 0);
     if (hang.threads < hang.kind->threads || hang.threads > MOST_THREADS ||
         (hang.threads > 1 && !hang.kind->threads))

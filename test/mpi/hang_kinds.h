@@ -41,7 +41,7 @@ static struct {
     const struct kind *kind;
     int order[MOST_RANKS];
     unsigned seed;
-    double apart_ms, late, poll_ms;
+    double apart_ms, late, poll_ms, work_us;
     int threads;
     atomic_int blocked;
     MPI_Comm x, y, group, inter, own[MOST_THREADS];
@@ -856,6 +856,29 @@ static void sleep_poll(int i)
     }
 }
 
+/* As sleep_poll(), in so small pieces that their turns may look like those of a loop that only asks,
+ * or so seldom that few turns have any. */
+static void work_poll(int i)
+{
+    MPI_Request r;
+    int x, done = 0, sent = 0;
+    double end = tu_now() + hang.late * (i == 0 ? 1 : 1.5);
+
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
+    blocks("MPI_Test");
+    while (!done || !sent) {
+        if (!sent && tu_now() > end) {
+            send_to(!i, tag(0), MPI_COMM_WORLD);
+            sent = 1;
+        }
+        for (double next = tu_now() + hang.poll_ms * 1e-3; !done && tu_now() < next;)
+            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        tu_compute(hang.work_us * 1e-6);
+    }
+}
+
 /* A asks in turn for messages of B, which are many, and of C; B needs A, and C is at work. */
 static void poll_turns(int i)
 {
@@ -1081,6 +1104,7 @@ static void thread_joins(int i)
  *  compute           A computes, and goes on
  *  slow-link         the messages are under way
  *  sleep-poll        A and B do other work between polls, and send when it is done
+ *  work-poll         the same, in pieces of less than 200 us, or after polls of up to 100 ms
  *  poll-turns        A asks in turn for messages of B, who waits for A, and of C, who computes
  *  worker-comes      as sleep-poll; a thread beside that knows no MPI does the work
  *  store-comes       A asks for a message of B, who waits for A, and looks at shared memory, where C
@@ -1138,6 +1162,7 @@ static const struct kind kinds[] = {
     {"compute", NULL, 0, 1, 0, 20, NULL, compute},
     {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},
     {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
+    {"work-poll", NULL, 0, 2, 1, 5, NULL, work_poll},
     {"poll-turns", NULL, 0, 3, 0, 5, NULL, poll_turns},
     {"worker-comes", NULL, 0, 2, 0, 5, NULL, worker_comes},
     {"store-comes", NULL, 0, 3, 0, 5, make_shared, store_comes},

@@ -118,7 +118,8 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/waits_polls.c \
     src/mpid/ch4/faultloc/mpi/waits_record.c \
     src/mpid/ch4/faultloc/mpi/waits_requests.c \
-    src/mpid/ch4/faultloc/mpi/waits_threads.c
+    src/mpid/ch4/faultloc/mpi/waits_threads.c \
+    src/mpid/ch4/faultloc/mpi/waits_work.c
 
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la

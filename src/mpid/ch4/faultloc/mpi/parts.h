@@ -216,8 +216,10 @@ void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait);
  * has asked in vain, answers then; if nobody does for a while this does as well as it can. */
 void MPIDI_faultloc_take_question(void);
 
-/* Purpose: answers, if the agent has asked. */
+/* Purpose: answers, if the agent has asked; the second one at the end of a call that asks in
+ * vain. */
 void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait);
+void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait);
 
 /* ---- transport.c ----------------------------------------------------------------------------- */
 

@@ -121,14 +121,14 @@ int MPIDI_faultloc_wait_probe(MPIR_Comm * comm, int offset, int source, int tag)
 
 void MPIDI_faultloc_polled(int for_all, MPIR_Request ** reqs, int n)
 {
-    MPIDI_faultloc_answer(&(struct MPIDI_faultloc_wait) {
-                          .mode = for_all ? WAITS_FOR_ALL : WAITS_FOR_ONE,.polls = true,.n = n,
-                          .reqs = reqs});
+    MPIDI_faultloc_answer_poll(&(struct MPIDI_faultloc_wait) {
+                               .mode = for_all ? WAITS_FOR_ALL : WAITS_FOR_ONE,.polls = true,
+                               .n = n,.reqs = reqs});
 }
 
 void MPIDI_faultloc_probed(MPIR_Comm * comm, int offset, int source, int tag)
 {
-    MPIDI_faultloc_answer(&(struct MPIDI_faultloc_wait) {
-                          .mode = WAITS_FOR_ALL,.polls = true,.comm = comm,.context_offset = offset,
-                          .source = source,.tag = tag});
+    MPIDI_faultloc_answer_poll(&(struct MPIDI_faultloc_wait) {
+                               .mode = WAITS_FOR_ALL,.polls = true,.comm = comm,
+                               .context_offset = offset,.source = source,.tag = tag});
 }

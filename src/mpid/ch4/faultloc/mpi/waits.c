@@ -104,6 +104,18 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     MPIDI_faultloc_forget_told();
 }
 
+/* As long as nothing succeeds, whether the agent has asked or not, its turns are measured. */
+void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait)
+{
+    struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
+
+    MPIDI_faultloc_answer(wait);
+    if (area && MPIDI_faultloc_turn_ends(MPIDI_faultloc_moment_of(wait), area->answered)) {
+        MPIDI_faultloc_asked = 1;
+        MPIDI_FAULTLOC_SET_NEWS();
+    }
+}
+
 static bool is_overdue(uint32_t asked)
 {
     return MPIDI_faultloc_has_many_threads() ?
@@ -115,6 +127,7 @@ void MPIDI_faultloc_take_question(void)
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     struct MPIDI_faultloc_wait nothing = {.mode = WAITS_FOR_NONE };
 
+    MPIDI_faultloc_turn_begins();
     if (!area || area->asked == area->answered)
         return;
     if (is_overdue(area->asked)) {

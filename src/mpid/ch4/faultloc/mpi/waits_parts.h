@@ -18,6 +18,7 @@
  *     waits_onesided.c    what a wait of one-sided communication is for, and locks
  *     waits_record.c      what one wait is for
  *     waits_messages.c    the messages with other ranks
+ *     waits_work.c        what a thread that polls does between its calls
  *     waits_threads.c     what each of many threads waits for
  *     waits_polls.c       what a thread that polls waits for
  *     waits.c             asked and answered
@@ -158,7 +159,21 @@ void MPIDI_faultloc_fill_posted(struct waits_page *page, const struct MPIDI_faul
 /* Purpose: the messages that this rank has sent to them last. */
 void MPIDI_faultloc_fill_sent(struct waits_page *page, const struct MPIDI_faultloc_wanted *with);
 
+/* ---- waits_work.c ---------------------------------------------------------------------------- */
+
+/* Purpose: the calling thread's call turns progress, and it returns in vain; `moment`: of
+ * MPIDI_faultloc_moment_of(); `answered`: the number of the last question that was answered.  True:
+ * it is the same moment as at the turn before. */
+void MPIDI_faultloc_turn_begins(void);
+bool MPIDI_faultloc_turn_ends(uint64_t moment, uint32_t answered);
+
+/* Purpose: true if the calling thread has done more than ask since the last answer. */
+bool MPIDI_faultloc_works_between(void);
+
 /* ---- waits_threads.c ------------------------------------------------------------------------- */
+
+/* Purpose: MPIDI_faultloc_moment() at the end of a call that asks in vain, as if it had returned. */
+uint64_t MPIDI_faultloc_moment_of(struct MPIDI_faultloc_wait *w);
 
 /* Purpose: how long the question has been open. */
 ftree_time MPIDI_faultloc_open_for(uint32_t asked);

@@ -7,32 +7,24 @@
 
 #include "faultloc/base/clock.h"
 
-#include <time.h>
-
 /*
  * A thread that polls may ask for several things in turn, and go on with any of them, so all that
  * its turns ask for is put together: it waits for one of them.  That is all of it once each was
  * seen twice.
  *
- * A thread that computes between its calls may come to the end of that, and then do what others
- * wait for: it is not certain that it waits.  The CPU time of its turns shows it, whoever else runs
- * on that CPU; that of a loop that does nothing but ask is the call's own.  Another thread of the
- * program, which calls nothing of MPI, may tell it to.  Where there may be several threads in MPI,
- * those that poll give way to each other instead (MPIDI_faultloc_give_way()).
+ * A thread that works between its calls may do what others wait for when it comes to the end of
+ * that, and another thread of the program, which calls nothing of MPI, may tell it to: then it is
+ * not certain that it waits.  Where there may be several threads in MPI, those that poll give way to
+ * each other instead (MPIDI_faultloc_give_way()).
  */
 
-/* CPU time of a turn, on average over so long: a call that asks in vain and a sleep after it take
- * some ten microseconds together. */
-#define WORK_NS (200 * 1000)
-#define TURNS_NS (5 * FTREE_MS)
+#define TURNS_NS (5 * FTREE_MS) /* so long its turns are looked at, at least */
 
 static struct {
     uint32_t asked;             /* the number of the question, */
     ftree_time begun;           /* when the thread first came by with it, */
     ftree_time since;           /* since when nothing has ended or begun, */
     uint64_t stamp;
-    ftree_time cpu;             /* the CPU time that the thread had used by then, */
-    uint32_t turns;             /* and its turns since */
     uint64_t switches;          /* of the threads that sleep */
     bool works;                 /* it may do more than wait */
     int polls;                  /* how many different ones */
@@ -41,18 +33,9 @@ static struct {
     struct waits_record record; /* of more than one: all of them */
 } measured;
 
-static ftree_time cpu_time(void)
-{
-    struct timespec t = { 0 };
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * (1000 * FTREE_MS) + t.tv_nsec;
-}
-
 static bool only_asks(void)
 {
-    return cpu_time() - measured.cpu <= measured.turns * (ftree_time) WORK_NS &&
-        MPIDI_faultloc_all_others_sleep(&measured.switches);
+    return !MPIDI_faultloc_works_between() && MPIDI_faultloc_all_others_sleep(&measured.switches);
 }
 
 static bool is_same_request(const struct waits_request *a, const struct waits_request *b)
@@ -146,12 +129,8 @@ bool MPIDI_faultloc_is_measured(const struct MPIDI_faultloc_wait *w, uint32_t as
     if (measured.asked != asked || measured.stamp != MPIDI_faultloc_stamp()) {
         measured.asked = asked;
         measured.since = now;
-        measured.cpu = cpu_time();
         measured.stamp = MPIDI_faultloc_stamp();
-        measured.turns = 0;
         measured.polls = 0;
-    } else {
-        measured.turns++;
     }
     note_poll(w);
     known = now - measured.since >= TURNS_NS && all_twice();

@@ -47,7 +47,8 @@ static struct {
     struct teller {
         pid_t thread;
         uint64_t poll;          /* what it asked for, if it polls, */
-        bool twice;             /* and that more than once, with nothing else between */
+        bool twice;             /* and that more than once, with nothing else between, */
+        bool works;             /* but it does more */
         struct waits_record record;
     } by[WAITS_THREADS_MAX];
 } told;
@@ -196,7 +197,7 @@ static int count_certain(void)
     int n = 0;
 
     for (int i = 0; i < told.n; i++)
-        n += !told.by[i].record.polls || told.by[i].twice;
+        n += !told.by[i].record.polls || (told.by[i].twice && !told.by[i].works);
     return n;
 }
 
@@ -223,6 +224,7 @@ static bool tell_poll(const struct MPIDI_faultloc_wait *w)
     told.varies |= t->poll && t->poll != poll;
     t->twice = t->poll == poll;
     t->poll = poll;
+    t->works = MPIDI_faultloc_works_between();
     return t->twice && !before;
 }
 
@@ -245,6 +247,12 @@ static bool others_sleep(void)
                                       sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
 }
 
+uint64_t MPIDI_faultloc_moment_of(struct MPIDI_faultloc_wait *w)
+{
+    identify(w);
+    return MPIDI_faultloc_moment() + end_of(w);
+}
+
 /* All is looked at when another thread that polls has told, and now and then: one that is about to
  * sleep, or to begin a call, runs for a while. */
 static bool all_have_told(struct MPIDI_faultloc_wait *wait)
@@ -252,8 +260,7 @@ static bool all_have_told(struct MPIDI_faultloc_wait *wait)
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
     ftree_time now = faultloc_now();
 
-    identify(wait);
-    forget_old(MPIDI_faultloc_moment() + end_of(wait));
+    forget_old(MPIDI_faultloc_moment_of(wait));
     if (!tell_poll(wait) && now < told.again)
         return false;
     told.again = now + AGAIN_NS;

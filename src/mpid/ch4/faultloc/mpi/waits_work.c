@@ -1,0 +1,83 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/waits_parts.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+/*
+ * A thread that polls may work between its calls, and do what others wait for when it comes to the
+ * end of that: it is not certain that it waits.  Its CPU time shows that, whoever else runs on that
+ * CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
+ * progress.  A loop that does nothing but ask uses the calls' own entry and exit there, less than a
+ * microsecond.  A sleep takes 7, and up to 20 where many programs share the CPU, but for an average
+ * over a few.
+ *
+ * All turns from one answer to the next are measured, for work may be rare.
+ */
+
+#define ASKS_NS 5000            /* a turn's own: so much is no work, */
+#define SLEEPS_NS 10000         /* and so much for falling asleep and waking up */
+
+/* Interrupts are charged to whoever runs. */
+#define CHANCE_NS (200 * 1000)
+#define CHANCE_SHARE 20         /* of all CPU time, the part of 1 in so many */
+
+static _Thread_local struct {
+    uint64_t moment;            /* nothing has ended or begun since */
+    uint32_t answered;          /* the number of the last question that was answered before */
+    ftree_time begun;           /* the CPU time when it began, */
+    long sleeps;                /* and how often the thread had fallen asleep */
+    ftree_time left;            /* the CPU time at the end of the last call; 0: in the next one */
+    ftree_time work;            /* the sum of what is no turn's own */
+} turns;
+
+static ftree_time cpu_time(void)
+{
+    struct timespec t = { 0 };
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * (1000 * FTREE_MS) + t.tv_nsec;
+}
+
+static long count_sleeps(void)
+{
+    struct rusage usage = { 0 };
+
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+}
+
+void MPIDI_faultloc_turn_begins(void)
+{
+    ftree_time used = turns.left ? cpu_time() - turns.left : 0;
+
+    if (used > ASKS_NS)
+        turns.work += used - ASKS_NS;
+    turns.left = 0;
+}
+
+bool MPIDI_faultloc_turn_ends(uint64_t moment, uint32_t answered)
+{
+    bool same = turns.moment == moment;
+
+    if (!same || turns.answered != answered) {
+        turns.moment = moment;
+        turns.answered = answered;
+        turns.work = 0;
+        turns.sleeps = count_sleeps();
+        turns.begun = cpu_time();
+    }
+    turns.left = cpu_time();
+    return same;
+}
+
+bool MPIDI_faultloc_works_between(void)
+{
+    ftree_time chance = CHANCE_NS + (cpu_time() - turns.begun) / CHANCE_SHARE;
+
+    return turns.work > chance + (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
+}
