@@ -9,15 +9,15 @@ set -euo pipefail
 
 usage() {
     cat <<EOF
-Usage: maint/build-stock.sh --prefix PREFIX [--from TREE] [--device ch4:ucx|ch4:ofi]
+Usage: maint/build-stock.sh --prefix PREFIX --like MPI [--from TREE]
 
-Builds stock MPICH $mpich_version with the options of the lean profile, for comparison, and installs
-it into PREFIX. This takes a few minutes; nothing is done if PREFIX has it already. The log is
-PREFIX.log.
+Builds stock MPICH $mpich_version with the configure options of another MPI (what its mpichversion
+says), for comparison, and installs it into PREFIX. This takes a few minutes; nothing is done if
+PREFIX has one already. The log is PREFIX.log.
 
   --prefix PREFIX  where to install; PREFIX-src and PREFIX-build are used, and removed at the end
+  --like MPI       the prefix of the MPI with which it will be compared
   --from TREE      where the MPICH source comes from (default: see maint/get-mpich.sh)
-  --device NAME    default: ch4:ucx
   --help           this text
 
 Environment: CC (default gcc). ccache is used if it is installed.
@@ -25,29 +25,33 @@ Exit code: 0 installed, 1 failed (the reason is in the log), 2 wrong arguments.
 EOF
 }
 
-prefix= from=() device=ch4:ucx
+prefix= from=() like=
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --prefix | --from | --device) [ $# -ge 2 ] || usage_error "$1 needs a value" ;;
+        --prefix | --from | --like) [ $# -ge 2 ] || usage_error "$1 needs a value" ;;
         *) usage_error "unknown argument $1" ;;
     esac
     case $1 in
         --prefix) prefix=$2 ;;
         --from) from=(--from "$2") ;;
-        --device) device=$2 ;;
+        --like) like=$2 ;;
     esac
     shift 2
 done
 [ -n "$prefix" ] || usage_error "--prefix is missing"
-case $device in ch4:ucx | ch4:ofi) ;; *) usage_error "--device $device: ch4:ucx or ch4:ofi" ;; esac
+[ -n "$like" ] || usage_error "--like is missing"
 [ ! -x "$prefix/bin/mpicc" ] || exit 0
 
 mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
 log=$prefix.log cc=${CC:-gcc}
 ! command -v ccache >/dev/null || cc="ccache $cc"
-mapfile -t flags < <("$top_srcdir/maint/build-mpich.sh" --print-lean-flags --device "$device")
+[ -x "$like/bin/mpichversion" ] || die "no $like/bin/mpichversion: --like names no MPICH"
+configured=$(LD_LIBRARY_PATH=$like/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    "$like/bin/mpichversion" -c | sed -n 's/^MPICH configure:[[:space:]]*//p')
+[ -n "$configured" ] || die "$like/bin/mpichversion does not say how its MPI was configured"
+mapfile -t flags < <(xargs -n1 printf '%s\n' <<<"$configured" | grep -v -e '^--prefix=' -e '^CC=')
 say "building stock MPICH for comparison (a few minutes; log: $log)"
 rm -rf "$prefix-src" "$prefix-build"
 "$top_srcdir/maint/get-mpich.sh" ${from[@]+"${from[@]}"} "$prefix-src" >"$log" 2>&1 ||

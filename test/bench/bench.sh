@@ -53,8 +53,8 @@ Options
   --show FILE         measure nothing; print the results that --json has written
   --mpi PREFIX        the MPI with FaultLoc (default: $FAULTLOC_MPI)
   --stock PREFIX      a stock MPICH 4.0.2 built with the same compiler and options (default:
-                      $FAULTLOC_STOCK_MPI; else maint/build-stock.sh builds one, lean, once, into
-                      FOLDER/stock, which takes a few minutes)
+                      $FAULTLOC_STOCK_MPI; else maint/build-stock.sh builds one, configured
+                      as the other is, once, into FOLDER/stock, which takes a few minutes)
   --work FOLDER       where to work (default: ./bench.work)
   --help              this text
 
@@ -121,7 +121,7 @@ find_builds() {
         die 1 "no $mpi/bin/mpicc: build and install the MPI with FaultLoc first"
     if [ -z "$stock" ]; then
         stock=$work/stock
-        "$top/maint/build-stock.sh" --prefix "$stock" --device "$(about "$mpi" Device)" || exit 1
+        "$top/maint/build-stock.sh" --prefix "$stock" --like "$mpi" || exit 1
     fi
     [ -x "$stock/bin/mpicc" ] ||
         die 1 "no $stock/bin/mpicc: name a stock MPICH; without --stock one is built"

@@ -403,7 +403,7 @@ if [ -n "$on" ]; then
     stock=$mpi
 elif [ -z "$stock" ]; then
     stock=$PWD/bench.work/stock
-    "$top/maint/build-stock.sh" --prefix "$stock" ${source:+--from "$source"} || exit 1
+    "$top/maint/build-stock.sh" --prefix "$stock" --like "$mpi" ${source:+--from "$source"} || exit 1
 fi
 for prefix in "$stock" "$mpi"; do
     [ -x "$prefix/bin/mpicc" ] && [ -x "$prefix/bin/mpiexec" ] ||
