@@ -116,6 +116,14 @@ START_TEST(tables_lie_apart)
 }
 END_TEST
 
+/* UCX's queues in shared memory begin at a page of their own: a rank's word of the call, which it
+ * writes at each call, has another place in its page, or the two wait for each other's stores. */
+START_TEST(the_word_of_the_call_is_not_where_pages_begin)
+{
+    ck_assert_uint_ge(offsetof(struct faultloc_slot, call), 256);
+}
+END_TEST
+
 static bool is_zero(const void *bytes, size_t len)
 {
     const char *p = bytes;
@@ -671,6 +679,7 @@ END_TEST
 SUITE("faultloc_board")
 {
     TEST_ROWS(tables_lie_apart, COUNT(shapes));
+    TEST(the_word_of_the_call_is_not_where_pages_begin);
     TEST(a_new_board_says_its_shape_and_nothing_else);
     TEST(another_process_opens_it);
     TEST(it_outlives_its_maker);

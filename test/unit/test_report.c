@@ -211,7 +211,7 @@ static const struct {
     const char *words;
 } set_rows[] = {
     {{2, 1, {{2, 3}}}, "ranks 2-3 (node h1) wait"},
-    {{1, 1, {{5, 5}}}, "rank 5 (node h1) is in a deadlock"},
+    {{1, 1, {{5, 5}}}, "rank 5 (node h1) waits for itself"},
     {{4, 1, {{1, 4}}}, "ranks 1-4 (on 3 nodes) wait"},
     {{3, 2, {{0, 1}, {7, 7}}}, "ranks 0-1, 7 (on 2 nodes) wait"},
     {{7, 2, {{0, 1}, {7, 7}}}, "ranks 0-1, 7, ... (on several nodes) wait"},
@@ -241,7 +241,7 @@ static const struct {
 } rule_rows[] = {
     {FTREE_CLASS_DEADLOCK, "deadlock/missing-partner", 1,
      "rank 5 (node h1) has called MPI_Finalize, and others wait for it"},
-    {FTREE_CLASS_DEADLOCK, "deadlock/cycle", 1, "rank 5 (node h1) is in a deadlock"},
+    {FTREE_CLASS_DEADLOCK, "deadlock/self", 1, "rank 5 (node h1) waits for itself"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/different", 1,
      "rank 5 (node h1) does not match the others in a collective"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/different", 2,

@@ -511,6 +511,7 @@ static const struct {
     const char *sign;
 } waits[] = {
     {RULES_WAITS_NONE, NULL},
+    {RULES_WAITS_SELF, "deadlock/self"},
     {RULES_WAITS_CYCLE, "deadlock/cycle"},
     {RULES_WAITS_KNOT, "deadlock/knot"},
     {RULES_WAITS_MISSING_PARTNER, "deadlock/missing-partner"},

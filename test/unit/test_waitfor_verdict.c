@@ -96,6 +96,11 @@ static void hint(struct ranks *r)
     cycle(r);
 }
 
+static void own_message(struct ranks *r)
+{
+    receive(r, 14, 14);
+}
+
 static const struct {
     void (*hang)(struct ranks *r);
     const char *sign;
@@ -104,6 +109,8 @@ static const struct {
     int lines; /* of evidence */
     const char *line; /* among them */
 } rows[] = {
+    {own_message, "deadlock/self", 14, 0, 990, 1,
+     "rank 14 (n3) in MPI_Recv(from 14, tag 7, MPI_COMM_WORLD)"},
     {cycle, "deadlock/cycle", 1, 2, 990, 2,
      "<- rank 14 (n3) in MPI_Recv(from 1, tag 7, MPI_COMM_WORLD)"},
     {cycle_of_16, "deadlock/cycle", 0, 16, 990, 8, "and 9 more ranks"},

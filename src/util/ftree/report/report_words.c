@@ -323,7 +323,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"user-code-hang", " hangs in user code", " hang in user code"},
         {"mpi-hang", " hangs in MPI", " hang in MPI"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
-        {"deadlock", " is in a deadlock", " wait for each other"},
+        {"deadlock", " waits for itself", " wait for each other"},
         {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",
          " have called MPI_Finalize, and others wait for them"},
         {"collective-mismatch", " does not match the others in a collective",

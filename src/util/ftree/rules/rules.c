@@ -26,7 +26,7 @@ static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
-static const char *const waits_values[] = {"none",   "cycle",    "knot", "missing-partner",
+static const char *const waits_values[] = {"none",   "self",      "cycle", "knot", "missing-partner",
                                            "behind", "different"};
 static const char *const outside_values[] = {"none", "burning", "blocked", "disk-sleep", "unknown"};
 static const char *const slowed_values[] = {"none",   "throttled", "bound", "preempted",

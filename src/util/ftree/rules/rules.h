@@ -58,8 +58,8 @@
  *   launcher        what the process manager has told: nothing, that a process of the suspect
  *                   ended, or that it has lost its own daemon there
  *   transport       reset: the netmod of another rank was reset by a rank of the suspect
- *   waits           of ranks that wait for each other: a cycle (all of them need all), a knot (some
- *                   need one of several), a rank that has called MPI_Finalize and that others wait
+ *   waits           of ranks that wait for each other: one that waits for itself alone (self), a
+ *                   cycle (all of them need all), a knot (some need one of several), a rank that has called MPI_Finalize and that others wait
  *                   for, in a message (missing-partner) or a collective (behind), or collectives
  *                   that do not match (different)
  *   outside         of ranks that all others wait for, and that seem to hang outside MPI, or in MPI
@@ -119,8 +119,9 @@ enum { /* none some-answer all-silent cut-off */
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
 enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
-enum { /* none cycle knot missing-partner behind different */
+enum { /* none self cycle knot missing-partner behind different */
     RULES_WAITS_NONE,
+    RULES_WAITS_SELF,
     RULES_WAITS_CYCLE,
     RULES_WAITS_KNOT,
     RULES_WAITS_MISSING_PARTNER,

@@ -93,6 +93,8 @@ static int sign_of_core(const struct waitfor_candidate *c, const struct waits_co
 {
     if (core->missing)
         return core->collective ? RULES_WAITS_BEHIND : RULES_WAITS_MISSING_PARTNER;
+    if (core->ranks == 1)
+        return RULES_WAITS_SELF;
     for (int32_t i = 0; i < core->ranks; i++)
         if (waits_for_one(waitfor_look_find(c, core->rank[i])->answer))
             return RULES_WAITS_KNOT;
