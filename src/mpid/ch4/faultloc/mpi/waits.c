@@ -104,7 +104,7 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     MPIDI_faultloc_forget_told();
 }
 
-/* As long as nothing succeeds, whether the agent has asked or not, its turns are measured. */
+/* Its turns are measured, also after the answer: the next question comes soon. */
 void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();

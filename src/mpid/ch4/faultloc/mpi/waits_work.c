@@ -5,6 +5,8 @@
 
 #include "faultloc/mpi/waits_parts.h"
 
+#include "faultloc/base/clock.h"
+
 #include <sys/resource.h>
 #include <time.h>
 
@@ -16,11 +18,15 @@
  * microsecond.  A sleep takes 7, and up to 20 where many programs share the CPU, but for an average
  * over a few.
  *
- * All turns from one answer to the next are measured, for work may be rare.
+ * All turns from one answer to the next are measured, for work may be rare.  The clock of CPU time
+ * takes ten times as long as that of the wall.  So it is asked where the wall's says that something
+ * may have been done, and now and then before: what the calls have used since then is less than the
+ * wall's time.
  */
 
 #define ASKS_NS 5000            /* a turn's own: so much is no work, */
 #define SLEEPS_NS 10000         /* and so much for falling asleep and waking up */
+#define AGAIN_NS 100000         /* between two looks at the CPU time */
 
 /* Interrupts are charged to whoever runs. */
 #define CHANCE_NS (200 * 1000)
@@ -31,7 +37,9 @@ static _Thread_local struct {
     uint32_t answered;          /* the number of the last question that was answered before */
     ftree_time begun;           /* the CPU time when it began, */
     long sleeps;                /* and how often the thread had fallen asleep */
-    ftree_time left;            /* the CPU time at the end of the last call; 0: in the next one */
+    ftree_time left;            /* when the last call ended; 0: in the next one */
+    ftree_time looked, cpu;     /* when the CPU time was looked at, and what it was */
+    bool pauses;                /* there was time for work in the turn before */
     ftree_time work;            /* the sum of what is no turn's own */
 } turns;
 
@@ -53,25 +61,35 @@ static long count_sleeps(void)
 
 void MPIDI_faultloc_turn_begins(void)
 {
-    ftree_time used = turns.left ? cpu_time() - turns.left : 0;
+    ftree_time used;
 
-    if (used > ASKS_NS)
-        turns.work += used - ASKS_NS;
+    if (!turns.left)
+        return;
+    turns.pauses = faultloc_now() - turns.left > ASKS_NS;
+    if (turns.pauses) {
+        used = cpu_time() - turns.cpu - (turns.left - turns.looked);
+        if (used > ASKS_NS)
+            turns.work += used - ASKS_NS;
+    }
     turns.left = 0;
 }
 
 bool MPIDI_faultloc_turn_ends(uint64_t moment, uint32_t answered)
 {
-    bool same = turns.moment == moment;
+    bool same = turns.moment == moment, anew = !same || turns.answered != answered;
 
-    if (!same || turns.answered != answered) {
+    turns.left = faultloc_now();
+    if (anew || turns.pauses || turns.left - turns.looked > AGAIN_NS) {
+        turns.cpu = cpu_time();
+        turns.looked = turns.left;
+    }
+    if (anew) {
         turns.moment = moment;
         turns.answered = answered;
-        turns.work = 0;
+        turns.begun = turns.cpu;
         turns.sleeps = count_sleeps();
-        turns.begun = cpu_time();
+        turns.work = 0;
     }
-    turns.left = cpu_time();
     return same;
 }
 
