@@ -26,7 +26,7 @@ healthy+=" worker-comes store-comes put-comes thread-comes uneven"
 all_kinds="$deadlocks $mismatches $healthy"
 for_threads="${deadlocks%% poll-both*} wrong-tag wrong-comm missing-send intercomm thread-joins"
 for_threads+=" bcast-roots reduce-allreduce skip-allreduce counts ibarrier-barrier late-send"
-for_threads+=" work-poll thread-comes"
+for_threads+=" thread-comes"
 all_programs="alltoall halo pipeline master irregular"
 
 indent() { fold -s -w 74 <<<"$1" | sed 's/ *$//; s/^/                          /'; }

@@ -1162,7 +1162,7 @@ static const struct kind kinds[] = {
     {"compute", NULL, 0, 1, 0, 20, NULL, compute},
     {"slow-link", NULL, 0, EVERYBODY, 0, 0, NULL, slow_link},
     {"sleep-poll", NULL, 0, 2, 0, 5, NULL, sleep_poll},
-    {"work-poll", NULL, 0, 2, 1, 5, NULL, work_poll},
+    {"work-poll", NULL, 0, 2, 0, 5, NULL, work_poll},
     {"poll-turns", NULL, 0, 3, 0, 5, NULL, poll_turns},
     {"worker-comes", NULL, 0, 2, 0, 5, NULL, worker_comes},
     {"store-comes", NULL, 0, 3, 0, 5, make_shared, store_comes},

@@ -104,13 +104,14 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     MPIDI_faultloc_forget_told();
 }
 
-/* Its turns are measured, also after the answer: the next question comes soon. */
+/* Its turns are measured, also after the answer: the next question comes soon.  Where there may be
+ * several threads, waiting for MPICH's lock would look like work. */
 void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
 
     MPIDI_faultloc_answer(wait);
-    if (area && MPIDI_faultloc_turn_ends(MPIDI_faultloc_moment_of(wait), area->answered)) {
+    if (area && !MPIDI_faultloc_has_many_threads() && MPIDI_faultloc_turn_ends(MPIDI_faultloc_moment_of(wait), area->answered)) {
         MPIDI_faultloc_asked = 1;
         MPIDI_FAULTLOC_SET_NEWS();
     }

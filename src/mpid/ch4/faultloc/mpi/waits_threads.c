@@ -47,8 +47,7 @@ static struct {
     struct teller {
         pid_t thread;
         uint64_t poll;          /* what it asked for, if it polls, */
-        bool twice;             /* and that more than once, with nothing else between, */
-        bool works;             /* but it does more */
+        bool twice;             /* and that more than once, with nothing else between */
         struct waits_record record;
     } by[WAITS_THREADS_MAX];
 } told;
@@ -197,7 +196,7 @@ static int count_certain(void)
     int n = 0;
 
     for (int i = 0; i < told.n; i++)
-        n += !told.by[i].record.polls || (told.by[i].twice && !told.by[i].works);
+        n += !told.by[i].record.polls || told.by[i].twice;
     return n;
 }
 
@@ -224,7 +223,6 @@ static bool tell_poll(const struct MPIDI_faultloc_wait *w)
     told.varies |= t->poll && t->poll != poll;
     t->twice = t->poll == poll;
     t->poll = poll;
-    t->works = MPIDI_faultloc_works_between();
     return t->twice && !before;
 }
 
