@@ -42,16 +42,16 @@ done
 [ -n "$prefix" ] || usage_error "--prefix is missing"
 [ -n "$like" ] || usage_error "--like is missing"
 [ ! -x "$prefix/bin/mpicc" ] || exit 0
-
-mkdir -p "$prefix"
-prefix=$(cd "$prefix" && pwd)
-log=$prefix.log cc=${CC:-gcc}
-! command -v ccache >/dev/null || cc="ccache $cc"
 [ -x "$like/bin/mpichversion" ] || die "no $like/bin/mpichversion: --like names no MPICH"
 configured=$(LD_LIBRARY_PATH=$like/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
     "$like/bin/mpichversion" -c | sed -n 's/^MPICH configure:[[:space:]]*//p')
 [ -n "$configured" ] || die "$like/bin/mpichversion does not say how its MPI was configured"
 mapfile -t flags < <(xargs -n1 printf '%s\n' <<<"$configured" | grep -v -e '^--prefix=' -e '^CC=')
+
+mkdir -p "$prefix"
+prefix=$(cd "$prefix" && pwd)
+log=$prefix.log cc=${CC:-gcc}
+! command -v ccache >/dev/null || cc="ccache $cc"
 say "building stock MPICH for comparison (a few minutes; log: $log)"
 rm -rf "$prefix-src" "$prefix-build"
 "$top_srcdir/maint/get-mpich.sh" ${from[@]+"${from[@]}"} "$prefix-src" >"$log" 2>&1 ||

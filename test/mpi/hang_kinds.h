@@ -835,8 +835,9 @@ static void slow_link(int i)
     free(data);
 }
 
-/* Both poll for the other's message, and send when their own work is done. */
-static void sleep_poll(int i)
+/* Both poll for the other's message, and send when their own work is done, a piece of which each
+ * does after a poll. */
+static void poll_and_work(int i, void (*piece)(MPI_Request *r, int *done))
 {
     MPI_Request r;
     int x, done = 0, sent = 0;
@@ -851,32 +852,37 @@ static void sleep_poll(int i)
         }
         if (!done)
             MPI_Test(&r, &done, MPI_STATUS_IGNORE);
-        tu_compute(hang.poll_ms * 2e-4);
-        rest_ms(hang.poll_ms * 0.8);
+        piece(&r, &done);
     }
 }
 
-/* As sleep_poll(), in so small pieces that their turns may look like those of a loop that only asks,
- * or so seldom that few turns have any. */
+static void sleep_a_piece(MPI_Request *r, int *done)
+{
+    (void) r;
+    (void) done;
+    tu_compute(hang.poll_ms * 2e-4);
+    rest_ms(hang.poll_ms * 0.8);
+}
+
+static void sleep_poll(int i)
+{
+    poll_and_work(i, sleep_a_piece);
+}
+
+static void work_a_piece(MPI_Request *r, int *done)
+{
+    double next = tu_now() + hang.poll_ms * 1e-3;
+
+    while (!*done && tu_now() < next)
+        MPI_Test(r, done, MPI_STATUS_IGNORE);
+    tu_compute(hang.work_us * 1e-6);
+}
+
+/* In so small pieces that their turns may look like those of a loop that only asks, or so seldom that
+ * few turns have any. */
 static void work_poll(int i)
 {
-    MPI_Request r;
-    int x, done = 0, sent = 0;
-    double end = tu_now() + hang.late * (i == 0 ? 1 : 1.5);
-
-    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
-    blocks("MPI_Test");
-    while (!done || !sent) {
-        if (!sent && tu_now() > end) {
-            send_to(!i, tag(0), MPI_COMM_WORLD);
-            sent = 1;
-        }
-        for (double next = tu_now() + hang.poll_ms * 1e-3; !done && tu_now() < next;)
-            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
-        tu_compute(hang.work_us * 1e-6);
-    }
+    poll_and_work(i, work_a_piece);
 }
 
 /* A asks in turn for messages of B, which are many, and of C; B needs A, and C is at work. */

@@ -59,9 +59,10 @@
  *                   ended, or that it has lost its own daemon there
  *   transport       reset: the netmod of another rank was reset by a rank of the suspect
  *   waits           of ranks that wait for each other: one that waits for itself alone (self), a
- *                   cycle (all of them need all), a knot (some need one of several), a rank that has called MPI_Finalize and that others wait
- *                   for, in a message (missing-partner) or a collective (behind), or collectives
- *                   that do not match (different)
+ *                   cycle (all of them need all), a knot (some need one of several), a rank that
+ *                   has called MPI_Finalize and that others wait for, in a message
+ *                   (missing-partner) or a collective (behind), or collectives that do not match
+ *                   (different)
  *   outside         of ranks that all others wait for, and that seem to hang outside MPI, or in MPI
  *                   without its progress: what they do there, as the kernel says
  *   in-mpi          these are in MPI

@@ -111,7 +111,7 @@ void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait)
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
 
     MPIDI_faultloc_answer(wait);
-    if (area && !MPIDI_faultloc_has_many_threads() && MPIDI_faultloc_turn_ends(MPIDI_faultloc_moment_of(wait), area->answered)) {
+    if (area && !MPIDI_faultloc_has_many_threads() && MPIDI_faultloc_turn_ends(area->answered)) {
         MPIDI_faultloc_asked = 1;
         MPIDI_FAULTLOC_SET_NEWS();
     }

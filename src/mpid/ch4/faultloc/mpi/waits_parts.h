@@ -161,19 +161,15 @@ void MPIDI_faultloc_fill_sent(struct waits_page *page, const struct MPIDI_faultl
 
 /* ---- waits_work.c ---------------------------------------------------------------------------- */
 
-/* Purpose: the calling thread's call turns progress, and it returns in vain; `moment`: of
- * MPIDI_faultloc_moment_of(); `answered`: the number of the last question that was answered.  True:
- * it is the same moment as at the turn before. */
+/* Purpose: the call turns progress, and it returns in vain; `answered`: the number of the last
+ * question that was answered.  True: nothing has ended or begun since the turn before. */
 void MPIDI_faultloc_turn_begins(void);
-bool MPIDI_faultloc_turn_ends(uint64_t moment, uint32_t answered);
+bool MPIDI_faultloc_turn_ends(uint32_t answered);
 
-/* Purpose: true if the calling thread has done more than ask since the last answer. */
+/* Purpose: true if the rank has done more than ask since the last answer. */
 bool MPIDI_faultloc_works_between(void);
 
 /* ---- waits_threads.c ------------------------------------------------------------------------- */
-
-/* Purpose: MPIDI_faultloc_moment() at the end of a call that asks in vain, as if it had returned. */
-uint64_t MPIDI_faultloc_moment_of(struct MPIDI_faultloc_wait *w);
 
 /* Purpose: how long the question has been open. */
 ftree_time MPIDI_faultloc_open_for(uint32_t asked);

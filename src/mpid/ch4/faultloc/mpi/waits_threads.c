@@ -245,12 +245,6 @@ static bool others_sleep(void)
                                       sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
 }
 
-uint64_t MPIDI_faultloc_moment_of(struct MPIDI_faultloc_wait *w)
-{
-    identify(w);
-    return MPIDI_faultloc_moment() + end_of(w);
-}
-
 /* All is looked at when another thread that polls has told, and now and then: one that is about to
  * sleep, or to begin a call, runs for a while. */
 static bool all_have_told(struct MPIDI_faultloc_wait *wait)
@@ -258,7 +252,8 @@ static bool all_have_told(struct MPIDI_faultloc_wait *wait)
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
     ftree_time now = faultloc_now();
 
-    forget_old(MPIDI_faultloc_moment_of(wait));
+    identify(wait);
+    forget_old(MPIDI_faultloc_moment() + end_of(wait));
     if (!tell_poll(wait) && now < told.again)
         return false;
     told.again = now + AGAIN_NS;

@@ -32,8 +32,8 @@
 #define CHANCE_NS (200 * 1000)
 #define CHANCE_SHARE 20         /* of all CPU time, the part of 1 in so many */
 
-static _Thread_local struct {
-    uint64_t moment;            /* nothing has ended or begun since */
+static struct {
+    uint64_t stamp;             /* nothing has ended or begun since */
     uint32_t answered;          /* the number of the last question that was answered before */
     ftree_time begun;           /* the CPU time when it began, */
     long sleeps;                /* and how often the thread had fallen asleep */
@@ -74,9 +74,10 @@ void MPIDI_faultloc_turn_begins(void)
     turns.left = 0;
 }
 
-bool MPIDI_faultloc_turn_ends(uint64_t moment, uint32_t answered)
+bool MPIDI_faultloc_turn_ends(uint32_t answered)
 {
-    bool same = turns.moment == moment, anew = !same || turns.answered != answered;
+    uint64_t stamp = MPIDI_faultloc_stamp();
+    bool same = turns.stamp == stamp, anew = !same || turns.answered != answered;
 
     turns.left = faultloc_now();
     if (anew || turns.pauses || turns.left - turns.looked > AGAIN_NS) {
@@ -84,7 +85,7 @@ bool MPIDI_faultloc_turn_ends(uint64_t moment, uint32_t answered)
         turns.looked = turns.left;
     }
     if (anew) {
-        turns.moment = moment;
+        turns.stamp = stamp;
         turns.answered = answered;
         turns.begun = turns.cpu;
         turns.sleeps = count_sleeps();
