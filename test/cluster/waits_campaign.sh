@@ -152,7 +152,9 @@ plan() {
             local polls=$((DRAWN % 2 * DRAWN)) # ms
             draw 20 150
             local works=$((polls ? polls * 500 : DRAWN)) # us
-            ARGS+=(--poll-ms "$polls" --work-us "$works") DID="$works us after $polls ms" ;;
+            ARGS+=(--poll-ms "$polls" --work-us "$works") DID="$works us after $polls ms"
+            draw 0 1
+            [ "$DRAWN" = 0 ] || ARGS+=(--threads 1) DID+=", MPI_THREAD_MULTIPLE" ;;
         thread-joins | thread-comes) [ "$n" -gt 1 ] || n=8 ;;
         uneven) PROGRAM=uneven TALKS=1 ARGS=("${ARGS[@]:2}" --seconds "$lasts") ;;
         *-f08 | *-f90 | *-mpif)

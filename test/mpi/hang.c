@@ -24,7 +24,8 @@
  *             late-send, 20 for compute, 5 for the others)
  * --poll-ms   other work between two polls (20); of work-poll for so long it only polls (0)
  * --work-us   and works so long between, by turns (50)
- * --threads   each of the ranks that take part does it with so many threads at once (1)
+ * --threads   each of the ranks that take part does it with so many threads at once, with
+ *             MPI_THREAD_MULTIPLE, be it one (without: one, with MPI_THREAD_FUNNELED)
  * --limit     whoever is still there after so many seconds is ended by SIGALRM (300)
  *
  * Standard output gets two kinds of lines before any rank blocks for ever:
@@ -175,7 +176,7 @@ static void run_kind(void)
 
 static int wants_threads(int argc, char **argv)
 {
-    return tu_number(argc, argv, "--threads", 1) > 1;
+    return tu_number(argc, argv, "--threads", 0) > 0;
 }
 
 int main(int argc, char **argv)

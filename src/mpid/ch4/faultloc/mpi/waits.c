@@ -40,6 +40,12 @@ static struct MPIDI_faultloc_wanted wanted_by(const struct faultloc_wait_area *a
     };
 }
 
+/* With MPI_THREAD_MULTIPLE, too, as long as no other thread waits in MPI. */
+static bool polls_alone(const struct MPIDI_faultloc_wait *wait)
+{
+    return wait->polls && MPIDI_faultloc_is_alone();
+}
+
 static void write_page(struct faultloc_wait_area *area, uint32_t asked,
                        const struct MPIDI_faultloc_wanted *with,
                        const struct MPIDI_faultloc_wait *wait)
@@ -48,11 +54,11 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked,
 
     begin_writing(area);
     page->records = 1;
-    if (MPIDI_faultloc_is_one_of_many()) {
+    if (polls_alone(wait)) {
+        MPIDI_faultloc_tell_polls(&page->record[0], wait);
+    } else if (MPIDI_faultloc_is_one_of_many()) {
         page->records = MPIDI_faultloc_copy_told(page);
         MPIDI_faultloc_spread_other_comms(page);
-    } else if (wait->polls && !MPIDI_faultloc_has_many_threads()) {
-        MPIDI_faultloc_tell_polls(&page->record[0], wait);
     } else {
         MPIDI_faultloc_fill_record(&page->record[0], wait);
     }
@@ -88,12 +94,12 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     bool open = area && asked != area->answered;
     struct MPIDI_faultloc_wanted with;
 
-    if (open && wait->polls && !MPIDI_faultloc_has_many_threads() &&
-        !MPIDI_faultloc_is_measured(wait, asked)) {
+    if (open && polls_alone(wait) && !MPIDI_faultloc_is_measured(wait, asked)) {
         unanswered = 0;         /* this loop does note its wait */
         return;
     }
-    if (open && MPIDI_faultloc_has_many_threads() && waits_for_threads(wait, asked))
+    if (open && MPIDI_faultloc_has_many_threads() && !polls_alone(wait) &&
+        waits_for_threads(wait, asked))
         return;
     MPIDI_faultloc_asked = 0;
     unanswered = 0;
@@ -104,14 +110,14 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     MPIDI_faultloc_forget_told();
 }
 
-/* Its turns are measured, also after the answer: the next question comes soon.  Where there may be
- * several threads, waiting for MPICH's lock would look like work. */
+/* Its turns are measured, also after the answer: the next question comes soon.  Of several threads
+ * in MPI, waiting for MPICH's lock would look like work. */
 void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
 
     MPIDI_faultloc_answer(wait);
-    if (area && !MPIDI_faultloc_has_many_threads() && MPIDI_faultloc_turn_ends(area->answered)) {
+    if (area && MPIDI_faultloc_is_alone() && MPIDI_faultloc_turn_ends(area->answered)) {
         MPIDI_faultloc_asked = 1;
         MPIDI_FAULTLOC_SET_NEWS();
     }

@@ -166,10 +166,15 @@ void MPIDI_faultloc_fill_sent(struct waits_page *page, const struct MPIDI_faultl
 void MPIDI_faultloc_turn_begins(void);
 bool MPIDI_faultloc_turn_ends(uint32_t answered);
 
-/* Purpose: true if the rank has done more than ask since the last answer. */
+/* Purpose: true if the calling thread has done more than ask since the last answer; false if
+ * another one has asked since, too. */
 bool MPIDI_faultloc_works_between(void);
 
 /* ---- waits_threads.c ------------------------------------------------------------------------- */
+
+/* Purpose: true as long as no other thread has waited, or asked in vain, in MPI, as far as is
+ * known.  To be called by one that asks in vain. */
+bool MPIDI_faultloc_is_alone(void);
 
 /* Purpose: how long the question has been open. */
 ftree_time MPIDI_faultloc_open_for(uint32_t asked);
@@ -180,8 +185,8 @@ ftree_time MPIDI_faultloc_open_for(uint32_t asked);
 bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time since);
 
 /* Purpose: a thread that polls lets those that have not told have the lock, for a while after the
- * question. */
-void MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since);
+ * question.  True: it has done so. */
+bool MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since);
 
 /* Purpose: the records of all threads that have told.  Returns how many. */
 int32_t MPIDI_faultloc_copy_told(struct waits_page *page);
@@ -197,7 +202,7 @@ bool MPIDI_faultloc_all_others_sleep(uint64_t *switches);
 
 /* Purpose: takes notice of a turn of a rank that polls.  True: it is known what the turns ask for,
  * or will not be. */
-bool MPIDI_faultloc_is_measured(const struct MPIDI_faultloc_wait *w, uint32_t asked);
+bool MPIDI_faultloc_is_measured(struct MPIDI_faultloc_wait *w, uint32_t asked);
 
 /* Purpose: the record of a rank that polls, once that is so. */
 void MPIDI_faultloc_tell_polls(struct waits_record *r, const struct MPIDI_faultloc_wait *w);

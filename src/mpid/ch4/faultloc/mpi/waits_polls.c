@@ -14,8 +14,8 @@
  *
  * A thread that works between its calls may do what others wait for when it comes to the end of
  * that, and another thread of the program, which calls nothing of MPI, may tell it to: then it is
- * not certain that it waits.  Where there may be several threads in MPI, those that poll give way to
- * each other instead (MPIDI_faultloc_give_way()).
+ * not certain that it waits.  One that wants MPICH's lock gets it first; once it waits in MPI, too,
+ * waits_threads.c tells of all of them.
  */
 
 #define TURNS_NS (5 * FTREE_MS) /* so long its turns are looked at, at least */
@@ -32,11 +32,6 @@ static struct {
     bool twice[WAITS_REQUESTS_MAX];
     struct waits_record record; /* of more than one: all of them */
 } measured;
-
-static bool only_asks(void)
-{
-    return !MPIDI_faultloc_works_between() && MPIDI_faultloc_all_others_sleep(&measured.switches);
-}
 
 static bool is_same_request(const struct waits_request *a, const struct waits_request *b)
 {
@@ -119,10 +114,10 @@ static bool all_twice(void)
     return true;
 }
 
-bool MPIDI_faultloc_is_measured(const struct MPIDI_faultloc_wait *w, uint32_t asked)
+bool MPIDI_faultloc_is_measured(struct MPIDI_faultloc_wait *w, uint32_t asked)
 {
     ftree_time now = faultloc_now();
-    bool known;
+    bool known, others;
 
     if (measured.asked != asked)
         measured.begun = now;
@@ -136,7 +131,10 @@ bool MPIDI_faultloc_is_measured(const struct MPIDI_faultloc_wait *w, uint32_t as
     known = now - measured.since >= TURNS_NS && all_twice();
     if (!known && now - measured.begun < FAULTLOC_PATIENT_NS)
         return false;
-    measured.works = !known || !only_asks();
+    others = !MPIDI_faultloc_all_others_sleep(&measured.switches);
+    if (others && MPIDI_faultloc_give_way(w, now - measured.begun))
+        return false;
+    measured.works = !known || others || MPIDI_faultloc_works_between();
     return true;
 }
 

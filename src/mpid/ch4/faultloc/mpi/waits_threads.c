@@ -74,6 +74,19 @@ void MPIDI_faultloc_begin_waits(void)
     ucx_thread = faultloc_proc_thread(NULL, getpid(), "async");
 }
 
+bool MPIDI_faultloc_is_alone(void)
+{
+    static pid_t first;
+    static bool others;
+
+    if (!MPIDI_faultloc_has_many_threads())
+        return true;
+    if (!first)
+        first = own_thread();
+    others |= waiting || progress_thread || first != own_thread();
+    return !others;
+}
+
 /* It only grows, but for calls that ask in vain. */
 uint64_t MPIDI_faultloc_moment(void)
 {
@@ -230,7 +243,8 @@ bool MPIDI_faultloc_all_others_sleep(uint64_t *switches)
 {
     const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
 
-    return faultloc_proc_others_sleep(NULL, getpid(), known, 3, NULL, 0, switches);
+    return faultloc_proc_others_sleep(NULL, getpid(), known, 3, &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                      sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), switches);
 }
 
 /* Those that have told, and those of MPICH and UCX, need not. */
@@ -308,10 +322,11 @@ bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time s
     return true;
 }
 
-void MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since)
+bool MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since)
 {
-    if (wait->polls && !told.runs && since <= RESTS_NS) {
-        told.rests = true;
-        MPIDI_faultloc_yield(wait);
-    }
+    if (!MPIDI_faultloc_has_many_threads() || !wait->polls || told.runs || since > RESTS_NS)
+        return false;
+    told.rests = true;
+    MPIDI_faultloc_yield(wait);
+    return true;
 }

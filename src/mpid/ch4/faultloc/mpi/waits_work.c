@@ -7,6 +7,7 @@
 
 #include "faultloc/base/clock.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -33,6 +34,7 @@
 #define CHANCE_SHARE 20         /* of all CPU time, the part of 1 in so many */
 
 static struct {
+    pthread_t thread;           /* whose turns they are */
     uint64_t stamp;             /* nothing has ended or begun since */
     uint32_t answered;          /* the number of the last question that was answered before */
     ftree_time begun;           /* the CPU time when it began, */
@@ -59,11 +61,16 @@ static long count_sleeps(void)
     return usage.ru_nvcsw;
 }
 
+static bool are_own(void)
+{
+    return pthread_equal(turns.thread, pthread_self());
+}
+
 void MPIDI_faultloc_turn_begins(void)
 {
     ftree_time used;
 
-    if (!turns.left)
+    if (!turns.left || !are_own())
         return;
     turns.pauses = faultloc_now() - turns.left > ASKS_NS;
     if (turns.pauses) {
@@ -77,7 +84,7 @@ void MPIDI_faultloc_turn_begins(void)
 bool MPIDI_faultloc_turn_ends(uint32_t answered)
 {
     uint64_t stamp = MPIDI_faultloc_stamp();
-    bool same = turns.stamp == stamp, anew = !same || turns.answered != answered;
+    bool same = turns.stamp == stamp && are_own(), anew = !same || turns.answered != answered;
 
     turns.left = faultloc_now();
     if (anew || turns.pauses || turns.left - turns.looked > AGAIN_NS) {
@@ -85,6 +92,7 @@ bool MPIDI_faultloc_turn_ends(uint32_t answered)
         turns.looked = turns.left;
     }
     if (anew) {
+        turns.thread = pthread_self();
         turns.stamp = stamp;
         turns.answered = answered;
         turns.begun = turns.cpu;
@@ -98,5 +106,6 @@ bool MPIDI_faultloc_works_between(void)
 {
     ftree_time chance = CHANCE_NS + (cpu_time() - turns.begun) / CHANCE_SHARE;
 
-    return turns.work > chance + (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
+    return are_own() &&
+        turns.work > chance + (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
 }
