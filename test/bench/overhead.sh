@@ -109,6 +109,7 @@ measure_overhead() {
     trap end_cluster EXIT
     "$cluster" up --name "$cluster_name" --hosts "$hosts" --quiet || die 1 "no cluster"
     start_healthy 0
+    wait_and_say "$seconds" # a rank takes more memory in its first seconds, off and on
     off=$(ranks_memory)
     end_healthy
     start_healthy 1

@@ -15,4 +15,4 @@ campaign=$(dirname "${BASH_SOURCE[0]}")/waits_campaign.sh
 "$campaign" --one-host --seed 1 \
     --kinds big-send-send,test-loop,missing-send,skip-allreduce,freed-window,context-again
 "$campaign" --one-host --seed 1 \
-    --kinds poll-both,sleep-poll,work-poll,poll-turns,worker-comes,store-comes,put-comes
+    --kinds rest-loop,poll-both,sleep-poll,work-poll,poll-turns,worker-comes,store-comes,put-comes

@@ -13,7 +13,7 @@ cluster=$here/cluster
 . "$here/lib/campaign.sh"
 . "$here/lib/watch.sh"
 
-deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop iprobe-loop"
+deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop rest-loop iprobe-loop"
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" poll-both or-knot wrong-tag wrong-comm old-message missing-send missing-near $missing"
 deadlocks+=" early-finalize intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw pscw-one"
@@ -144,6 +144,9 @@ plan() {
             SLOW=h$DRAWN DID="$SLOW, $rate"
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
         store-comes) [ "$hosts" = 1 ] || SKIP="its ranks share memory, so they are on one host" ;;
+        rest-loop)
+            draw 1 30
+            ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
         sleep-poll)
             draw 1 100
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;

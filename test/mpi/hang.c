@@ -22,7 +22,8 @@
  * --apart-ms  those who take part begin at random within so many milliseconds (500)
  * --late      how long a rank lets others wait in a kind that does not hang, in seconds (30 for
  *             late-send, 20 for compute, 5 for the others)
- * --poll-ms   other work between two polls (20); of work-poll for so long it only polls (0)
+ * --poll-ms   other work between two polls (20), of rest-loop a sleep; of work-poll for so long it
+ *             only polls (0)
  * --work-us   and works so long between, by turns (50)
  * --threads   each of the ranks that take part does it with so many threads at once, with
  *             MPI_THREAD_MULTIPLE, be it one (without: one, with MPI_THREAD_FUNNELED)

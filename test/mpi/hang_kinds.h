@@ -291,6 +291,19 @@ static void test_loop(int i)
         MPI_Test(&r, &done, MPI_STATUS_IGNORE);
 }
 
+static void rest_loop(int i)
+{
+    MPI_Request r;
+    int x, done = 0;
+
+    irecv_from(!i, tag(0), MPI_COMM_WORLD, &x, &r);
+    blocks("MPI_Test");
+    while (!done) {
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        rest_ms(hang.poll_ms);
+    }
+}
+
 static void iprobe_loop(int i)
 {
     int there = 0;
@@ -992,9 +1005,10 @@ static void store_comes(int i)
     }
 }
 
+/* The target need not be in an epoch. */
 static void put_comes(int i)
 {
-    int one = 1, known;
+    int one = 1, known, of_all = (int) hang.seed % 2;
     volatile int *word;
 
     if (i == 1) {
@@ -1002,14 +1016,20 @@ static void put_comes(int i)
         return;
     }
     MPI_Win_get_attr(hang.win, MPI_WIN_BASE, &word, &known);
-    MPI_Win_lock_all(0, hang.win);
+    if (of_all)
+        MPI_Win_lock_all(0, hang.win);
     if (i == 0)
         poll_until(word);
     if (i == 2) {
         tu_compute(hang.late);
+        if (!of_all)
+            MPI_Win_lock(MPI_LOCK_SHARED, of(0), 0, hang.win);
         MPI_Put(&one, 1, MPI_INT, of(0), 0, 1, MPI_INT, hang.win);
+        if (!of_all)
+            MPI_Win_unlock(of(0), hang.win);
     }
-    MPI_Win_unlock_all(hang.win);
+    if (of_all)
+        MPI_Win_unlock_all(hang.win);
 }
 
 /* All threads wait for the other rank's, but one, which computes and then sends to all of them. */
@@ -1065,6 +1085,7 @@ static void thread_joins(int i)
  *  waitall           A and B need all of their requests, one of which is for the other's message;
  *                    the rest come true, C's among them
  *  test-loop         as recv-recv; they ask, again and again, with a look at the clock
+ *  rest-loop         as test-loop, with a sleep in between
  *  iprobe-loop       as test-loop, with no request at all
  *  poll-both         as or-knot: A and B ask for a message of the other, and for any in a
  *                    communicator of their own
@@ -1115,7 +1136,8 @@ static void thread_joins(int i)
  *  worker-comes      as sleep-poll; a thread beside that knows no MPI does the work
  *  store-comes       A asks for a message of B, who waits for A, and looks at shared memory, where C
  *                    stores something when it has computed
- *  put-comes         the same, where C puts something into the memory of A's window
+ *  put-comes         the same, where C puts something into the memory of A's window; A is in an epoch,
+ *                    or not
  *  thread-joins      as recv-recv, by one thread of each; all others sleep until it ends
  *  thread-comes      one thread of each computes, and sends what all others wait for */
 static const struct kind kinds[] = {
@@ -1126,6 +1148,7 @@ static const struct kind kinds[] = {
     {"two-comms", "deadlock", 3, 3, 1, 0, make_two_comms, two_comms},
     {"waitall", "deadlock", 2, 3, 1, 0, NULL, waitall},
     {"test-loop", "deadlock", 2, 2, 1, 0, NULL, test_loop},
+    {"rest-loop", "deadlock", 2, 2, 1, 0, NULL, rest_loop},
     {"iprobe-loop", "deadlock", 2, 2, 1, 0, NULL, iprobe_loop},
     {"poll-both", "deadlock", 2, 2, 0, 0, make_group, poll_both},
     {"or-knot", "deadlock", 3, 3, 0, 0, make_group, or_knot},

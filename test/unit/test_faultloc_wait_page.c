@@ -203,6 +203,19 @@ START_TEST(who_stays_outside_mpi_will_not_answer)
 }
 END_TEST
 
+START_TEST(who_polls_may_sleep_in_between)
+{
+    make_board();
+    faultloc_board_slot(board, 1)->call = 3u << FAULTLOC_CALL_BITS;
+    faultloc_board_slot(board, 1)->polls = 2;
+    ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_PENDING);
+    ck_assert_int_eq(look_at(1199, 1), FTREE_WAITS_PENDING);
+    ck_assert_int_eq(look_at(1200, 1), FTREE_WAITS_UNABLE);
+    ck_assert_int_eq(look_at(1300, 2), FTREE_WAITS_PENDING); /* it has not polled since */
+    ck_assert_int_eq(look_at(1310, 2), FTREE_WAITS_UNABLE);
+}
+END_TEST
+
 /* A loop around MPI_Test is mostly seen between two calls. */
 START_TEST(who_comes_back_to_mpi_may_still_answer)
 {
@@ -391,6 +404,7 @@ SUITE("faultloc_wait_page")
     TEST(no_more_ranks_are_named_than_have_room);
     TEST(who_has_left_or_is_gone_is_not_asked);
     TEST_ROWS(who_stays_outside_mpi_will_not_answer, 2); /* with many threads, too */
+    TEST(who_polls_may_sleep_in_between);
     TEST(who_comes_back_to_mpi_may_still_answer);
     TEST(who_has_answered_may_be_outside_since);
     TEST(the_last_page_is_the_answer_to_all_later_looks);

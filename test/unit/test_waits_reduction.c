@@ -671,6 +671,39 @@ START_TEST(who_holds_a_lock_closes_a_cycle)
 }
 END_TEST
 
+/* Whom the waits end in of whom nothing is known, as "3(1) 4(1)": so many wait for them. */
+static const char *list_silent(struct story *s, int32_t most)
+{
+    static char list[64];
+    struct waits_end end[8];
+    struct waits *w = waiters_reduce(&s->k);
+    int32_t n = ftree_waits_silent(w, end, most);
+
+    list[0] = 0;
+    for (int32_t i = 0; i < n; i++)
+        sprintf(list + strlen(list), "%s%d(%d)", i > 0 ? " " : "", end[i].rank, end[i].count);
+    ftree_waits_destroy(w);
+    return list;
+}
+
+START_TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others)
+{
+    struct story s;
+
+    begin(&s, 4);
+    wait_for_lock(&s, 1, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    wait_for_lock(&s, 2, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    run(&s);
+    EXPECT_LINES(s.log, "");
+    ck_assert_str_eq(list_silent(&s, 8), "0(2) 3(2)");
+    ck_assert_str_eq(list_silent(&s, 1), ""); /* they are too many */
+    begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
+    s.record[0].request[0].peer = 3; /* who holds it waits for 3 */
+    run(&s);
+    ck_assert_str_eq(list_silent(&s, 8), "3(1)");
+}
+END_TEST
+
 START_TEST(all_who_hold_a_lock_must_give_it_back)
 {
     struct story s;
@@ -1055,6 +1088,7 @@ SUITE("waits_reduction")
     TEST(a_collective_that_all_have_begun_goes_on);
     TEST(a_rooted_collective_waits_for_its_root);
     TEST(who_holds_a_lock_closes_a_cycle);
+    TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others);
     TEST(all_who_hold_a_lock_must_give_it_back);
     TEST(a_lock_that_excludes_nobody_is_not_waited_for);
     TEST(a_target_that_waits_turns_its_progress);

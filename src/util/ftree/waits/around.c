@@ -188,10 +188,16 @@ static void count_members(const struct waits *w, const struct gate *g, const str
         }
 }
 
-static void count_gate(const struct waits *w, const struct gate *g, struct silent *s)
+static int32_t count_waiting(const struct waits *w, const struct gate *g)
 {
     int32_t node = w->graph.entries + (int32_t) (g - w->graph.gates.items);
-    int32_t by = w->graph.out_first[node + 1] - w->graph.out_first[node]; /* so many wait at it */
+
+    return w->graph.out_first[node + 1] - w->graph.out_first[node];
+}
+
+static void count_gate(const struct waits *w, const struct gate *g, struct silent *s)
+{
+    int32_t by = count_waiting(w, g);
     const struct waits_comm *c =
         g->type == TERM_ANY || g->type == TERM_ALL ? ftree_waits_comm(w, g->key) : NULL;
 
@@ -200,6 +206,20 @@ static void count_gate(const struct waits *w, const struct gate *g, struct silen
         count_silent(w, s, g->rank, by);
     if (c)
         count_members(w, g, c, by, s);
+}
+
+/* A lock that nobody holds of whom anything is known is held by one of the others, which are named if
+ * they are few. */
+static void count_holders(const struct waits *w, const struct gate *g, struct silent *s)
+{
+    int32_t at = 0, unknown = 0;
+
+    for (int32_t rank = 0; rank < w->ft->job->size && unknown <= s->most; rank++)
+        unknown += !is_known(w, rank, &at);
+    at = 0;
+    for (int32_t rank = 0; rank < w->ft->job->size && unknown <= s->most; rank++)
+        if (!is_known(w, rank, &at))
+            count_silent(w, s, rank, count_waiting(w, g));
 }
 
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most)
@@ -213,6 +233,9 @@ int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t
                 count_silent(w, &s, w->terms.items[i].rank, 1);
     FTREE_EACH(const struct gate, g, w->graph.gates)
         count_gate(w, g, &s);
+    for (int32_t i = 0; i < w->graph.gates.n && s.n == 0; i++)
+        if (ftree_waits_is_lock(w->graph.gates.items[i].key))
+            count_holders(w, &w->graph.gates.items[i], &s);
     return s.n;
 }
 

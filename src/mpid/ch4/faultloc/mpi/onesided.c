@@ -181,14 +181,16 @@ struct shared {
     int n, most;
 };
 
-/* Outside of an epoch of passive target communication nobody sees what others put without a call
- * that ends an epoch. */
+/* In an epoch of active target communication nobody sees what others put without a call that ends
+ * it. */
 static bool may_be_looked_at(MPIR_Win * win)
 {
-    int epoch = MPIDIG_WIN(win, sync).access_epoch_type;
+    int access = MPIDIG_WIN(win, sync).access_epoch_type;
 
-    return win->create_flavor == MPI_WIN_FLAVOR_SHARED || epoch == MPIDIG_EPOTYPE_LOCK_ALL ||
-        epoch == MPIDIG_EPOTYPE_LOCK;
+    return win->create_flavor == MPI_WIN_FLAVOR_SHARED || access == MPIDIG_EPOTYPE_LOCK_ALL ||
+        access == MPIDIG_EPOTYPE_LOCK || (access == MPIDIG_EPOTYPE_NONE &&
+                                          MPIDIG_WIN(win, sync).exposure_epoch_type ==
+                                          MPIDIG_EPOTYPE_NONE);
 }
 
 static void add_shared(void *object, void *arg)

@@ -235,7 +235,7 @@ void MPIDI_faultloc_fill_requests(struct waits_record *r, const struct MPIDI_fau
 {
     memset(r, 0, sizeof(*r));
     r->rank = MPIR_Process.rank;
-    r->call = MPIDI_faultloc_is_one_of_many() ? w->call :
+    r->call = MPIDI_faultloc_is_one_of_many() && w->thread ? w->call :
         (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
     r->mode = (uint8_t) w->mode;
     r->polls = w->polls;

@@ -16,8 +16,8 @@
  * end of that: it is not certain that it waits.  Its CPU time shows that, whoever else runs on that
  * CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
  * progress.  A loop that does nothing but ask uses the calls' own entry and exit there, less than a
- * microsecond.  A sleep takes 7, and up to 20 where many programs share the CPU, but for an average
- * over a few.
+ * microsecond.  A sleep takes 7, and 18 to 33 where many programs share the CPU, on the average; the
+ * longer it is, the less of the caches is left.
  *
  * All turns from one answer to the next are measured, for work may be rare.  The clock of CPU time
  * takes ten times as long as that of the wall.  So it is asked where the wall's says that something
@@ -26,7 +26,7 @@
  */
 
 #define ASKS_NS 5000            /* a turn's own: so much is no work, */
-#define SLEEPS_NS 10000         /* and so much for falling asleep and waking up */
+#define SLEEPS_NS 50000         /* and so much for falling asleep and waking up */
 #define AGAIN_NS 100000         /* between two looks at the CPU time */
 
 /* Interrupts are charged to whoever runs. */
@@ -68,15 +68,16 @@ static bool are_own(void)
 
 void MPIDI_faultloc_turn_begins(void)
 {
-    ftree_time used;
+    ftree_time used, asked;
 
     if (!turns.left || !are_own())
         return;
     turns.pauses = faultloc_now() - turns.left > ASKS_NS;
     if (turns.pauses) {
-        used = cpu_time() - turns.cpu - (turns.left - turns.looked);
-        if (used > ASKS_NS)
-            turns.work += used - ASKS_NS;
+        used = cpu_time() - turns.cpu;
+        asked = turns.left - turns.looked + ASKS_NS;    /* more than it was, if others ran */
+        if (used > asked)
+            turns.work += used - asked;
     }
     turns.left = 0;
 }

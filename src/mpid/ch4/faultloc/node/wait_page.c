@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define OUTSIDE_NS (10 * FTREE_MS) /* a loop that polls is back in MPI by then */
+#define OUTSIDE_NS (10 * FTREE_MS) /* a rank is back in MPI by then if it has much to do there, */
+#define POLLS_NS (200 * FTREE_MS)  /* and if it polls, and sleeps in between, perhaps late */
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
@@ -92,6 +93,7 @@ static void ask(struct faultloc_wait_page *w, ftree_time now, int32_t i, uint32_
 {
     struct faultloc_wait_area *area = faultloc_board_wait_area(w->watch->board, i);
     struct faultloc_slot *slot = faultloc_board_slot(w->watch->board, i);
+    uint64_t polls = __atomic_load_n(&slot->polls, __ATOMIC_RELAXED);
 
     area->with_n = n < 0 ? 0 : n < WAITS_PEERS_MAX ? n : WAITS_PEERS_MAX;
     if (area->with_n > 0)
@@ -100,6 +102,8 @@ static void ask(struct faultloc_wait_page *w, ftree_time now, int32_t i, uint32_
         .look = look,
         .number = next_number(area),
         .call = __atomic_load_n(&slot->call, __ATOMIC_RELAXED),
+        .polls = polls,
+        .patience = polls == w->asked[i].polls ? OUTSIDE_NS : POLLS_NS,
         .at = now};
     area->asked = w->asked[i].number; /* after what it is about */
     __atomic_store_n(&slot->news, 1, __ATOMIC_RELEASE);
@@ -158,7 +162,7 @@ static bool stays_outside(const struct faultloc_wait_page *w, ftree_time now, in
     uint64_t call = __atomic_load_n(&slot->call, __ATOMIC_RELAXED);
 
     return (call & FAULTLOC_CALL_MASK) == 0 && call == w->asked[i].call &&
-           now >= w->asked[i].at + OUTSIDE_NS;
+           now >= w->asked[i].at + w->asked[i].patience;
 }
 
 static int32_t rank_of(const struct faultloc_wait_page *w, int32_t i)
