@@ -17,7 +17,7 @@
  * CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
  * progress.  A loop that does nothing but ask uses the calls' own entry and exit there, less than a
  * microsecond.  A sleep takes 7, and 18 to 33 where many programs share the CPU, on the average; the
- * longer it is, the less of the caches is left.
+ * longer it is, the less of the caches is left.  What is beyond 50 is no more than 4 % in sum.
  *
  * All turns from one answer to the next are measured, for work may be rare.  The clock of CPU time
  * takes ten times as long as that of the wall.  So it is asked where the wall's says that something
@@ -37,10 +37,10 @@ static struct {
     pthread_t thread;           /* whose turns they are */
     uint64_t stamp;             /* nothing has ended or begun since */
     uint32_t answered;          /* the number of the last question that was answered before */
-    ftree_time begun;           /* the CPU time when it began, */
-    long sleeps;                /* and how often the thread had fallen asleep */
+    ftree_time begun;           /* the CPU time when it began */
     ftree_time left;            /* when the last call ended; 0: in the next one */
-    ftree_time looked, cpu;     /* when the CPU time was looked at, and what it was */
+    ftree_time looked, cpu;     /* when the CPU time was looked at, what it was, */
+    long sleeps;                /* and how often the thread had fallen asleep */
     bool pauses;                /* there was time for work in the turn before */
     ftree_time work;            /* the sum of what is no turn's own */
 } turns;
@@ -75,7 +75,8 @@ void MPIDI_faultloc_turn_begins(void)
     turns.pauses = faultloc_now() - turns.left > ASKS_NS;
     if (turns.pauses) {
         used = cpu_time() - turns.cpu;
-        asked = turns.left - turns.looked + ASKS_NS;    /* more than it was, if others ran */
+        asked = turns.left - turns.looked + ASKS_NS +   /* more than it was, if others ran */
+            (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
         if (used > asked)
             turns.work += used - asked;
     }
@@ -90,6 +91,7 @@ bool MPIDI_faultloc_turn_ends(uint32_t answered)
     turns.left = faultloc_now();
     if (anew || turns.pauses || turns.left - turns.looked > AGAIN_NS) {
         turns.cpu = cpu_time();
+        turns.sleeps = count_sleeps();
         turns.looked = turns.left;
     }
     if (anew) {
@@ -97,7 +99,6 @@ bool MPIDI_faultloc_turn_ends(uint32_t answered)
         turns.stamp = stamp;
         turns.answered = answered;
         turns.begun = turns.cpu;
-        turns.sleeps = count_sleeps();
         turns.work = 0;
     }
     return same;
@@ -107,6 +108,5 @@ bool MPIDI_faultloc_works_between(void)
 {
     ftree_time chance = CHANCE_NS + (cpu_time() - turns.begun) / CHANCE_SHARE;
 
-    return are_own() &&
-        turns.work > chance + (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
+    return are_own() && turns.work > chance;
 }
