@@ -16,8 +16,8 @@
  * end of that: it is not certain that it waits.  Its CPU time shows that, whoever else runs on that
  * CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
  * progress.  A loop that does nothing but ask uses the calls' own entry and exit there, less than a
- * microsecond.  A sleep takes 7, and 18 to 33 where many programs share the CPU, on the average; the
- * longer it is, the less of the caches is left.  What is beyond 50 is no more than 4 % in sum.
+ * microsecond.  A sleep takes 7, and 18 to 33 where many programs share the CPU, on the average;
+ * the longer it is, the less of the caches is left.  What is beyond 50 is at most 4 % in sum.
  *
  * All turns from one answer to the next are measured, for work may be rare.  The clock of CPU time
  * takes ten times as long as that of the wall.  So it is asked where the wall's says that something
