@@ -17,7 +17,8 @@
  * CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
  * progress.  A loop that does nothing but ask uses the calls' own entry and exit there, less than a
  * microsecond.  A sleep takes 7, and 18 to 33 where many programs share the CPU, on the average;
- * the longer it is, the less of the caches is left.  What is beyond 50 is at most 4 % in sum.
+ * the longer it is, the less of the caches is left, and some have an interrupt's besides.  So turns
+ * make up for each other, but not for those that come later (CUSUM: Page, Biometrika 41, 1954).
  *
  * All turns from one answer to the next are measured, for work may be rare.  The clock of CPU time
  * takes ten times as long as that of the wall.  So it is asked where the wall's says that something
@@ -42,7 +43,8 @@ static struct {
     ftree_time looked, cpu;     /* when the CPU time was looked at, what it was, */
     long sleeps;                /* and how often the thread had fallen asleep */
     bool pauses;                /* there was time for work in the turn before */
-    ftree_time work;            /* the sum of what is no turn's own */
+    ftree_time sum;             /* of what is beyond a turn's own, less what others lack to that */
+    ftree_time work;            /* the most that it was */
 } turns;
 
 static ftree_time cpu_time(void)
@@ -68,17 +70,19 @@ static bool are_own(void)
 
 void MPIDI_faultloc_turn_begins(void)
 {
-    ftree_time used, asked;
+    ftree_time used, asked, own;
 
     if (!turns.left || !are_own())
         return;
     turns.pauses = faultloc_now() - turns.left > ASKS_NS;
     if (turns.pauses) {
         used = cpu_time() - turns.cpu;
-        asked = turns.left - turns.looked + ASKS_NS +   /* more than it was, if others ran */
-            (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
-        if (used > asked)
-            turns.work += used - asked;
+        asked = turns.left - turns.looked;      /* more than it was, if others ran */
+        own = ASKS_NS + (count_sleeps() - turns.sleeps) * (ftree_time) SLEEPS_NS;
+        turns.sum += used > asked ? used - asked : 0;
+        turns.sum = turns.sum > own ? turns.sum - own : 0;
+        if (turns.work < turns.sum)
+            turns.work = turns.sum;
     }
     turns.left = 0;
 }
@@ -99,7 +103,7 @@ bool MPIDI_faultloc_turn_ends(uint32_t answered)
         turns.stamp = stamp;
         turns.answered = answered;
         turns.begun = turns.cpu;
-        turns.work = 0;
+        turns.sum = turns.work = 0;
     }
     return same;
 }
