@@ -30,8 +30,8 @@
 #define SLEEPS_NS 50000         /* and so much for falling asleep and waking up */
 #define AGAIN_NS 100000         /* between two looks at the CPU time */
 
-/* Interrupts are charged to whoever runs. */
-#define CHANCE_NS (200 * 1000)
+/* Interrupts are charged to whoever runs, and one that delivers many packets takes long. */
+#define CHANCE_NS (1000 * 1000)
 #define CHANCE_SHARE 20         /* of all CPU time, the part of 1 in so many */
 
 static struct {
