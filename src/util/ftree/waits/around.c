@@ -208,18 +208,21 @@ static void count_gate(const struct waits *w, const struct gate *g, struct silen
         count_members(w, g, c, by, s);
 }
 
-/* A lock that nobody holds of whom anything is known is held by one of the others, which are named if
- * they are few. */
-static void count_holders(const struct waits *w, const struct gate *g, struct silent *s)
+/* A lock that nobody holds of whom anything is known is held by one of the others, which are named
+ * if they are few. */
+static void count_holders(const struct waits *w, struct silent *s)
 {
-    int32_t at = 0, unknown = 0;
+    int32_t at = 0, unknown = 0, by = 0;
 
-    for (int32_t rank = 0; rank < w->ft->job->size && unknown <= s->most; rank++)
+    FTREE_EACH(const struct gate, g, w->graph.gates)
+        if (ftree_waits_is_lock(g->key) && by < count_waiting(w, g))
+            by = count_waiting(w, g);
+    for (int32_t rank = 0; rank < w->ft->job->size && by > 0 && unknown <= s->most; rank++)
         unknown += !is_known(w, rank, &at);
     at = 0;
-    for (int32_t rank = 0; rank < w->ft->job->size && unknown <= s->most; rank++)
+    for (int32_t rank = 0; rank < w->ft->job->size && by > 0 && unknown <= s->most; rank++)
         if (!is_known(w, rank, &at))
-            count_silent(w, s, rank, count_waiting(w, g));
+            count_silent(w, s, rank, by);
 }
 
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most)
@@ -233,9 +236,8 @@ int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t
                 count_silent(w, &s, w->terms.items[i].rank, 1);
     FTREE_EACH(const struct gate, g, w->graph.gates)
         count_gate(w, g, &s);
-    for (int32_t i = 0; i < w->graph.gates.n && s.n == 0; i++)
-        if (ftree_waits_is_lock(w->graph.gates.items[i].key))
-            count_holders(w, &w->graph.gates.items[i], &s);
+    if (s.n == 0)
+        count_holders(w, &s);
     return s.n;
 }
 

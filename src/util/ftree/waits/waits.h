@@ -87,7 +87,8 @@ enum waits_kind {
  * under way.
  *
  * WAITS_STORE: of a rank that polls, and has a window of shared memory, or another one without an
- * epoch of active target communication.  It may look there between its calls for what any member stores or puts, and nobody counts that.
+ * epoch of active target communication.  It may look there between its calls for what any member
+ * stores or puts, and nobody counts that.
  *
  * WAITS_TARGET: one-sided operations at a peer, which must turn its progress, as it does while it
  * waits itself.  The lock of a window, if that is what it waits for, is a request besides.

@@ -231,6 +231,7 @@ static enum waits_state state_of(const struct waits_record *r)
     }
 }
 
+/* A thread that polls alone in MPI has not been identified: the slot's call is its own. */
 void MPIDI_faultloc_fill_requests(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     memset(r, 0, sizeof(*r));

@@ -239,12 +239,18 @@ static bool tell_poll(const struct MPIDI_faultloc_wait *w)
     return t->twice && !before;
 }
 
+/* One that sleeps until it gets MPICH's lock does not sleep until another thread wakes it. */
+static bool all_but_these_sleep(const pid_t *known, int n, uint64_t *switches)
+{
+    return faultloc_proc_others_sleep(NULL, getpid(), known, n, &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
+                                      sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), switches);
+}
+
 bool MPIDI_faultloc_all_others_sleep(uint64_t *switches)
 {
     const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
 
-    return faultloc_proc_others_sleep(NULL, getpid(), known, 3, &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
-                                      sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), switches);
+    return all_but_these_sleep(known, 3, switches);
 }
 
 /* Those that have told, and those of MPICH and UCX, need not. */
@@ -254,9 +260,7 @@ static bool others_sleep(void)
 
     for (int i = 0; i < told.n; i++)
         known[2 + i] = told.by[i].thread;
-    return faultloc_proc_others_sleep(NULL, getpid(), known, told.n + 2,
-                                      &MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX,
-                                      sizeof(MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX), &told.switches);
+    return all_but_these_sleep(known, told.n + 2, &told.switches);
 }
 
 /* All is looked at when another thread that polls has told, and now and then: one that is about to

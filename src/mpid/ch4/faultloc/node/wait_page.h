@@ -34,8 +34,8 @@ struct faultloc_wait_page {
  * is w->page where it is READY.  Of more than WAITS_PEERS_MAX ranks in `with` the first are asked
  * about.  The page that a rank wrote when it called MPI_Finalize, where it did, is the answer to
  * all later looks.  UNABLE: the rank has left or is gone, or has been outside MPI for 10 ms since
- * it was asked (a loop around MPI_Test leaves MPI all the time), or for 200 ms if it has polled since
- * the question before (such loops may sleep), or what it wrote is no page. */
+ * it was asked (a loop around MPI_Test leaves MPI all the time), or for 200 ms if it has polled
+ * since the question before (such loops may sleep), or what it wrote is no page. */
 enum ftree_waits_look faultloc_wait_page_look(struct faultloc_wait_page *w, ftree_time now,
                                               int32_t i, uint32_t look, const int32_t *with,
                                               int32_t n, const struct waits_page **page);
