@@ -10,7 +10,7 @@ set -euo pipefail
 usage() {
     cat <<EOF
 Usage: maint/build-mpich.sh [OPTION]... [-- MPICH-CONFIGURE-OPTION...]
-       maint/build-mpich.sh --print-lean-flags [--device DEVICE]
+       maint/build-mpich.sh --print-lean-flags
 
 Builds MPICH with FaultLoc in six steps. A step runs only if it has something to do:
   1. get the MPICH source                DIR/mpich        (maint/get-mpich.sh)
@@ -29,7 +29,6 @@ from the environment. ccache is used if it is installed; the result does not dep
   --jobs N                 parallel jobs, unless a calling make decides
   --apply-options OPTIONS  options for maint/apply.sh
   --until STEP             stop after step 1 to 6
-  --device ch4:ucx|ch4:ofi for --print-lean-flags (default: ch4:ucx)
   --print-lean-flags       print MPICH's configure options of the lean profile, one per line
   --help                   this text
 
@@ -42,17 +41,10 @@ prefix_of() {
     pkg-config --variable=prefix "$1" 2>/dev/null || echo /usr
 }
 
-device_flags() {
-    echo "--with-device=$device"
-    case $device in
-        *ofi*) echo "--with-libfabric=$(prefix_of libfabric)" ;;
-        *) echo "--with-ucx=$(prefix_of ucx)" ;;
-    esac
-    echo "--with-hwloc-prefix=$(prefix_of hwloc)"
-}
-
 lean_flags() {
-    device_flags
+    echo "--with-device=ch4:ucx"
+    echo "--with-ucx=$(prefix_of ucx)"
+    echo "--with-hwloc-prefix=$(prefix_of hwloc)"
     printf -- '--%s\n' disable-fortran disable-cxx disable-romio disable-static \
         with-datatype-engine=dataloop
 }
@@ -249,7 +241,7 @@ stage() {
     set_key staged yes
 }
 
-builddir=. prefix=/usr/local from= jobs= apply_options= until=6 device=ch4:ucx print=no flags=()
+builddir=. prefix=/usr/local from= jobs= apply_options= until=6 print=no flags=()
 # About how many lines the logs have that say how far it is (the lean profile; measured).
 configure_total=1240 make_total=895
 case ${1:-} in
@@ -267,7 +259,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --print-lean-flags) print=yes ;;
-        --builddir | --prefix | --from | --jobs | --until | --device)
+        --builddir | --prefix | --from | --jobs | --until)
             [ $# -ge 2 ] || usage_error "$1 needs a value"
             printf -v "${1#--}" '%s' "$2"
             shift ;;
