@@ -267,6 +267,24 @@ START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
 }
 END_TEST
 
+/* By the time that ten times such a stay has passed no sample is left of the time before it; what was
+ * improbable then still is. */
+START_TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end)
+{
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.what = FTREE_OUTSIDE_RUNS;
+    story.longest = story.of_any = 120 * SECOND;
+    world_run(w, 1195 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert(world_run_until_reports(w, 1, 100 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/burns-cpu");
+    ck_assert_uint_ge(w->reported_at[0] - began + STEP, 1200 * SECOND);
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail, "S_out <= "));
+}
+END_TEST
+
 /* What any rank has shown says when the job may be ended. */
 START_TEST(the_job_goes_on_for_ten_times_the_longest_stay)
 {
@@ -536,6 +554,7 @@ SUITE("hang_story")
     TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
+    TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
     TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);

@@ -55,11 +55,13 @@ struct waitfor_hang {
     ftree_time next, pause;
     bool sweeping;
     struct hang_sweeps sweeps;
-    struct hang_result result;
     struct hang_history history;
-    ftree_time stay; /* outside MPI, the shortest of all ranks that are there now, */
-    ftree_time longest; /* and the longest of any before */
-    int32_t before; /* samples that are known of the time before that stay */
+    bool is_improbable; /* a healthy job hardly ever shows the like: of the last test */
+    uint64_t progress; /* calls that all ranks had ended by then */
+    struct hang_result result; /* of it; */
+    ftree_time longest; /* stay outside MPI of any rank before, */
+    int32_t before; /* and samples that are known of the time before the present one */
+    ftree_time stay; /* outside MPI, the shortest of all ranks that are there now */
 };
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
@@ -575,27 +577,38 @@ static int32_t count_known(const int32_t *sample, int32_t n)
 }
 
 /* Time before an instant that some node does not know counts for nobody. */
-static void note_stay(const struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
-                      const int32_t *sample, int32_t n)
+static ftree_time stay_of(const struct ftree *ft, const struct hang_answer *a,
+                          const int32_t *sample, int32_t n)
 {
     int32_t since = n;
+    ftree_time stay;
 
     while (since > 0 && sample[since - 1] != HANG_UNKNOWN)
         since--;
-    h->stay = a->stays.n > 0 ? (ftree_time) (n - since) * ft->cfg.sample : 0;
-    h->longest = ftree_max(a->longest, LEAST_STAY);
+    stay = a->stays.n > 0 ? (ftree_time) (n - since) * ft->cfg.sample : 0;
     FTREE_EACH(const struct ftree_stay, s, a->stays)
-        h->stay = ftree_min(h->stay, s->stay);
-    h->before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
+        stay = ftree_min(stay, s->stay);
+    return stay;
 }
 
 /* By either of two tests a healthy job hardly ever shows the like. */
-static bool is_improbable(const struct ftree *ft, const struct waitfor_hang *h)
+static void test(const struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
+                 const int32_t *sample, int32_t n)
 {
-    return h->result.state == HANG_LIKELY ||
-           ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha;
+    ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
+    h->longest = ftree_max(a->longest, LEAST_STAY);
+    h->before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
+    h->progress = a->progress;
+    h->is_improbable = h->result.state == HANG_LIKELY ||
+                       ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha;
+    ftree_trace(ft,
+                "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
+                ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
+                h->result.doublings);
 }
 
+/* What was improbable once is so while no rank ends a call; later the samples of the stay itself
+ * would take the place of those before it. */
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
                   const struct hang_answer *a)
 {
@@ -603,13 +616,10 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
 
     ftree_hang_history_add(&h->history, a);
     n = ftree_hang_history_of(&h->history, sample);
-    ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
-    note_stay(ft, h, a, sample, n);
-    ftree_trace(ft,
-                "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
-                ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
-                h->result.doublings);
-    if (is_improbable(ft, h))
+    h->stay = stay_of(ft, a, sample, n);
+    if (!h->is_improbable || h->progress != a->progress)
+        test(ft, h, a, sample, n);
+    if (h->is_improbable)
         sweep(ft, now, h, a);
     else
         wait_for_more(ft, now, h);

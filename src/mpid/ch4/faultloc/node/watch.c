@@ -163,18 +163,21 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
 
 /* A stay lasts from the first look that has seen it to the one that sees that it is over: a little
  * too long on the whole, and that of two calls between which nobody looked is one stay, or none.
- * Time before the rank was seen stopped, or in which nobody looked for long, does not count. */
-static void update_stay(struct faultloc_seen *seen, bool outside, bool interrupted, ftree_time now)
+ * Time in which the rank was stopped, or nobody looked for long, does not count, and of the present
+ * stay not what was before it either.  `gap` ends at this look; 0: there was none. */
+static void update_stay(struct faultloc_seen *seen, bool outside, ftree_time gap, ftree_time now)
 {
     bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
 
-    if (!goes_on || interrupted)
+    seen->gaps += gap;
+    if (!goes_on || gap)
         seen->counts = now;
     if (goes_on)
         return;
-    if (seen->outside && now - seen->outside > seen->longest)
-        seen->longest = now - seen->outside;
+    if (seen->outside && now - seen->outside > seen->gaps + seen->longest)
+        seen->longest = now - seen->outside - seen->gaps;
     seen->outside = outside ? now : 0;
+    seen->gaps = 0;
     seen->outside_calls = seen->useful;
 }
 
@@ -217,7 +220,7 @@ bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call)
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state)
 {
-    ftree_time looked = w->seen[i].looked;
+    ftree_time looked = w->seen[i].looked, gap;
     /* one copy: the rank goes on writing */
     struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
     struct faultloc_seen *seen = &w->seen[i];
@@ -243,8 +246,9 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     }
     if (state->proc_state == 'T' || state->proc_state == 't')
         seen->held = now;
-    update_stay(seen, faultloc_watch_is_outside(w, i, state),
-                seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample, now);
+    gap = seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample ? now - looked
+                                                                                      : 0;
+    update_stay(seen, faultloc_watch_is_outside(w, i, state), gap, now);
     update_visit(w, seen, state);
 }
 

@@ -42,6 +42,7 @@ struct faultloc_seen {
     ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */
     ftree_time left; /* when it was first seen to have left; 0: never */
     ftree_time outside; /* since when it was seen outside MPI, no call having ended since; 0: it is inside */
+    ftree_time gaps; /* time of that in which it was stopped, or nobody looked */
     ftree_time counts; /* from when that counts: since, or after the last interruption */
     uint64_t outside_calls; /* `useful` then */
     ftree_time longest; /* the longest such stay that is over */
