@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -154,6 +155,32 @@ static __attribute__((noinline)) void read_pipe(void)
     turns++;
 }
 
+/* Of a socket: with a timeout the call would be interrupted. */
+static void receive_for(long seconds)
+{
+    struct timeval limit = {.tv_sec = seconds};
+    int fd[2];
+    char c;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == 0 &&
+        setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
+        recv(fd[0], &c, 1, 0) != 1)
+        _exit(43);
+    turns++;
+}
+
+static __attribute__((noinline)) void receive(void)
+{
+    receive_for(0);
+    turns++;
+}
+
+static __attribute__((noinline)) void receive_with_timeout(void)
+{
+    receive_for(3600);
+    turns++;
+}
+
 static __attribute__((noinline)) void spin(void)
 {
     for (;;)
@@ -253,6 +280,8 @@ static const struct {
     const char *function, *call;
     bool held;
 } looks[] = {{read_pipe, 'S', "read_pipe", "read", true},
+             {receive, 'S', "receive", "recvfrom", true},
+             {receive_with_timeout, 'S', "receive_with_timeout", "recvfrom", false},
              {spin, 'R', "spin", NULL, true},
              {wait_in_epoll, 'S', "wait_in_epoll", "epoll_wait", false}};
 

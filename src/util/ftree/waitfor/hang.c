@@ -592,7 +592,7 @@ static ftree_time stay_of(const struct ftree *ft, const struct hang_answer *a,
 }
 
 /* By either of two tests a healthy job hardly ever shows the like. */
-static void test(const struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
+static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
                  const int32_t *sample, int32_t n)
 {
     ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);

@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -27,8 +30,9 @@
  *
  * It is held by PTRACE_SEIZE and PTRACE_INTERRUPT, which send no signal and leave a thread that is
  * stopped as it is.  A tracer that ends lets go of all that it traces, whatever becomes of it, so
- * nothing is left held; the tracer is a thread here, which ends when the copies are made, so that
- * this is also true of a thread that could not be held in time.
+ * nothing is left held.  The tracer is a thread here, which ends when the copies are made, or when a
+ * thread could not be held in time: that one would stop later, with nobody to let it go; the next
+ * tracer goes on with the others.
  *
  * Some system calls end with EINTR when their thread is held, and a program may take that for an
  * error.  In these it is not held: the kernel tells stack pointer and program counter of a thread
@@ -85,6 +89,7 @@ struct work {
     struct handler_process *p;
     size_t bytes;
     int mem; /* the process's memory */
+    int next; /* the thread that comes next */
 };
 
 static void copy_stack(const struct work *w, struct handler_thread *t)
@@ -143,31 +148,64 @@ static const char *why_not(int error)
                             : "ptrace failed";
 }
 
-static void hold(const struct work *w, struct handler_thread *t)
+/* False: it is not held yet, and may still be. */
+static bool hold(const struct work *w, struct handler_thread *t)
 {
     uint64_t from = now_ns();
     int status;
 
     if (ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL)) {
         t->why = why_not(errno);
-        return;
+        return true;
     }
     if (!wait_until_held(t->tid, from + HOLD_NS, &status)) {
         t->why = "the thread could not be held in time";
-        return;
+        return false;
     }
     copy_registers(t);
     if (t->has_registers)
         copy_stack(w, t);
     let_go(t->tid, status);
     t->pause_ns = now_ns() - from;
+    return true;
 }
 
-static bool may_be_held(const struct handler_thread *t)
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438 /* Linux 5.6, on all architectures */
+#endif
+
+static int close_with(int fd, int result)
+{
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* A call on a socket that has a timeout ends with EINTR.  Where the kernel does not say, it may have
+ * one. */
+static bool may_have_timeout(pid_t pid, const struct handler_file *f)
+{
+    struct timeval in = {0}, out = {0};
+    socklen_t len = sizeof(in);
+    int process, fd;
+    bool known;
+
+    if (strncmp(f->path, "socket:", 7))
+        return false;
+    process = (int) syscall(SYS_pidfd_open, pid, 0);
+    fd = close_with(process, process < 0 ? -1 : (int) syscall(SYS_pidfd_getfd, process, f->fd, 0));
+    known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &in, &len) == 0 &&
+            getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &out, &len) == 0;
+    close_with(fd, 0);
+    return !known || timerisset(&in) || timerisset(&out);
+}
+
+static bool may_be_held(pid_t pid, const struct handler_thread *t)
 {
     const struct handler_syscall *s = handler_syscall(t->syscall);
 
-    return t->state != 'D' && !(s && s->interrupts) && !faultloc_proc_awaits_fuse(t->wait_channel);
+    return t->state != 'D' && !(s && s->interrupts) &&
+           !faultloc_proc_awaits_fuse(t->wait_channel) && !may_have_timeout(pid, &t->file);
 }
 
 /* The thread may have gone on since the kernel told where it waits, and then its stack does not
@@ -195,10 +233,11 @@ static void copy_without_holding(const struct work *w, struct handler_thread *t)
 
 static void *copy_all(void *arg)
 {
-    const struct work *w = arg;
+    struct work *w = arg;
+    bool goes_on = true;
 
-    for (int i = 0; i < w->p->threads; i++) {
-        struct handler_thread *t = &w->p->thread[i];
+    while (goes_on && w->next < w->p->threads) {
+        struct handler_thread *t = &w->p->thread[w->next++];
         if (t->why || t->state == 'Z' || t->state == 'X')
             continue;
         t->stack = malloc(w->bytes);
@@ -207,8 +246,8 @@ static void *copy_all(void *arg)
             continue;
         }
         memset(t->stack, 1, w->bytes); /* so that no page is missing while the thread is held */
-        if (may_be_held(t))
-            hold(w, t);
+        if (may_be_held(w->p->pid, t))
+            goes_on = hold(w, t);
         else
             copy_without_holding(w, t);
     }
@@ -232,7 +271,7 @@ void handler_snapshot(struct handler_process *p, size_t bytes)
     if (w.mem < 0)
         for (int i = 0; i < p->threads; i++)
             p->thread[i].why = why_not(errno == EACCES ? EPERM : errno);
-    else if (pthread_create(&tracer, NULL, copy_all, &w) == 0)
+    while (w.mem >= 0 && w.next < p->threads && pthread_create(&tracer, NULL, copy_all, &w) == 0)
         pthread_join(tracer, NULL);
     if (w.mem >= 0)
         close(w.mem);
