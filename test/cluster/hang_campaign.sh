@@ -15,7 +15,7 @@ cluster=$here/cluster
 
 hangs="spin sleep mutex pipe callback io io-first io-all"
 slows="slow straggle"
-healthy="even phases uneven checkpoint late first-phase stop2 stop20 host-stop20"
+healthy="even phases uneven checkpoint late first-phase stop2 stop20 stop300 host-stop2 host-stop20 host-stop300"
 all_kinds="$hangs $slows $healthy"
 all_programs="alltoall halo pipeline master irregular"
 
@@ -45,9 +45,9 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       slow: one rank gets --percent of a CPU, by its cgroup, until it is found
                       straggle: two ranks, which compute all of their time, share a core until they
                       are found
-                      stop2, stop20: all ranks are stopped for 2 or 20 s, and continued
-                      host-stop20: one host's ranks are; process-stopped is right of these, and over
-                      at the end
+                      stop2, stop20, stop300: all ranks are stopped for so many seconds, and continued
+                      host-stop2, host-stop20, host-stop300: one host's ranks are; process-stopped is
+                      right of these, and over at the end
   --programs P,P,...  how the ranks work together (test/mpi/patterns.h), one of which is drawn for
                       each run (all): $all_programs
   --hosts N           hosts (4)
@@ -63,7 +63,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
   --deadline S        how long to wait for a verdict (60), and twice that where ranks are slow
   --sample MS         MPIR_CVAR_FAULTLOC_SAMPLE_MS (400)
   --settle S          how long to watch for others after it (5)
-  --abort             with the action abort: of a healthy job it must do nothing (but for host-stop20,
+  --abort             with the action abort: of a healthy job it must do nothing (but for host-stop*,
                       where it rightly ends the job)
   --mpi PREFIX        the MPI under test (FAULTLOC_MPI)
   --keep FOLDER       keep the files of every run there
@@ -143,8 +143,8 @@ plan() {
         first-phase) args+=(--kind "$kind" --seconds "$after") ;;
         slow) args+=(--kind even --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         straggle) args+=(--kind hungry --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
-        stop2 | stop20 | host-stop20)
-            args+=(--kind even --seconds $((moment + (lasts > 60 ? lasts / 2 : 30)))) ;;
+        *stop*)
+            args+=(--kind even --seconds $((moment + ${kind##*stop} + (lasts > 60 ? lasts / 2 : 30)))) ;;
         *) args+=(--kind "$kind" --seconds "$lasts") ;;
     esac
     ARGS=("${args[@]}")
@@ -161,7 +161,7 @@ serve_nothing() {
     program=$(find_program stuck_fs)
     "$program" "$folder" >"$work/fs" 2>&1 &
     server=$!
-    wait_until 10 serves
+    wait_until 10 serves && grep -qx ready "$work/fs"
 }
 serves() { grep -qx ready "$work/fs" || [ ! -d "/proc/$server" ]; }
 
@@ -226,7 +226,7 @@ relieve() {
 act() {
     local first=$((victim / ppn * ppn)) ranks
     case $kind in
-        stop2 | stop20 | host-stop20) ;;
+        *stop*) ;;
         *) is_slow || return 0 ;;
     esac
     wait_until 60 have_begun_or_ended && ! ended || return 0
@@ -234,10 +234,16 @@ act() {
     case $kind in
         slow) limit ;;
         straggle) pin ;;
-        stop2) mapfile -t ranks < <(all_ranks); stop_for 2 "${ranks[@]}" ;;
-        stop20) mapfile -t ranks < <(all_ranks); stop_for 20 "${ranks[@]}" ;;
-        host-stop20) mapfile -t ranks < <(seq $first $((first + ppn - 1))); stop_for 20 "${ranks[@]}" ;;
+        host-stop*) mapfile -t ranks < <(seq $first $((first + ppn - 1))) ;;
+        stop*) mapfile -t ranks < <(all_ranks) ;;
     esac
+    case $kind in *stop*) stop_for "${kind##*stop}" "${ranks[@]}" ;; esac
+}
+
+# Until a rank hangs or is slow the job is a healthy one.
+judge_before() {
+    FALSE=$(verdict_lines | wc -l)
+    [ "$FALSE" = 0 ] || blame "false, before: $(verdicts | paste -sd';')"
 }
 
 await_hang() {
@@ -246,7 +252,7 @@ await_hang() {
         return
     fi
     LAST=$(awk '{ print $3 }' "$job/pids/blocked.$victim")
-    [ -z "$(verdicts)" ] || blame "false, before: $(verdicts | paste -sd';')"
+    judge_before
     wait_until "$deadline" has_verdict_or_ended || blame "no verdict in $deadline s"
     pause_ms $((settle * 1000))
 }
@@ -262,7 +268,7 @@ is_withdrawn_or_ended() { is_withdrawn || ended; }
 await_slow() {
     act
     LAST=$(now_us)
-    [ -z "$(verdicts)" ] || blame "false, before: $(verdicts | paste -sd';')"
+    judge_before
     wait_until $((2 * deadline)) has_verdict_or_ended || blame "no verdict in $((2 * deadline)) s"
     pause_ms $((settle * 1000))
     relieve
@@ -276,7 +282,7 @@ await_slow() {
 
 # What is true of a host whose ranks are stopped, and then over.
 is_allowed() {
-    [ "$kind" = host-stop20 ] && ! verdicts | grep -qvE '^process-stopped .* withdrawn$'
+    [[ $kind = host-stop* ]] && ! verdicts | grep -qvE '^process-stopped .* withdrawn$'
 }
 
 judge_verdicts() {
@@ -316,7 +322,7 @@ judge_function() {
 
 run_job() {
     local began on=(--env MPIR_CVAR_FAULTLOC=1 --env MPIR_CVAR_FAULTLOC_SAMPLE_MS="$sample")
-    [ -z "$abort" ] || [ "$kind" = host-stop20 ] || on+=(--env MPIR_CVAR_FAULTLOC_ACTION=abort)
+    [ -z "$abort" ] || [[ $kind = host-stop* ]] || on+=(--env MPIR_CVAR_FAULTLOC_ACTION=abort)
     began=$(now_us)
     run_cluster "${on[@]}" -- outside "${ARGS[@]}"
     if is_healthy; then await_end; elif is_slow; then await_slow; else await_hang; fi
@@ -408,7 +414,8 @@ tell_all() {
                     for (high = 1; below(high) > 0.05; ) high *= 2
                     for (i = 0; i < 60; i++) { x = (low + high) / 2
                         if (below(x) > 0.05) low = x; else high = x }
-                    printf "rate      %.2f an hour, at most %.2f (95 %%)\n", n * 3600 / s, high * 3600 / s }' ;;
+                    printf "rate      %.2f an hour, at most %.2f (95 %%); %.1f a day, at most %.1f\n",
+                        n * 3600 / s, high * 3600 / s, n * 86400 / s, high * 86400 / s }' ;;
             *) echo "$line" ;;
         esac
     done

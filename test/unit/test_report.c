@@ -1593,6 +1593,25 @@ START_TEST(the_end_of_a_job_says_what_was_left)
 }
 END_TEST
 
+/* The job goes on for as long as the verdict is held back. */
+START_TEST(what_was_left_is_less_if_the_job_goes_on)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+    const struct ftree_verdict *list = &v;
+    char *text;
+
+    v.holds_back = 600 * 1000 * FTREE_MS;
+    rj.abort = true;
+    rj.walltime = (struct report_walltime){1769863630250, 3600, false};
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "37 min of 60 min walltime were left"));
+    free(text);
+}
+END_TEST
+
 /* A withdrawn verdict ends no job. */
 START_TEST(what_was_left_is_not_said_of_a_withdrawn_verdict)
 {
@@ -1704,6 +1723,7 @@ SUITE("report")
     TEST_ROWS(a_note_in_words, COUNT(note_rows));
     TEST(json_of_what_was_set);
     TEST_ROWS(the_end_of_a_job_says_what_was_left, COUNT(walltime_rows));
+    TEST(what_was_left_is_less_if_the_job_goes_on);
     TEST(what_was_left_is_not_said_of_a_withdrawn_verdict);
     TEST(facts_of_a_verdict);
     TEST(facts_are_one_line_each);

@@ -594,7 +594,7 @@ struct ftree_lag {
 
 #define FTREE_CALL_FUNCTION_MAX 96
 #define FTREE_CALL_FILE_MAX 48
-#define FTREE_DETAILS_MAX 4
+#define FTREE_DETAILS_MAX 20 /* who is blamed, and one of each class of those that wait */
 #define FTREE_DETAIL_BYTES (24 * 1024)
 
 /* A call of a stack; NULL and 0: not known. */

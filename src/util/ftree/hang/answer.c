@@ -84,6 +84,8 @@ static bool merge_sums(struct ftree *ft, struct hang_answer *a, const struct han
 
     if (a->sums.n == 0)
         first = first_of(more);
+    if (a->sums.n == 0 && more->sums.n == 0)
+        first = last + 1;
     if (last >= first + HANG_HISTORY_MAX)
         first = last - HANG_HISTORY_MAX + 1;
     if (last + 1 > first && !FTREE_RESERVE(ft, both.sums, (int32_t) (last + 1 - first)))

@@ -636,10 +636,11 @@ bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v)
 int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
 {
     int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
+    int64_t ends_ms = located_ms + (int64_t) (v->holds_back / FTREE_MS);
 
     if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
         return -1;
-    return located_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - located_ms) / 1000 : 0;
+    return ends_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - ends_ms) / 1000 : 0;
 }
 
 void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len)

@@ -334,19 +334,24 @@ static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang
     add_line(ft, now, v->node, line, v);
 }
 
+static size_t sample_text(int32_t sample, char buf[16])
+{
+    return (size_t) (sample == HANG_UNKNOWN ? snprintf(buf, 16, " ?")
+                                            : snprintf(buf, 16, " %d", (int) sample));
+}
+
+/* The newest of those that there is room for. */
 static void add_history(struct ftree *ft, ftree_time now, const struct hang_history *h,
                         struct ftree_verdict *v)
 {
-    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(h, sample);
-    char line[FTREE_DETAIL_MAX] = "S_out before and now:";
+    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(h, sample), first = n;
+    char line[FTREE_DETAIL_MAX] = "S_out before and now:", one[16];
+    size_t len = strlen(line), room = sizeof(line) - len;
 
-    for (int32_t i = n > SHOWN ? n - SHOWN : 0; i < n; i++) {
-        size_t len = strlen(line);
-        if (sample[i] == HANG_UNKNOWN)
-            snprintf(line + len, sizeof(line) - len, " ?");
-        else
-            snprintf(line + len, sizeof(line) - len, " %d", (int) sample[i]);
-    }
+    for (; first > 0 && n - first < SHOWN && sample_text(sample[first - 1], one) < room; first--)
+        room -= strlen(one);
+    for (int32_t i = first; i < n; i++)
+        len += sample_text(sample[i], line + len);
     add_line(ft, now, v->node, line, v);
 }
 

@@ -203,7 +203,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     faultloc_watch_look(w, now, i, true, &state);
     *stay = (struct ftree_stay){.rank = state.rank,
                                 .calls = seen->useful,
-                                .longest = seen->longest,
+                                .longest = faultloc_board_slot(w->board, i)->longest_ns,
                                 .cpu = FTREE_CPU_UNKNOWN,
                                 .familiar = state.phase >= FTREE_PHASE_LEFT ||
                                             faultloc_watch_is_familiar(w, state.call)};

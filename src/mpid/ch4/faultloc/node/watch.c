@@ -165,7 +165,8 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
  * too long on the whole, and that of two calls between which nobody looked is one stay, or none.
  * Time in which the rank was stopped, or nobody looked for long, does not count, and of the present
  * stay not what was before it either.  `gap` ends at this look; 0: there was none. */
-static void update_stay(struct faultloc_seen *seen, bool outside, ftree_time gap, ftree_time now)
+static void update_stay(struct faultloc_seen *seen, struct faultloc_slot *slot, bool outside,
+                        ftree_time gap, ftree_time now)
 {
     bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
 
@@ -174,8 +175,8 @@ static void update_stay(struct faultloc_seen *seen, bool outside, ftree_time gap
         seen->counts = now;
     if (goes_on)
         return;
-    if (seen->outside && now - seen->outside > seen->gaps + seen->longest)
-        seen->longest = now - seen->outside - seen->gaps;
+    if (seen->outside && now - seen->outside > seen->gaps + slot->longest_ns)
+        slot->longest_ns = now - seen->outside - seen->gaps;
     seen->outside = outside ? now : 0;
     seen->gaps = 0;
     seen->outside_calls = seen->useful;
@@ -248,7 +249,8 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         seen->held = now;
     gap = seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample ? now - looked
                                                                                       : 0;
-    update_stay(seen, faultloc_watch_is_outside(w, i, state), gap, now);
+    update_stay(seen, faultloc_board_slot(w->board, i), faultloc_watch_is_outside(w, i, state), gap,
+                now);
     update_visit(w, seen, state);
 }
 
@@ -270,8 +272,7 @@ void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
 
 void faultloc_watch_take_over(struct faultloc_watch *w)
 {
-    for (int32_t i = 0; i < w->board->slots; i++)
-        w->seen[i].gone = false;
+    memset(w->seen, 0, (size_t) w->board->slots * sizeof(*w->seen));
 }
 
 bool faultloc_watch_all_left(struct faultloc_watch *w)

@@ -45,7 +45,6 @@ struct faultloc_seen {
     ftree_time gaps; /* time of that in which it was stopped, or nobody looked */
     ftree_time counts; /* from when that counts: since, or after the last interruption */
     uint64_t outside_calls; /* `useful` then */
-    ftree_time longest; /* the longest such stay that is over */
     uint32_t visited; /* the call in which it was seen last, */
     uint64_t visited_calls; /* `useful` then */
     bool visits; /* it was in one */
@@ -95,7 +94,7 @@ bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now);
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i);
 
 /* Purpose: for an agent that succeeds the one it was forked by: that one may have ended before it
- * had told of the ends that it saw, so each is found again. */
+ * had told of the ends that it saw, so each is found again; and what it saw may be long ago. */
 void faultloc_watch_take_over(struct faultloc_watch *w);
 
 /* Purpose: true if every local rank has left or is gone. */

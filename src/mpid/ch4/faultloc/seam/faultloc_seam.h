@@ -70,6 +70,8 @@ struct faultloc_slot {
                            * like */
     int32_t tracer;       /* the agent's: it cannot have this process traced (Yama) unless the
                            * process names it by PR_SET_PTRACER; 0: it can, or nothing is known */
+    uint64_t longest_ns;  /* the agent's: stay outside MPI that is over; here the next agent has it,
+                           * too */
 };
 
 /*
