@@ -159,6 +159,7 @@ static const struct {
     {"3:cpuacct,cpu:/job/7\n", "sys/fs/cgroup/cpu,cpuacct/job/7", 900},
     {"3:cpu:/job/7\n", "sys/fs/cgroup/cpu/job", 900}, /* the one above it */
     {"0::/job/7\n", "sys/fs/cgroup/job/7", 900},
+    {"0::/\n", "sys/fs/cgroup", 900}, /* a container's */
     {"5:cpu:/\n0::/job/7\n", "sys/fs/cgroup/unified/job/7", 900},
     {"3:cpuset:/job/7\n", "sys/fs/cgroup/cpuset/job/7", 0},
     {"3:cpu:/job/8\n", "sys/fs/cgroup/cpu/job/7", 0},

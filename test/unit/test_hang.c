@@ -7,6 +7,8 @@
 
 #include "ftree/hang/answer.h"
 
+#include <math.h>
+
 #define ALPHA 0.001
 #define NONE INT32_MAX
 
@@ -373,6 +375,103 @@ START_TEST(false_alarms_are_no_more_than_alpha)
 }
 END_TEST
 
+/* ---- the longest stay ------------------------------------------------------------------------ */
+
+#define SECOND (1000.0 * FTREE_MS)
+
+/* In (0, 1]. */
+static double draw_one(void)
+{
+    return 1 - draw();
+}
+
+static double exponential(double mean)
+{
+    return -mean * log(draw_one());
+}
+
+/* exp() of a normal deviate, by Box and Muller. */
+static double lognormal(double sigma)
+{
+    double r = sqrt(-2 * log(draw_one()));
+
+    return exp(sigma * r * cos(2 * M_PI * draw_one()));
+}
+
+static double pareto(double exponent)
+{
+    return 0.3 * pow(draw_one(), -1 / exponent);
+}
+
+static double uniform(double low, double high)
+{
+    return low + (high - low) * draw_one();
+}
+
+static double rarely(double share, double low, double high)
+{
+    return draw_one() < share ? uniform(low, high) : uniform(0.01, 0.5);
+}
+
+/* Seconds that a rank of a healthy program is outside MPI. Of the last kind the first long one is of
+ * a kind that is not in a short history. */
+static double draw_stay(int kind)
+{
+    switch (kind) {
+        case 0: return exponential(1);
+        case 1: return exponential(10);
+        case 2: return lognormal(1);
+        case 3: return lognormal(1.5);
+        case 4: return lognormal(2);
+        case 5: return pareto(3);
+        case 6: return pareto(2);
+        case 7: return pareto(1.5);
+        case 8: return uniform(0.1, 60);
+        case 9: return exp(uniform(log(0.1), log(60)));
+        case 10: return rarely(0.001, 5, 30);
+        default: return rarely(0.02, 10, 20);
+    }
+}
+#define STAYS 12
+
+/* All ranks take the same time, which leaves the fewest stays.  The history of a job is 15 to 400 s
+ * when it is first looked at. */
+START_TEST(healthy_stays_are_seldom_as_long_as_improbable_ones)
+{
+    static const double begins[] = {15, 40, 120, 400};
+    int alarms = 0, tests = 0;
+
+    seed = (uint64_t) _i + 1;
+    for (int job = 0; job < 400; job++) {
+        double before = 0, longest = 1;
+        for (int stays = 0; stays < 100;) {
+            double stay = draw_stay(_i);
+            bool looked_at = before >= begins[job % 4];
+            alarms += looked_at && ftree_hang_tail((ftree_time) (before * SECOND),
+                                                   (ftree_time) (longest * SECOND),
+                                                   (ftree_time) (stay * SECOND)) < ALPHA;
+            stays += looked_at;
+            tests += looked_at;
+            before = fmin(before + stay + 0.05, 800);
+            longest = fmax(longest, stay);
+        }
+    }
+    ck_assert_msg(alarms <= (_i < STAYS - 1 ? ALPHA : 2 * ALPHA) * tests, "%d of %d", alarms, tests);
+}
+END_TEST
+
+START_TEST(a_stay_is_improbable_from_a_certain_length_on)
+{
+    static const double before[] = {0, 1, 15, 60, 600, 3600}, longest[] = {1, 10, 100};
+    ftree_time b = (ftree_time) (before[_i / 3] * SECOND), l = (ftree_time) (longest[_i % 3] * SECOND);
+    ftree_time from = ftree_hang_tail_of(b, l, ALPHA);
+
+    ck_assert_double_lt(ftree_hang_tail(b, l, from), ALPHA);
+    ck_assert(from == l + 1 || ftree_hang_tail(b, l, from - from / 1000) >= ALPHA);
+    ck_assert_double_eq(ftree_hang_tail(b, l, l), 1);
+}
+END_TEST
+
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
 static struct hang_sweep sweep_of(uint64_t progress, int32_t first, int32_t count, uint64_t calls)
@@ -522,6 +621,8 @@ SUITE("hang")
     TEST(the_interval_is_doubled_until_samples_are_random);
     TEST(nothing_is_claimed_of_what_is_random_at_no_interval);
     TEST_ROWS(false_alarms_are_no_more_than_alpha, 20);
+    TEST_ROWS(healthy_stays_are_seldom_as_long_as_improbable_ones, STAYS);
+    TEST_ROWS(a_stay_is_improbable_from_a_certain_length_on, 18);
     TEST(five_sweeps_name_the_ranks);
     TEST(who_is_not_outside_each_time_is_not_named);
     TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);

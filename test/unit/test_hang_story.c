@@ -251,7 +251,7 @@ START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
     static const struct {
         uint64_t samples;
         ftree_time first, last;
-    } rows[] = {{50, 19 * SECOND, 24 * SECOND}, {300, 3 * SECOND, 7 * SECOND}};
+    } rows[] = {{50, 6 * SECOND, 11 * SECOND}, {300, 3 * SECOND, 7 * SECOND}};
     struct world *w = begin(4, 6, 6);
     ftree_time began = w->now;
 

@@ -83,15 +83,17 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
 /* ---- the longest stay ------------------------------------------------------------------------ */
 
 /* Purpose: the probability, at most, that a rank of a healthy program stays outside MPI for `stay`
- * if at n random instants before none was in a stay of more than `longest`; 1 unless `stay` is
- * longer.  Of n + 1 values each is as likely the largest, whatever their distribution, so one
- * beyond the n others has the probability 1 / (n + 1); that it is c times as long has 1 / c of that,
- * with a tail as heavy as 1 / x, of which there is no mean.  It says something where S_out does
- * not: of few ranks that are hardly ever outside MPI one that hangs there changes little.  Pure. */
-double ftree_hang_tail(int32_t n, ftree_time longest, ftree_time stay);
+ * if in the time `before` no stay was longer than `longest`, which is > 0; 1 unless `stay` is longer.
+ * Of m + 1 independent values each is as likely the largest, whatever their distribution, so one
+ * beyond the m others has the probability 1 / (m + 1).  m is before / longest: all may have been of
+ * that length, and those of several ranks the same.  That it is c times as long has 1 / c^2 of
+ * that, with a tail as heavy as 1 / x^2, of which there is no variance.  It says something where
+ * S_out does not: of few ranks that are hardly ever outside MPI one that hangs there changes
+ * little.  Pure. */
+double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay);
 
 /* Purpose: the stay from which on that is less than alpha.  Pure. */
-ftree_time ftree_hang_tail_of(int32_t n, ftree_time longest, double alpha);
+ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, double alpha);
 
 /* ---- the test of a history ------------------------------------------------------------------- */
 

@@ -57,14 +57,20 @@ static int32_t place_of(const int32_t *value, int32_t n, double p, int32_t least
     return i;
 }
 
+/* Newton's; the core does without libm. */
+static double root(double square)
+{
+    double x = square > 1 ? square : 1;
+
+    for (int i = 0; i < 60; i++)
+        x = (x + square / x) / 2;
+    return x;
+}
+
 /* The error of a share f of n, at 95 %. */
 static double error_of(double f, int32_t n)
 {
-    double square = 1.96 * 1.96 * f * (1 - f) / n, d = 1;
-
-    for (int i = 0; i < 40; i++) /* Newton; the core does without libm */
-        d = (d + square / d) / 2;
-    return d;
+    return 1.96 * root(f * (1 - f) / n);
 }
 
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out)
@@ -93,14 +99,23 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     return true;
 }
 
-double ftree_hang_tail(int32_t n, ftree_time longest, ftree_time stay)
+/* How many stays of that length there was time for, and the one that is looked at. */
+static double stays_of(ftree_time before, ftree_time longest)
 {
-    return stay > longest ? (double) longest / (double) stay / (n + 1.0) : 1;
+    return (double) before / (double) longest + 1;
 }
 
-ftree_time ftree_hang_tail_of(int32_t n, ftree_time longest, double alpha)
+double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay)
 {
-    double stay = (double) longest / alpha / (n + 1.0);
+    double times = (double) stay / (double) longest;
+
+    return stay > longest ? 1 / (times * times * stays_of(before, longest)) : 1;
+}
+
+ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, double alpha)
+{
+    double times = root(1 / (alpha * stays_of(before, longest))),
+           stay = (double) longest * (times > 1 ? times : 1);
 
     return stay < (double) FTREE_NEVER / 4 ? (ftree_time) stay + 1 : FTREE_NEVER;
 }

@@ -60,7 +60,7 @@ struct waitfor_hang {
     uint64_t progress; /* calls that all ranks had ended by then */
     struct hang_result result; /* of it; */
     ftree_time longest; /* stay outside MPI of any rank before, */
-    int32_t before; /* and samples that are known of the time before the present one */
+    ftree_time before; /* and how much is known of the time before the present one */
     ftree_time stay; /* outside MPI, the shortest of all ranks that are there now */
 };
 
@@ -327,9 +327,8 @@ static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang
     char line[FTREE_DETAIL_MAX];
 
     snprintf(line, sizeof(line),
-             "no rank was outside MPI for more than %.1f s in %d samples; %.1f s have significance "
-             "%.1e",
-             (double) h->longest / 1e9, (int) h->before, (double) h->stay / 1e9,
+             "no rank was outside MPI for more than %.1f s in %.0f s; %.1f s have significance %.1e",
+             (double) h->longest / 1e9, (double) h->before / 1e9, (double) h->stay / 1e9,
              ftree_hang_tail(h->before, h->longest, h->stay));
     add_line(ft, now, v->node, line, v);
 }
@@ -600,12 +599,16 @@ static ftree_time stay_of(const struct ftree *ft, const struct hang_answer *a,
 static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
                  const int32_t *sample, int32_t n)
 {
+    int32_t before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
+
     ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
     h->longest = ftree_max(a->longest, LEAST_STAY);
-    h->before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
+    h->before = (ftree_time) before * ft->cfg.sample;
     h->progress = a->progress;
-    h->is_improbable = h->result.state == HANG_LIKELY ||
-                       ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha;
+    h->is_improbable =
+        h->result.state == HANG_LIKELY ||
+        (before >= HANG_WINDOW &&
+         ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha);
     ftree_trace(ft,
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,

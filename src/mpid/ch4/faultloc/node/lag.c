@@ -88,7 +88,8 @@ static void add_level(const char *dir, const char *path, struct faultloc_lag_see
     s->throttled += number_of(text, "nr_throttled ");
 }
 
-/* A cgroup and those above it; what is not there adds nothing. */
+/* A cgroup and those above it, to the root, which in a container has the container's quota; what is
+ * not there adds nothing. */
 static void add_levels(const char *sys, const char *mount, const char *path,
                        struct faultloc_lag_seen *s)
 {
@@ -98,9 +99,13 @@ static void add_levels(const char *sys, const char *mount, const char *path,
     snprintf(dir, sizeof(dir), "%s/fs/cgroup%s", sys, mount);
     if (snprintf(level, sizeof(level), "%s", path) >= (int) sizeof(level) || access(dir, F_OK))
         return;
-    for (int i = 0; i < LEVELS_MAX && level[0] == '/' && level[1]; i++) {
+    if (!strcmp(level, "/"))
+        level[0] = '\0';
+    for (int i = 0; i < LEVELS_MAX; i++) {
         add_level(dir, level, s);
         slash = strrchr(level, '/');
+        if (!slash)
+            break;
         *slash = '\0';
     }
 }
