@@ -24,7 +24,7 @@
  * the environment is for debuggers.  The limit is for a test that hangs; none comes near it.
  */
 
-#define SUITE_TIMEOUT_S 120
+#define SUITE_TIMEOUT_S 600
 
 #define TEST(test) tcase_add_test(cases, test)
 

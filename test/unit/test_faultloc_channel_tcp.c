@@ -1675,7 +1675,7 @@ static TCase *add_case(Suite *s, const char *name)
     TCase *tc = tcase_create(name);
 
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_set_timeout(tc, 120);
+    tcase_set_timeout(tc, 600);
     suite_add_tcase(s, tc);
     return tc;
 }

@@ -122,7 +122,7 @@ static Suite *delivery_suite(void)
     TCase *tc = tcase_create("delivery");
 
     tcase_add_checked_fixture(tc, connect_ranks, disconnect_ranks);
-    tcase_set_timeout(tc, 120);
+    tcase_set_timeout(tc, 600);
     tcase_add_test(tc, what_was_received_came_through);
     tcase_add_test(tc, what_was_received_long_ago_says_nothing);
     tcase_add_test(tc, a_loopback_is_not_slow);
