@@ -60,7 +60,7 @@ expect 0 "1 of 1" --topology "$work/topology.conf" --fault 'lose node d7'
 expect 0 "1 of 1" --nodes 20 --ranks 4 --program bt --fault 'collective: node 7 sleeps' --json "$work/run.json"
 same "who never comes is named" '.runs[0].verdicts | map([.class, .component, .rule])' \
     '[["user-code-hang","rank 28","user-code-hang/blocked"]]'
-same "histories were tested" '.runs[0].samples | [.program, .tests >= 5, .slow]' '["bt",true,0]'
+same "histories were tested" '.runs[0].samples | [.program, .tests >= 1, .slow]' '["bt",true,0]'
 expect 0 "0 of 0" --nodes 20 --ranks 4 --program hpl:20m --alpha 0.01 --fault 'collective: all but node 7 for 8s'
 expect 0 "not random" --alarms 8 --json "$work/run.json"
 same "alarms of each program" '.programs | map([.hours, (.levels | length)]) | unique' '[[1,3]]'

@@ -17,8 +17,7 @@
  * nodes for their samples, puts the history of S_out together and tests it.  If a healthy job
  * hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them has
  * ended a call in between the job is only slow; else the ranks that are outside MPI each time are
- * what hangs.  Each of these looks also brings the samples since, which are tested again.  It
- * does the same where a healthy job hardly ever shows so long a stay.
+ * what hangs.  It does the same where a healthy job hardly ever shows so long a stay.
  *
  * Where all ranks of the job hang nobody waits in MPI, and nothing stalls.  A file system that does
  * not answer does that, so the acting root looks at its own ranks when a block of samples is over:
