@@ -6,6 +6,7 @@
 #include "faultloc/handler/handler.h"
 
 #include "faultloc/base/proc.h"
+#include "faultloc/base/syscalls.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -170,33 +170,26 @@ static bool hold(const struct work *w, struct handler_thread *t)
     return true;
 }
 
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438 /* Linux 5.6, on all architectures */
-#endif
-
-static int close_with(int fd, int result)
-{
-    if (fd >= 0)
-        close(fd);
-    return result;
-}
-
 /* A call on a socket that has a timeout ends with EINTR.  Where the kernel does not say, it may have
  * one. */
 static bool may_have_timeout(pid_t pid, const struct handler_file *f)
 {
     struct timeval in = {0}, out = {0};
     socklen_t len = sizeof(in);
-    int process, fd;
+    int process, fd = -1;
     bool known;
 
     if (strncmp(f->path, "socket:", 7))
         return false;
     process = (int) syscall(SYS_pidfd_open, pid, 0);
-    fd = close_with(process, process < 0 ? -1 : (int) syscall(SYS_pidfd_getfd, process, f->fd, 0));
+    if (process >= 0) {
+        fd = (int) syscall(SYS_pidfd_getfd, process, f->fd, 0);
+        close(process);
+    }
     known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &in, &len) == 0 &&
             getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &out, &len) == 0;
-    close_with(fd, 0);
+    if (fd >= 0)
+        close(fd);
     return !known || timerisset(&in) || timerisset(&out);
 }
 
