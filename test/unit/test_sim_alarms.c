@@ -59,13 +59,38 @@ START_TEST(a_healthy_program_is_hardly_ever_called_hung)
 }
 END_TEST
 
+/* Of all ranks a hang is S_out = 1; of two sets that take turns 0, but for one of its own. */
+START_TEST(a_hang_is_found)
+{
+    static const int32_t sets[] = {0, 10};
+    struct sim_alarms a = {.program = &sim_programs[0],
+                           .seed = 1,
+                           .hours = 20,
+                           .ranks = 64,
+                           .set = sets[_i]};
+    uint64_t found[ALARMS_LEVELS] = {0};
+
+    sim_alarms(&a, NULL, NULL);
+    ck_assert_uint_ge(a.hangs, 10);
+    for (int i = 0; i < ALARMS_LEVELS; i++) {
+        for (int k = 0; k < ALARMS_HANG_SAMPLES; k++)
+            found[i] += a.after[i][k];
+        ck_assert_uint_le(found[i], i > 0 ? found[i - 1] : a.hangs);
+    }
+    ck_assert_uint_ge(found[1], a.hangs / 2);
+    ck_assert_uint_eq(a.after[1][0], 0); /* one sample never suffices */
+}
+END_TEST
+
 START_TEST(a_table_and_json_have_what_was_counted)
 {
     struct sim_alarms a = {.program = &sim_programs[0],
                            .hours = 9,
                            .ranks = 64,
                            .tests = {1, 2, 996, 4},
-                           .alarms = {4, 2, 0}};
+                           .alarms = {4, 2, 0},
+                           .hangs = 4,
+                           .after = {{[2] = 1, [6] = 1, [7] = 2}, {[8] = 1}}};
     struct json_object *o = sim_alarms_json(&a);
     char text[1024] = "";
     FILE *f = fmemopen(text, sizeof(text), "w");
@@ -76,6 +101,8 @@ START_TEST(a_table_and_json_have_what_was_counted)
     fclose(f);
     ck_assert_ptr_nonnull(strstr(text, "4.00e-03")); /* of the 1000 that could say so */
     ck_assert_ptr_nonnull(strstr(text, "0.00e+00 to 3.69e-03"));
+    ck_assert_ptr_nonnull(strstr(text, " 4      4      7\n")); /* hangs, found, half of them after */
+    ck_assert_ptr_nonnull(strstr(text, " 4      1      0\n"));
     ck_assert_ptr_nonnull(strstr(json_object_to_json_string(o), "\"alarms\": 2"));
     json_object_put(o);
 }
@@ -85,5 +112,6 @@ SUITE("sim_alarms")
 {
     TEST_ROWS(limits_are_the_published_ones, 6);
     TEST_ROWS(a_healthy_program_is_hardly_ever_called_hung, SIM_PROGRAMS);
+    TEST_ROWS(a_hang_is_found, 2);
     TEST(a_table_and_json_have_what_was_counted);
 }

@@ -43,18 +43,93 @@ static int32_t draw_length(struct draw *d)
     return n + (int32_t) draw_below(d, (uint64_t) n + 1);
 }
 
-/* A job that is looked at from some time on; returns how long. */
+/* ---- whose S_out ----------------------------------------------------------------------------- */
+
+/* Of two sets that take turns, as in ParaStack. */
+struct sets {
+    int32_t rank[2 * ALARMS_SET_MAX]; /* the first a->set are the first one */
+};
+
+static bool is_drawn(const struct sets *s, int32_t n, int32_t rank)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (s->rank[i] == rank)
+            return true;
+    return false;
+}
+
+static void draw_sets(const struct sim_alarms *a, struct draw *d, struct sets *s)
+{
+    for (int32_t i = 0; i < 2 * a->set; i++)
+        do
+            s->rank[i] = (int32_t) draw_below(d, (uint64_t) a->ranks);
+        while (is_drawn(s, i, s->rank[i]));
+}
+
+static const int32_t *set_at(const struct sim_alarms *a, const struct sets *s, int32_t i)
+{
+    return s->rank + (i / ALARMS_TURN % 2) * a->set;
+}
+
+static int32_t outside_at(const struct sim_alarms *a, const struct sets *s, uint64_t seed, int32_t i,
+                          ftree_time t)
+{
+    int32_t out = 0;
+
+    if (a->set == 0)
+        return sim_program_outside(a->program, seed, 0, a->ranks, t);
+    for (int32_t k = 0; k < a->set; k++)
+        out += sim_program_outside(a->program, seed, set_at(a, s, i)[k], 1, t);
+    return out;
+}
+
+/* ---- a hang ---------------------------------------------------------------------------------- */
+
+static int32_t hung_at(const struct sim_alarms *a, const struct sets *s, int32_t rank, int32_t i)
+{
+    if (a->set == 0)
+        return 1;
+    for (int32_t k = 0; k < a->set; k++)
+        if (set_at(a, s, i)[k] == rank)
+            return 1;
+    return 0;
+}
+
+/* From here on all wait for one rank: after how many samples does the test say so? */
+static void hang(struct sim_alarms *a, struct draw *d, const struct sets *s, int32_t *sample,
+                 int32_t n)
+{
+    int32_t rank = (int32_t) draw_below(d, (uint64_t) a->ranks), i = n, found = 0;
+    struct hang_result r;
+
+    a->hangs++;
+    for (int32_t k = 0; k < ALARMS_HANG_SAMPLES && found < ALARMS_LEVELS; k++) {
+        if (n == HANG_HISTORY_MAX)
+            memmove(sample, sample + 1, (size_t) --n * sizeof(*sample));
+        sample[n++] = hung_at(a, s, rank, i++);
+        ftree_hang_test(sample, n, (uint64_t) (i - n + 1), sim_alphas[0], &r);
+        for (; found < ALARMS_LEVELS && is_alarm(&r, sim_alphas[found]); found++)
+            a->after[found][k]++;
+    }
+}
+
+/* A job that is looked at from some time on; returns how long.  In some of them a rank hangs then. */
 static ftree_time one_job(struct sim_alarms *a, struct draw *d)
 {
     int32_t sample[HANG_HISTORY_MAX], n = draw_length(d);
     ftree_time begin = draw_below(d, HOUR), t = begin;
     uint64_t seed = draw_next(d);
+    struct draw more = draw_stream(seed, 2);
+    struct sets s;
 
+    draw_sets(a, &more, &s);
     for (int32_t i = 0; i < n; i++) {
         t += sim_program_step(seed, SAMPLE, (uint64_t) i + 1);
-        sample[i] = sim_program_outside(a->program, seed, 0, a->ranks, t);
+        sample[i] = outside_at(a, &s, seed, i, t);
     }
     test(a, sample, n);
+    if (draw_below(&more, ALARMS_HANG_EACH) == 0)
+        hang(a, &more, &s, sample, n);
     return t - begin;
 }
 
@@ -119,6 +194,28 @@ static struct row row_of(const struct sim_alarms *a, int i)
     return r;
 }
 
+/* Samples until half of the hangs were found; 0: half of them never were. */
+static int32_t median_after(const struct sim_alarms *a, int level)
+{
+    uint64_t n = 0;
+
+    for (int32_t k = 0; k < ALARMS_HANG_SAMPLES; k++) {
+        n += a->after[level][k];
+        if (n > 0 && 2 * n >= a->hangs)
+            return k + 1;
+    }
+    return 0;
+}
+
+static uint64_t hangs_found(const struct sim_alarms *a, int level)
+{
+    uint64_t n = 0;
+
+    for (int32_t k = 0; k < ALARMS_HANG_SAMPLES; k++)
+        n += a->after[level][k];
+    return n;
+}
+
 static uint64_t all_tests(const struct sim_alarms *a)
 {
     uint64_t n = 0;
@@ -130,8 +227,9 @@ static uint64_t all_tests(const struct sim_alarms *a)
 
 void sim_alarms_head(FILE *f)
 {
-    fprintf(f, "%-8s %7s %8s %8s %10s %7s %8s %8s %9s  %s\n", "program", "hours", "tests",
-            "too few", "not random", "doubled", "alpha", "alarms", "per test", "95 %");
+    fprintf(f, "%-8s %7s %8s %8s %10s %7s %8s %8s %9s  %-20s %6s %6s %6s\n", "program", "hours",
+            "tests", "too few", "not random", "doubled", "alpha", "alarms", "per test", "95 %",
+            "hangs", "found", "after");
 }
 
 void sim_alarms_rows(FILE *f, const struct sim_alarms *a)
@@ -142,10 +240,11 @@ void sim_alarms_rows(FILE *f, const struct sim_alarms *a)
         struct row r = row_of(a, i);
         fprintf(f,
                 "%-8s %7" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 " %7.2f %8g %8" PRIu64
-                " %9.2e  %.2e to %.2e\n",
+                " %9.2e  %.2e to %.2e %6" PRIu64 " %6" PRIu64 " %6d\n",
                 a->program->name, a->hours, all, a->tests[HANG_LEARNING], a->tests[HANG_NOT_RANDOM],
                 (double) a->doublings / (double) (all ? all : 1), sim_alphas[i], a->alarms[i],
-                (double) a->alarms[i] / (double) (r.tests ? r.tests : 1), r.low, r.high);
+                (double) a->alarms[i] / (double) (r.tests ? r.tests : 1), r.low, r.high,
+                a->hangs, hangs_found(a, i), (int) median_after(a, i));
     }
     fflush(f);
 }
@@ -159,6 +258,8 @@ static struct json_object *level_json(const struct sim_alarms *a, int i)
     json_object_object_add(o, "alarms", json_object_new_int64((int64_t) a->alarms[i]));
     json_object_object_add(o, "per_test_low", json_object_new_double(r.low));
     json_object_object_add(o, "per_test_high", json_object_new_double(r.high));
+    json_object_object_add(o, "hangs_found", json_object_new_int64((int64_t) hangs_found(a, i)));
+    json_object_object_add(o, "found_after_samples", json_object_new_int(median_after(a, i)));
     return o;
 }
 
@@ -169,9 +270,11 @@ struct json_object *sim_alarms_json(const struct sim_alarms *a)
     json_object_object_add(o, "program", json_object_new_string(a->program->name));
     json_object_object_add(o, "hours", json_object_new_int64((int64_t) a->hours));
     json_object_object_add(o, "ranks", json_object_new_int(a->ranks));
+    json_object_object_add(o, "set", json_object_new_int(a->set));
     for (int i = 0; i < HANG_STATES; i++)
         json_object_object_add(o, ftree_hang_state_name(i),
                                json_object_new_int64((int64_t) a->tests[i]));
+    json_object_object_add(o, "hangs", json_object_new_int64((int64_t) a->hangs));
     json_object_object_add(o, "doublings", json_object_new_int64((int64_t) a->doublings));
     for (int i = 0; i < ALARMS_LEVELS; i++)
         json_object_array_add(levels, level_json(a, i));

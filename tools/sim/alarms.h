@@ -18,18 +18,30 @@
  * a program's ranks is drawn at the instants of samples and tested once, whatever it is then; then
  * another job begins.  So the tests have no sample in common, and what is counted is binomial.  A
  * history has from 16 to 2048 samples; each doubling is as probable as another.
+ *
+ * In one of ALARMS_HANG_EACH jobs all ranks then wait for one, and the test is made after each further
+ * sample, until it says so: how soon a hang is found, and how many are not.
+ *
+ * S_out is of all ranks, or of two sets that take turns each ALARMS_TURN samples, as in ParaStack.
  */
 
 #define ALARMS_LEVELS 3
+#define ALARMS_SET_MAX 64 /* ranks of a set */
+#define ALARMS_TURN 30
+#define ALARMS_HANG_EACH 16
+#define ALARMS_HANG_SAMPLES 300 /* two minutes */
 
 struct sim_alarms {
     const struct sim_program *program; /* the caller's, and these: */
     uint64_t seed;
     uint64_t hours; /* of all histories */
     int32_t ranks;
+    int32_t set; /* ranks of each of two sets, up to ALARMS_SET_MAX, and ranks / 2; 0: S_out is of all */
     uint64_t tests[HANG_STATES]; /* by what they came to, at the first level */
     uint64_t alarms[ALARMS_LEVELS]; /* by sim_alphas */
     uint64_t doublings; /* of all tests */
+    uint64_t hangs;
+    uint64_t after[ALARMS_LEVELS][ALARMS_HANG_SAMPLES]; /* those found after k + 1 samples */
 };
 
 extern const double sim_alphas[ALARMS_LEVELS]; /* ascending severity: the largest first */

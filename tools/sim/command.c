@@ -28,7 +28,8 @@ static const char usage[] =
     "Usage: faultloc simulate --nodes N [OPTION]...\n"
     "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
     "       faultloc simulate --plot FILE JSON...\n"
-    "       faultloc simulate --alarms HOURS [--program NAME] [--ranks R] [--seed S] [--json FILE|-]\n"
+    "       faultloc simulate --alarms HOURS [--program NAME] [--ranks R] [--set N] [--seed S]\n"
+    "                         [--json FILE|-]\n"
     "\n"
     "Runs FaultLoc's own code for every node of a job, over a simulated network, with faults that\n"
     "are known, and compares the verdicts with these faults.\n"
@@ -57,8 +58,11 @@ static const char usage[] =
     "  --alpha A          significance of that (0.001)\n"
     "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are\n"
     "                     drawn, so long in all, and each is tested; a table of how often the\n"
-    "                     test says that they hang, at three alphas; without --program: for\n"
-    "                     each of them, HOURS in all\n"
+    "                     test says that they hang, at three alphas, and after how many\n"
+    "                     samples it finds that all wait for one rank (half of the hangs found\n"
+    "                     by then; 0: never); without --program: for each of them, HOURS in all\n"
+    "  --set N            S_out there is of two sets of N ranks that take turns, as in ParaStack\n"
+    "                     (all ranks)\n"
     "Status\n"
     "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"
     "                     status; without --fault and --script there is no fault then\n"
@@ -114,7 +118,7 @@ struct command {
     struct sim_topology topology;
     struct sim_script script;
     const char *what; /* topology */
-    int32_t nodes, fanout, ranks, runs, alarms;
+    int32_t nodes, fanout, ranks, runs, alarms, set;
     uint64_t seed;
     int check; /* -1: not said */
     const char *json, *plot, *trace;
@@ -151,6 +155,7 @@ enum option_code {
     OPT_PROGRAM,
     OPT_ALPHA,
     OPT_ALARMS,
+    OPT_SET,
     OPT_DUPLICATE,
     OPT_DELAY,
     OPT_COST,
@@ -179,6 +184,7 @@ static const struct option long_options[] = {{"nodes", required_argument, NULL, 
                                              {"program", required_argument, NULL, OPT_PROGRAM},
                                              {"alpha", required_argument, NULL, OPT_ALPHA},
                                              {"alarms", required_argument, NULL, OPT_ALARMS},
+                                             {"set", required_argument, NULL, OPT_SET},
                                              {"duplicate", required_argument, NULL, OPT_DUPLICATE},
                                              {"delay", required_argument, NULL, OPT_DELAY},
                                              {"cost", required_argument, NULL, OPT_COST},
@@ -270,6 +276,8 @@ static bool take_option(struct command *c, int option, const char *value)
             return sim_read_share(value, len, &o->alpha) && o->alpha > 0;
         case OPT_ALARMS:
             return read_int(value, 1, 10000000, &c->alarms);
+        case OPT_SET:
+            return read_int(value, 1, ALARMS_SET_MAX, &c->set);
         case OPT_DUPLICATE:
             return sim_read_share(value, len, &o->duplicate);
         case OPT_DELAY:
@@ -316,6 +324,12 @@ static int wrong_usage(const char *what, const char *which)
     return 2;
 }
 
+/* Of the histories of --alarms. */
+static int32_t ranks_of(const struct command *c)
+{
+    return c->ranks ? c->ranks : 256;
+}
+
 /* -1: go on; else the exit code. */
 static int read_arguments(struct command *c, int argc, char **argv)
 {
@@ -342,6 +356,8 @@ static int read_arguments(struct command *c, int argc, char **argv)
         return wrong_usage("unknown argument: ", argv[optind]);
     if (c->files)
         return -1;
+    if (c->set && (!c->alarms || 2 * c->set > ranks_of(c)))
+        return wrong_usage("--set is of --alarms, and of half of the ranks at most", "");
     if (c->alarms)
         return c->nodes || c->what ? wrong_usage("--alarms simulates no job", "") : -1;
     if (!c->nodes && !c->what)
@@ -543,7 +559,8 @@ static void run_alarms(struct command *c, FILE *table, struct json_object *list)
         struct sim_alarms a = {.program = p ? p : &sim_programs[i],
                                .seed = c->seed,
                                .hours = ((uint64_t) c->alarms + n - 1) / n,
-                               .ranks = c->ranks ? c->ranks : 256};
+                               .ranks = ranks_of(c),
+                               .set = c->set};
         sim_alarms(&a, c->quiet ? NULL : alarms_progress, c);
         clear_progress(c);
         sim_alarms_rows(table, &a);
