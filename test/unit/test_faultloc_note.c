@@ -203,6 +203,8 @@ START_TEST(one_that_is_over_meanwhile_is_told_before)
     other.id = 8;
     ck_assert(!faultloc_note_verdict(&note, SECOND, &other)); /* one at a time */
     ck_assert_int_eq(times, 0);
+    ck_assert_uint_eq(reporter.stacks[0].id, 8);
+    ck_assert_str_eq(reporter.stacks[0].why, "those of another verdict were being taken");
     v.withdrawn = SECOND;
     ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
     ck_assert_int_eq(times, 1);

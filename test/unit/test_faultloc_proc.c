@@ -575,6 +575,26 @@ START_TEST(who_waits_for_a_file_server_of_fuse)
 }
 END_TEST
 
+static const struct {
+    const char *wchan, *word;
+} places[] = {{"futex_wait_queue", "a lock"},
+              {"futex_wait_queue_me", "a lock"},
+              {"hrtimer_nanosleep", "a sleep"},
+              {"anon_pipe_read", "a pipe"},
+              {"pipe_read", "a pipe"},
+              {"pipe_wait", "a pipe"},
+              {"unix_stream_read_generic", "a socket"},
+              {"sk_wait_data", "a socket"},
+              {"poll_schedule_timeout.constprop.0", "a poll"},
+              {"do_wait", NULL},
+              {"", NULL}};
+
+START_TEST(what_it_waits_in)
+{
+    ck_assert_pstr_eq(faultloc_proc_waits_in(places[_i].wchan), places[_i].word);
+}
+END_TEST
+
 static Suite *proc_suite(void)
 {
     Suite *s = suite_create("faultloc_proc");
@@ -582,6 +602,7 @@ static Suite *proc_suite(void)
 
     tcase_add_loop_test(tc, parse, 0, sizeof(parse_table) / sizeof(parse_table[0]));
     tcase_add_test(tc, parse_each_prefix);
+    tcase_add_loop_test(tc, what_it_waits_in, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_loop_test(tc, who_waits_for_a_file_server_of_fuse, 0,
                         sizeof(channels) / sizeof(channels[0]));
     suite_add_tcase(s, tc);

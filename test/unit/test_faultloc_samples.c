@@ -261,6 +261,7 @@ START_TEST(a_stay_lasts_while_no_call_ends)
     ck_assert_uint_eq(stay.stay, 1000 * MS);
     ck_assert_uint_eq(stay.longest, 700 * MS);
     ck_assert_str_eq(stay.wchan, "hrtimer_nanosleep");
+    ck_assert_str_eq(stay.waits_in, "a sleep");
     end_proc();
 }
 END_TEST
@@ -310,6 +311,7 @@ START_TEST(the_kernel_says_what_it_does)
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.what, kernel[_i].what);
     ck_assert_str_eq(stay.wchan, "");
+    ck_assert_str_eq(stay.waits_in, "");
     end_proc();
 }
 END_TEST
@@ -359,10 +361,15 @@ START_TEST(blocked_is_who_does_nothing_at_all)
     faultloc_samples_stay(&nodes[0].samples, 2000 * MS, 0, &stay);
     ck_assert_int_eq(stay.what, deeds[_i].what);
     ck_assert_int_eq(stay.cpu, deeds[_i].cpu * 100 / sysconf(_SC_CLK_TCK));
+    write_stat('S', deeds[_i].faults, deeds[_i].ticks + 8, deeds[_i].of_children);
+    faultloc_samples_stay(&nodes[0].samples, 2300 * MS, 0, &stay);
+    ck_assert_uint_eq(stay.used, (ftree_time) (deeds[_i].ticks + 6) * 1000 * MS / /* 2 at first */
+                                     (ftree_time) sysconf(_SC_CLK_TCK));
     look(slot, OUT(6), 2400 * MS); /* what was before this stay says nothing of it */
     write_stat('S', 99, 99, 99);
     faultloc_samples_stay(&nodes[0].samples, 2800 * MS, 0, &stay);
     ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
+    ck_assert_uint_eq(stay.used, 0);
     end_proc();
 }
 END_TEST

@@ -1593,6 +1593,45 @@ START_TEST(the_end_of_a_job_says_what_was_left)
 }
 END_TEST
 
+/* rows: no statistics; without those of S_out; with all */
+START_TEST(json_has_the_statistics)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict("user-code-hang/blocked", 2, 4);
+    const struct ftree_verdict *list = &v;
+    struct json_object *o, *s = NULL, *s_out = NULL;
+    char *text;
+
+    v.statistics = (struct ftree_statistics){
+        .alpha = _i > 0 ? 0.001 : 0,
+        .s_out = {_i > 1, 120, 1, 5, 4, 0.11, 800 * FTREE_MS, 1.61051e-5},
+        .stay = {9000 * FTREE_MS, 1500 * FTREE_MS, 60000 * FTREE_MS, 6.775e-4},
+        .samples = 3,
+        .sample = {4, -1, 1}};
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    free(text);
+    json_object_object_get_ex(
+        json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "statistics", &s);
+    ck_assert_int_eq(s != NULL, _i > 0);
+    ck_assert_int_eq(json_object_object_get_ex(s, "s_out", &s_out), _i > 1);
+    if (s_out)
+        ck_assert_str_eq(json_object_to_json_string_ext(s_out, JSON_C_TO_STRING_PLAIN),
+                         "{\"samples\":120,\"threshold\":1,\"run\":5,\"needed\":4,\"q\":0.11,"
+                         "\"interval_s\":0.800,\"significance\":1.61e-05}");
+    if (s) {
+        json_object_object_del(s, "s_out");
+        ck_assert_str_eq(json_object_to_json_string_ext(s, JSON_C_TO_STRING_PLAIN),
+                         "{\"alpha\":0.001,\"stay\":{\"stay_s\":9.000,\"longest_before_s\":1.500,"
+                         "\"history_s\":60.000,\"significance\":0.000678},"
+                         "\"s_out_history\":[4,-1,1]}");
+    }
+    json_object_put(o);
+}
+END_TEST
+
 /* The job goes on for as long as the verdict is held back. */
 START_TEST(what_was_left_is_less_if_the_job_goes_on)
 {
@@ -1760,6 +1799,7 @@ SUITE("report")
     TEST(json_of_a_withdrawn_verdict);
     TEST(text_of_words_as_evidence);
     TEST_ROWS(evidence_in_words, COUNT(evidence_rows));
+    TEST_ROWS(json_has_the_statistics, 3);
     TEST_ROWS(nodes_with_the_addresses_they_have, COUNT(node_rows));
     TEST(verbose_text_of_a_job_that_knows_little);
     TEST(verbose_text_has_nodes_and_trace);

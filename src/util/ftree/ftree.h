@@ -447,6 +447,32 @@ struct ftree_spans {
     int32_t count; /* of all numbers, also of those that are not listed */
 };
 
+#define FTREE_STATISTICS_SAMPLES 128
+
+/* By what a verdict on ranks that never come was found; doc/hangs.md has the formulas.  A significance
+ * is the probability, at most, that a healthy job shows the like. */
+struct ftree_statistics {
+    double alpha; /* a smaller significance suffices; 0: the verdict was found otherwise */
+    struct {
+        bool known; /* false: there were too few samples, or they were not random */
+        int32_t n; /* samples */
+        int32_t t; /* one of up to that is suspicious */
+        int32_t run; /* so many in a row were suspicious, up to the last one */
+        int32_t needed; /* so many would have sufficed */
+        double q; /* no less than the probability of a suspicious one */
+        ftree_time interval; /* mean distance of the samples that were used, ns */
+        double significance;
+    } s_out;
+    struct {
+        ftree_time stay; /* outside MPI, the shortest of all ranks that are, ns */
+        ftree_time longest; /* of any rank before, */
+        ftree_time before; /* in a time of that length */
+        double significance;
+    } stay;
+    int32_t samples; /* of S_out, the newest ones, in the order of time: */
+    int32_t sample[FTREE_STATISTICS_SAMPLES]; /* -1: not known */
+};
+
 struct ftree_verdict {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind of the component */
@@ -468,6 +494,7 @@ struct ftree_verdict {
                             * it, whole ms; 0: no longer than any */
     bool local_only; /* this node reaches nobody: only its own readers learn it; never travels */
     bool unreported; /* people may not have heard of it: see ftree_restore(); never travels */
+    struct ftree_statistics statistics; /* the deciding node's; never travels */
     int32_t evidences, candidates;
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
@@ -547,6 +574,7 @@ struct ftree_rank_classes {
 enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
 #define FTREE_WCHAN_MAX 32
+#define FTREE_WAITS_IN_MAX 16
 
 #define FTREE_CPU_UNKNOWN (-1)
 
@@ -565,7 +593,9 @@ struct ftree_stay {
     ftree_time away; /* interruptions included; does not travel */
     ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
     ftree_time still; /* for so long it has done nothing at all, as the kernel said when it was looked at, ns */
+    ftree_time used; /* CPU time since it was first looked at in this stay, ns */
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
+    char waits_in[FTREE_WAITS_IN_MAX]; /* the same in words: "a lock"; "": there are none for it */
 };
 
 /* ---- ranks that others wait for again and again ---------------------------------------------- */

@@ -68,7 +68,7 @@ static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
         low++;
     r->run = low < n - since ? low : n - since;
     r->needed = ftree_hang_needed(r->model.q, alpha);
-    r->significance = power(r->model.q, r->run);
+    r->significance = power(r->model.q < 1 ? r->model.q : 1, r->run);
     if (n - low < HANG_WINDOW)
         return true;
     if (!ftree_hang_is_random(sample, n - low, NULL))

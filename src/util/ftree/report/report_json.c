@@ -189,6 +189,58 @@ static void set_walltime(struct json_object *o, const struct report_job *rj,
     report_set(o, "walltime", w);
 }
 
+/* In three digits, however small it is. */
+static void set_number(struct json_object *o, const char *key, double value)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof(buf), "%.3g", value);
+    report_set(o, key, json_object_new_double_s(value, buf));
+}
+
+static struct json_object *json_s_out(const struct ftree_statistics *s)
+{
+    struct json_object *o = json_object_new_object();
+
+    report_set(o, "samples", json_object_new_int(s->s_out.n));
+    report_set(o, "threshold", json_object_new_int(s->s_out.t));
+    report_set(o, "run", json_object_new_int(s->s_out.run));
+    report_set(o, "needed", json_object_new_int(s->s_out.needed));
+    set_number(o, "q", s->s_out.q);
+    set_fraction(o, "interval_s", s->s_out.interval / FTREE_MS);
+    set_number(o, "significance", s->s_out.significance);
+    return o;
+}
+
+static struct json_object *json_stay(const struct ftree_statistics *s)
+{
+    struct json_object *o = json_object_new_object();
+
+    set_fraction(o, "stay_s", s->stay.stay / FTREE_MS);
+    set_fraction(o, "longest_before_s", s->stay.longest / FTREE_MS);
+    set_fraction(o, "history_s", s->stay.before / FTREE_MS);
+    set_number(o, "significance", s->stay.significance);
+    return o;
+}
+
+static void set_statistics(struct json_object *o, const struct ftree_statistics *s)
+{
+    struct json_object *statistics, *history;
+
+    if (s->alpha <= 0)
+        return;
+    statistics = json_object_new_object();
+    history = json_object_new_array();
+    set_number(statistics, "alpha", s->alpha);
+    if (s->s_out.known)
+        report_set(statistics, "s_out", json_s_out(s));
+    report_set(statistics, "stay", json_stay(s));
+    for (int32_t i = 0; i < s->samples; i++)
+        report_append(history, json_object_new_int(s->sample[i]));
+    report_set(statistics, "s_out_history", history);
+    report_set(o, "statistics", statistics);
+}
+
 static void set_stacks(struct json_object *o, const struct report_job *rj,
                        const struct ftree_verdict *v)
 {
@@ -223,6 +275,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     for (int32_t i = 0; i < v->evidences; i++)
         report_append(evidence, json_evidence(rj, &v->evidence[i]));
     report_set(o, "evidence", evidence);
+    set_statistics(o, &v->statistics);
     set_stacks(o, rj, v);
     report_set(victims, "count", json_object_new_int(v->victims.count));
     report_set(victims, "ranks", json_ranks(&v->victims));

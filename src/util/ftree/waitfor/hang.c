@@ -332,6 +332,31 @@ static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang
     add_line(ft, now, v->node, line, v);
 }
 
+/* The same for programs. */
+static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
+                           struct ftree_verdict *v)
+{
+    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(&h->history, sample);
+    const struct hang_result *r = &h->result;
+    struct ftree_statistics *s = &v->statistics;
+
+    s->alpha = ft->cfg.alpha;
+    s->s_out.known = r->state == HANG_HEALTHY || r->state == HANG_LIKELY;
+    s->s_out.n = r->model.n;
+    s->s_out.t = r->model.t;
+    s->s_out.run = r->run;
+    s->s_out.needed = r->needed;
+    s->s_out.q = r->model.q;
+    s->s_out.interval = ft->cfg.sample << r->doublings;
+    s->s_out.significance = r->significance;
+    s->stay.stay = h->stay;
+    s->stay.longest = h->longest;
+    s->stay.before = h->before;
+    s->stay.significance = ftree_hang_tail(h->before, h->longest, h->stay);
+    s->samples = n < FTREE_STATISTICS_SAMPLES ? n : FTREE_STATISTICS_SAMPLES;
+    memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
+}
+
 static size_t sample_text(int32_t sample, char buf[16])
 {
     return (size_t) (sample == HANG_UNKNOWN ? snprintf(buf, 16, " ?")
@@ -367,19 +392,23 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", cpu[32] = "";
-    char still[40] = "";
+    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[64] = "";
+    size_t len;
 
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
     if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
-        snprintf(cpu, sizeof(cpu), " (%d %% of a CPU)", (int) s->cpu);
-    if (s->what == FTREE_OUTSIDE_DISK)
-        snprintf(still, sizeof(still), ", nothing done for %.1f s", (double) s->still / 1e9);
-    snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s%s%s", (int) s->rank, place,
-             (double) s->stay / 1e9, longest, words[s->what], cpu, *s->wchan ? " in " : "",
-             s->wchan, still);
+        snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since it was first examined)", (int) s->cpu,
+                 (double) s->used / 1e9);
+    else if (*s->waits_in)
+        snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);
+    else if (*s->wchan)
+        snprintf(does, sizeof(does), " in %s", s->wchan);
+    len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s", (int) s->rank,
+                            place, (double) s->stay / 1e9, longest, words[s->what], does);
+    if (s->what == FTREE_OUTSIDE_DISK && len < sizeof(line))
+        snprintf(line + len, sizeof(line) - len, ", nothing done for %.1f s", (double) s->still / 1e9);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
 }
 
@@ -424,6 +453,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
     else
         add_tail(ft, now, h, &v);
     add_history(ft, now, &h->history, &v);
+    set_statistics(ft, h, &v);
     if (s->more > 0)
         ftree_ranks_add(&v.component, 0, ft->job->size - 1);
     for (int32_t i = first; i < s->count; i++) {

@@ -67,9 +67,12 @@ bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct
 
     if (f->step != FAULTLOC_FINDING_NONE && f->v.fln == v->fln && f->v.id == v->id)
         without_stacks(n, "it was over before");
-    if (f->step != FAULTLOC_FINDING_NONE || v->withdrawn || v->local_only ||
-        v->rank == FTREE_NONE || !is_by_samples(v))
+    if (v->withdrawn || v->local_only || v->rank == FTREE_NONE || !is_by_samples(v))
         return false;
+    if (f->step != FAULTLOC_FINDING_NONE) {
+        faultloc_reporter_stacks(n->reporter, v, NULL, "those of another verdict were being taken");
+        return false;
+    }
     f->v = *v;
     f->step = FAULTLOC_FINDING_BEGUN;
     f->until = now + FAULTLOC_FINDING_PATIENCE;

@@ -247,6 +247,27 @@ bool faultloc_proc_awaits_fuse(const char *wchan)
     return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
 }
 
+const char *faultloc_proc_waits_in(const char *wchan)
+{
+    static const struct {
+        const char *begin, *word;
+    } words[] = {{"futex_", "a lock"},        {"hrtimer_nanosleep", "a sleep"},
+                 {"do_nanosleep", "a sleep"}, {"anon_pipe_", "a pipe"},
+                 {"pipe_", "a pipe"},         {"wait_for_partner", "a pipe"},
+                 {"fifo_", "a pipe"},         {"unix_", "a socket"},
+                 {"sk_", "a socket"},         {"inet_", "a socket"},
+                 {"tcp_", "a socket"},        {"__skb_", "a socket"},
+                 {"wait_woken", "a socket"},  {"poll_", "a poll"},
+                 {"do_poll", "a poll"},       {"do_sys_poll", "a poll"},
+                 {"do_select", "a poll"},     {"ep_poll", "a poll"},
+                 {"do_epoll_", "a poll"}};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strncmp(wchan, words[i].begin, strlen(words[i].begin)))
+            return words[i].word;
+    return NULL;
+}
+
 /* ---- how it ended ---------------------------------------------------------------------------- */
 
 /* As in linux/pidfd.h, which older systems do not have: the first version of it, 64 bytes. */

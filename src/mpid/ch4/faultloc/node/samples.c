@@ -168,24 +168,27 @@ static void read_wchan(const char *root, int32_t pid, char *out)
 
 /* Since it was last asked, in the same stay: whether it has done anything, and what it has used of
  * a CPU. */
-static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid, int32_t *cpu)
+static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid,
+                  struct ftree_stay *stay)
 {
     struct faultloc_done *last = &s->watch->seen[i].done, before = *last;
     struct faultloc_proc proc;
     double used, hz = (double) sysconf(_SC_CLK_TCK);
 
-    *cpu = FTREE_CPU_UNKNOWN;
     if (faultloc_proc_read(s->watch->proc_root, pid, &proc))
         return false;
     *last = (struct faultloc_done){.ticks = proc.ticks,
                                    .done = proc.done,
                                    .turns = faultloc_proc_turns(s->watch->proc_root, pid),
                                    .at = now,
-                                   .since = now};
+                                   .since = now,
+                                   .first = proc.ticks};
     if (before.at < s->watch->seen[i].outside || now <= before.at || last->ticks < before.ticks)
         return false;
     used = (double) (last->ticks - before.ticks) * 1e11 / hz / (double) (now - before.at);
-    *cpu = used < INT32_MAX ? (int32_t) used : INT32_MAX; /* soon after the look before */
+    stay->cpu = used < INT32_MAX ? (int32_t) used : INT32_MAX; /* soon after the look before */
+    last->first = before.first;
+    stay->used = (ftree_time) ((double) (last->ticks - last->first) * 1e9 / hz);
     if (last->done != before.done || last->turns != before.turns)
         return true;
     last->since = before.since;
@@ -198,6 +201,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     struct faultloc_watch *w = s->watch;
     const struct faultloc_seen *seen = &w->seen[i];
     struct ftree_rank_state state;
+    const char *words;
     bool did;
 
     faultloc_watch_look(w, now, i, true, &state);
@@ -212,10 +216,12 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     stay->call = state.call;
     stay->stay = seen->looked - seen->counts;
     stay->away = seen->looked - seen->outside;
-    did = moves(s, now, i, state.pid, &stay->cpu);
+    did = moves(s, now, i, state.pid, stay);
     stay->still = seen->done.at == now ? now - seen->done.since : 0;
     if (state.proc_state != 'R') {
         read_wchan(w->proc_root, state.pid, stay->wchan);
+        words = faultloc_proc_waits_in(stay->wchan);
+        snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", words ? words : "");
         did = did || waits_for_child(w, state.pid, stay->wchan);
     }
     stay->what = what_of(state.proc_state, did, stay->wchan);

@@ -29,6 +29,7 @@ struct faultloc_done {
     uint64_t ticks, done, turns;
     ftree_time at; /* 0: not known */
     ftree_time since; /* it had done as much at all looks from then on */
+    uint64_t first; /* ticks when its present stay was first asked for */
 };
 
 struct faultloc_seen {
