@@ -27,7 +27,9 @@ Runs jobs of which one rank never comes back to MPI, each in one way, and health
 on a cluster of network namespaces, and checks what FaultLoc says of them: one verdict of the right
 class on exactly that rank, with the function in which it hangs; of one in which ranks become slow
 straggler on these, which is withdrawn once they are not, and it ends well; of a healthy job none, and
-it ends well. (Irregular programs may look the same in health for long: then the note is all there is.) A note of class waiting is allowed, and counted. Prints a line for each run; then accuracy,
+it ends well. (Irregular programs may look the same in health for long: then the note is all there is.) A note of class waiting is allowed, and counted. Prints a line for each run; then, for each
+number of ranks, by program and by kind, how many hangs had the right class and rank, of how many of these
+the function was right, of how many others the note named the rank, and the delays in s; then accuracy,
 false positives per hour with the upper end of the exact Poisson interval (95 %), and delays. The
 program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does.
 
@@ -385,6 +387,29 @@ tell_run() {
     [ -z "$keep" ] || keep_run "$keep/$kind-$program-$ppn-$run_seed"
 }
 
+# Hangs, by how many ranks the job has and by its program or by what hangs.
+tell_group() { # program|kind
+    jq -rs --arg by "$1" '
+        def share: "\(map(select(.)) | length)/\(length)";
+        map(select(.hangs and (.skipped | not)))
+        | group_by([.hosts * .ppn, .[$by]])[]
+        | (map(.delay_s | values) | sort) as $d
+        | [(.[0].hosts * .[0].ppn), .[0][$by], (map(.right) | share),
+           (map(select(.right) | .function == "stay_" + .kind) | share),
+           (map(select(.right | not) | .noted) | share)]
+          + (if $d == [] then ["-", "-", "-"] else [$d[0], $d[($d | length) / 2 | floor], $d[-1]] end)
+        | @tsv' "$results" | {
+        group=()
+        IFS=$'\t'
+        while read -r -a group; do
+            [ -n "${headed:-}" ] || printf '\n%6s %-10s %8s %9s %6s %7s %7s %7s\n' ranks "$1" right \
+                function noted min median max
+            headed=1
+            printf '%6s %-10s %8s %9s %6s %7s %7s %7s\n' "${group[@]}"
+        done
+    }
+}
+
 # Exact Poisson: the rate at which so few false ones, or fewer, have a probability of 5 %.
 tell_all() {
     jq -rs '
@@ -427,6 +452,9 @@ results=$(mktemp "$folder.XXXXXX")
 row kind program ppn seed delay/s healthy/s notes 'expected: result'
 "$cluster" up --name "$name" --hosts "$hosts" --quiet
 every_run
+tell_group program
+tell_group kind
+echo
 tell_all
 rm -f "$results"
 end_campaign
