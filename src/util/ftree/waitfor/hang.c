@@ -54,7 +54,6 @@ struct waitfor_hang {
     ftree_time next, pause;
     bool sweeping;
     struct hang_sweeps sweeps;
-    struct hang_history history;
     bool is_improbable; /* a healthy job hardly ever shows the like: of the last test */
     uint64_t progress; /* calls that all ranks had ended by then */
     struct hang_result result; /* of it; */
@@ -81,6 +80,17 @@ static bool is_wanted(const struct ftree *ft)
     return w->unexplained && ft->io->samples && ft->io->stay && any_outside(w);
 }
 
+/* False: out of memory. */
+static bool begin_history(struct ftree *ft)
+{
+    struct hang_history *h = ft->waitfor->history;
+
+    if (!h && (h = ftree_alloc(ft, NULL, sizeof(*h))))
+        memset(h, 0, sizeof(*h));
+    ft->waitfor->history = h;
+    return h != NULL;
+}
+
 /* NULL: out of memory. */
 static struct waitfor_hang *begin(struct ftree *ft, ftree_time now)
 {
@@ -88,6 +98,8 @@ static struct waitfor_hang *begin(struct ftree *ft, ftree_time now)
 
     if (w->hang)
         return w->hang;
+    if (!begin_history(ft))
+        return NULL;
     w->hang = ftree_alloc(ft, NULL, sizeof(*w->hang));
     if (!w->hang)
         return NULL;
@@ -178,7 +190,7 @@ void waitfor_hang_tick(struct ftree *ft, ftree_time now)
         waitfor_hang_clear(ft);
         return;
     }
-    h->asked = FTREE_EMIT(ft, ASK_ALL, .u.first = h->history.last + 1);
+    h->asked = FTREE_EMIT(ft, ASK_ALL, .u.first = ft->waitfor->history->last + 1);
     h->next = now + (h->asked ? PATIENCE : h->pause);
 }
 
@@ -336,7 +348,7 @@ static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang
 static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
                            struct ftree_verdict *v)
 {
-    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(&h->history, sample);
+    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(ft->waitfor->history, sample);
     const struct hang_result *r = &h->result;
     struct ftree_statistics *s = &v->statistics;
 
@@ -364,10 +376,10 @@ static size_t sample_text(int32_t sample, char buf[16])
 }
 
 /* The newest of those that there is room for. */
-static void add_history(struct ftree *ft, ftree_time now, const struct hang_history *h,
-                        struct ftree_verdict *v)
+static void add_history(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
 {
-    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(h, sample), first = n;
+    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(ft->waitfor->history, sample);
+    int32_t first = n;
     char line[FTREE_DETAIL_MAX] = "S_out before and now:", one[16];
     size_t len = strlen(line), room = sizeof(line) - len;
 
@@ -452,7 +464,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
         add_test(ft, now, &h->result, &v);
     else
         add_tail(ft, now, h, &v);
-    add_history(ft, now, &h->history, &v);
+    add_history(ft, now, &v);
     set_statistics(ft, h, &v);
     if (s->more > 0)
         ftree_ranks_add(&v.component, 0, ft->job->size - 1);
@@ -630,7 +642,7 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
 {
     int32_t before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
 
-    ftree_hang_test(sample, n, h->history.last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
+    ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
     h->longest = ftree_max(a->longest, LEAST_STAY);
     h->before = (ftree_time) before * ft->cfg.sample;
     h->progress = a->progress;
@@ -651,8 +663,8 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
 {
     int32_t sample[HANG_HISTORY_MAX], n;
 
-    ftree_hang_history_add(&h->history, a);
-    n = ftree_hang_history_of(&h->history, sample);
+    ftree_hang_history_add(ft->waitfor->history, a);
+    n = ftree_hang_history_of(ft->waitfor->history, sample);
     h->stay = stay_of(ft, a, sample, n);
     if (!h->is_improbable || h->progress != a->progress)
         test(ft, h, a, sample, n);

@@ -190,4 +190,6 @@ void ftree_waitfor_tick(struct ftree *ft, ftree_time now)
 void ftree_waitfor_clear(struct ftree *ft)
 {
     end_work(ft);
+    ftree_alloc(ft, ft->waitfor->history, 0);
+    ft->waitfor->history = NULL;
 }

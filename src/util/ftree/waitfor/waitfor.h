@@ -166,6 +166,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
+    struct hang_history *history; /* of S_out, kept from one stall to the next: only what is new is asked
+                                   * for; NULL: nobody was asked */
     ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
                                    * there is none after it */
 };
