@@ -15,7 +15,7 @@ cluster=$here/cluster
 
 hangs="spin sleep mutex pipe callback io io-first io-all"
 slows="slow straggle"
-healthy="even phases uneven checkpoint late first-phase stop2 stop20 stop300 host-stop2 host-stop20 host-stop300"
+healthy="even phases uneven checkpoint late served first-phase stop2 stop20 stop300 host-stop2 host-stop20 host-stop300"
 all_kinds="$hangs $slows $healthy"
 all_programs="alltoall halo pipeline master irregular"
 
@@ -42,6 +42,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       io-first: the same, and the others wait in a call that they were not in before
                       io-all: the same of all ranks, so that nobody waits in MPI
                       late: a rank computes for --late seconds, once
+                      served: one rank waits now and then for an answer in a socket, up to --late seconds
                       first-phase: one rank computes for two minutes, the others wait in a call that
                       they were not in before
                       slow: one rank gets --percent of a CPU, by its cgroup, until it is found
@@ -60,7 +61,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
   --after S           a rank hangs, or something is done to the job, S to 1.5 S seconds after its
                       begin (60)
   --seconds S         a healthy job lasts so long (120)
-  --late S            see late, and a checkpoint (10)
+  --late S            see late, served, and a checkpoint (10)
   --percent N         see slow (2)
   --deadline S        how long to wait for a verdict (60), and twice that where ranks are slow
   --sample MS         MPIR_CVAR_FAULTLOC_SAMPLE_MS (400)
@@ -134,7 +135,7 @@ plan() {
     draw 0 $((hosts * ppn - 1))
     victim=$DRAWN
     [ "$program" != master ] || victim=0 # nobody waits for one worker while there are others
-    [ "$kind" != checkpoint ] || victim=0
+    case $kind in checkpoint | served) victim=0 ;; esac
     [ "$kind" != straggle ] || victim=$((victim / ppn * ppn)) # and the next one
     draw "$after" $((after + after / 2))
     moment=$DRAWN

@@ -17,7 +17,7 @@
  * --seconds  a kind that does not hang goes on for so long (120), each of its parts where a phase
  * is between
  * --work-ms  a rank works up to twice that between two rounds, at random (20)
- * --late     how long a checkpoint or a late rank takes, in seconds (10)
+ * --late     how long a checkpoint, a late rank or, at most, an answer takes, in seconds (10)
  * --file     what is read by the kinds io, io-first and io-all
  * --seed     of what is drawn (1)
  * --multiple MPI_THREAD_MULTIPLE, though one thread alone calls MPI (0)

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 /* The kinds of outside.c: what ranks do outside MPI, or in a function that MPI calls.  A kind is judged by its table below. */
 
@@ -180,6 +181,40 @@ static void turn_late(void)
     work(outside.late * 1e3);
 }
 
+/* ---- an answer ---- */
+
+static struct {
+    int fd[2];
+    double ms; /* until it comes */
+} answer;
+
+static void *answer_late(void *arg)
+{
+    rest_ms(answer.ms);
+    return write(answer.fd[1], "", 1) == 1 ? arg : NULL;
+}
+
+/* A rank asks somebody who is no rank, and who takes from 0.1 s to --late seconds, each size as often
+ * as any other; some ten seconds apart. */
+static void turn_served(void)
+{
+    pthread_t thread;
+    char c;
+
+    if (me.rank != outside.victim || tu_now() < outside.next)
+        return;
+    if (outside.next > 0) {
+        answer.ms = 100 * pow(10 * outside.late, any());
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, answer.fd) ||
+            pthread_create(&thread, NULL, answer_late, NULL) || read(answer.fd[0], &c, 1) != 1)
+            fail("there is no answer");
+        pthread_join(thread, NULL);
+        close(answer.fd[0]);
+        close(answer.fd[1]);
+    }
+    outside.next = tu_now() - 10 * log(any());
+}
+
 static void turn_none(void)
 {
 }
@@ -220,6 +255,7 @@ static const struct kind kinds[] = {
     {"uneven", NULL, NULL, turn_uneven, 0, IN_PATTERN},
     {"checkpoint", NULL, NULL, turn_checkpoint, 0, IN_PATTERN},
     {"late", NULL, NULL, turn_late, 0, IN_PATTERN},
+    {"served", NULL, NULL, turn_served, 0, IN_PATTERN},
     {"first-phase", NULL, NULL, turn_none, 120, IN_PATTERN},
     {"hungry", NULL, NULL, turn_hungry, 0, IN_PATTERN},
 };

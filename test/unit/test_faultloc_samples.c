@@ -345,7 +345,11 @@ static const struct {
              {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
              {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
              {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
-             {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_AWAITS, 0},
+             {3, 2, 1, "900 8 7\n", "sk_wait_data", FTREE_OUTSIDE_AWAITS, 0},
+             {3, 2, 1, "900 8 7\n", "poll_schedule_timeout", FTREE_OUTSIDE_AWAITS, 0},
+             {3, 2, 1, "901 9 8\n", "poll_schedule_timeout", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "900 8 7\n", "pipe_read", FTREE_OUTSIDE_SLEEPS, 0},
              {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
 
 START_TEST(blocked_is_who_does_nothing_at_all)
@@ -406,7 +410,7 @@ START_TEST(who_has_a_child_is_not_blocked)
     ck_assert_int_eq(stay.what, FTREE_OUTSIDE_SLEEPS);
     make_child();
     faultloc_samples_stay(&nodes[0].samples, 3000 * MS, 0, &stay);
-    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_RUNS);
+    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_AWAITS);
     end_proc();
 }
 END_TEST

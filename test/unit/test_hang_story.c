@@ -196,6 +196,8 @@ static const struct {
     ftree_time end; /* and then, at the earliest, the job is ended */
 } kinds[] = {{FTREE_OUTSIDE_RUNS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 13 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_AWAITS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/awaits-answer",
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_SLEEPS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
               2 * SECOND, 6 * SECOND, 60 * SECOND},
              {FTREE_OUTSIDE_UNKNOWN, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",

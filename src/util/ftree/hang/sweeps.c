@@ -25,7 +25,7 @@ static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
 }
 
 /* Of those outside now the ones that were outside before; how they are is what is known last.  Who
- * was once seen to do something does something. */
+ * was once seen to do something does something; who may be answered may be. */
 static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
 {
     int32_t kept = 0;
@@ -35,8 +35,9 @@ static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
         if (!old || old->calls != now->stay[i].calls)
             continue;
         now->stay[kept] = now->stay[i];
-        if (old->what == FTREE_OUTSIDE_RUNS && now->stay[i].what != FTREE_OUTSIDE_STOPPED)
-            now->stay[kept].what = FTREE_OUTSIDE_RUNS;
+        if ((old->what == FTREE_OUTSIDE_RUNS && now->stay[i].what != FTREE_OUTSIDE_STOPPED) ||
+            (old->what == FTREE_OUTSIDE_AWAITS && now->stay[i].what == FTREE_OUTSIDE_SLEEPS))
+            now->stay[kept].what = old->what;
         kept++;
     }
     now->count = kept;

@@ -28,7 +28,8 @@ static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "self",      "cycle", "knot", "missing-partner",
                                            "behind", "different"};
-static const char *const outside_values[] = {"none", "burning", "blocked", "disk-sleep", "unknown"};
+static const char *const outside_values[] = {"none",    "burning",    "awaiting-answer",
+                                             "blocked", "disk-sleep", "unknown"};
 static const char *const slowed_values[] = {"none",   "throttled", "bound", "preempted",
                                             "stolen", "memory",    "clock"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};

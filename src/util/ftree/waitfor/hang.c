@@ -208,6 +208,8 @@ static int outside_of(uint8_t what)
     switch (what) {
         case FTREE_OUTSIDE_RUNS:
             return RULES_OUTSIDE_BURNING;
+        case FTREE_OUTSIDE_AWAITS:
+            return RULES_OUTSIDE_AWAITING;
         case FTREE_OUTSIDE_SLEEPS:
             return RULES_OUTSIDE_BLOCKED;
         case FTREE_OUTSIDE_DISK:
@@ -227,8 +229,8 @@ static bool is_of_group(const struct ftree_stay *s, enum group group)
     return group == (s->call ? IN_MPI : IN_USER_CODE);
 }
 
-/* Ranks may wait for each other in a way that is not MPI's, so where one is active nobody is
- * blocked. */
+/* Ranks may wait for each other in a way that is not MPI's, so where one is active, or may be
+ * answered, nobody is blocked. */
 static int what_they_do(const struct hang_sweep *s, enum group group)
 {
     bool does[RULES_OUTSIDE_UNKNOWN + 1] = {false}, any = false;
@@ -243,6 +245,8 @@ static int what_they_do(const struct hang_sweep *s, enum group group)
         return RULES_OUTSIDE_DISK_SLEEP;
     if (does[RULES_OUTSIDE_BURNING])
         return RULES_OUTSIDE_BURNING;
+    if (does[RULES_OUTSIDE_AWAITING])
+        return RULES_OUTSIDE_AWAITING;
     return does[RULES_OUTSIDE_UNKNOWN] ? RULES_OUTSIDE_UNKNOWN : RULES_OUTSIDE_BLOCKED;
 }
 

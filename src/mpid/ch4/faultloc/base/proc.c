@@ -247,25 +247,41 @@ bool faultloc_proc_awaits_fuse(const char *wchan)
     return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
 }
 
-const char *faultloc_proc_waits_in(const char *wchan)
+enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)
 {
     static const struct {
-        const char *begin, *word;
-    } words[] = {{"futex_", "a lock"},        {"hrtimer_nanosleep", "a sleep"},
-                 {"do_nanosleep", "a sleep"}, {"anon_pipe_", "a pipe"},
-                 {"pipe_", "a pipe"},         {"wait_for_partner", "a pipe"},
-                 {"fifo_", "a pipe"},         {"unix_", "a socket"},
-                 {"sk_", "a socket"},         {"inet_", "a socket"},
-                 {"tcp_", "a socket"},        {"__skb_", "a socket"},
-                 {"wait_woken", "a socket"},  {"poll_", "a poll"},
-                 {"do_poll", "a poll"},       {"do_sys_poll", "a poll"},
-                 {"do_select", "a poll"},     {"ep_poll", "a poll"},
-                 {"do_epoll_", "a poll"}};
+        const char *begin;
+        enum faultloc_proc_place place;
+    } places[] = {{"futex_", FAULTLOC_PROC_LOCK},
+                  {"hrtimer_nanosleep", FAULTLOC_PROC_SLEEP},
+                  {"do_nanosleep", FAULTLOC_PROC_SLEEP},
+                  {"anon_pipe_", FAULTLOC_PROC_PIPE},
+                  {"pipe_", FAULTLOC_PROC_PIPE},
+                  {"wait_for_partner", FAULTLOC_PROC_PIPE},
+                  {"unix_", FAULTLOC_PROC_SOCKET},
+                  {"sk_", FAULTLOC_PROC_SOCKET},
+                  {"inet_", FAULTLOC_PROC_SOCKET},
+                  {"tcp_", FAULTLOC_PROC_SOCKET},
+                  {"__skb_", FAULTLOC_PROC_SOCKET},
+                  {"wait_woken", FAULTLOC_PROC_SOCKET},
+                  {"poll_", FAULTLOC_PROC_POLL},
+                  {"do_poll", FAULTLOC_PROC_POLL},
+                  {"do_sys_poll", FAULTLOC_PROC_POLL},
+                  {"do_select", FAULTLOC_PROC_POLL},
+                  {"ep_poll", FAULTLOC_PROC_POLL},
+                  {"do_epoll_", FAULTLOC_PROC_POLL}};
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (!strncmp(wchan, words[i].begin, strlen(words[i].begin)))
-            return words[i].word;
-    return NULL;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (!strncmp(wchan, places[i].begin, strlen(places[i].begin)))
+            return places[i].place;
+    return FAULTLOC_PROC_ELSEWHERE;
+}
+
+const char *faultloc_proc_place_name(enum faultloc_proc_place place)
+{
+    static const char *const names[] = {"", "a lock", "a sleep", "a pipe", "a socket", "a poll"};
+
+    return names[place];
 }
 
 /* ---- how it ended ---------------------------------------------------------------------------- */

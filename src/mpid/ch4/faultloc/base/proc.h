@@ -81,11 +81,20 @@ int faultloc_proc_pidfd(pid_t pid);
  * that its state is S. */
 bool faultloc_proc_awaits_fuse(const char *wchan);
 
-/* Purpose: what a thread with this wait channel waits in, "a lock", "a sleep", "a pipe", "a socket" or
- * "a poll", a constant string; NULL: something else.  A condition variable, and the end of a thread,
- * are a lock's wait, too.
+enum faultloc_proc_place {
+    FAULTLOC_PROC_ELSEWHERE,
+    FAULTLOC_PROC_LOCK, /* also a condition variable, or the end of a thread */
+    FAULTLOC_PROC_SLEEP,
+    FAULTLOC_PROC_PIPE,
+    FAULTLOC_PROC_SOCKET,
+    FAULTLOC_PROC_POLL
+};
+
+/* Purpose: what a thread with this wait channel waits in; and that in words, "a lock", "" for
+ * elsewhere.
  * Source: names of functions of Linux 4.18 to 6.18, which are no interface. */
-const char *faultloc_proc_waits_in(const char *wchan);
+enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan);
+const char *faultloc_proc_place_name(enum faultloc_proc_place place);
 
 /* Purpose: true if a child of any thread of the process lives; false also where the kernel does not
  * tell (no CONFIG_PROC_CHILDREN).  root as above.

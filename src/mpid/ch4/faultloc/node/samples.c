@@ -117,14 +117,18 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
-/* It may wait for what a child writes, or for its end; do_wait tells that where the kernel does not
- * list children. */
-static bool waits_for_child(const struct faultloc_watch *w, int32_t pid, const char *wchan)
+/* It may wait for what somebody sends who is no rank, as a person at a viewer, and who may take his
+ * time; or for what a child writes, or for its end: do_wait tells that where the kernel does not list
+ * children. */
+static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const char *wchan)
 {
-    return !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
+    enum faultloc_proc_place place = faultloc_proc_waits_in(wchan);
+
+    return place == FAULTLOC_PROC_SOCKET || place == FAULTLOC_PROC_POLL ||
+           !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
-static uint8_t what_of(char letter, bool moves, const char *wchan)
+static uint8_t what_of(char letter, bool moves, bool awaits, const char *wchan)
 {
     switch (letter) {
         case 'R':
@@ -133,7 +137,9 @@ static uint8_t what_of(char letter, bool moves, const char *wchan)
         case 'I':
             if (faultloc_proc_awaits_fuse(wchan))
                 return FTREE_OUTSIDE_DISK;
-            return moves ? FTREE_OUTSIDE_RUNS : FTREE_OUTSIDE_SLEEPS;
+            return moves  ? FTREE_OUTSIDE_RUNS :
+                   awaits ? FTREE_OUTSIDE_AWAITS :
+                            FTREE_OUTSIDE_SLEEPS;
         case 'D':
             return FTREE_OUTSIDE_DISK;
         case 'T':
@@ -201,8 +207,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     struct faultloc_watch *w = s->watch;
     const struct faultloc_seen *seen = &w->seen[i];
     struct ftree_rank_state state;
-    const char *words;
-    bool did;
+    bool did, awaits = false;
 
     faultloc_watch_look(w, now, i, true, &state);
     *stay = (struct ftree_stay){.rank = state.rank,
@@ -220,10 +225,10 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     stay->still = seen->done.at == now ? now - seen->done.since : 0;
     if (state.proc_state != 'R') {
         read_wchan(w->proc_root, state.pid, stay->wchan);
-        words = faultloc_proc_waits_in(stay->wchan);
-        snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", words ? words : "");
-        did = did || waits_for_child(w, state.pid, stay->wchan);
+        snprintf(stay->waits_in, sizeof(stay->waits_in), "%s",
+                 faultloc_proc_place_name(faultloc_proc_waits_in(stay->wchan)));
+        awaits = !did && may_be_answered(w, state.pid, stay->wchan);
     }
-    stay->what = what_of(state.proc_state, did, stay->wchan);
+    stay->what = what_of(state.proc_state, did, awaits, stay->wchan);
     return true;
 }
