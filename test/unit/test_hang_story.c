@@ -437,6 +437,39 @@ START_TEST(ranks_that_all_wait_for_a_disk_may_be_well)
 }
 END_TEST
 
+/* One rank ends calls for ever, and another one that is outside MPI for a moment is no company.
+ * rows: one hangs; it was away as long before; in a phase that is not known */
+START_TEST(others_may_go_on)
+{
+    struct world *w = begin(4, 6, 6);
+    const struct ftree_verdict *v = &w->report[0];
+
+    story.moves = true;
+    story.longest = _i == 1 ? 10 * SECOND : SECOND;
+    story.of_any = _i == 1 ? 10 * SECOND : SECOND;
+    story.strange = _i == 2;
+    world_run(w, 29 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    if (_i > 0) {
+        world_run(w, 60 * SECOND);
+        ck_assert_int_eq(w->reports, 0);
+        return;
+    }
+    ck_assert(world_run_until_reports(w, 1, 60 * SECOND));
+    ck_assert_str_eq(v->rule, "user-code-hang/others-go-on");
+    ck_assert_int_eq(v->rank, 6);
+    ck_assert_int_eq(v->component.count, 0);
+    ck_assert_uint_ge(w->reported_at[0], 30 * SECOND);
+    ck_assert_uint_le(w->reported_at[0], 36 * SECOND);
+    ck_assert_ptr_nonnull(strstr(v->evidence[0].detail, "no rank was outside MPI for more than 1.0 s"));
+    ck_assert_double_lt(v->statistics.stay.significance, 0.001);
+    ck_assert_uint_ge(v->holds_back, 500 * SECOND);
+    story.out[6] = false;
+    world_run(w, 3 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
 START_TEST(one_that_was_blocked_works_again)
 {
     struct world *w = begin(4, 6, 6);
@@ -580,6 +613,7 @@ SUITE("hang_story")
     TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);
     TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 4);
+    TEST_ROWS(others_may_go_on, 3);
     TEST(one_that_was_blocked_works_again);
     TEST(it_comes_after_all);
     TEST(one_that_is_ended_has_not_come);

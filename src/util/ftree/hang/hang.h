@@ -133,6 +133,7 @@ struct hang_sweep {
     uint64_t progress; /* sum of the calls that all ranks have ended, but for those that asked in vain */
     int32_t inside, familiar; /* ranks in MPI, and those of them in a call that is known on their node */
     ftree_time longest; /* stay outside MPI before, of any rank */
+    bool others_go_on; /* these are not all, but those that others wait for; `progress` is 0 */
     int32_t more; /* further ranks of which the same is true as of these: all of the job, then */
     int32_t count; /* ranks outside MPI, of which up to HANG_RANKS_MAX are here: */
     struct ftree_stay stay[HANG_RANKS_MAX];

@@ -268,6 +268,7 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
     ftree_rules_no_facts(&f);
     f.value[RULES_FACT_OUTSIDE] = (uint8_t) outside;
     f.value[RULES_FACT_IN_MPI] = stay->in_mpi ? RULES_YES : RULES_NO;
+    f.value[RULES_FACT_OTHERS_GO_ON] = stay->others_go_on ? RULES_YES : RULES_NO;
     f.number[RULES_NUMBER_STAY] = stay->percent;
     f.number[RULES_NUMBER_STAY_OF_ANY] = stay->of_any_percent;
     f.number[RULES_NUMBER_STAY_SECONDS] = stay->seconds;

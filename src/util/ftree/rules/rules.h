@@ -66,6 +66,7 @@
  *   outside         of ranks that all others wait for, and that seem to hang outside MPI, or in MPI
  *                   without its progress: what they do there, as the kernel says
  *   in-mpi          these are in MPI
+ *   others-go-on    the rest of the job goes on
  *   slowed          of ranks that others wait for again and again: what slows them, far beyond the
  *                   others */
 #define RULES_FACTS(X) \
@@ -92,6 +93,7 @@
     X(RULES_FACT_WAITS, "waits", waits_values) \
     X(RULES_FACT_OUTSIDE, "outside", outside_values) \
     X(RULES_FACT_IN_MPI, "in-mpi", no_yes_values) \
+    X(RULES_FACT_OTHERS_GO_ON, "others-go-on", no_yes_values) \
     X(RULES_FACT_SLOWED, "slowed", slowed_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
@@ -360,6 +362,7 @@ struct rules_stay {
     double seconds;
     double still_seconds; /* for so long the kernel has not seen it do anything at all */
     double familiar_percent; /* of the ranks that wait: in a call that was seen on their node before */
+    bool others_go_on; /* the rest of the job ends calls */
     bool in_mpi; /* those that seem to hang are in a call that makes no progress */
 };
 

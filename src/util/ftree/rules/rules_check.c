@@ -127,6 +127,7 @@ static unsigned possible_values(const struct asked *a, int fact)
         case RULES_FACT_SLOWED: /* likewise */
             return BIT(RULES_SLOWED_NONE);
         case RULES_FACT_IN_MPI:
+        case RULES_FACT_OTHERS_GO_ON:
             return BIT(RULES_NO);
         default: /* known without asking */
             return all;

@@ -19,6 +19,10 @@
  * ended a call in between the job is only slow; else the ranks that are outside MPI each time are
  * what hangs.  It does the same where a healthy job hardly ever shows so long a stay.
  *
+ * Where the rest of the job goes on, for few wait for the rank yet, that says nothing of it: then it
+ * looks at those ranks alone that others wait for, and that have been outside MPI for longer than a
+ * healthy job hardly ever shows.  The rule base wants more time of these.
+ *
  * Where all ranks of the job hang nobody waits in MPI, and nothing stalls.  A file system that does
  * not answer does that, so the acting root looks at its own ranks when a block of samples is over:
  * if all of them are in disk sleep it asks all nodes, and goes on while it is so of all ranks.
@@ -41,12 +45,19 @@
  * nothing at all there is less doubt than of one that works.  With L the longest stay outside MPI
  * of any rank before, from the time on at which each rank of the component has been outside for
  *
- *     max(10 L, 1 minute)     if it is blocked
+ *     max(10 L, 1 minute)     if it is blocked, and all wait
  *     max(10 L, 10 minutes)   else
  */
 #define END_FACTOR 10
 #define END_BLOCKED (60 * 1000 * FTREE_MS)
 #define END_ACTIVE (600 * 1000 * FTREE_MS)
+
+/* What the test of a stay was made of. */
+struct tail {
+    ftree_time longest; /* stay outside MPI of any rank before, */
+    ftree_time before; /* and how much is known of the time before the present one */
+    ftree_time stay; /* outside MPI, the shortest of the ranks that are there now */
+};
 
 struct waitfor_hang {
     bool of_all; /* nobody waits: all ranks are in disk sleep */
@@ -54,12 +65,13 @@ struct waitfor_hang {
     ftree_time next, pause;
     bool sweeping;
     struct hang_sweeps sweeps;
+    bool goes_on; /* a rank had ended a call in the last sweeps of all */
+    bool of_late; /* the sweeps are of those alone that others wait for */
     bool is_improbable; /* a healthy job hardly ever shows the like: of the last test */
     uint64_t progress; /* calls that all ranks had ended by then */
     struct hang_result result; /* of it; */
-    ftree_time longest; /* stay outside MPI of any rank before, */
-    ftree_time before; /* and how much is known of the time before the present one */
-    ftree_time stay; /* outside MPI, the shortest of all ranks that are there now */
+    struct tail all; /* likewise, */
+    struct tail late; /* and of those that are late where others go on */
 };
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
@@ -296,6 +308,7 @@ static void find_stay(const struct hang_sweep *s, enum group group, ftree_time l
     ftree_time least = shortest_stay(s, group) + later;
 
     *out = (struct rules_stay){.in_mpi = group == IN_MPI,
+                               .others_go_on = s->others_go_on,
                                .percent = percent_of(least, 0),
                                .of_any_percent = s->inside ? percent_of(least, s->longest) : NAN,
                                .seconds = (double) least / 1e9,
@@ -314,6 +327,16 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
         return NULL;
     find_stay(s, group, later, &stay);
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
+}
+
+static const struct tail *tail_of(const struct waitfor_hang *h)
+{
+    return h->of_late ? &h->late : &h->all;
+}
+
+static double significance_of(const struct tail *t)
+{
+    return ftree_hang_tail(t->before, t->longest, t->stay);
 }
 
 static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char *line,
@@ -339,12 +362,13 @@ static void add_test(struct ftree *ft, ftree_time now, const struct hang_result 
 static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
                      struct ftree_verdict *v)
 {
+    const struct tail *t = tail_of(h);
     char line[FTREE_DETAIL_MAX];
 
     snprintf(line, sizeof(line),
              "no rank was outside MPI for more than %.1f s in %.0f s; %.1f s have significance %.1e",
-             (double) h->longest / 1e9, (double) h->before / 1e9, (double) h->stay / 1e9,
-             ftree_hang_tail(h->before, h->longest, h->stay));
+             (double) t->longest / 1e9, (double) t->before / 1e9, (double) t->stay / 1e9,
+             significance_of(t));
     add_line(ft, now, v->node, line, v);
 }
 
@@ -354,6 +378,7 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
 {
     int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(ft->waitfor->history, sample);
     const struct hang_result *r = &h->result;
+    const struct tail *t = tail_of(h);
     struct ftree_statistics *s = &v->statistics;
 
     s->alpha = ft->cfg.alpha;
@@ -365,10 +390,10 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
     s->s_out.q = r->model.q;
     s->s_out.interval = ft->cfg.sample << r->doublings;
     s->s_out.significance = r->significance;
-    s->stay.stay = h->stay;
-    s->stay.longest = h->longest;
-    s->stay.before = h->before;
-    s->stay.significance = ftree_hang_tail(h->before, h->longest, h->stay);
+    s->stay.stay = t->stay;
+    s->stay.longest = t->longest;
+    s->stay.before = t->before;
+    s->stay.significance = significance_of(t);
     s->samples = n < FTREE_STATISTICS_SAMPLES ? n : FTREE_STATISTICS_SAMPLES;
     memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
 }
@@ -432,14 +457,14 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
 static void set_time(const struct waitfor *w, const struct waitfor_hang *h, ftree_time now,
                      struct ftree_verdict *v)
 {
-    v->first_symptom = ftree_min(v->first_symptom, h->of_all ? now - h->stay : w->unexplained);
+    v->first_symptom = ftree_min(v->first_symptom, h->of_all ? now - h->all.stay : w->unexplained);
     v->symptoms = (uint32_t) (h->sweeps.last.count + h->sweeps.last.more);
 }
 
 static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s,
                       enum group group, struct ftree_verdict *v)
 {
-    bool blocked = what_they_do(s, group) == RULES_OUTSIDE_BLOCKED;
+    bool blocked = what_they_do(s, group) == RULES_OUTSIDE_BLOCKED && !s->others_go_on;
     ftree_time end = ftree_max(END_FACTOR * s->longest, blocked ? END_BLOCKED : END_ACTIVE);
     ftree_time stay = shortest_stay(s, group);
     char line[FTREE_DETAIL_MAX];
@@ -464,7 +489,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
         first++;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_,
                        ftree_node_of(ft, s->stay[first].rank), s->stay[first].rank);
-    if (h->result.state == HANG_LIKELY)
+    if (h->result.state == HANG_LIKELY && !s->others_go_on)
         add_test(ft, now, &h->result, &v);
     else
         add_tail(ft, now, h, &v);
@@ -572,15 +597,17 @@ static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct 
 }
 
 static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
-                  const struct hang_answer *a)
+                  const struct hang_sweep *s)
 {
-    struct hang_sweep s;
-
-    ftree_hang_sweep_of(a, &s);
-    if (is_too_early(ft, h, &s, now))
+    if (h->of_late != s->others_go_on)
+        stop_sweeping(h);
+    h->of_late = s->others_go_on;
+    if (is_too_early(ft, h, s, now)) {
+        h->goes_on = false; /* all are looked at before these are again */
         return;
+    }
     h->sweeping = true;
-    switch (ftree_hang_swept(&h->sweeps, &s)) {
+    switch (ftree_hang_swept(&h->sweeps, s)) {
         case HANG_SWEEP_ON:
             look_again(ft, h, now);
             break;
@@ -589,7 +616,9 @@ static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
             break;
         case HANG_SLOW:
             ftree_trace(ft, "  a rank has ended a call: the job is slow");
-            rest(h, now);
+            stop_sweeping(h);
+            h->goes_on = true;
+            h->next = now + PAUSE_MIN;
             break;
         default:
             ftree_trace(ft, "  nobody is outside MPI each time, or too many are");
@@ -603,7 +632,7 @@ static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang 
 {
     int32_t more = h->result.needed - h->result.run;
     ftree_time time = (ft->cfg.sample << h->result.doublings) * (ftree_time) (more > 0 ? more : 1);
-    ftree_time too_long = ftree_hang_tail_of(h->before, h->longest, ft->cfg.alpha);
+    ftree_time too_long = ftree_hang_tail_of(h->all.before, h->all.longest, ft->cfg.alpha);
 
     if (h->result.state == HANG_HEALTHY && h->result.run > 0 && time <= PAUSE_MAX &&
         h->result.needed != INT32_MAX) {
@@ -612,8 +641,8 @@ static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang 
     } else {
         rest(h, now);
     }
-    if (h->stay > 0 && too_long > h->stay)
-        h->next = ftree_min(h->next, now + too_long - h->stay);
+    if (h->all.stay > 0 && too_long > h->all.stay)
+        h->next = ftree_min(h->next, now + too_long - h->all.stay);
 }
 
 static int32_t count_known(const int32_t *sample, int32_t n)
@@ -640,20 +669,70 @@ static ftree_time stay_of(const struct ftree *ft, const struct hang_answer *a,
     return stay;
 }
 
+static bool is_awaited(const struct waitfor *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->ends; i++)
+        if (w->end[i].rank == rank)
+            return true;
+    if (w->ends == FTREE_WAITING_ENDS_MAX) /* there may be more */
+        FTREE_EACH(const waitfor_answer_of_rank, a, w->end_answers)
+            if ((*a)->rank == rank && (*a)->seen == WAITFOR_UNABLE && (*a)->records == 0)
+                return true;
+    return false;
+}
+
+/* How much is known of the time before that stay. */
+static ftree_time time_before(const struct ftree *ft, ftree_time stay, const int32_t *sample,
+                              int32_t n)
+{
+    return (ftree_time) count_known(sample, n - (int32_t) (stay / ft->cfg.sample)) * ft->cfg.sample;
+}
+
+/* Those that others wait for, each of whose stays is longer than a healthy job hardly ever shows; what
+ * the others do does not count.  Returns in how much time there may be one more. */
+static ftree_time find_late(const struct ftree *ft, struct waitfor_hang *h,
+                            const struct hang_answer *a, const int32_t *sample, int32_t n,
+                            struct hang_sweep *out)
+{
+    struct tail t = {.longest = ftree_max(a->longest, LEAST_STAY)};
+    ftree_time later = FTREE_NEVER, too_long;
+    int32_t kept = 0;
+
+    ftree_hang_sweep_of(a, out);
+    out->others_go_on = true;
+    out->progress = 0;
+    for (int32_t i = 0; i < out->count && out->count <= HANG_RANKS_MAX; i++) {
+        if (!is_awaited(ft->waitfor->work, out->stay[i].rank))
+            continue;
+        t.stay = out->stay[i].stay;
+        t.before = time_before(ft, t.stay, sample, n);
+        too_long = ftree_hang_tail_of(t.before, t.longest, ft->cfg.alpha);
+        if (t.before < HANG_WINDOW * ft->cfg.sample)
+            continue;
+        if (t.stay <= too_long) {
+            later = ftree_min(later, too_long - t.stay);
+            continue;
+        }
+        if (kept == 0 || t.stay < h->late.stay)
+            h->late = t;
+        out->stay[kept++] = out->stay[i];
+    }
+    out->count = kept;
+    return later;
+}
+
 /* By either of two tests a healthy job hardly ever shows the like. */
 static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
                  const int32_t *sample, int32_t n)
 {
-    int32_t before = count_known(sample, n - (int32_t) (h->stay / ft->cfg.sample));
-
     ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
-    h->longest = ftree_max(a->longest, LEAST_STAY);
-    h->before = (ftree_time) before * ft->cfg.sample;
+    h->all.longest = ftree_max(a->longest, LEAST_STAY);
+    h->all.before = time_before(ft, h->all.stay, sample, n);
     h->progress = a->progress;
     h->is_improbable =
         h->result.state == HANG_LIKELY ||
-        (before >= HANG_WINDOW &&
-         ftree_hang_tail(h->before, h->longest, h->stay) < ft->cfg.alpha);
+        (h->all.before >= HANG_WINDOW * ft->cfg.sample &&
+         significance_of(&h->all) < ft->cfg.alpha);
     ftree_trace(ft,
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
@@ -666,16 +745,28 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
                   const struct hang_answer *a)
 {
     int32_t sample[HANG_HISTORY_MAX], n;
+    struct hang_sweep all, late;
+    ftree_time later;
 
     ftree_hang_history_add(ft->waitfor->history, a);
     n = ftree_hang_history_of(ft->waitfor->history, sample);
-    h->stay = stay_of(ft, a, sample, n);
+    h->all.stay = stay_of(ft, a, sample, n);
     if (!h->is_improbable || h->progress != a->progress)
         test(ft, h, a, sample, n);
-    if (h->is_improbable)
-        sweep(ft, now, h, a);
-    else
-        wait_for_more(ft, now, h);
+    ftree_hang_sweep_of(a, &all);
+    if (h->is_improbable && !h->goes_on) {
+        sweep(ft, now, h, &all);
+        return;
+    }
+    later = find_late(ft, h, a, sample, n, &late);
+    if (late.count > 0) {
+        sweep(ft, now, h, &late);
+        return;
+    }
+    h->goes_on = false;
+    wait_for_more(ft, now, h);
+    if (later != FTREE_NEVER)
+        h->next = ftree_min(h->next, now + ftree_max(later, ft->cfg.sample));
 }
 
 /* The answer is this function's. */
