@@ -464,7 +464,8 @@ struct ftree_statistics {
         double significance;
     } s_out;
     struct {
-        ftree_time stay; /* outside MPI, the shortest of all ranks that are, ns */
+        ftree_time stay; /* outside MPI, the shortest of all ranks that are; of the component where
+                          * others go on; ns */
         ftree_time longest; /* of any rank before, */
         ftree_time before; /* in a time of that length */
         double significance;

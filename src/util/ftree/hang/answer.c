@@ -163,11 +163,15 @@ void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
     }
     for (int32_t i = 0; i < n; i++) {
         uint64_t instant = first_of(a) + (uint64_t) i;
-        if (h->last < instant && instant - h->last > HANG_HISTORY_MAX)
+        int32_t sample = sample_of(a, &a->sums.items[i]);
+        if (instant <= h->last) /* it was told before */
+            continue;
+        if (instant - h->last > HANG_HISTORY_MAX)
             h->last = instant - HANG_HISTORY_MAX;
         while (h->last < instant)
             h->sample[++h->last % HANG_HISTORY_MAX] = HANG_UNKNOWN;
-        h->sample[instant % HANG_HISTORY_MAX] = sample_of(a, &a->sums.items[i]);
+        h->sample[instant % HANG_HISTORY_MAX] = sample;
+        h->known += sample != HANG_UNKNOWN;
         if (h->first == 0)
             h->first = instant;
     }

@@ -192,10 +192,11 @@ static void set_walltime(struct json_object *o, const struct report_job *rj,
 /* In three digits, however small it is. */
 static void set_number(struct json_object *o, const char *key, double value)
 {
+    double known = value >= 0 && value <= 1e9 ? value : 0; /* JSON has no infinity */
     char buf[32];
 
-    snprintf(buf, sizeof(buf), "%.3g", value);
-    report_set(o, key, json_object_new_double_s(value, buf));
+    snprintf(buf, sizeof(buf), "%.3g", known);
+    report_set(o, key, json_object_new_double_s(known, buf));
 }
 
 static struct json_object *json_s_out(const struct ftree_statistics *s)
@@ -227,7 +228,7 @@ static void set_statistics(struct json_object *o, const struct ftree_statistics 
 {
     struct json_object *statistics, *history;
 
-    if (s->alpha <= 0)
+    if (!(s->alpha > 0))
         return;
     statistics = json_object_new_object();
     history = json_object_new_array();

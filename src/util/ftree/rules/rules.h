@@ -63,7 +63,7 @@
  *                   has called MPI_Finalize and that others wait for, in a message
  *                   (missing-partner) or a collective (behind), or collectives that do not match
  *                   (different)
- *   outside         of ranks that all others wait for, and that seem to hang outside MPI, or in MPI
+ *   outside         of ranks that others wait for, and that seem to hang outside MPI, or in MPI
  *                   without its progress: what they do there, as the kernel says
  *   in-mpi          these are in MPI
  *   others-go-on    the rest of the job goes on
@@ -367,7 +367,7 @@ struct rules_stay {
 };
 
 /* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only
- * models of user-code-hang, mpi-hang and io-hang count.  Pure. */
+ * models of user-code-hang, mpi-hang and io-hang count; where others go on only a sign that says so. Pure. */
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     const struct rules_stay *stay, int32_t *model);
 

@@ -19,9 +19,10 @@
  * ended a call in between the job is only slow; else the ranks that are outside MPI each time are
  * what hangs.  It does the same where a healthy job hardly ever shows so long a stay.
  *
- * Where the rest of the job goes on, for few wait for the rank yet, that says nothing of it: then it
- * looks at those ranks alone that others wait for, and that have been outside MPI for longer than a
- * healthy job hardly ever shows.  The rule base wants more time of these.
+ * Where the rest of the job goes on, for few wait for the rank yet, that says nothing of it.  So it
+ * looks five times, too, at the ranks that are late: no other rank will do for one of those that
+ * wait for it, and a healthy job hardly ever shows a stay as long as this one.  The rule base wants
+ * more time of these.
  *
  * Where all ranks of the job hang nobody waits in MPI, and nothing stalls.  A file system that does
  * not answer does that, so the acting root looks at its own ranks when a block of samples is over:
@@ -36,6 +37,7 @@
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
 /* A shorter one before counts as that: two samples may miss it. */
 #define LEAST_STAY (1000 * FTREE_MS)
+#define HANG_AHEAD_MAX 64 /* instants that another node's clock may be ahead of the own one */
 #define SHOWN 24 /* samples in the evidence */
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 3)
 
@@ -64,14 +66,13 @@ struct waitfor_hang {
     bool asked;
     ftree_time next, pause;
     bool sweeping;
-    struct hang_sweeps sweeps;
-    bool goes_on; /* a rank had ended a call in the last sweeps of all */
-    bool of_late; /* the sweeps are of those alone that others wait for */
+    struct hang_sweeps sweeps; /* of all ranks, */
+    struct hang_sweeps late_sweeps; /* and of those alone that are late */
     bool is_improbable; /* a healthy job hardly ever shows the like: of the last test */
     uint64_t progress; /* calls that all ranks had ended by then */
     struct hang_result result; /* of it; */
     struct tail all; /* likewise, */
-    struct tail late; /* and of those that are late where others go on */
+    struct tail late; /* and of those that are late */
 };
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
@@ -329,9 +330,9 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
 }
 
-static const struct tail *tail_of(const struct waitfor_hang *h)
+static const struct tail *tail_of(const struct waitfor_hang *h, const struct hang_sweep *s)
 {
-    return h->of_late ? &h->late : &h->all;
+    return s->others_go_on ? &h->late : &h->all;
 }
 
 static double significance_of(const struct tail *t)
@@ -359,10 +360,9 @@ static void add_test(struct ftree *ft, ftree_time now, const struct hang_result 
     add_line(ft, now, v->node, line, v);
 }
 
-static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
+static void add_tail(struct ftree *ft, ftree_time now, const struct tail *t,
                      struct ftree_verdict *v)
 {
-    const struct tail *t = tail_of(h);
     char line[FTREE_DETAIL_MAX];
 
     snprintf(line, sizeof(line),
@@ -374,11 +374,10 @@ static void add_tail(struct ftree *ft, ftree_time now, const struct waitfor_hang
 
 /* The same for programs. */
 static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
-                           struct ftree_verdict *v)
+                           const struct tail *t, struct ftree_verdict *v)
 {
     int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(ft->waitfor->history, sample);
     const struct hang_result *r = &h->result;
-    const struct tail *t = tail_of(h);
     struct ftree_statistics *s = &v->statistics;
 
     s->alpha = ft->cfg.alpha;
@@ -440,7 +439,7 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
     if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
-        snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since it was first examined)", (int) s->cpu,
+        snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
                  (double) s->used / 1e9);
     else if (*s->waits_in)
         snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);
@@ -454,11 +453,11 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
 }
 
 /* One that is older than the stall limit began when the others' waits did, or before. */
-static void set_time(const struct waitfor *w, const struct waitfor_hang *h, ftree_time now,
-                     struct ftree_verdict *v)
+static void set_time(const struct waitfor *w, const struct waitfor_hang *h,
+                     const struct hang_sweep *s, ftree_time now, struct ftree_verdict *v)
 {
     v->first_symptom = ftree_min(v->first_symptom, h->of_all ? now - h->all.stay : w->unexplained);
-    v->symptoms = (uint32_t) (h->sweeps.last.count + h->sweeps.last.more);
+    v->symptoms = (uint32_t) (s->count + s->more);
 }
 
 static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s,
@@ -476,9 +475,9 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep 
     add_line(ft, now, v->node, line, v);
 }
 
-static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, enum group group)
+static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
+                const struct hang_sweep *s, enum group group)
 {
-    const struct hang_sweep *s = &h->sweeps.last;
     int32_t model = -1, first = 0, shown = 0;
     const struct rules_sign *sign = find_sign(ft, s, group, 0, &model);
     struct ftree_verdict v;
@@ -492,9 +491,9 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
     if (h->result.state == HANG_LIKELY && !s->others_go_on)
         add_test(ft, now, &h->result, &v);
     else
-        add_tail(ft, now, h, &v);
+        add_tail(ft, now, tail_of(h, s), &v);
     add_history(ft, now, &v);
-    set_statistics(ft, h, &v);
+    set_statistics(ft, h, tail_of(h, s), &v);
     if (s->more > 0)
         ftree_ranks_add(&v.component, 0, ft->job->size - 1);
     for (int32_t i = first; i < s->count; i++) {
@@ -509,7 +508,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h, 
     if (v.component.count == 1)
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;
-    set_time(ft->waitfor->work, h, now, &v);
+    set_time(ft->waitfor->work, h, s, now, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }
@@ -524,17 +523,18 @@ static bool any_stopped(const struct hang_sweep *s)
 
 /* There is room for one verdict at a time; where ranks hang in several ways the first of the groups
  * that can be said is, for the others may wait for that. */
-static bool say_any(struct ftree *ft, ftree_time now, const struct waitfor_hang *h)
+static bool say_any(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
+                    const struct hang_sweep *s)
 {
-    for (int group = 0; group < groups_of(&h->sweeps.last); group++)
-        if (say(ft, now, h, group))
+    for (int group = 0; group < groups_of(s); group++)
+        if (say(ft, now, h, s, group))
             return true;
     return false;
 }
 
 static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
-    if (any_stopped(&h->sweeps.last) || !say_any(ft, now, h))
+    if (any_stopped(&h->sweeps.last) || !say_any(ft, now, h, &h->sweeps.last))
         ftree_trace(
             ft,
             "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
@@ -599,13 +599,8 @@ static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct 
 static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
                   const struct hang_sweep *s)
 {
-    if (h->of_late != s->others_go_on)
-        stop_sweeping(h);
-    h->of_late = s->others_go_on;
-    if (is_too_early(ft, h, s, now)) {
-        h->goes_on = false; /* all are looked at before these are again */
+    if (is_too_early(ft, h, s, now))
         return;
-    }
     h->sweeping = true;
     switch (ftree_hang_swept(&h->sweeps, s)) {
         case HANG_SWEEP_ON:
@@ -616,9 +611,7 @@ static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
             break;
         case HANG_SLOW:
             ftree_trace(ft, "  a rank has ended a call: the job is slow");
-            stop_sweeping(h);
-            h->goes_on = true;
-            h->next = now + PAUSE_MIN;
+            rest(h, now);
             break;
         default:
             ftree_trace(ft, "  nobody is outside MPI each time, or too many are");
@@ -641,85 +634,134 @@ static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang 
     } else {
         rest(h, now);
     }
-    if (h->all.stay > 0 && too_long > h->all.stay)
+    if (h->all.stay > 0 && too_long > h->all.stay && too_long < FTREE_NEVER)
         h->next = ftree_min(h->next, now + too_long - h->all.stay);
 }
 
-static int32_t count_known(const int32_t *sample, int32_t n)
-{
-    int32_t known = 0;
-
-    for (int32_t i = 0; i < n; i++)
-        known += sample[i] != HANG_UNKNOWN;
-    return known;
-}
-
 /* Time before an instant that some node does not know counts for nobody. */
-static ftree_time stay_of(const struct ftree *ft, const struct hang_answer *a,
-                          const int32_t *sample, int32_t n)
+static ftree_time time_known(const struct ftree *ft, const int32_t *sample, int32_t n)
 {
     int32_t since = n;
-    ftree_time stay;
 
     while (since > 0 && sample[since - 1] != HANG_UNKNOWN)
         since--;
-    stay = a->stays.n > 0 ? (ftree_time) (n - since) * ft->cfg.sample : 0;
+    return (ftree_time) (n - since) * ft->cfg.sample;
+}
+
+static ftree_time stay_of(const struct hang_answer *a, ftree_time known)
+{
+    ftree_time stay = a->stays.n > 0 ? known : 0;
+
     FTREE_EACH(const struct ftree_stay, s, a->stays)
         stay = ftree_min(stay, s->stay);
     return stay;
 }
 
-static bool is_awaited(const struct waitfor *w, int32_t rank)
+/* How much is known of the time before that stay. */
+static ftree_time time_before(const struct ftree *ft, ftree_time stay)
+{
+    ftree_time known = (ftree_time) ft->waitfor->history->known * ft->cfg.sample;
+
+    return known > stay ? known - stay : 0;
+}
+
+/* ---- who is late ----------------------------------------------------------------------------- */
+
+static bool is_needed(const struct waitfor *w, int32_t rank)
 {
     for (int32_t i = 0; i < w->ends; i++)
         if (w->end[i].rank == rank)
-            return true;
-    if (w->ends == FTREE_WAITING_ENDS_MAX) /* there may be more */
-        FTREE_EACH(const waitfor_answer_of_rank, a, w->end_answers)
-            if ((*a)->rank == rank && (*a)->seen == WAITFOR_UNABLE && (*a)->records == 0)
-                return true;
+            return w->end[i].needed;
     return false;
 }
 
-/* How much is known of the time before that stay. */
-static ftree_time time_before(const struct ftree *ft, ftree_time stay, const int32_t *sample,
-                              int32_t n)
+static void one_of(const struct hang_sweep *all, const struct ftree_stay *stay,
+                   struct hang_sweep *out)
 {
-    return (ftree_time) count_known(sample, n - (int32_t) (stay / ft->cfg.sample)) * ft->cfg.sample;
+    out->progress = 0; /* what others do says nothing of it */
+    out->inside = all->inside;
+    out->familiar = all->familiar;
+    out->longest = all->longest;
+    out->others_go_on = true;
+    out->more = 0;
+    out->count = 1;
+    out->stay[0] = *stay;
 }
 
-/* Those that others wait for, each of whose stays is longer than a healthy job hardly ever shows; what
- * the others do does not count.  Returns in how much time there may be one more. */
-static ftree_time find_late(const struct ftree *ft, struct waitfor_hang *h,
-                            const struct hang_answer *a, const int32_t *sample, int32_t n,
-                            struct hang_sweep *out)
+/* Each is judged alone. *later: in how much time there may be one more. */
+static bool is_late(const struct ftree *ft, const struct tail *t, const struct hang_sweep *one,
+                    ftree_time *later)
+{
+    ftree_time too_long = ftree_hang_tail_of(t->before, t->longest, ft->cfg.alpha), sweeps;
+
+    if (t->before < HANG_WINDOW * ft->cfg.sample || too_long == FTREE_NEVER)
+        return false;
+    sweeps = time_to_sweep(ft, one);
+    if (t->stay > too_long && sweeps == 0)
+        return true;
+    *later = ftree_min(*later, ftree_max(t->stay > too_long ? sweeps : too_long - t->stay,
+                                         ft->cfg.sample));
+    return false;
+}
+
+/* While one is stopped nobody is late, and while one waits for a disk only such ones are. */
+static void find_late(const struct ftree *ft, const struct hang_answer *a, ftree_time known,
+                      struct hang_sweep *out, ftree_time *later)
 {
     struct tail t = {.longest = ftree_max(a->longest, LEAST_STAY)};
-    ftree_time later = FTREE_NEVER, too_long;
-    int32_t kept = 0;
+    struct hang_sweep all, one;
 
-    ftree_hang_sweep_of(a, out);
+    ftree_hang_sweep_of(a, &all);
+    *out = all;
     out->others_go_on = true;
-    out->progress = 0;
-    for (int32_t i = 0; i < out->count && out->count <= HANG_RANKS_MAX; i++) {
-        if (!is_awaited(ft->waitfor->work, out->stay[i].rank))
+    out->progress = out->more = out->count = 0;
+    all.count = a->stays.n;
+    for (int32_t i = 0; i < a->stays.n && !any_stopped(&all); i++) {
+        one_of(&all, &all.stay[i], &one);
+        if (!is_needed(ft->waitfor->work, all.stay[i].rank) ||
+            (groups_of(&all) < GROUPS && all.stay[i].what != FTREE_OUTSIDE_DISK))
             continue;
-        t.stay = out->stay[i].stay;
-        t.before = time_before(ft, t.stay, sample, n);
-        too_long = ftree_hang_tail_of(t.before, t.longest, ft->cfg.alpha);
-        if (t.before < HANG_WINDOW * ft->cfg.sample)
-            continue;
-        if (t.stay <= too_long) {
-            later = ftree_min(later, too_long - t.stay);
-            continue;
-        }
-        if (kept == 0 || t.stay < h->late.stay)
-            h->late = t;
-        out->stay[kept++] = out->stay[i];
+        t.stay = ftree_min(all.stay[i].stay, known);
+        t.before = time_before(ft, all.stay[i].stay);
+        if (is_late(ft, &t, &one, later))
+            out->stay[out->count++] = all.stay[i];
     }
-    out->count = kept;
-    return later;
 }
+
+static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, ftree_time known)
+{
+    const struct hang_sweep *s = &h->late_sweeps.last;
+
+    h->late.longest = ftree_max(s->longest, LEAST_STAY);
+    h->late.stay = ftree_min(least_stay(s), known);
+    h->late.before = time_before(ft, least_stay(s));
+    say_any(ft, now, h, s);
+}
+
+static void look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
+                         const struct hang_answer *a, ftree_time known)
+{
+    ftree_time later = FTREE_NEVER;
+    struct hang_sweep late;
+
+    find_late(ft, a, known, &late, &later);
+    if (later != FTREE_NEVER)
+        h->next = ftree_min(h->next, now + later);
+    if (late.count == 0) {
+        memset(&h->late_sweeps, 0, sizeof(h->late_sweeps));
+        return;
+    }
+    if (ftree_hang_swept(&h->late_sweeps, &late) == HANG_SWEEP_ON) {
+        h->next = ftree_min(h->next, now + ft->cfg.sample);
+        return;
+    }
+    if (h->late_sweeps.last.count > 0)
+        name_late(ft, now, h, known);
+    memset(&h->late_sweeps, 0, sizeof(h->late_sweeps));
+    h->next = ftree_min(h->next, now + PAUSE_MIN);
+}
+
+/* ---- the judgement --------------------------------------------------------------------------- */
 
 /* By either of two tests a healthy job hardly ever shows the like. */
 static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
@@ -727,7 +769,7 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
 {
     ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
     h->all.longest = ftree_max(a->longest, LEAST_STAY);
-    h->all.before = time_before(ft, h->all.stay, sample, n);
+    h->all.before = time_before(ft, h->all.stay);
     h->progress = a->progress;
     h->is_improbable =
         h->result.state == HANG_LIKELY ||
@@ -739,34 +781,36 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
                 h->result.doublings);
 }
 
+/* An answer may not take the place of what is to come. */
+static bool is_of_now(struct ftree *ft, const struct hang_answer *a)
+{
+    uint64_t own = ft->io->samples(ft->io_ctx, NULL, 0);
+
+    return a->last <= own || a->last - own <= HANG_AHEAD_MAX;
+}
+
 /* What was improbable once is so while no rank ends a call; later the samples of the stay itself
  * would take the place of those before it. */
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
                   const struct hang_answer *a)
 {
     int32_t sample[HANG_HISTORY_MAX], n;
-    struct hang_sweep all, late;
-    ftree_time later;
+    struct hang_sweep all;
+    ftree_time known;
 
     ftree_hang_history_add(ft->waitfor->history, a);
     n = ftree_hang_history_of(ft->waitfor->history, sample);
-    h->all.stay = stay_of(ft, a, sample, n);
+    known = time_known(ft, sample, n);
+    h->all.stay = stay_of(a, known);
     if (!h->is_improbable || h->progress != a->progress)
         test(ft, h, a, sample, n);
     ftree_hang_sweep_of(a, &all);
-    if (h->is_improbable && !h->goes_on) {
+    if (h->is_improbable)
         sweep(ft, now, h, &all);
-        return;
-    }
-    later = find_late(ft, h, a, sample, n, &late);
-    if (late.count > 0) {
-        sweep(ft, now, h, &late);
-        return;
-    }
-    h->goes_on = false;
-    wait_for_more(ft, now, h);
-    if (later != FTREE_NEVER)
-        h->next = ftree_min(h->next, now + ftree_max(later, ft->cfg.sample));
+    else
+        wait_for_more(ft, now, h);
+    if (!h->of_all && !ftree_verdict_any_fault(ft))
+        look_at_late(ft, now, h, a, known);
 }
 
 /* The answer is this function's. */
@@ -776,7 +820,9 @@ void ftree_waitfor_said(struct ftree *ft, ftree_time now, struct hang_answer *a)
 
     if (h && h->asked) {
         h->asked = false;
-        if (a && (h->of_all ? ftree_hang_is_disk_sleep_of_all(a) : is_wanted(ft)))
+        if (a && !is_of_now(ft, a))
+            rest(h, now);
+        else if (a && (h->of_all ? ftree_hang_is_disk_sleep_of_all(a) : is_wanted(ft)))
             judge(ft, now, h, a);
         else if (a && h->of_all)
             waitfor_hang_clear(ft);

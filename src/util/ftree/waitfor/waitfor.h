@@ -26,7 +26,7 @@
  *     note.c       what nothing explains
  *     hang.c       a rank outside MPI that never comes: hung or slow?
  *
- * Nothing of it has memory while nobody stalls, here or below.
+ * Nothing of it has memory while nobody stalls, here or below, but for the history of hang.c.
  */
 
 /* ---- one rank's answer ----------------------------------------------------------------------- */

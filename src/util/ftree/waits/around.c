@@ -119,7 +119,8 @@ static bool is_all_told(const struct waits *w, int32_t at)
                       waits_find(w, first->rank, first->threads - 1) != FTREE_NONE));
 }
 
-static void count_silent(const struct waits *w, struct silent *s, int32_t rank, int32_t by)
+static void count_silent(const struct waits *w, struct silent *s, int32_t rank, int32_t by,
+                         bool needed)
 {
     struct waits_end *end = s->end;
     int32_t i = 0;
@@ -133,6 +134,7 @@ static void count_silent(const struct waits *w, struct silent *s, int32_t rank, 
     if (i == s->n)
         end[s->n++] = (struct waits_end){.rank = rank, .fate = WAITS_UNKNOWN};
     end[i].count += by;
+    end[i].needed |= needed;
     for (; i > 0 && end[i].count > end[i - 1].count; i--) {
         struct waits_end other = end[i - 1];
         end[i - 1] = end[i];
@@ -184,7 +186,7 @@ static void count_members(const struct waits *w, const struct gate *g, const str
             if (++looked > SILENT_MAX)
                 return;
             if (g->type == TERM_ANY || !has_begun(w, g->key, rank, g->number))
-                count_silent(w, s, rank, by);
+                count_silent(w, s, rank, by, g->type != TERM_ANY);
         }
 }
 
@@ -203,7 +205,7 @@ static void count_gate(const struct waits *w, const struct gate *g, struct silen
 
     if (g->type == TERM_TURNS ||
         (g->type == TERM_FIRST && !has_begun(w, g->key, g->rank, g->number)))
-        count_silent(w, s, g->rank, by);
+        count_silent(w, s, g->rank, by, true);
     if (c)
         count_members(w, g, c, by, s);
 }
@@ -222,7 +224,7 @@ static void count_holders(const struct waits *w, struct silent *s)
     at = 0;
     for (int32_t rank = 0; rank < w->ft->job->size && by > 0 && unknown <= s->most; rank++)
         if (!is_known(w, rank, &at))
-            count_silent(w, s, rank, by);
+            count_silent(w, s, rank, by, false);
 }
 
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most)
@@ -233,7 +235,8 @@ int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t
     FTREE_EACH(const struct entry, e, w->entries)
         for (int32_t i = e->term; i < e->term + e->terms && e->what == WAITS_UNDECIDED; i++)
             if (w->terms.items[i].type == TERM_RANK)
-                count_silent(w, &s, w->terms.items[i].rank, 1);
+                count_silent(w, &s, w->terms.items[i].rank, 1,
+                             e->terms == 1 || e->mode != WAITS_FOR_ONE);
     FTREE_EACH(const struct gate, g, w->graph.gates)
         count_gate(w, g, &s);
     if (s.n == 0)

@@ -380,6 +380,7 @@ struct waits_end {
     int32_t rank;
     uint8_t fate; /* WAITS_RUNS, WAITS_PEER_LOST, WAITS_COMES: of the rank's own wait */
     int32_t count;
+    bool needed; /* of ftree_waits_silent(): no other rank will do for one of those that wait for it */
 };
 
 /* Purpose: an empty reduction, to be ended by ftree_waits_destroy(); memory comes from ft, which is
