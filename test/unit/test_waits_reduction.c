@@ -671,7 +671,8 @@ START_TEST(who_holds_a_lock_closes_a_cycle)
 }
 END_TEST
 
-/* Whom the waits end in of whom nothing is known, as "3(1) 4(1)": so many wait for them. */
+/* Whom the waits end in of whom nothing is known, as "3(1)! 4(1)": so many wait for them, and for
+ * one of those no other rank will do. */
 static const char *list_silent(struct story *s, int32_t most)
 {
     static char list[64];
@@ -681,7 +682,8 @@ static const char *list_silent(struct story *s, int32_t most)
 
     list[0] = 0;
     for (int32_t i = 0; i < n; i++)
-        sprintf(list + strlen(list), "%s%d(%d)", i > 0 ? " " : "", end[i].rank, end[i].count);
+        sprintf(list + strlen(list), "%s%d(%d)%s", i > 0 ? " " : "", end[i].rank, end[i].count,
+                end[i].needed ? "!" : "");
     ftree_waits_destroy(w);
     return list;
 }
@@ -700,7 +702,22 @@ START_TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others)
     begin_lock(&s, WAITS_LOCK_EXCLUSIVE, WAITS_LOCK_OF_ONE, WAITS_LOCK_NONE);
     s.record[0].request[0].peer = 3; /* who holds it waits for 3 */
     run(&s);
-    ck_assert_str_eq(list_silent(&s, 8), "3(1)");
+    ck_assert_str_eq(list_silent(&s, 8), "3(1)!");
+}
+END_TEST
+
+/* 0 takes what comes, 1 waits for 3. */
+START_TEST(one_of_several_is_not_needed)
+{
+    struct story s;
+
+    begin(&s, 4);
+    wait_for(&s, 0, WAITS_RECV, WAITS_ANY);
+    run(&s);
+    ck_assert_str_eq(list_silent(&s, 8), "1(1) 2(1) 3(1)");
+    wait_for(&s, 1, WAITS_RECV, 3);
+    run(&s);
+    ck_assert_str_eq(list_silent(&s, 8), "3(2)! 2(1)");
 }
 END_TEST
 
@@ -1089,6 +1106,7 @@ SUITE("waits_reduction")
     TEST(a_rooted_collective_waits_for_its_root);
     TEST(who_holds_a_lock_closes_a_cycle);
     TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others);
+    TEST(one_of_several_is_not_needed);
     TEST(all_who_hold_a_lock_must_give_it_back);
     TEST(a_lock_that_excludes_nobody_is_not_waited_for);
     TEST(a_target_that_waits_turns_its_progress);
