@@ -449,8 +449,8 @@ struct ftree_spans {
 
 #define FTREE_STATISTICS_SAMPLES 128
 
-/* By what a verdict on ranks that never come was found; doc/hangs.md has the formulas.  A significance
- * is the probability, at most, that a healthy job shows the like. */
+/* By what a verdict on ranks that never come was found; doc/hangs.md has the formulas.  A
+ * significance is the probability, at most, that a healthy job shows the like. */
 struct ftree_statistics {
     double alpha; /* a smaller significance suffices; 0: the verdict was found otherwise */
     struct {

@@ -367,7 +367,8 @@ struct rules_stay {
 };
 
 /* Purpose: the same where ranks seem to hang outside MPI: RULES_OUTSIDE_BURNING and so on; only
- * models of user-code-hang, mpi-hang and io-hang count; where others go on only a sign that says so. Pure. */
+ * models of user-code-hang, mpi-hang and io-hang count; where others go on only a sign that says
+ * so.  Pure. */
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     const struct rules_stay *stay, int32_t *model);
 

@@ -448,7 +448,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
     len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s", (int) s->rank,
                             place, (double) s->stay / 1e9, longest, words[s->what], does);
     if (s->what == FTREE_OUTSIDE_DISK && len < sizeof(line))
-        snprintf(line + len, sizeof(line) - len, ", nothing done for %.1f s", (double) s->still / 1e9);
+        snprintf(line + len, sizeof(line) - len, ", nothing done for %.1f s",
+                 (double) s->still / 1e9);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
 }
 
@@ -767,7 +768,8 @@ static void look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *
 static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_answer *a,
                  const int32_t *sample, int32_t n)
 {
-    ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha, &h->result);
+    ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha,
+                    &h->result);
     h->all.longest = ftree_max(a->longest, LEAST_STAY);
     h->all.before = time_before(ft, h->all.stay);
     h->progress = a->progress;

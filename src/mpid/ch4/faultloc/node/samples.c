@@ -118,8 +118,8 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
 /* It may wait for what somebody sends who is no rank, as a person at a viewer, and who may take his
- * time; or for what a child writes, or for its end: do_wait tells that where the kernel does not list
- * children. */
+ * time; or for what a child writes, or for its end: do_wait tells that where the kernel does not
+ * list children. */
 static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const char *wchan)
 {
     enum faultloc_proc_place place = faultloc_proc_waits_in(wchan);
