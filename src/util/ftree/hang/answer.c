@@ -200,6 +200,7 @@ void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out)
     out->inside = a->inside;
     out->familiar = a->familiar;
     out->longest = a->longest;
+    out->others_go_on = false;
     out->more = ftree_hang_is_disk_sleep_of_all(a) ? a->outside - a->stays.n : 0;
     out->count = a->stays.n + out->more == a->outside ? a->stays.n : HANG_RANKS_MAX + 1;
     for (int32_t i = 0; i < a->stays.n && i < HANG_RANKS_MAX; i++)

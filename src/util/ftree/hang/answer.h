@@ -60,7 +60,7 @@ int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample);
 bool ftree_hang_is_disk_sleep_of_all(const struct hang_answer *a);
 
 /* Purpose: the ranks outside MPI now; too many to be named where not each of them is there, unless
- * all ranks are in disk sleep. */
+ * all ranks are in disk sleep.  All of *out is filled in, but for the room behind its ranks. */
 void ftree_hang_sweep_of(const struct hang_answer *a, struct hang_sweep *out);
 
 #pragma GCC visibility pop
