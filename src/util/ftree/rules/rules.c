@@ -255,13 +255,14 @@ const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rule
 
 /* ---- ranks that hang outside MPI ------------------------------------------------------------- */
 
-static bool allows(const struct rules_sign *sign, int fact, int value)
+/* The words of `fact` that the sign needs one of, "none" not among them; 0: none. */
+static uint32_t needs(const struct rules_sign *sign, int fact)
 {
     for (int32_t i = 0; i < sign->conditions; i++)
         if (!sign->condition[i].is_number && sign->condition[i].fact == fact &&
-            (sign->condition[i].values >> value & 1))
-            return true;
-    return false;
+            !(sign->condition[i].values & 1))
+            return (uint32_t) sign->condition[i].values;
+    return 0;
 }
 
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
@@ -284,19 +285,9 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
     f.number[RULES_NUMBER_FAMILIAR] = stay->familiar_percent;
     f.number[RULES_NUMBER_STILL] = stay->still_seconds;
     sign = ftree_rules_decide(rules, &f, models, true, &well, model);
-    if (!sign || well || (stay->others_go_on && !allows(sign, RULES_FACT_OTHERS_GO_ON, RULES_YES)))
+    if (well || !sign || (stay->others_go_on && !needs(sign, RULES_FACT_OTHERS_GO_ON)))
         return NULL;
     return sign;
-}
-
-/* The words of `fact` that the sign needs one of, "none" not among them; 0: none. */
-static uint32_t needs(const struct rules_sign *sign, int fact)
-{
-    for (int32_t i = 0; i < sign->conditions; i++)
-        if (!sign->condition[i].is_number && sign->condition[i].fact == fact &&
-            !(sign->condition[i].values & 1))
-            return (uint32_t) sign->condition[i].values;
-    return 0;
 }
 
 static uint32_t named_needs(const struct ftree_rules *rules, const char *name, int fact)

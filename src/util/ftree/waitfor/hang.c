@@ -330,11 +330,6 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
 }
 
-static const struct tail *tail_of(const struct waitfor_hang *h, const struct hang_sweep *s)
-{
-    return s->others_go_on ? &h->late : &h->all;
-}
-
 static double significance_of(const struct tail *t)
 {
     return ftree_hang_tail(t->before, t->longest, t->stay);
@@ -346,33 +341,6 @@ static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char 
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, line, v);
 }
 
-/* Every number of the test, so that anybody can do it again. */
-static void add_test(struct ftree *ft, ftree_time now, const struct hang_result *r,
-                     struct ftree_verdict *v)
-{
-    char line[FTREE_DETAIL_MAX];
-
-    snprintf(
-        line, sizeof(line),
-        "S_out <= %d in the last %d samples, significance %.1e (n %d, k %d, q %.3f, interval %.1f s)",
-        (int) r->model.t, (int) r->run, r->significance, (int) r->model.n, (int) r->needed,
-        r->model.q, (double) (ft->cfg.sample << r->doublings) / 1e9);
-    add_line(ft, now, v->node, line, v);
-}
-
-static void add_tail(struct ftree *ft, ftree_time now, const struct tail *t,
-                     struct ftree_verdict *v)
-{
-    char line[FTREE_DETAIL_MAX];
-
-    snprintf(line, sizeof(line),
-             "no rank was outside MPI for more than %.1f s in %.0f s; %.1f s have significance %.1e",
-             (double) t->longest / 1e9, (double) t->before / 1e9, (double) t->stay / 1e9,
-             significance_of(t));
-    add_line(ft, now, v->node, line, v);
-}
-
-/* The same for programs. */
 static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
                            const struct tail *t, struct ftree_verdict *v)
 {
@@ -397,6 +365,27 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
     memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
 }
 
+/* The same for people: every number of the test that was enough, so that anybody can do it again. */
+static void add_test(struct ftree *ft, ftree_time now, bool by_s_out, struct ftree_verdict *v)
+{
+    const struct ftree_statistics *s = &v->statistics;
+    char line[FTREE_DETAIL_MAX];
+
+    if (by_s_out)
+        snprintf(line, sizeof(line),
+                 "S_out <= %d in the last %d samples, significance %.1e "
+                 "(n %d, k %d, q %.3f, interval %.1f s)",
+                 (int) s->s_out.t, (int) s->s_out.run, s->s_out.significance, (int) s->s_out.n,
+                 (int) s->s_out.needed, s->s_out.q, (double) s->s_out.interval / 1e9);
+    else
+        snprintf(line, sizeof(line),
+                 "no rank was outside MPI for more than %.1f s in %.0f s; "
+                 "%.1f s have significance %.1e",
+                 (double) s->stay.longest / 1e9, (double) s->stay.before / 1e9,
+                 (double) s->stay.stay / 1e9, s->stay.significance);
+    add_line(ft, now, v->node, line, v);
+}
+
 static size_t sample_text(int32_t sample, char buf[16])
 {
     return (size_t) (sample == HANG_UNKNOWN ? snprintf(buf, 16, " ?")
@@ -406,15 +395,17 @@ static size_t sample_text(int32_t sample, char buf[16])
 /* The newest of those that there is room for. */
 static void add_history(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
 {
-    int32_t sample[HANG_HISTORY_MAX], n = ftree_hang_history_of(ft->waitfor->history, sample);
-    int32_t first = n;
+    const struct ftree_statistics *s = &v->statistics;
     char line[FTREE_DETAIL_MAX] = "S_out before and now:", one[16];
     size_t len = strlen(line), room = sizeof(line) - len;
+    int32_t first = s->samples;
 
-    for (; first > 0 && n - first < SHOWN && sample_text(sample[first - 1], one) < room; first--)
+    for (; first > 0 && s->samples - first < SHOWN &&
+           sample_text(s->sample[first - 1], one) < room;
+         first--)
         room -= strlen(one);
-    for (int32_t i = first; i < n; i++)
-        len += sample_text(sample[i], line + len);
+    for (int32_t i = first; i < s->samples; i++)
+        len += sample_text(s->sample[i], line + len);
     add_line(ft, now, v->node, line, v);
 }
 
@@ -489,12 +480,9 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
         first++;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_,
                        ftree_node_of(ft, s->stay[first].rank), s->stay[first].rank);
-    if (h->result.state == HANG_LIKELY && !s->others_go_on)
-        add_test(ft, now, &h->result, &v);
-    else
-        add_tail(ft, now, tail_of(h, s), &v);
+    set_statistics(ft, h, s->others_go_on ? &h->late : &h->all, &v);
+    add_test(ft, now, h->result.state == HANG_LIKELY && !s->others_go_on, &v);
     add_history(ft, now, &v);
-    set_statistics(ft, h, tail_of(h, s), &v);
     if (s->more > 0)
         ftree_ranks_add(&v.component, 0, ft->job->size - 1);
     for (int32_t i = first; i < s->count; i++) {
@@ -705,27 +693,32 @@ static bool is_late(const struct ftree *ft, const struct tail *t, const struct h
     return false;
 }
 
-/* While one is stopped nobody is late, and while one waits for a disk only such ones are. */
-static void find_late(const struct ftree *ft, const struct hang_answer *a, ftree_time known,
-                      struct hang_sweep *out, ftree_time *later)
+/* While one is stopped nobody is late, and while one waits for a disk only such ones are.  `all` is
+ * the sweep of that answer. */
+static void find_late(const struct ftree *ft, const struct hang_answer *a,
+                      const struct hang_sweep *all, ftree_time known, struct hang_sweep *out,
+                      ftree_time *later)
 {
     struct tail t = {.longest = ftree_max(a->longest, LEAST_STAY)};
-    struct hang_sweep all, one;
+    struct hang_sweep one;
+    bool stopped, disk_only;
 
-    ftree_hang_sweep_of(a, &all);
-    *out = all;
+    *out = *all;
+    out->count = a->stays.n; /* that of `all` says where there are more */
+    stopped = any_stopped(out);
+    disk_only = groups_of(out) < GROUPS;
     out->others_go_on = true;
     out->progress = out->more = out->count = 0;
-    all.count = a->stays.n;
-    for (int32_t i = 0; i < a->stays.n && !any_stopped(&all); i++) {
-        one_of(&all, &all.stay[i], &one);
-        if (!is_needed(ft->waitfor->work, all.stay[i].rank) ||
-            (groups_of(&all) < GROUPS && all.stay[i].what != FTREE_OUTSIDE_DISK))
+    for (int32_t i = 0; i < a->stays.n && !stopped; i++) {
+        const struct ftree_stay *stay = &a->stays.items[i];
+        if (!is_needed(ft->waitfor->work, stay->rank) ||
+            (disk_only && stay->what != FTREE_OUTSIDE_DISK))
             continue;
-        t.stay = ftree_min(all.stay[i].stay, known);
-        t.before = time_before(ft, all.stay[i].stay);
+        one_of(all, stay, &one);
+        t.stay = ftree_min(stay->stay, known);
+        t.before = time_before(ft, stay->stay);
         if (is_late(ft, &t, &one, later))
-            out->stay[out->count++] = all.stay[i];
+            out->stay[out->count++] = *stay;
     }
 }
 
@@ -740,12 +733,13 @@ static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, 
 }
 
 static void look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
-                         const struct hang_answer *a, ftree_time known)
+                         const struct hang_answer *a, const struct hang_sweep *all,
+                         ftree_time known)
 {
     ftree_time later = FTREE_NEVER;
     struct hang_sweep late;
 
-    find_late(ft, a, known, &late, &later);
+    find_late(ft, a, all, known, &late, &later);
     if (later != FTREE_NEVER)
         h->next = ftree_min(h->next, now + later);
     if (late.count == 0) {
@@ -812,7 +806,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     else
         wait_for_more(ft, now, h);
     if (!h->of_all && !ftree_verdict_any_fault(ft))
-        look_at_late(ft, now, h, a, known);
+        look_at_late(ft, now, h, a, &all, known);
 }
 
 /* The answer is this function's. */

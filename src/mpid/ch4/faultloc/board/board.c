@@ -322,8 +322,8 @@ static bool fits_job(const struct faultloc_board *b, const struct ftree_verdict 
     return v->class_ < FTREE_CLASS_COUNT && v->kind < FTREE_KIND_COUNT && v->node >= 0 &&
            v->node < b->nodes && v->fln >= 0 && v->fln < b->nodes && v->rank >= FTREE_NONE &&
            v->rank < b->size && v->evidences >= 0 && v->evidences <= FTREE_EVIDENCE_MAX &&
-           v->statistics.samples >= 0 &&
-           v->statistics.samples <= FTREE_STATISTICS_SAMPLES && v->candidates >= 0 && v->candidates <= FTREE_CANDIDATE_MAX &&
+           v->statistics.samples >= 0 && v->statistics.samples <= FTREE_STATISTICS_SAMPLES &&
+           v->candidates >= 0 && v->candidates <= FTREE_CANDIDATE_MAX &&
            ranks_fit(b, &v->victims) && ranks_fit(b, &v->component);
 }
 

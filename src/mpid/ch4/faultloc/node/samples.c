@@ -120,10 +120,9 @@ uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, i
 /* It may wait for what somebody sends who is no rank, as a person at a viewer, and who may take his
  * time; or for what a child writes, or for its end: do_wait tells that where the kernel does not
  * list children. */
-static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const char *wchan)
+static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const char *wchan,
+                            enum faultloc_proc_place place)
 {
-    enum faultloc_proc_place place = faultloc_proc_waits_in(wchan);
-
     return place == FAULTLOC_PROC_SOCKET || place == FAULTLOC_PROC_POLL ||
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
@@ -207,6 +206,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     struct faultloc_watch *w = s->watch;
     const struct faultloc_seen *seen = &w->seen[i];
     struct ftree_rank_state state;
+    enum faultloc_proc_place place;
     bool did, awaits = false;
 
     faultloc_watch_look(w, now, i, true, &state);
@@ -225,9 +225,9 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     stay->still = seen->done.at == now ? now - seen->done.since : 0;
     if (state.proc_state != 'R') {
         read_wchan(w->proc_root, state.pid, stay->wchan);
-        snprintf(stay->waits_in, sizeof(stay->waits_in), "%s",
-                 faultloc_proc_place_name(faultloc_proc_waits_in(stay->wchan)));
-        awaits = !did && may_be_answered(w, state.pid, stay->wchan);
+        place = faultloc_proc_waits_in(stay->wchan);
+        snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
+        awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
     stay->what = what_of(state.proc_state, did, awaits, stay->wchan);
     return true;
