@@ -19,11 +19,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
 
+mpiexec=$mpi/bin/mpiexec
 # expect NAME CODE TEXT ARGUMENT...: mpiexec ends with that code, and says that.
 expect() {
     local name=$1 code=$2 text=$3 got=0
     shift 3
-    timeout 30 "$mpi/bin/mpiexec" "$@" </dev/null >"$work/out" 2>&1 || got=$?
+    timeout 30 "$mpiexec" "$@" </dev/null >"$work/out" 2>&1 || got=$?
     if [ $got != "$code" ] || ! { [ -z "$text" ] || grep -q -e "$text" "$work/out"; } ||
         grep -qE 'process-crash|was the first|node-outage' "$work/out"; then
         echo "FAILED: $name: exit code $got, not $code, or no '$text':"
@@ -49,5 +50,23 @@ expect "no launcher, -faultloc" 255 'execvp error on file /no/such/launcher' \
     -faultloc -launcher ssh -launcher-exec /no/such/launcher -hosts no-such-host.invalid -n 1 true
 expect "a program of another kind" 3 '' -faultloc -n 2 sh -c 'exit 3'
 expect "the same without FaultLoc" 3 '' -n 2 sh -c 'exit 3'
+
+# mpiexec takes the proxy of its own host from where it is itself: one that calls after the job has
+# been ended.
+mkdir "$work/bin"
+cp "$mpi/bin/mpiexec" "$work/bin"
+cat >"$work/bin/hydra_pmi_proxy" <<END
+#!/bin/sh
+until grep -q 'the job is ended' "$work/out"; do sleep 0.01; done
+exec "$mpi/bin/hydra_pmi_proxy" "\$@"
+END
+chmod +x "$work/bin/hydra_pmi_proxy"
+mpiexec=$work/bin/mpiexec
+printf '#!/bin/sh\necho $$ >"%s"\nexec sleep 61\n' "$work/pid" >"$work/program"
+chmod +x "$work/program"
+expect "a proxy that calls after that" 255 'the launcher for host no-such-host.invalid ended' \
+    -faultloc "${fail_launch[@]:0:4}" -hosts "localhost,no-such-host.invalid" -n 2 "$work/program"
+[ ! -e "$work/pid" ] || ! kill -KILL "$(cat "$work/pid")" 2>/dev/null ||
+    { echo "FAILED: its process is left"; bad=1; }
 ! pgrep -f "$work/launcher" >/dev/null || { echo "FAILED: a launcher is left"; bad=1; }
 exit $bad
