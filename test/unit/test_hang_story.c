@@ -6,6 +6,7 @@
 #include "suite.h"
 #include "waiting_ranks.h"
 
+#include "ftree/hang/hang.h"
 #include "ftree/report/report.h"
 #include "ftree_int.h"
 
@@ -268,22 +269,38 @@ END_TEST
  * a long one */
 START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
 {
-    static const struct {
-        uint64_t samples;
-        ftree_time first, last;
-    } rows[] = {{50, 6 * SECOND, 11 * SECOND}, {300, 3 * SECOND, 7 * SECOND}};
+    static const uint64_t rows[] = {50, 300};
+    ftree_time too_long = ftree_hang_tail_of(rows[_i] * STEP, SECOND, 0.001);
     struct world *w = begin(4, 6, 6);
     ftree_time began = w->now;
 
     story.alone = true;
-    story.since = BEFORE - rows[_i].samples;
+    story.since = BEFORE - rows[_i];
     ck_assert(world_run_until_reports(w, 1, 40 * SECOND));
-    ck_assert_uint_ge(w->reported_at[0] - began, rows[_i].first);
-    ck_assert_uint_le(w->reported_at[0] - began, rows[_i].last);
+    /* the sweeps that name it are over as soon as the stay is too long */
+    ck_assert_uint_ge(w->reported_at[0] - began + 2 * STEP, too_long);
+    ck_assert_uint_le(w->reported_at[0] - began, too_long + SECOND);
     ck_assert_str_eq(w->report[0].rule, "user-code-hang/blocked");
     ck_assert_int_eq(w->report[0].rank, 6);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail,
                                  "no rank was outside MPI for more than 1.0 s in "));
+}
+END_TEST
+
+/* The first sweeps, before the stay is too long, find a rank that ends calls. */
+START_TEST(one_that_goes_on_at_first_is_no_delay)
+{
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now, too_long = ftree_hang_tail_of(50 * STEP, SECOND, 0.001);
+
+    story.alone = story.moves = true;
+    story.since = BEFORE - 50;
+    world_run(w, too_long - SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    story.moves = false;
+    ck_assert(world_run_until_reports(w, 1, 40 * SECOND));
+    ck_assert_uint_ge(w->reported_at[0] - began + 2 * STEP, too_long);
+    ck_assert_uint_le(w->reported_at[0] - began, too_long + 3 * SECOND);
 }
 END_TEST
 
@@ -610,6 +627,7 @@ SUITE("hang_story")
     TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
+    TEST(one_that_goes_on_at_first_is_no_delay);
     TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);

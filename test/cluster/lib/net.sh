@@ -195,8 +195,8 @@ plug() {
 write_hosts_file() {
     local host=$1 count=$2 net=10.0.0 i
     [ "$host" != login ] || net=10.1.0
-    [ -d /etc/netns ] || { mkdir /etc/netns; note_made dir /etc/netns; }
-    mkdir "/etc/netns/$(ns_of "$host")"
+    ! mkdir /etc/netns 2>/dev/null || note_made dir /etc/netns # other clusters may be made, too
+    mkdir -p "/etc/netns/$(ns_of "$host")"
     note_made tree "/etc/netns/$(ns_of "$host")"
     {
         echo "127.0.0.1 localhost"

@@ -15,9 +15,10 @@
  * A rank that never comes: hung or slow?  Where others wait for a rank outside MPI, or for one in
  * a call that makes no progress, which counts as outside from here on, the acting root asks all
  * nodes for their samples, puts the history of S_out together and tests it.  If a healthy job
- * hardly ever shows the like it looks at all ranks five times, `sample` apart: if one of them has
- * ended a call in between the job is only slow; else the ranks that are outside MPI each time are
- * what hangs.  It does the same where a healthy job hardly ever shows so long a stay.
+ * hardly ever shows the like, or will have shown it by then, it looks at all ranks five times,
+ * `sample` apart: if one of them has ended a call in between the job is only slow; else the ranks
+ * that are outside MPI each time are what hangs.  It does the same where a healthy job hardly ever
+ * shows so long a stay.
  *
  * Where the rest of the job goes on, for few wait for the rank yet, that says nothing of it.  So it
  * looks five times, too, at the ranks that are late: no other rank will do for one of those that
@@ -28,7 +29,7 @@
  * not answer does that, so the acting root looks at its own ranks when a block of samples is over:
  * if all of them are in disk sleep it asks all nodes, and goes on while it is so of all ranks.
  *
- * The next question comes when so many samples can be there as are still needed, so a program that
+ * The next question comes when sweeps can begin that end with enough, so a program that
  * keeps ranks waiting for long is asked ever more seldom.
  */
 
@@ -558,14 +559,19 @@ static ftree_time least_stay(const struct hang_sweep *s)
     return least;
 }
 
+static ftree_time time_of_sweeps(const struct ftree *ft)
+{
+    return (HANG_SWEEPS - 1) * ft->cfg.sample;
+}
+
 /* When sweeps can come to something: what a rank was seen to do may change in them, how long it has
  * been away grows. */
 static ftree_time time_to_sweep(const struct ftree *ft, const struct hang_sweep *s)
 {
     ftree_time pause = ftree_min(ftree_max(least_stay(s) / 8, PAUSE_MIN), PAUSE_MAX);
-    ftree_time sweeps = (HANG_SWEEPS - 1) * ft->cfg.sample, later = 0;
+    ftree_time later = 0;
 
-    while (later < pause && !any_sign(ft, s, later + sweeps))
+    while (later < pause && !any_sign(ft, s, later + time_of_sweeps(ft)))
         later += ft->cfg.sample;
     return ftree_min(later, pause);
 }
@@ -585,6 +591,48 @@ static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct 
     return true;
 }
 
+/* How long it takes until enough samples can be there; FTREE_NEVER: that is not known. */
+static ftree_time time_by_samples(const struct ftree *ft, const struct hang_result *r)
+{
+    int32_t more = r->needed > r->run ? r->needed - r->run : 1;
+
+    if (r->state != HANG_HEALTHY || r->run == 0 || r->needed == INT32_MAX)
+        return FTREE_NEVER;
+    return (ft->cfg.sample << r->doublings) * (ftree_time) more;
+}
+
+/* The same for the stay to be too long. */
+static ftree_time time_by_stay(const struct ftree *ft, const struct tail *t)
+{
+    ftree_time too_long = ftree_hang_tail_of(t->before, t->longest, ft->cfg.alpha);
+
+    if (t->stay == 0 || t->before < HANG_WINDOW * ft->cfg.sample || too_long == FTREE_NEVER)
+        return FTREE_NEVER;
+    return too_long > t->stay ? too_long - t->stay : 1;
+}
+
+static ftree_time time_to_improbable(const struct ftree *ft, const struct waitfor_hang *h)
+{
+    if (h->is_improbable)
+        return 0;
+    return ftree_min(time_by_samples(ft, &h->result), time_by_stay(ft, &h->all));
+}
+
+/* Until the last sweep can find it improbable; where the first ones have found that ranks go on,
+ * until the next first one can. */
+static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
+{
+    ftree_time time = time_to_improbable(ft, h), sweeps = time_of_sweeps(ft);
+
+    if (h->is_improbable || time_by_samples(ft, &h->result) > PAUSE_MAX)
+        rest(h, now);
+    else
+        h->next = FTREE_NEVER;
+    stop_sweeping(h);
+    if (!h->is_improbable && time != FTREE_NEVER)
+        h->next = ftree_min(h->next, now + (time > sweeps ? time - sweeps : time));
+}
+
 static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
                   const struct hang_sweep *s)
 {
@@ -596,35 +644,20 @@ static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
             look_again(ft, h, now);
             break;
         case HANG_NAMED:
-            conclude(ft, now, h);
+            if (h->is_improbable)
+                conclude(ft, now, h);
+            else
+                look_again(ft, h, now);
             break;
         case HANG_SLOW:
             ftree_trace(ft, "  a rank has ended a call: the job is slow");
-            rest(h, now);
+            wait_for_more(ft, now, h);
             break;
         default:
             ftree_trace(ft, "  nobody is outside MPI each time, or too many are");
-            rest(h, now);
+            wait_for_more(ft, now, h);
             break;
     }
-}
-
-/* When enough samples can be there, or the stay is too long. */
-static void wait_for_more(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
-{
-    int32_t more = h->result.needed - h->result.run;
-    ftree_time time = (ft->cfg.sample << h->result.doublings) * (ftree_time) (more > 0 ? more : 1);
-    ftree_time too_long = ftree_hang_tail_of(h->all.before, h->all.longest, ft->cfg.alpha);
-
-    if (h->result.state == HANG_HEALTHY && h->result.run > 0 && time <= PAUSE_MAX &&
-        h->result.needed != INT32_MAX) {
-        stop_sweeping(h);
-        h->next = now + time;
-    } else {
-        rest(h, now);
-    }
-    if (h->all.stay > 0 && too_long > h->all.stay && too_long < FTREE_NEVER)
-        h->next = ftree_min(h->next, now + too_long - h->all.stay);
 }
 
 /* Time before an instant that some node does not know counts for nobody. */
@@ -801,7 +834,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     if (!h->is_improbable || h->progress != a->progress)
         test(ft, h, a, sample, n);
     ftree_hang_sweep_of(a, &all);
-    if (h->is_improbable)
+    if (time_to_improbable(ft, h) <= time_of_sweeps(ft))
         sweep(ft, now, h, &all);
     else
         wait_for_more(ft, now, h);
