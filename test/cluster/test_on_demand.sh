@@ -132,4 +132,6 @@ ok "the report says who has set what"
 says h2 0 set action=abort
 await_end 60
 [ "$code" != 0 ] || bad "the job ended well"
+grep -q 'FaultLoc ended the job because of its verdict .*(action abort), by MPI_Abort of rank' \
+    "$work/err" || bad "mpiexec does not say why ranks called MPI_Abort"
 ok "the action that was set ends the job because of the verdict that stands"

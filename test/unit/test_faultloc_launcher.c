@@ -53,7 +53,7 @@ static const struct {
     {offsetof(struct faultloc_launcher_message, class_), 24, 'x'},
     {offsetof(struct faultloc_launcher_message, host), 64, 'x'},
     {offsetof(struct faultloc_launcher_message, line), FAULTLOC_LAUNCHER_LINE, 'x'},
-    {offsetof(struct faultloc_launcher_message, ended_rank), 4, 0xff},
+    {offsetof(struct faultloc_launcher_message, ended_rank), 4, 0xfe},
     {offsetof(struct faultloc_launcher_message, ended_rank), 1, 6},
     {offsetof(struct faultloc_launcher_message, ranks.count), 4, 0xff},
     {offsetof(struct faultloc_launcher_message, ranks.count), 1, 7},

@@ -90,6 +90,9 @@ START_TEST(an_ending_says_who_is_ended_and_why)
     ck_assert_str_eq(w.class_, "process-stopped");
     ck_assert_uint_eq(w.id, 9);
     ck_assert_int_eq(w.ranks.range[0].first, 3);
+    faultloc_launcher_ending(&job, &v, FTREE_NONE, 0, &w);
+    ck_assert(faultloc_launcher_is_message(&w, sizeof(w), job.size));
+    ck_assert_int_eq(w.ended_rank, -1);
 }
 END_TEST
 

@@ -384,6 +384,22 @@ START_TEST(ended_by_faultloc)
 }
 END_TEST
 
+/* Ranks in MPI call MPI_Abort because of it. */
+START_TEST(aborted_by_faultloc)
+{
+    begin();
+    for (int32_t rank = 1; rank < 3; rank++) {
+        add(100, HYD_FAULTLOC_EVENT_ABORT, rank, 1, INITED);
+        snprintf(incident.event[rank - 1].class_, sizeof(incident.event[0].class_), "deadlock");
+    }
+    ck_assert(HYD_faultloc_incident_has_abort(&incident));
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 1);
+    is_printed("[faultloc] FaultLoc ended the job because of its verdict deadlock "
+               "(action abort), by MPI_Abort of rank 1 on h1 (pid 4701)\n"
+               "[faultloc]   rank 2 on h2 (pid 4702) ended, too: by FaultLoc (action abort)\n");
+}
+END_TEST
+
 START_TEST(lost_with_its_proxy)
 {
     begin();
@@ -601,6 +617,7 @@ SUITE("hydra_incident")
     TEST(what_was_unsure_is_replaced);
     TEST(an_unsure_end_counts_while_a_verdict_stands);
     TEST(ended_by_faultloc);
+    TEST(aborted_by_faultloc);
     TEST(lost_with_its_proxy);
     TEST(abort_by_the_program);
     TEST(a_line_is_one_line);

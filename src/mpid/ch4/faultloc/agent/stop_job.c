@@ -67,19 +67,25 @@ static int32_t find_process(const struct faultloc_stop_job *s)
     return -1;
 }
 
-/* The launcher is notified before, else it would take the rank for the first to crash. Who it is
- * the board says: what its page says may be a stray write of the program. */
+/* Before, else the launcher would take the rank for the first to crash, or to call MPI_Abort. */
+static void notify_launcher(const struct faultloc_stop_job *s, int32_t rank, int32_t pid)
+{
+    struct faultloc_launcher_message w;
+
+    faultloc_launcher_ending(&s->p->job.job, &s->fatal, rank, pid, &w);
+    faultloc_launcher_send(s->p->board->settings.launcher, &w);
+}
+
+/* Who it is the board says: what its page says may be a stray write of the program. */
 static void kill_rank(struct faultloc_stop_job *s, int32_t i)
 {
     const struct ftree_job *job = &s->p->job.job;
     int32_t rank = job->node_ranks[job->node_first[s->p->self] + i], pid = job->rank_pid[rank];
-    struct faultloc_launcher_message w;
 
     if (pid <= 1)
         return;
     faultloc_board_slot(s->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
-    faultloc_launcher_ending(job, &s->fatal, rank, pid, &w);
-    faultloc_launcher_send(s->p->board->settings.launcher, &w);
+    notify_launcher(s, rank, pid);
     faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no "
                  "rank of this node is in MPI",
                  s->p->job.names[s->p->self], (int) rank, (int) pid);
@@ -104,8 +110,10 @@ static void end_job(struct faultloc_stop_job *s, ftree_time now)
 {
     int32_t i = s->p->board->abort_code ? find_process(s) : -1;
 
-    if (!s->p->board->abort_code)
+    if (!s->p->board->abort_code) {
         say_why(s);
+        notify_launcher(s, FTREE_NONE, 0);
+    }
     s->at = now + ABORT_PATIENCE;
     s->p->board->abort_code = 1;
     if (i >= 0)

@@ -63,7 +63,7 @@ struct faultloc_launcher_message {
     char symptom_socket[FAULTLOC_LAUNCHER_PATH]; /* of a hello */
 
     /* of an ending, besides what a verdict has: */
-    int32_t ended_rank, ended_pid;
+    int32_t ended_rank, ended_pid; /* who is killed; -1, 0: those in MPI call MPI_Abort */
 
     /* of a verdict: */
     uint32_t id; /* with `fln`: this verdict and no other */

@@ -20,8 +20,9 @@ void faultloc_launcher_verdict(const struct ftree_job *job, const struct ftree_v
                                struct faultloc_launcher_message *w);
 
 /* Purpose: the message that this job is ended because of verdict `v` (action abort), by a signal to
- * `rank`, process `pid`. It is to be sent right before that signal: then the launcher takes the end
- * of the rank for what it is, and cleans up. */
+ * `rank`, process `pid`; or, with FTREE_NONE and 0, by the ranks in MPI, which call MPI_Abort. It is
+ * to be sent right before that: then the launcher takes the end of the rank for what it is, and
+ * cleans up. */
 void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_verdict *v,
                               int32_t rank, int32_t pid, struct faultloc_launcher_message *w);
 

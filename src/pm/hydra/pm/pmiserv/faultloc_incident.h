@@ -48,7 +48,7 @@ struct HYD_faultloc_event {
     int64_t ms; /* when it was reported */
     int64_t ended; /* when it happened, as far as is known; 0: that is not known */
     struct HYD_faultloc_end end; /* of the lost: rank, pid, agent and unsure alone */
-    char class_[24]; /* of an ending: that of the verdict */
+    char class_[24]; /* that of the verdict because of which FaultLoc ends the job, or "" */
 };
 
 struct HYD_faultloc_verdict {

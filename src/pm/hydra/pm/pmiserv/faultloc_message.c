@@ -35,7 +35,7 @@ bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size)
         return false;
     memcpy(&w, bytes, sizeof(w)); /* it may come from anywhere in a buffer */
     return w.magic == FAULTLOC_LAUNCHER_MAGIC && w.bytes == sizeof(w) &&
-           w.kind < FAULTLOC_LAUNCHER_KINDS && w.ended_rank >= 0 && w.ended_rank < size &&
+           w.kind < FAULTLOC_LAUNCHER_KINDS && w.ended_rank >= -1 && w.ended_rank < size &&
            is_text(w.symptom_socket, sizeof(w.symptom_socket)) &&
            is_text(w.class_, sizeof(w.class_)) && is_text(w.host, sizeof(w.host)) &&
            is_text(w.line, sizeof(w.line)) && are_ranks(&w.ranks, size) &&

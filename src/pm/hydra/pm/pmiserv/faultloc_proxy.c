@@ -253,7 +253,7 @@ static HYD_status handle_answer(const void *text, size_t len)
 /* What its agent is about to do to it is no crash. */
 static void handle_ending(const struct faultloc_launcher_message *message)
 {
-    for (int i = 0; i < count_processes(); i++)
+    for (int i = 0; i < count_processes() && message->ended_rank >= 0; i++)
         me.process[i].ending |= HYD_pmcd_pmip.downstream.pmi_rank[i] == message->ended_rank;
 }
 
@@ -830,14 +830,19 @@ static bool ends_processes(int signum)
            signum == SIGHUP;
 }
 
-/* Before the processes are sent the signal; an agent that has just begun may not be known yet. */
-static void signal_agents(void)
+static void receive_all(void)
 {
     HYD_status status = HYD_SUCCESS;
 
     for (int i = 0; i < MESSAGES_MAX && !status && me.socket >= 0; i++)
         if (!receive_next(me.socket, &status))
             break;
+}
+
+/* Before the processes are sent the signal; an agent that has just begun may not be known yet. */
+static void signal_agents(void)
+{
+    receive_all();
     me.end_requested = HYD_faultloc_now_ms();
     for (int i = 0; i < me.agents; i++)
         signal_end(me.agent[i]);
@@ -888,6 +893,7 @@ bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
         me.process[i].finalized = true;
     if (i < 0 || strcmp(cmd, "abort"))
         return false;
+    receive_all(); /* the agent may have said that it is because of a verdict */
     report_abort(i, args);
     return true;
 }

@@ -53,6 +53,7 @@ static struct {
     bool cleaning, some_lost, launch_failed;
     bool some_ended; /* of the launchers */
     int64_t cleaning_since;
+    char aborts_because[24]; /* class of the verdict because of which ranks will call MPI_Abort */
 } me = {.timer = -1, .watch_at = HYD_FAULTLOC_NEVER};
 
 static struct HYD_proxy *first_proxy(struct HYD_pg **pg)
@@ -346,6 +347,8 @@ static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_fault
 {
     struct HYD_faultloc_event event = {.kind = kind, .end = *end};
 
+    if (kind == HYD_FAULTLOC_EVENT_ABORT)
+        snprintf(event.class_, sizeof(event.class_), "%s", me.aborts_because);
     add_event(proxy, &event);
 }
 
@@ -388,7 +391,7 @@ static void watch_proxies(int64_t now)
         HYD_faultloc_watch(proxy, count_gone(proxy) > 0);
 }
 
-/* As an MPI_Abort, but by the agent: the process was not inside MPI. */
+/* As an MPI_Abort, but by the agent: the process is not inside MPI. Or some that are will call it. */
 static void note_ending(const struct HYD_proxy *proxy,
                         const struct faultloc_launcher_message *message)
 {
@@ -397,7 +400,10 @@ static void note_ending(const struct HYD_proxy *proxy,
         .end = {.rank = message->ended_rank, .pid = message->ended_pid, .inited = 1, .status = 1}};
 
     snprintf(event.class_, sizeof(event.class_), "%s", message->class_);
-    add_event(proxy, &event);
+    if (message->ended_rank >= 0)
+        add_event(proxy, &event);
+    else
+        memcpy(me.aborts_because, event.class_, sizeof(me.aborts_because));
 }
 
 static void note_message(const struct HYD_proxy *proxy,

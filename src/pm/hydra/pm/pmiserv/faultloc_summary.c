@@ -43,6 +43,8 @@ static const char *how(const struct HYD_faultloc_event *f, char *buf, size_t roo
 {
     switch (f->kind) {
         case HYD_FAULTLOC_EVENT_ABORT:
+            if (f->class_[0])
+                return "by FaultLoc (action abort)";
             snprintf(buf, room, "MPI_Abort with code %d", (int) f->end.status);
             return buf;
         case HYD_FAULTLOC_EVENT_ENDING:
@@ -60,10 +62,10 @@ static void print_first(const struct HYD_faultloc_event *f, bool not_alone, FILE
     char buf[128];
 
     fputs("[faultloc] ", out);
-    if (f->kind == HYD_FAULTLOC_EVENT_ENDING) {
-        fprintf(out,
-                "FaultLoc ended the job because of its verdict %s (action abort), by a signal to ",
-                HYD_faultloc_escape(f->class_, buf, sizeof(buf)));
+    if (f->class_[0]) {
+        fprintf(out, "FaultLoc ended the job because of its verdict %s (action abort), by %s ",
+                HYD_faultloc_escape(f->class_, buf, sizeof(buf)),
+                f->kind == HYD_FAULTLOC_EVENT_ABORT ? "MPI_Abort of" : "a signal to");
         print_who(f, out);
         fputc('\n', out);
         return;
