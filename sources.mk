@@ -85,6 +85,8 @@ core_sources = \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
     src/util/ftree/waitfor/hang.c \
+    src/util/ftree/waitfor/hang_late.c \
+    src/util/ftree/waitfor/hang_verdict.c \
     src/util/ftree/waitfor/judge.c \
     src/util/ftree/waitfor/look.c \
     src/util/ftree/waitfor/note.c \
@@ -139,6 +141,7 @@ core_headers = \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
+    src/util/ftree/waitfor/hang_int.h \
     src/util/ftree/waitfor/waitfor.h \
     src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \

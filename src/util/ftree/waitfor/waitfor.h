@@ -17,14 +17,16 @@
 /*
  * Who waits for whom, in the tree (doc/waits.md).
  *
- *     ask.c        the own ranks say what they do: who stalls, and whom another node asks about
- *     answer.c     what one rank has said, in memory and in bytes
- *     gather.c     items go up: of the own ranks, and of the nodes below
- *     look.c       the second look: the ranks of a candidate are asked
- *     judge.c      what the answers of both sides say of each request: a pure function
- *     decide.c     candidates and verdicts
- *     note.c       what nothing explains
- *     hang.c       a rank outside MPI that never comes: hung or slow?
+ *     ask.c             the own ranks say what they do: who stalls, and whom another node asks about
+ *     answer.c          what one rank has said, in memory and in bytes
+ *     gather.c          items go up: of the own ranks, and of the nodes below
+ *     look.c            the second look: the ranks of a candidate are asked
+ *     judge.c           what the answers of both sides say of each request: a pure function
+ *     decide.c          candidates and verdicts
+ *     note.c            what nothing explains
+ *     hang.c            a rank outside MPI that never comes: hung or slow?
+ *     hang_late.c       while the rest of the job goes on
+ *     hang_verdict.c    what is said of it
  *
  * Nothing of it has memory while nobody stalls, here or below, but for the history of hang.c.
  */

@@ -1,0 +1,93 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FTREE_WAITFOR_HANG_INT_H_INCLUDED
+#define FTREE_WAITFOR_HANG_INT_H_INCLUDED
+
+#include "ftree/waitfor/waitfor.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What hang.c shares with those it calls:
+ *
+ *     hang_late.c       ranks that are late while the rest of the job goes on
+ *     hang_verdict.c    what the rule base says of the ranks of a sweep, and the verdict with its
+ *                       evidence
+ */
+
+#define WAITFOR_HANG_PAUSE_MIN (1000 * FTREE_MS)
+#define WAITFOR_HANG_PAUSE_MAX (60 * 1000 * FTREE_MS)
+/* A shorter one before counts as that: two samples may miss it. */
+#define WAITFOR_HANG_LEAST_STAY (1000 * FTREE_MS)
+
+/* What the test of a stay was made of. */
+struct waitfor_tail {
+    ftree_time longest; /* stay outside MPI of any rank before, */
+    ftree_time before; /* and how much is known of the time before the present one */
+    ftree_time stay; /* outside MPI, the shortest of the ranks that are there now */
+};
+
+struct waitfor_hang {
+    bool of_all; /* nobody waits: all ranks are in disk sleep */
+    bool asked;
+    ftree_time next, pause;
+    bool sweeping;
+    struct hang_sweeps sweeps; /* of all ranks, */
+    struct hang_sweeps late_sweeps; /* and of those alone that are late */
+    bool is_improbable; /* a healthy job hardly ever shows the like: of the last test */
+    uint64_t progress; /* calls that all ranks had ended by then */
+    struct hang_result result; /* of it; */
+    struct waitfor_tail all; /* likewise, */
+    struct waitfor_tail late; /* and of those that are late */
+};
+
+/* How much is known of the time before that stay. */
+static inline ftree_time waitfor_hang_time_before(const struct ftree *ft, ftree_time stay)
+{
+    ftree_time known = (ftree_time) ft->waitfor->history->known * ft->cfg.sample;
+
+    return known > stay ? known - stay : 0;
+}
+
+static inline double waitfor_hang_significance(const struct waitfor_tail *t)
+{
+    return ftree_hang_tail(t->before, t->longest, t->stay);
+}
+
+static inline ftree_time waitfor_hang_time_of_sweeps(const struct ftree *ft)
+{
+    return (HANG_SWEEPS - 1) * ft->cfg.sample;
+}
+
+/* ---- hang_verdict.c -------------------------------------------------------------------------- */
+
+bool waitfor_hang_any_stopped(const struct hang_sweep *s);
+
+/* One waits for a disk: only such ones may be accused, as the others may wait for it. */
+bool waitfor_hang_is_of_disk(const struct hang_sweep *s);
+
+/* Of those that may be accused the shortest stay outside MPI; FTREE_NEVER: there is none. */
+ftree_time waitfor_hang_least_stay(const struct hang_sweep *s);
+
+/* In how much time sweeps can begin at whose end the rule base has a verdict, if all ranks stay as
+ * they are; at most WAITFOR_HANG_PAUSE_MAX. */
+ftree_time waitfor_hang_time_to_sign(const struct ftree *ft, const struct hang_sweep *s);
+
+/* The verdict on them. False: the rule base has none. */
+bool waitfor_hang_say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
+                      const struct hang_sweep *s);
+
+/* ---- hang_late.c ----------------------------------------------------------------------------- */
+
+/* An answer has come, of which `all` is the sweep; `known`: how much of the time until now all
+ * nodes know.  Asks for the next answer by h->next. */
+void waitfor_hang_look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
+                               const struct hang_answer *a, const struct hang_sweep *all,
+                               ftree_time known);
+
+#pragma GCC visibility pop
+
+#endif /* FTREE_WAITFOR_HANG_INT_H_INCLUDED */

@@ -1,0 +1,115 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/waitfor/hang_int.h"
+
+#include <string.h>
+
+/*
+ * Where the rest of the job goes on, for few wait for the rank yet, S_out says nothing of it.  So
+ * the ranks that are late are looked at five times, too: no other rank will do for one of those
+ * that wait for it, and a healthy job hardly ever shows a stay as long as this one.  The rule base
+ * wants more time of these.
+ */
+
+static bool is_needed(const struct waitfor *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->ends; i++)
+        if (w->end[i].rank == rank)
+            return w->end[i].needed;
+    return false;
+}
+
+static void one_of(const struct hang_sweep *all, const struct ftree_stay *stay,
+                   struct hang_sweep *out)
+{
+    out->progress = 0; /* what others do says nothing of it */
+    out->inside = all->inside;
+    out->familiar = all->familiar;
+    out->longest = all->longest;
+    out->others_go_on = true;
+    out->more = 0;
+    out->count = 1;
+    out->stay[0] = *stay;
+}
+
+/* Each is judged alone. *later: in how much time there may be one more. */
+static bool is_late(const struct ftree *ft, const struct waitfor_tail *t,
+                    const struct hang_sweep *one, ftree_time *later)
+{
+    ftree_time too_long = ftree_hang_tail_of(t->before, t->longest, ft->cfg.alpha), sweeps;
+
+    if (t->before < HANG_WINDOW * ft->cfg.sample || too_long == FTREE_NEVER)
+        return false;
+    sweeps = waitfor_hang_time_to_sign(ft, one);
+    if (t->stay > too_long && sweeps == 0)
+        return true;
+    *later = ftree_min(*later,
+                       ftree_max(t->stay > too_long ? sweeps : too_long - t->stay, ft->cfg.sample));
+    return false;
+}
+
+/* While one is stopped nobody is late, and while one waits for a disk only such ones are.  `all` is
+ * the sweep of that answer. */
+static void find_late(const struct ftree *ft, const struct hang_answer *a,
+                      const struct hang_sweep *all, ftree_time known, struct hang_sweep *out,
+                      ftree_time *later)
+{
+    struct waitfor_tail t = {.longest = ftree_max(a->longest, WAITFOR_HANG_LEAST_STAY)};
+    struct hang_sweep one;
+    bool stopped, disk_only;
+
+    *out = *all;
+    out->count = a->stays.n; /* that of `all` says where there are more */
+    stopped = waitfor_hang_any_stopped(out);
+    disk_only = waitfor_hang_is_of_disk(out);
+    out->others_go_on = true;
+    out->progress = out->more = out->count = 0;
+    for (int32_t i = 0; i < a->stays.n && !stopped; i++) {
+        const struct ftree_stay *stay = &a->stays.items[i];
+        if (!is_needed(ft->waitfor->work, stay->rank) ||
+            (disk_only && stay->what != FTREE_OUTSIDE_DISK))
+            continue;
+        one_of(all, stay, &one);
+        t.stay = ftree_min(stay->stay, known);
+        t.before = waitfor_hang_time_before(ft, stay->stay);
+        if (is_late(ft, &t, &one, later))
+            out->stay[out->count++] = *stay;
+    }
+}
+
+static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, ftree_time known)
+{
+    const struct hang_sweep *s = &h->late_sweeps.last;
+
+    h->late.longest = ftree_max(s->longest, WAITFOR_HANG_LEAST_STAY);
+    h->late.stay = ftree_min(waitfor_hang_least_stay(s), known);
+    h->late.before = waitfor_hang_time_before(ft, waitfor_hang_least_stay(s));
+    waitfor_hang_say(ft, now, h, s);
+}
+
+void waitfor_hang_look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
+                               const struct hang_answer *a, const struct hang_sweep *all,
+                               ftree_time known)
+{
+    ftree_time later = FTREE_NEVER;
+    struct hang_sweep late;
+
+    find_late(ft, a, all, known, &late, &later);
+    if (later != FTREE_NEVER)
+        h->next = ftree_min(h->next, now + later);
+    if (late.count == 0) {
+        memset(&h->late_sweeps, 0, sizeof(h->late_sweeps));
+        return;
+    }
+    if (ftree_hang_swept(&h->late_sweeps, &late) == HANG_SWEEP_ON) {
+        h->next = ftree_min(h->next, now + ft->cfg.sample);
+        return;
+    }
+    if (h->late_sweeps.last.count > 0)
+        name_late(ft, now, h, known);
+    memset(&h->late_sweeps, 0, sizeof(h->late_sweeps));
+    h->next = ftree_min(h->next, now + WAITFOR_HANG_PAUSE_MIN);
+}
