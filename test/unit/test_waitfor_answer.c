@@ -123,7 +123,7 @@ START_TEST(a_page_out_of_bounds_says_nothing)
 END_TEST
 
 /* All that a print must tell apart. */
-/* rows: a_print_changes_with_the_wait 11 */
+/* rows: a_print_changes_with_the_wait 12 */
 START_TEST(a_print_changes_with_the_wait)
 {
     struct waits_record r = {
@@ -145,6 +145,7 @@ START_TEST(a_print_changes_with_the_wait)
         case 7: r.request[1].tag = 6; break;
         case 8: r.request[1].kind = WAITS_PROBE; break;
         case 9: r.comm[0].key.context = 2; break;
+        case 10: r.switches++; break;
         default: a.seen = WAITFOR_LEFT; break;
     }
     ck_assert_uint_ne(print, waitfor_print(&a));
@@ -273,7 +274,7 @@ SUITE("waitfor_answer")
     TEST(an_answer_comes_back_as_it_was);
     TEST(an_answer_cut_anywhere_is_malformed);
     TEST_ROWS(a_page_out_of_bounds_says_nothing, 6);
-    TEST_ROWS(a_print_changes_with_the_wait, 11);
+    TEST_ROWS(a_print_changes_with_the_wait, 12);
     TEST(the_order_of_requests_does_not_count);
     TEST(of_several_threads_the_call_does_not_count);
     TEST(parts_come_in_any_order_and_twice);

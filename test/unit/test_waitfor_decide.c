@@ -144,6 +144,14 @@ static void one_moves_and_waits_again(struct ranks *r)
     r->rank[14].record.stamp++;
 }
 
+/* A rank that gets little of a CPU tells less of itself. */
+static void one_is_less_certain(struct ranks *r)
+{
+    r->rank[14].record.more = true;
+    r->rank[14].record.switches = 7;
+    r->rank[14].record.call++;
+}
+
 static void a_victim_goes_on(struct ranks *r)
 {
     ranks_go_on(r, 2);
@@ -176,6 +184,7 @@ static const struct {
     {"the first goes on", the_first_goes_on, true},
     {"the last goes on", the_last_goes_on, true},
     {"one moves and waits again", one_moves_and_waits_again, true},
+    {"one is less certain", one_is_less_certain, false},
     {"a victim goes on", a_victim_goes_on, false},
     {"a wait before the looks is seen to have ended",
      a_wait_before_the_looks_is_seen_to_have_ended, false},

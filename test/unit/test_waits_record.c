@@ -57,7 +57,7 @@ static void make_full(struct waits_record *r)
     r->mode = WAITS_FOR_ONE;
     r->more = r->polls = true;
     r->call = 0xffffff;
-    r->stamp = UINT64_MAX;
+    r->stamp = r->switches = UINT64_MAX;
     r->requests = WAITS_REQUESTS_MAX;
     for (int i = 0; i < r->requests; i++) {
         struct waits_request *q = &r->request[i];
@@ -222,6 +222,9 @@ START_TEST(two_looks_are_compared_by_their_stamps)
     ck_assert(!ftree_waits_unchanged(&a, &b));
     a.threads = b.threads = 2; /* the call may be another thread's */
     ck_assert(ftree_waits_unchanged(&a, &b));
+    b.switches++;
+    ck_assert(!ftree_waits_unchanged(&a, &b));
+    a.switches = b.switches;
     b.stamp++;
     ck_assert(!ftree_waits_unchanged(&a, &b));
 }

@@ -44,11 +44,22 @@ uint64_t waitfor_print(const struct waitfor_answer *a)
         const struct waits_record *r = &a->record[i];
         print = mix(print, (uint64_t) r->thread << 40 | (uint64_t) r->threads << 32 |
                                (uint64_t) r->state << 24 | (uint64_t) r->mode << 16);
-        print = mix(print, r->stamp);
+        print = mix(mix(print, r->stamp), r->switches);
         print = mix(print, (uint64_t) ftree_waits_own_call(r) << 32 | (uint32_t) r->requests);
         print = mix(print, print_of_requests(r));
     }
     return print ? print : 1;
+}
+
+/* How many threads are told of, and whether others may do more, depends on how often the rank gets
+ * a CPU. */
+uint64_t waitfor_progress(const struct waits_record *r, int32_t n)
+{
+    uint64_t most = 0;
+
+    for (int32_t i = 0; i < n; i++)
+        most = r[i].stamp > most ? r[i].stamp : most;
+    return most;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -65,7 +76,8 @@ static bool is_wanted(int32_t peer, const int32_t *with, int32_t withs)
 #define FLOW_BYTES (4 * 5)
 #define PAGE_BYTES (4096) /* of all that is not a record */
 _Static_assert(4 * 5 + WAITS_PEERS_MAX * EXCHANGE_BYTES +
-                       (WAITS_FLOWS_MAX + WAITS_LAST_MAX) * FLOW_BYTES + 1 <= 2 * PAGE_BYTES,
+                       (WAITS_FLOWS_MAX + WAITS_LAST_MAX) * FLOW_BYTES + 1 <=
+                   2 * PAGE_BYTES,
                "what a page has of messages finds room");
 
 static void put_exchange(struct wire_codec *c, const struct waits_exchange *x)
@@ -238,8 +250,7 @@ static struct waitfor_answer *block(struct ftree *ft, const struct waitfor_answe
            exchange = (size_t) head->exchanges * sizeof(*head->exchange),
            post = (size_t) head->posted * sizeof(*head->post),
            sent = (size_t) head->last * sizeof(*head->sent);
-    struct waitfor_answer *a =
-        ftree_alloc(ft, NULL, sizeof(*a) + record + exchange + post + sent);
+    struct waitfor_answer *a = ftree_alloc(ft, NULL, sizeof(*a) + record + exchange + post + sent);
 
     if (!a)
         return NULL;

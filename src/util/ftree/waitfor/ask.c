@@ -109,7 +109,8 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_t
     if (page && waitfor_has_records(ft, rank, page)) {
         if (is_as_before(own, page))
             return;
-        if (own->records > 0)
+        if (own->records > 0 && waitfor_progress(own->record, own->records) !=
+                                    waitfor_progress(page->record, page->records))
             waitfor_goes_on(ft, rank, false);
         forget_records(ft, own);
         own->record = ftree_alloc(ft, NULL, size);
@@ -268,8 +269,8 @@ static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l
     if (l->from == FTREE_NONE)
         return;
     if (!waitfor_answer_put(ft, now, &l->answers, r->rank, seen,
-                                 waiting > 0 && waiting < now ? now - waiting : 0, page,
-                                 l->with.items + r->with, r->withs))
+                            waiting > 0 && waiting < now ? now - waiting : 0, page,
+                            l->with.items + r->with, r->withs))
         l->answers.n = 0; /* out of memory: the other side waits in vain */
 }
 

@@ -39,8 +39,7 @@ static void forget(struct ftree *ft, struct waitfor_candidate *c)
     ftree_alloc(ft, c->with.items, 0);
     ftree_alloc(ft, c->mismatch, 0);
     ftree_alloc(ft, c->component.items, 0);
-    FTREE_DROP(ft->waitfor->work->candidates,
-               (int32_t) (c - ft->waitfor->work->candidates.items));
+    FTREE_DROP(ft->waitfor->work->candidates, (int32_t) (c - ft->waitfor->work->candidates.items));
 }
 
 static void drop(struct ftree *ft, ftree_time now, struct waitfor_candidate *c, const char *why)
@@ -378,8 +377,8 @@ static bool keep_answer(struct ftree *ft, ftree_time now, struct waitfor_asked *
         old = *slot;
     else
         slot = FTREE_PUSH(ft, w->end_answers);
-    if (!slot || (old && waitfor_print(old) == waitfor_print(a->answer) &&
-                  !old->since == !a->answer->since))
+    if (!slot ||
+        (old && waitfor_print(old) == waitfor_print(a->answer) && !old->since == !a->answer->since))
         return false;
     ftree_alloc(ft, old, 0);
     *slot = a->answer;
@@ -433,6 +432,7 @@ static bool are_unchanged(struct waitfor_candidate *c)
         uint64_t print = waitfor_print(a->answer);
         same = same && a->print == print;
         a->print = print;
+        a->progress = waitfor_progress(a->answer->record, a->answer->records);
     }
     return same;
 }
@@ -538,7 +538,7 @@ static int32_t one_that_goes_on(const struct waitfor_candidate *c)
 {
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
         if (a->answer && a->answer->seen == WAITFOR_READY && counts(c, a->rank) &&
-            waitfor_print(a->answer) != a->print)
+            waitfor_progress(a->answer->record, a->answer->records) != a->progress)
             return a->rank;
     return FTREE_NONE;
 }

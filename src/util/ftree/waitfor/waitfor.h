@@ -112,7 +112,8 @@ enum waitfor_state {
 
 struct waitfor_asked {
     int32_t rank;
-    uint64_t print; /* of its answer at the look before, 0: none */
+    uint64_t print; /* of its answer at the look before, 0: none; */
+    uint64_t progress; /* and what it had ended then */
     int32_t with, withs; /* in `with` */
     struct waitfor_answer *answer; /* at this look; NULL: not yet */
 };
@@ -168,7 +169,8 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
-    struct hang_history *history; /* of S_out, kept from one stall to the next: only what is new is asked
+    struct hang_history
+        *history; /* of S_out, kept from one stall to the next: only what is new is asked
                                    * for; NULL: nobody was asked */
     ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
                                    * there is none after it */
@@ -205,6 +207,9 @@ void ftree_waitfor_clear(struct ftree *ft);
 /* answer.c */
 /* What identifies a rank's wait: equal ones say that it did nothing in between; never 0. */
 uint64_t waitfor_print(const struct waitfor_answer *a);
+/* The calls, waits and requests that a rank with these records has ended: what else may differ between two looks that find
+ * the same does not show that the rank goes on. */
+uint64_t waitfor_progress(const struct waits_record *r, int32_t n);
 /* Appends the answer of a rank to `out`; page NULL: it has none.  False: out of memory. */
 bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, int32_t rank,
                         enum waitfor_seen seen, ftree_time since, const struct waits_page *page,

@@ -43,7 +43,7 @@ uint32_t ftree_waits_own_call(const struct waits_record *r)
 bool ftree_waits_unchanged(const struct waits_record *a, const struct waits_record *b)
 {
     return a->rank == b->rank && a->thread == b->thread && a->threads == b->threads &&
-           a->stamp == b->stamp && a->state == b->state &&
+           a->stamp == b->stamp && a->switches == b->switches && a->state == b->state &&
            ftree_waits_own_call(a) == ftree_waits_own_call(b) && a->mode == b->mode &&
            a->requests == b->requests;
 }
@@ -141,7 +141,7 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 #define COMM_BYTES \
     (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
      10 + 3 + 1 + 1 + 3 + 2 * NUMBER_BYTES + 10 + 1)
-#define HEAD_BYTES (NUMBER_BYTES + 4 + 3 + 10 + 2)
+#define HEAD_BYTES (NUMBER_BYTES + 4 + 3 + 2 * 10 + 2)
 _Static_assert(HEAD_BYTES + WAITS_REQUESTS_MAX * REQUEST_BYTES + WAITS_COMMS_MAX * COMM_BYTES <=
                    WAITS_RECORD_BYTES,
                "the largest record is as long as waits.h says");
@@ -188,6 +188,7 @@ static void put_record(struct wire_codec *w, const struct waits_record *r)
                       1, 0);
     ftree_wire_number(w, r->call, 3, 0);
     ftree_put_number(w, r->stamp);
+    ftree_put_number(w, r->switches);
     ftree_put_signed(w, r->requests);
     ftree_put_signed(w, r->comms);
     for (int32_t i = 0; i < r->requests; i++)
@@ -225,6 +226,7 @@ static void get_record(struct wire_codec *in, struct waits_record *r)
     r->sleepers = byte >> 7;
     r->call = (uint32_t) ftree_wire_number(in, 0, 3, 0);
     r->stamp = ftree_get_number(in);
+    r->switches = ftree_get_number(in);
     r->requests = (int32_t) ftree_get_within(in, 0, WAITS_REQUESTS_MAX);
     r->comms = (int32_t) ftree_get_within(in, 0, WAITS_COMMS_MAX);
     for (int32_t i = 0; i < r->requests && !in->bad; i++)

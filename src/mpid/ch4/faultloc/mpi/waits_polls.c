@@ -149,5 +149,5 @@ void MPIDI_faultloc_tell_polls(struct waits_record *r, const struct MPIDI_faultl
     }
     /* One thread more than there are records: nothing is claimed of a rank that may do more. */
     r->threads = measured.works ? 2 : 1;
-    r->stamp += measured.works ? 0 : measured.switches;
+    r->switches = measured.works ? 0 : measured.switches;
 }

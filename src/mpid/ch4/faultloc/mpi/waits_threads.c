@@ -296,7 +296,7 @@ int32_t MPIDI_faultloc_copy_told(struct waits_page *page)
         page->record[i] = told.by[i].record;
         page->record[i].thread = (uint8_t) i;
         page->record[i].threads = (uint8_t) (told.n + told.others);
-        page->record[i].stamp += told.others ? 0 : told.switches;
+        page->record[i].switches = told.others ? 0 : told.switches;
         page->record[i].sleepers = !told.others && told.switches > 0;
     }
     return told.n;
