@@ -24,7 +24,7 @@ mpiexec=$mpi/bin/mpiexec
 expect() {
     local name=$1 code=$2 text=$3 got=0
     shift 3
-    timeout 30 "$mpiexec" "$@" </dev/null >"$work/out" 2>&1 || got=$?
+    timeout -k 5 30 "$mpiexec" "$@" </dev/null >"$work/out" 2>&1 || got=$?
     if [ $got != "$code" ] || ! { [ -z "$text" ] || grep -q -e "$text" "$work/out"; } ||
         grep -qE 'process-crash|was the first|node-outage' "$work/out"; then
         echo "FAILED: $name: exit code $got, not $code, or no '$text':"
@@ -57,7 +57,7 @@ mkdir "$work/bin"
 cp "$mpi/bin/mpiexec" "$work/bin"
 cat >"$work/bin/hydra_pmi_proxy" <<END
 #!/bin/sh
-until grep -q 'the job is ended' "$work/out"; do sleep 0.01; done
+until grep -q 'the job is ended' "$work/out"; do [ -e "$work/out" ] || exit 1; sleep 0.01; done
 exec "$mpi/bin/hydra_pmi_proxy" "\$@"
 END
 chmod +x "$work/bin/hydra_pmi_proxy"

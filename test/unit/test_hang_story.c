@@ -38,6 +38,8 @@ static struct story {
     ftree_time seen; /* when the kernel last saw one of those that hang do something */
     int32_t gap_of; /* this node has no samples from then on: */
     uint64_t gap_from, gap_to;
+    uint64_t lag; /* instants that the clock of node 1 is late */
+    ftree_time taken_over; /* the agents of ranks that hang are younger than that; 0: they are not */
     int asked;
 } story;
 
@@ -64,7 +66,7 @@ static uint64_t samples(void *ctx, int32_t *out, int32_t n)
     int32_t first, ranks;
     struct world *w = world_at(ctx, 0, &first);
     int32_t node = w->rank_node[first];
-    uint64_t last = instant_of(w->now);
+    uint64_t last = instant_of(w->now) - (node == 1 ? story.lag : 0);
 
     ranks = w->node_first[node + 1] - w->node_first[node];
     story.asked += n > 0;
@@ -93,12 +95,12 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
                              .familiar = !story.strange};
     if (story.moves && rank == 2)
         s->calls += w->now / SECOND;
-    if (!story.out[rank % RANKS])
+    if (!story.out[rank % RANKS] || w->now < story.taken_over + SECOND)
         return false;
     s->what = rank == story.other ? story.other_does : story.what;
     s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
-    s->away = s->stay;
+    s->away = ftree_min(s->stay, w->now - story.taken_over);
     s->longest = story.longest;
     s->still = w->now - story.seen;
     strcpy(s->wchan, story.what == FTREE_OUTSIDE_SLEEPS ? "hrtimer_nanosleep" : "");
@@ -505,6 +507,36 @@ START_TEST(one_that_was_blocked_works_again)
 }
 END_TEST
 
+/* Nobody knows then since when it has been there; at first it is not even seen to be stuck. */
+START_TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come)
+{
+    struct world *w = begin(4, 6, 6);
+
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    world_run(w, 5 * SECOND);
+    story.taken_over = w->now;
+    world_succeed(w, w->rank_node[6]);
+    world_run(w, 20 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 0);
+    story.out[6] = false;
+    world_run(w, 3 * SECOND);
+    ck_assert_int_ge(w->withdrawals, 1);
+    ck_assert_int_eq(w->reports, 1);
+}
+END_TEST
+
+/* It was paused with its virtual machine once. rows: by less than a second, by seconds */
+START_TEST(a_clock_that_is_late_is_no_reason_to_say_nothing)
+{
+    static const uint64_t lag[] = {2, 12};
+    struct world *w = begin(4, 6, 6);
+
+    story.lag = lag[_i];
+    ck_assert(world_run_until_reports(w, 1, 30 * SECOND));
+    ck_assert_int_eq(w->report[0].rank, 6);
+}
+END_TEST
+
 START_TEST(it_comes_after_all)
 {
     struct world *w = begin(4, 6, 6);
@@ -636,6 +668,8 @@ SUITE("hang_story")
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 4);
     TEST_ROWS(others_may_go_on, 4);
     TEST(one_that_was_blocked_works_again);
+    TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
+    TEST_ROWS(a_clock_that_is_late_is_no_reason_to_say_nothing, 2);
     TEST(it_comes_after_all);
     TEST(one_that_is_ended_has_not_come);
     TEST_ROWS(nobody_is_accused, COUNT(harmless));

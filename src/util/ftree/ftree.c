@@ -693,7 +693,7 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     k = ftree_announce_restore(ft, now, v);
     if (!k)
         return FTREE_ERR_NOMEM;
-    ftree_recheck_watch(ft, now, k);
+    ftree_recheck_restored(ft, now, k);
     ftree_announce_forget(ft, now);
     return FTREE_OK;
 }

@@ -122,9 +122,20 @@ static bool merge_stays(struct ftree *ft, struct hang_answer *a, const struct ha
     return true;
 }
 
+static int32_t ahead_of_both(const struct hang_answer *a, const struct hang_answer *b)
+{
+    uint64_t last = a->last > b->last ? a->last : b->last;
+    uint64_t common = a->last - (uint64_t) a->ahead, other = b->last - (uint64_t) b->ahead;
+
+    if (a->nodes == 0 || (b->nodes > 0 && other < common))
+        common = other;
+    return last - common < HANG_APART ? (int32_t) (last - common) : HANG_APART;
+}
+
 bool ftree_hang_answer_merge(struct ftree *ft, struct hang_answer *a,
                              const struct hang_answer *more)
 {
+    a->ahead = ahead_of_both(a, more);
     a->nodes += more->nodes;
     a->progress += more->progress;
     a->outside += more->outside;
@@ -152,15 +163,11 @@ static int32_t sample_of(const struct hang_answer *a, const struct hang_sum *s)
     return (int32_t) ((int64_t) s->out * a->nodes / s->told);
 }
 
-/* At the last instants not all nodes may have come to them yet. */
+/* What not all nodes have come to yet is asked for again. */
 void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
 {
-    int32_t n = a->sums.n, late = 0;
+    int32_t n = a->sums.n - a->ahead;
 
-    while (n > 0 && late < HANG_LATE && sample_of(a, &a->sums.items[n - 1]) == HANG_UNKNOWN) {
-        n--;
-        late++;
-    }
     for (int32_t i = 0; i < n; i++) {
         uint64_t instant = first_of(a) + (uint64_t) i;
         int32_t sample = sample_of(a, &a->sums.items[i]);

@@ -18,7 +18,9 @@
  * ptrace.
  */
 
-#define HANG_LATE 2 /* instants at the end that not all nodes may have come to yet */
+/* Instants that the clocks of nodes may be apart.  One that stands while a virtual machine is paused
+ * is late from then on. */
+#define HANG_APART 64
 
 struct hang_sum {
     int32_t out; /* ranks outside MPI, */
@@ -27,6 +29,7 @@ struct hang_sum {
 
 struct hang_answer {
     uint64_t last; /* number of the last instant; 0: nobody has sampled */
+    int32_t ahead; /* to so many instants up to `last` not all of them have come yet, HANG_APART at the most */
     int32_t nodes; /* that sample */
     FTREE_ARRAY(struct hang_sum) sums; /* of the instants up to `last`, HANG_HISTORY_MAX at the most */
     uint64_t progress; /* calls that all ranks have ended */

@@ -56,11 +56,12 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
 
 bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out)
 {
-    uint8_t buf[10 * 10];
+    uint8_t buf[11 * 10];
     struct wire_codec w = {.p = buf};
     bool fits;
 
     ftree_put_signed(&w, (int64_t) a->last);
+    ftree_put_signed(&w, a->ahead);
     ftree_put_signed(&w, a->nodes);
     ftree_put_signed(&w, a->sums.n);
     ftree_put_number(&w, a->progress);
@@ -114,6 +115,7 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
     int32_t sums, stays, least = 0;
 
     a->last = (uint64_t) ftree_get_within(c, 0, INT64_MAX - 1);
+    a->ahead = (int32_t) ftree_get_within(c, 0, HANG_APART);
     a->nodes = (int32_t) ftree_get_within(c, 0, c->job->nodes);
     sums = (int32_t) ftree_get_within(c, 0, HANG_HISTORY_MAX);
     a->progress = ftree_get_number(c);
@@ -123,7 +125,7 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
     a->outside = (int32_t) ftree_get_within(c, 0, c->job->size);
     a->in_disk_sleep = (int32_t) ftree_get_within(c, 0, a->outside);
     stays = (int32_t) ftree_get_within(c, 0, HANG_RANKS_MAX);
-    if ((uint64_t) sums > a->last || stays > a->outside)
+    if ((uint64_t) sums > a->last || (uint64_t) a->ahead > a->last || stays > a->outside)
         c->bad = true;
     if (!get_sums(ft, c, sums, a))
         return false;

@@ -108,6 +108,16 @@ void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k)
     }
 }
 
+/* What a rank did before nobody here has seen; that one makes no progress in a call takes a second
+ * to be seen. */
+#define SEEN_AGAIN (2000 * FTREE_MS)
+
+void ftree_recheck_restored(struct ftree *ft, ftree_time now, struct known *k)
+{
+    k->watched = now + SEEN_AGAIN;
+    ftree_recheck_watch(ft, now, k);
+}
+
 static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t node,
                      enum ftree_role role, uint8_t paths)
 {
@@ -279,11 +289,14 @@ static bool works_again(const struct ftree *ft, const struct known *k,
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */
 static bool has_rank_come(struct ftree *ft, ftree_time now, const struct known *k, int32_t i)
 {
+    ftree_time since = ftree_max(k->v.located, k->watched);
     struct ftree_rank_state s;
     struct ftree_stay stay;
 
+    if (now <= since)
+        return false;
     if (ft->io->stay(ft->io_ctx, i, &stay))
-        return now - stay.away > k->v.located || works_again(ft, k, &stay);
+        return now - stay.away > since || works_again(ft, k, &stay);
     ft->io->look(ft->io_ctx, i, &s); /* or it was ended with its job */
     return is_running(&s);
 }

@@ -15,6 +15,8 @@
 
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
+/* The same of one that an agent before this one knew. */
+void ftree_recheck_restored(struct ftree *ft, ftree_time now, struct known *k);
 void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
 void ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
                           const struct wire_answer *a);

@@ -159,6 +159,7 @@ struct known {
     uint8_t doublings; /* of the pause until it is asked about again */
     uint32_t check; /* nonce of the question whether it is over, 0: not asked */
     int32_t turn; /* others asked so far whether a verdict about this node is over */
+    ftree_time watched; /* since then what its ranks do is known here; 0: since it was located */
     ftree_time recheck; /* FTREE_NEVER: nobody asks from here */
     ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
 };

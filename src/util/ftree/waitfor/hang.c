@@ -27,7 +27,6 @@
  */
 
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
-#define AHEAD_MAX 64 /* instants that another node's clock may be ahead of the own one */
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
 
@@ -313,7 +312,7 @@ static bool is_of_now(struct ftree *ft, const struct hang_answer *a)
 {
     uint64_t own = ft->io->samples(ft->io_ctx, NULL, 0);
 
-    return a->last <= own || a->last - own <= AHEAD_MAX;
+    return a->last <= own || a->last - own <= HANG_APART;
 }
 
 /* What was improbable once is so while no rank ends a call; later the samples of the stay itself

@@ -115,7 +115,7 @@ static void end_job(struct faultloc_stop_job *s, ftree_time now)
         notify_launcher(s, FTREE_NONE, 0);
     }
     s->at = now + ABORT_PATIENCE;
-    s->p->board->abort_code = 1;
+    s->p->board->abort_code = FAULTLOC_LAUNCHER_ABORT_CODE;
     if (i >= 0)
         kill_rank(s, i);
 }

@@ -20,7 +20,8 @@
  *     hello     the path of the agent's symptom socket; again from each successor
  *     verdict   what was reported to people; only from the agent that reports
  *     withdrawn that one is over
- *     ending    because of a verdict the agent ends the job, and is about to kill a rank for that
+ *     ending    because of a verdict the agent ends the job: ranks of the node that are in MPI will call
+ *               MPI_Abort, or it is about to kill one
  *     finalizing ranks of the node have been in MPI_Finalize for a while; again when more are
  *
  * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and
@@ -37,6 +38,7 @@
 #define FAULTLOC_LAUNCHER_RANGES 16
 #define FAULTLOC_LAUNCHER_LINE 256
 #define FAULTLOC_LAUNCHER_FINALIZING_MS 5000 /* so long until the first message about them */
+#define FAULTLOC_LAUNCHER_ABORT_CODE 1 /* with which ranks call MPI_Abort because of a verdict */
 
 enum faultloc_launcher_kind {
     FAULTLOC_LAUNCHER_HELLO,

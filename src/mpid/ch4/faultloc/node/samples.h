@@ -20,7 +20,7 @@
  * while a job hangs nothing changes from one instant to the next.  Monotonic clocks that nobody
  * disciplines drift some seconds a day apart, and one that stands while a virtual machine is paused
  * is late by that from then on; the first samples of a hang are then of no use until all nodes have
- * seen it.
+ * seen it, and beyond HANG_APART instants nothing is said of one.
  *
  * An instant is sampled once, by the look that comes next; if that is late by half of `sample`, or
  * a rank was seen stopped, it is not known.  Time without samples counts for nobody.

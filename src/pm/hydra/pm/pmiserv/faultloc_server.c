@@ -53,8 +53,9 @@ static struct {
     bool cleaning, some_lost, launch_failed;
     bool some_ended; /* of the launchers */
     int64_t cleaning_since;
-    char aborts_because[24]; /* class of the verdict because of which ranks will call MPI_Abort */
-} me = {.timer = -1, .watch_at = HYD_FAULTLOC_NEVER};
+    char aborts_because[24]; /* class of the verdict because of which ranks will call MPI_Abort, */
+    int aborts_pgid; /* those of this group */
+} me = {.timer = -1, .watch_at = HYD_FAULTLOC_NEVER, .aborts_pgid = -1};
 
 static struct HYD_proxy *first_proxy(struct HYD_pg **pg)
 {
@@ -347,7 +348,8 @@ static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_fault
 {
     struct HYD_faultloc_event event = {.kind = kind, .end = *end};
 
-    if (kind == HYD_FAULTLOC_EVENT_ABORT)
+    if (kind == HYD_FAULTLOC_EVENT_ABORT && end->status == FAULTLOC_LAUNCHER_ABORT_CODE &&
+        proxy->pg->pgid == me.aborts_pgid)
         snprintf(event.class_, sizeof(event.class_), "%s", me.aborts_because);
     add_event(proxy, &event);
 }
@@ -391,7 +393,7 @@ static void watch_proxies(int64_t now)
         HYD_faultloc_watch(proxy, count_gone(proxy) > 0);
 }
 
-/* As an MPI_Abort, but by the agent: the process is not inside MPI. Or some that are will call it. */
+/* As an MPI_Abort, but by the agent: the process is not inside MPI. */
 static void note_ending(const struct HYD_proxy *proxy,
                         const struct faultloc_launcher_message *message)
 {
@@ -400,10 +402,15 @@ static void note_ending(const struct HYD_proxy *proxy,
         .end = {.rank = message->ended_rank, .pid = message->ended_pid, .inited = 1, .status = 1}};
 
     snprintf(event.class_, sizeof(event.class_), "%s", message->class_);
-    if (message->ended_rank >= 0)
-        add_event(proxy, &event);
-    else
-        memcpy(me.aborts_because, event.class_, sizeof(me.aborts_because));
+    add_event(proxy, &event);
+}
+
+/* Ranks that are inside MPI will call MPI_Abort; each node says so. */
+static void note_aborts(const struct HYD_proxy *proxy,
+                        const struct faultloc_launcher_message *message)
+{
+    me.aborts_pgid = proxy->pg->pgid;
+    snprintf(me.aborts_because, sizeof(me.aborts_because), "%s", message->class_);
 }
 
 static void note_message(const struct HYD_proxy *proxy,
@@ -411,6 +418,10 @@ static void note_message(const struct HYD_proxy *proxy,
 {
     if (!faultloc_launcher_is_message(message, sizeof(*message), proxy->pg->pg_process_count))
         return;
+    if (message->kind == FAULTLOC_LAUNCHER_ENDING && message->ended_rank < 0) {
+        note_aborts(proxy, message);
+        return;
+    }
     if (!HYD_faultloc_incident_verdict(&me.incident, proxy->pg->pgid, HYD_faultloc_now_ms(),
                                        message))
         fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
@@ -589,10 +600,12 @@ static void begin_cleaning(int64_t now)
     me.cleaning_since = now;
     FOR_EACH_PROXY(proxy, pg)
     {
-        if (HYD_faultloc_is_connected(proxy))
+        if (HYD_faultloc_is_connected(proxy)) {
             HYD_pmcd_pmiserv_send_signal(proxy, SIGKILL);
-        else
-            proxy->control_fd = HYD_FD_CLOSED; /* one that has not called yet is not waited for */
+        } else { /* one that has not called yet is not waited for, and killed if it does */
+            proxy->control_fd = HYD_FD_CLOSED;
+            proxy->early_signal = SIGKILL;
+        }
     }
 }
 
