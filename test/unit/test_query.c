@@ -351,6 +351,7 @@ END_TEST
 static void add_hang(struct ftree *ft, struct hang_answer *a)
 {
     *a = (struct hang_answer){.last = 900,
+                              .ahead = 3,
                               .nodes = 4,
                               .progress = 1ull << 63,
                               .inside = 5,
@@ -479,6 +480,7 @@ START_TEST(spoilt_bytes_stay_within_bounds)
         if (query_answer_get(ft, w->now, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
             if (a.lags)
                 judge(w, a.lags);
+            REQUIRE(a.hang.ahead <= HANG_APART && (uint64_t) a.hang.ahead <= a.hang.last);
             REQUIRE(a.hang.stays.n <= HANG_RANKS_MAX && a.hang.nodes <= w->job.nodes);
             for (int32_t i = 0; i < a.hang.stays.n; i++)
                 REQUIRE(a.hang.stays.items[i].rank >= i &&

@@ -169,8 +169,7 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
-    struct hang_history
-        *history; /* of S_out, kept from one stall to the next: only what is new is asked
+    struct hang_history *history; /* of S_out, kept from one stall to the next: only what is new is asked
                                    * for; NULL: nobody was asked */
     ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
                                    * there is none after it */
@@ -207,8 +206,8 @@ void ftree_waitfor_clear(struct ftree *ft);
 /* answer.c */
 /* What identifies a rank's wait: equal ones say that it did nothing in between; never 0. */
 uint64_t waitfor_print(const struct waitfor_answer *a);
-/* The calls, waits and requests that a rank with these records has ended: what else may differ between two looks that find
- * the same does not show that the rank goes on. */
+/* The calls, waits and requests that a rank with these records has ended: what else may differ
+ * between two looks does not show that the rank goes on. */
 uint64_t waitfor_progress(const struct waits_record *r, int32_t n);
 /* Appends the answer of a rank to `out`; page NULL: it has none.  False: out of memory. */
 bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, int32_t rank,

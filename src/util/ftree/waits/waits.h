@@ -369,8 +369,7 @@ struct waits_core {
     int32_t id; /* the lowest rank */
     bool missing; /* it is one rank that has called MPI_Finalize; else a cycle or a knot */
     bool polls; /* some of them poll, so that it is not certain */
-    bool
-        is_open; /* some of them wait besides for what is not known: they never go on, but there may
+    bool is_open; /* some of them wait besides for what is not known: they never go on, but there may
                    * be more of them */
     bool collective; /* a collective that some of them, or those behind, are in, lacks the others */
     struct waits_key comm; /* then: of which communicator */
@@ -383,8 +382,7 @@ struct waits_end {
     int32_t rank;
     uint8_t fate; /* WAITS_RUNS, WAITS_PEER_LOST, WAITS_COMES: of the rank's own wait */
     int32_t count;
-    bool
-        needed; /* of ftree_waits_silent(): no other rank will do for one of those that wait for it */
+    bool needed; /* of ftree_waits_silent(): no other rank will do for one of those that wait for it */
 };
 
 /* Purpose: an empty reduction, to be ended by ftree_waits_destroy(); memory comes from ft, which is

@@ -20,8 +20,8 @@
  *     hello     the path of the agent's symptom socket; again from each successor
  *     verdict   what was reported to people; only from the agent that reports
  *     withdrawn that one is over
- *     ending    because of a verdict the agent ends the job: ranks of the node that are in MPI will call
- *               MPI_Abort, or it is about to kill one
+ *     ending    because of a verdict the agent ends the job: ranks of the node that are in MPI will
+ *               call MPI_Abort, or it is about to kill one
  *     finalizing ranks of the node have been in MPI_Finalize for a while; again when more are
  *
  * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and

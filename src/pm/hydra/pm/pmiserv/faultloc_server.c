@@ -399,7 +399,8 @@ static void note_ending(const struct HYD_proxy *proxy,
 {
     struct HYD_faultloc_event event = {
         .kind = HYD_FAULTLOC_EVENT_ENDING,
-        .end = {.rank = message->ended_rank, .pid = message->ended_pid, .inited = 1, .status = 1}};
+        .end = {.rank = message->ended_rank, .pid = message->ended_pid, .inited = 1,
+                .status = FAULTLOC_LAUNCHER_ABORT_CODE}};
 
     snprintf(event.class_, sizeof(event.class_), "%s", message->class_);
     add_event(proxy, &event);
