@@ -775,6 +775,21 @@ START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
 }
 END_TEST
 
+/* A number of a process says nothing of several ranks. */
+START_TEST(several_ranks_have_no_process_number)
+{
+    struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
+    struct ftree_verdict v = with_evidence(l), loaded = {0};
+    struct summary o;
+
+    ftree_ranks_add(&v.component, 5, 6);
+    o = ftree_verdict_summary(l->ft, &v);
+    ftree_verdict_load(l->ft, ftree_verdict_add(l->ft, &o), &loaded);
+    ck_assert_int_eq(loaded.component.count, 2);
+    ck_assert_int_eq(loaded.pid, 0);
+}
+END_TEST
+
 START_TEST(without_memory_a_verdict_is_not_known)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
@@ -893,6 +908,7 @@ SUITE("verdict")
     TEST(without_memory_a_rule_has_no_name);
     TEST(of_what_is_kept_whole_all_comes_back);
     TEST(of_what_is_kept_in_outline_the_rest_is_empty);
+    TEST(several_ranks_have_no_process_number);
     TEST(without_memory_a_verdict_is_not_known);
     TEST(the_only_rank_is_the_node);
     TEST(a_node_is_lost_with_the_last_of_its_ranks);

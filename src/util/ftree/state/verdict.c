@@ -323,13 +323,14 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
 {
     const struct summary *o = &k->v;
     const char *rule = ftree_verdict_rule(ft, o);
+    bool is_one = o->rank != FTREE_NONE && !o->component;
 
     if (k->full) {
         *v = *k->full;
     } else {
         memcpy(v->rule, rule, strlen(rule) + 1);
         v->symptoms = 1;
-        v->pid = ft->job->rank_pid && o->rank != FTREE_NONE ? ft->job->rank_pid[o->rank] : 0;
+        v->pid = ft->job->rank_pid && is_one ? ft->job->rank_pid[o->rank] : 0;
     }
     v->class_ = o->class_;
     v->kind = o->kind;
