@@ -291,6 +291,48 @@ START_TEST(several_are_found_but_no_more_than_half)
 }
 END_TEST
 
+/* A node that is slow as a whole: its 64 ranks come at the same time as all others, and a healthy one
+ * has no place in the answer. */
+START_TEST(all_ranks_of_a_node_are_found)
+{
+    struct lag_answer all = {0};
+    struct lag_finding f;
+
+    for (int32_t node = 0; node < 4; node++) {
+        struct lag_answer a = {0};
+        for (int32_t i = 64 * node; i < 64 * (node + 1); i++) {
+            struct ftree_lag l = node == 2 ? slow(i) : waiting(i);
+            if (node == 2)
+                cool(&l);
+            ftree_lag_add(&a, &l);
+        }
+        ftree_lag_merge(&all, &a);
+    }
+    ck_assert_int_eq(all.n, 64);
+    ftree_lag_judge(&all, false, &f);
+    ck_assert_int_eq(f.n, 64);
+    for (int32_t i = 0; i < f.n; i++)
+        ck_assert_int_eq(f.found[i].lag.rank, 128 + i);
+}
+END_TEST
+
+/* Of more there is no room for, those hindered most are kept, in whatever order they come. */
+START_TEST(the_most_hindered_have_the_places)
+{
+    struct lag_answer a = {0};
+
+    for (int32_t i = 0; i < 2 * LAG_RANKS_MAX; i++) {
+        int32_t rank = i % 2 ? i / 2 : 2 * LAG_RANKS_MAX - 1 - i / 2;
+        struct ftree_lag l = slow(rank);
+        l.gets = (uint16_t) (800 - rank);
+        ftree_lag_add(&a, &l);
+    }
+    ck_assert_int_eq(a.n, LAG_RANKS_MAX);
+    for (int32_t i = 0; i < a.n; i++)
+        ck_assert_int_eq(a.lag[i].rank, 2 * LAG_RANKS_MAX - 1 - i);
+}
+END_TEST
+
 /* Two that share a core have the same of it, and the others hardly want one.  Who wants it for a
  * moment now and then, and waits for that, is not hindered. */
 START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
@@ -357,9 +399,9 @@ START_TEST(answers_of_nodes_add_up)
 {
     struct lag_answer all = {0}, parts[7] = {0}, sum = {0};
 
-    for (int32_t i = 0; i < 100; i++) {
+    for (int32_t i = 0; i < 998; i++) {
         struct ftree_lag l = waiting(i);
-        l.gets = (uint16_t) (i * 37 % 100 * 10);
+        l.gets = (uint16_t) (i * 37 % 998);
         ftree_lag_add(&all, &l);
         ftree_lag_add(&parts[i % 7], &l);
     }
@@ -367,12 +409,12 @@ START_TEST(answers_of_nodes_add_up)
         ftree_lag_merge(&sum, &parts[(i + _i) % 7]);
     ck_assert_int_eq(sum.n, LAG_RANKS_MAX);
     ck_assert_int_eq(all.n, LAG_RANKS_MAX);
-    ck_assert_int_eq(sum.ranks, 100);
+    ck_assert_int_eq(sum.ranks, 998);
     ck_assert_int_eq(sum.runs, all.runs);
     ck_assert_int_eq(sum.clock, all.clock);
     for (int32_t i = 0; i < LAG_RANKS_MAX; i++) {
         ck_assert_int_eq(sum.lag[i].rank, all.lag[i].rank);
-        ck_assert_int_eq(sum.lag[i].gets, 10 * i);
+        ck_assert_int_eq(sum.lag[i].gets, i);
     }
 }
 END_TEST
@@ -387,6 +429,8 @@ SUITE("lag")
     TEST(what_hinders_all_hinders_nobody);
     TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
     TEST(several_are_found_but_no_more_than_half);
+    TEST(all_ranks_of_a_node_are_found);
+    TEST(the_most_hindered_have_the_places);
     TEST_ROWS(who_is_hindered_is_compared_with_those_who_are_not, 2);
     TEST(less_suffices_for_one_that_was_found);
     TEST(nothing_is_worth_a_question_where_nothing_is_lost);

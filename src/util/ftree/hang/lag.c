@@ -76,6 +76,7 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
 #define WANTS_MIN 50
 #define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
+#define HINDERED 100 /* of less nothing is ever said: see `again` in ftree_lag_judge(), and FAULTS_MIN */
 
 static int32_t most(int32_t a, int32_t b)
 {
@@ -115,17 +116,15 @@ static void insert(struct lag_answer *a, const struct ftree_lag *l)
 {
     int32_t i = a->n;
 
-    if (!l->measured || l->before == LAG_UNKNOWN)
+    if (hindrance(l) < HINDERED || l->before == LAG_UNKNOWN)
         return;
-    while (i > 0 && is_before(l, &a->lag[i - 1])) {
-        if (i < LAG_RANKS_MAX)
-            a->lag[i] = a->lag[i - 1];
+    while (i > 0 && is_before(l, &a->lag[i - 1]))
         i--;
-    }
     if (i == LAG_RANKS_MAX)
         return;
-    a->lag[i] = *l;
     a->n += a->n < LAG_RANKS_MAX;
+    memmove(&a->lag[i + 1], &a->lag[i], (size_t) (a->n - 1 - i) * sizeof(*l));
+    a->lag[i] = *l;
 }
 
 /* sign -1: takes it out of the sums. */

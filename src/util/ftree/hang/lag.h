@@ -15,11 +15,12 @@
  * ranks, added up on the way to the root, and what follows from it.  Nothing here has a clock,
  * memory or state.
  *
- * All ranks are sums; of those that their kernel hinders most each has a place.  So an answer is as
- * long for a million ranks as for ten.
+ * All ranks are sums; those that their kernel hinders have a place each, as many as there are ranks on
+ * a large node, for a node may be slow as a whole.  So an answer is bounded however many ranks there
+ * are, and short where few are hindered.
  */
 
-#define LAG_RANKS_MAX 16
+#define LAG_RANKS_MAX 256
 #define LAG_UNKNOWN UINT16_MAX /* of a share */
 
 /* Purpose: true if a rank with these blocks (struct ftree_io), newest first, is outside MPI less in
