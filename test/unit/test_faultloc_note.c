@@ -137,11 +137,21 @@ START_TEST(a_verdict_by_samples_is_told_with_stacks)
 }
 END_TEST
 
+/* rows: of the first thread; of another */
 START_TEST(the_file_of_a_call_is_told)
 {
-    static const char process[] =
-        "{\"schema\": \"faultloc-handler/1\", \"pid\": 44, \"threads\": [{\"tid\": 44, \"open_file\": "
-        "{\"path\": \"/data/in\", \"mount_point\": \"/data\", \"type\": \"nfs4\", \"server\": \"fs1\"}}]}";
+    static const char *const processes[] = {
+        "{\"schema\": \"faultloc-handler/1\", \"pid\": 44, \"threads\": [{\"tid\": 44, \"state\": "
+        "\"D\", \"frames\": [{\"function\": \"main\"}], \"open_file\": "
+        "{\"path\": \"/data/in\", \"mount_point\": \"/data\", \"type\": \"nfs4\", \"server\": \"fs1\"}}]}",
+        "{\"schema\": \"faultloc-handler/1\", \"pid\": 44, \"threads\": [{\"tid\": 44}, {\"tid\": 45, "
+        "\"open_file\": {\"path\": \"/dev/log\"}}]}"};
+    static const char *const lines[] = {
+        "\"rank 4 is in a call on /data/in, on /data (nfs4 of fs1)\"",
+        "\"a further thread of rank 4 is in a call on /dev/log\""};
+    static const char *const kept[] = {
+        "\"threads\":[{\"tid\":44,\"state\":\"D\",\"open_file\":{", "\"threads\":[{\"tid\":44},{"};
+    const char *process = processes[_i];
     struct ftree_verdict v = begin();
     struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS};
     const struct ftree_call call = {.function = "main"};
@@ -150,15 +160,19 @@ START_TEST(the_file_of_a_call_is_told)
 
     until_stacks(&v);
     ck_assert(ftree_stacks_add(program.ft, &s, 1, &call, 1));
-    ck_assert(
-        ftree_stacks_add_detail(program.ft, &s, 1, process, sizeof(process) - 1)); /* it waits */
-    ck_assert(ftree_stacks_add_detail(program.ft, &s, 4, process, sizeof(process) - 1));
+    ck_assert(ftree_stacks_add_detail(program.ft, &s, 1, process, strlen(process))); /* it waits */
+    ck_assert(ftree_stacks_add_detail(program.ft, &s, 4, process, strlen(process)));
     r.number = note.finding.number;
     r.stacks = &s;
     faultloc_note_answered(&note, &r);
-    text = json_object_to_json_string_ext(reporter.stacks[0].json, JSON_C_TO_STRING_NOSLASHESCAPE);
-    ck_assert_ptr_nonnull(strstr(text, "rank 4 is in a call on /data/in, on /data (nfs4 of fs1)"));
+    text = json_object_to_json_string_ext(reporter.stacks[0].json,
+                                          JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    ck_assert_ptr_nonnull(strstr(text, lines[_i]));
     ck_assert_ptr_null(strstr(text, "rank 1 is in a call"));
+    ck_assert_ptr_nonnull(strstr(text, kept[_i]));
+    ck_assert_ptr_nonnull(strstr(text, "\"rank\":4}"));
+    ck_assert_ptr_null(strstr(text, "\"rank\":1}"));
+    ck_assert_ptr_null(strstr(text, "\"frames\""));
     ftree_stacks_clear(program.ft, &s);
     end();
 }
@@ -195,7 +209,7 @@ START_TEST(without_a_stack_it_says_why)
 }
 END_TEST
 
-START_TEST(one_that_is_over_meanwhile_is_told_before)
+START_TEST(one_that_is_over_meanwhile_is_not_told)
 {
     struct ftree_verdict v = begin(), other = v;
 
@@ -207,8 +221,26 @@ START_TEST(one_that_is_over_meanwhile_is_told_before)
     ck_assert_str_eq(reporter.stacks[0].why, "those of another verdict were being taken");
     v.withdrawn = SECOND;
     ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
+    ck_assert_uint_eq(faultloc_note_deadline(&note), FTREE_NEVER);
+    faultloc_note_turn(&note, 2 * FAULTLOC_FINDING_PATIENCE);
+    ck_assert_int_eq(times, 0);
+    end();
+}
+END_TEST
+
+START_TEST(the_end_of_the_job_does_not_wait_for_stacks)
+{
+    struct ftree_verdict v = begin();
+
+    faultloc_note_end(&note);
+    ck_assert_int_eq(times, 0);
+    until_stacks(&v);
+    faultloc_note_end(&note);
     ck_assert_int_eq(times, 1);
-    ck_assert_uint_eq(told.withdrawn, 0);
+    ck_assert_uint_eq(told.id, 7);
+    ck_assert_str_eq(reporter.stacks[0].why, "the job has ended before they were taken");
+    faultloc_note_end(&note);
+    ck_assert_int_eq(times, 1);
     end();
 }
 END_TEST
@@ -226,10 +258,11 @@ END_TEST
 SUITE("note")
 {
     TEST(a_verdict_by_samples_is_told_with_stacks);
-    TEST(the_file_of_a_call_is_told);
+    TEST_ROWS(the_file_of_a_call_is_told, 2);
     TEST(without_an_answer_it_says_so);
     TEST(without_a_stack_it_says_why);
-    TEST(one_that_is_over_meanwhile_is_told_before);
+    TEST(one_that_is_over_meanwhile_is_not_told);
+    TEST(the_end_of_the_job_does_not_wait_for_stacks);
     TEST(other_verdicts_are_told_at_once);
     TEST(those_that_wait_are_told_as_far_as_there_is_room);
     TEST(nobody_waits_any_more);

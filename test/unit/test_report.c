@@ -1632,6 +1632,34 @@ START_TEST(json_has_the_statistics)
 }
 END_TEST
 
+/* rows: of another verdict; of a straggler */
+START_TEST(json_has_the_lost_time)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict("straggler/quota", 2, 4);
+    const struct ftree_verdict *list = &v;
+    struct json_object *o, *lost = NULL;
+    char *text;
+
+    v.statistics.lost.percent = _i ? 71 : 0;
+    v.statistics.lost.before = 625;
+    v.statistics.lost.now = 187;
+    rj.known = &list;
+    rj.knowns = 1;
+    text = ftree_report_json(&rj);
+    o = json_tokener_parse(text);
+    free(text);
+    json_object_object_get_ex(
+        json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "lost_time", &lost);
+    ck_assert_int_eq(lost != NULL, _i);
+    if (lost)
+        ck_assert_str_eq(
+            json_object_to_json_string_ext(lost, JSON_C_TO_STRING_PLAIN),
+            "{\"percent\":71,\"outside_mpi_before\":0.625,\"outside_mpi_now\":0.187}");
+    json_object_put(o);
+}
+END_TEST
+
 /* The job goes on for as long as the verdict is held back. */
 START_TEST(what_was_left_is_less_if_the_job_goes_on)
 {
@@ -1800,6 +1828,7 @@ SUITE("report")
     TEST(text_of_words_as_evidence);
     TEST_ROWS(evidence_in_words, COUNT(evidence_rows));
     TEST_ROWS(json_has_the_statistics, 3);
+    TEST_ROWS(json_has_the_lost_time, 2);
     TEST_ROWS(nodes_with_the_addresses_they_have, COUNT(node_rows));
     TEST(verbose_text_of_a_job_that_knows_little);
     TEST(verbose_text_has_nodes_and_trace);

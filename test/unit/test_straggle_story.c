@@ -120,6 +120,9 @@ START_TEST(the_rank_that_others_wait_for_is_named)
     ck_assert_str_eq(v->evidence[0].detail,
                      "the others outside MPI 62 % of the time before, 18 % in the last 64 samples: "
                      "71 % lost");
+    ck_assert_int_eq(v->statistics.lost.percent, 71);
+    ck_assert_int_eq(v->statistics.lost.before, 625);
+    ck_assert_int_eq(v->statistics.lost.now, 187);
     ck_assert_str_eq(v->evidence[1].detail, "rank 6 outside MPI 62 % of the time before, 93 % now; "
                                             "got 4 % of the CPU it wanted, others 100 %");
     ck_assert_int_eq(v->evidence[2].source, FTREE_EVIDENCE_STATE);

@@ -472,6 +472,10 @@ struct ftree_statistics {
     } stay;
     int32_t samples; /* of S_out, the newest ones, in the order of time: */
     int32_t sample[FTREE_STATISTICS_SAMPLES]; /* -1: not known */
+    struct { /* of the ranks that wait for slow ones; 0: for none */
+        int32_t percent; /* that they have lost of their time outside MPI, */
+        int32_t before, now; /* share of the time, 1/1000 */
+    } lost;
 };
 
 struct ftree_verdict {

@@ -242,6 +242,19 @@ static void set_statistics(struct json_object *o, const struct ftree_statistics 
     report_set(o, "statistics", statistics);
 }
 
+static void set_lost_time(struct json_object *o, const struct ftree_statistics *s)
+{
+    struct json_object *lost;
+
+    if (s->lost.percent <= 0)
+        return;
+    lost = json_object_new_object();
+    report_set(lost, "percent", json_object_new_int(s->lost.percent));
+    set_fraction(lost, "outside_mpi_before", (uint64_t) s->lost.before);
+    set_fraction(lost, "outside_mpi_now", (uint64_t) s->lost.now);
+    report_set(o, "lost_time", lost);
+}
+
 static void set_stacks(struct json_object *o, const struct report_job *rj,
                        const struct ftree_verdict *v)
 {
@@ -277,6 +290,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
         report_append(evidence, json_evidence(rj, &v->evidence[i]));
     report_set(o, "evidence", evidence);
     set_statistics(o, &v->statistics);
+    set_lost_time(o, &v->statistics);
     set_stacks(o, rj, v);
     report_set(victims, "count", json_object_new_int(v->victims.count));
     report_set(victims, "ranks", json_ranks(&v->victims));

@@ -137,6 +137,9 @@ static void add_job(struct ftree *ft, ftree_time now, const struct lag_finding *
              "lost",
              (int) f->before / 10, (int) f->now / 10, 2 * FTREE_BLOCK_SAMPLES, (int) f->lost);
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
+    v->statistics.lost.percent = f->lost;
+    v->statistics.lost.before = f->before;
+    v->statistics.lost.now = f->now;
 }
 
 static void say_cause(const struct lag_found *f, char *line, size_t len)

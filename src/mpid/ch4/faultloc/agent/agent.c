@@ -535,6 +535,8 @@ static bool may_end(struct agent *a)
     if (a->leave_by == FTREE_NEVER) {
         a->leave_by = now + (a->looks.ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
         faultloc_looks_all(&a->looks, now); /* a wait that has ended may refute a verdict */
+        if (!all_left_well(a))
+            faultloc_note_end(&a->note);
     }
     a->looks.at = now + LEAVE_LOOK;
     if (!a->leaving && has_pending_work(a) && now < a->leave_by)

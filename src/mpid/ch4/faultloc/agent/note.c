@@ -66,7 +66,7 @@ bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct
     struct faultloc_finding *f = &n->finding;
 
     if (f->step != FAULTLOC_FINDING_NONE && f->v.fln == v->fln && f->v.id == v->id)
-        without_stacks(n, "it was over before");
+        f->step = FAULTLOC_FINDING_NONE; /* it is over, which says enough: nobody acts upon it */
     if (v->withdrawn || v->local_only || v->rank == FTREE_NONE || !is_by_samples(v))
         return false;
     if (f->step != FAULTLOC_FINDING_NONE) {
@@ -118,6 +118,12 @@ static void finding_answered(struct faultloc_note *n, const struct ftree_query_r
                                  *r->refused ? r->refused : "no node has answered");
         f->step = FAULTLOC_FINDING_READY;
     }
+}
+
+void faultloc_note_end(struct faultloc_note *n)
+{
+    if (n->finding.step != FAULTLOC_FINDING_NONE)
+        without_stacks(n, "the job has ended before they were taken");
 }
 
 ftree_time faultloc_note_deadline(const struct faultloc_note *n)

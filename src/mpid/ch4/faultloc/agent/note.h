@@ -55,6 +55,9 @@ bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct
 void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
 ftree_time faultloc_note_deadline(const struct faultloc_note *n);
 
+/* Purpose: the job is being ended: a verdict that still waits for its stacks is told without. */
+void faultloc_note_end(struct faultloc_note *n);
+
 /* Purpose: tells the note, if that was its query; keeps what is said for a verdict. */
 void faultloc_note_answered(struct faultloc_note *n, const struct ftree_query_result *r);
 

@@ -186,34 +186,50 @@ static bool has_rank(const struct ftree_verdict *v, int32_t rank)
     return v->component.count > 0 ? ftree_ranks_has(&v->component, rank) : v->rank == rank;
 }
 
-/* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what a rank of the component is held
- * by. */
-static void add_file(struct json_object *stacks, int32_t rank, struct json_object *file)
+/* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what may hold a rank of the component.
+ * Another thread than the first may as well do what it always does. */
+static void add_file(struct json_object *stacks, int32_t rank, struct json_object *process)
 {
-    struct json_object *text;
+    int32_t thread = 0;
+    struct json_object *file = faultloc_stack_open_file(process, &thread), *text;
     char line[1024], where[600] = "";
-    const char *server = text_of(file, "server");
+    const char *server;
 
+    if (!file)
+        return;
+    server = text_of(file, "server");
     if (*text_of(file, "mount_point"))
         snprintf(where, sizeof(where), ", on %s (%s%s%s)", text_of(file, "mount_point"),
                  text_of(file, "type"), *server ? " of " : "", server);
-    snprintf(line, sizeof(line), "rank %d is in a call on %.400s%s", (int) rank,
-             text_of(file, "path"), where);
+    snprintf(line, sizeof(line), "%srank %d is in a call on %.400s%s",
+             thread > 0 ? "a further thread of " : "", (int) rank, text_of(file, "path"), where);
     if (json_object_object_get_ex(stacks, "text", &text))
         faultloc_json_append(text, json_object_new_string(line));
 }
 
-static void add_files(struct json_object *stacks, const struct ftree_verdict *v,
-                      const struct ftree_stacks *s)
+/* State, wait channel, CPU time and file of its threads; their calls are among those of all. */
+static void add_process(struct json_object *processes, int32_t rank, struct json_object *process)
 {
-    for (int32_t i = 0; stacks && i < s->details; i++) {
+    faultloc_stack_drop_frames(process);
+    faultloc_json_set(process, "rank", json_object_new_int(rank));
+    faultloc_json_append(processes, process);
+}
+
+static void add_processes(struct json_object *stacks, const struct ftree_verdict *v,
+                          const struct ftree_stacks *s)
+{
+    struct json_object *processes = json_object_new_array();
+
+    for (int32_t i = 0; i < s->details; i++) {
         const struct ftree_detail *d = &s->detail[i];
-        struct json_object *process = faultloc_stack_check(d->text, (size_t) d->len);
-        struct json_object *file = process ? faultloc_stack_open_file(process) : NULL;
-        if (file && has_rank(v, d->rank))
-            add_file(stacks, d->rank, file);
-        json_object_put(process);
+        struct json_object *process =
+            has_rank(v, d->rank) ? faultloc_stack_check(d->text, (size_t) d->len) : NULL;
+        if (!process)
+            continue;
+        add_file(stacks, d->rank, process);
+        add_process(processes, d->rank, process);
     }
+    faultloc_json_set(stacks, "processes", processes);
 }
 
 void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
@@ -226,7 +242,7 @@ void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_ve
     if (s && (s->n > 0 || s->missing.count > 0 || s->details > 0))
         r->json = ftree_report_stacks_json(s, true);
     if (r->json)
-        add_files(r->json, v, s);
+        add_processes(r->json, v, s);
     else
         snprintf(r->why, sizeof(r->why), "%s", s && *s->why ? s->why : why);
 }

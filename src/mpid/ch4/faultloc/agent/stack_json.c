@@ -171,14 +171,24 @@ struct json_object *faultloc_stack_check(const char *line, size_t len)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-struct json_object *faultloc_stack_open_file(struct json_object *process)
+struct json_object *faultloc_stack_open_file(struct json_object *process, int32_t *thread)
 {
     struct json_object *threads = get(process, "threads", json_type_array), *file;
 
     for (size_t i = 0; i < length(threads, THREADS_MAX); i++)
-        if ((file = get(json_object_array_get_idx(threads, i), "open_file", json_type_object)))
+        if ((file = get(json_object_array_get_idx(threads, i), "open_file", json_type_object))) {
+            *thread = (int32_t) i;
             return file;
+        }
     return NULL;
+}
+
+void faultloc_stack_drop_frames(struct json_object *process)
+{
+    struct json_object *threads = get(process, "threads", json_type_array);
+
+    for (size_t i = 0; i < length(threads, THREADS_MAX); i++)
+        json_object_object_del(json_object_array_get_idx(threads, i), "frames");
 }
 
 pid_t faultloc_stack_pid(struct json_object *process)

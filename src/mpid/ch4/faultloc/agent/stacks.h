@@ -103,9 +103,12 @@ void faultloc_stacks_collect(struct ftree *ft, const struct ftree_job *job, int3
  * "stack". */
 void faultloc_stack_add_lines(struct json_object *process);
 
-/* Purpose: the file of the file call that a thread of a checked process is in: the object's; NULL:
- * none is. */
-struct json_object *faultloc_stack_open_file(struct json_object *process);
+/* Purpose: the file of the file call that a thread of a checked process is in, the first such one:
+ * the object's; NULL: none is. */
+struct json_object *faultloc_stack_open_file(struct json_object *process, int32_t *thread);
+
+/* Purpose: takes the calls out of a checked process. */
+void faultloc_stack_drop_frames(struct json_object *process);
 
 /* Purpose: true for a thread of a library, which says nothing of the program: UCX's `async`. */
 bool faultloc_stack_is_helper(struct json_object *process, int32_t i);
