@@ -291,8 +291,8 @@ START_TEST(several_are_found_but_no_more_than_half)
 }
 END_TEST
 
-/* A node that is slow as a whole: its 64 ranks come at the same time as all others, and a healthy one
- * has no place in the answer. */
+/* A node that is slow as a whole: its 64 ranks come at the same time as all others, and a healthy
+ * one has no place in the answer. */
 START_TEST(all_ranks_of_a_node_are_found)
 {
     struct lag_answer all = {0};

@@ -472,7 +472,7 @@ struct ftree_statistics {
     } stay;
     int32_t samples; /* of S_out, the newest ones, in the order of time: */
     int32_t sample[FTREE_STATISTICS_SAMPLES]; /* -1: not known */
-    struct { /* of the ranks that wait for slow ones; 0: for none */
+    struct { /* of the ranks that wait for slow ones; percent 0: the verdict is no straggler */
         int32_t percent; /* that they have lost of their time outside MPI, */
         int32_t before, now; /* share of the time, 1/1000 */
     } lost;

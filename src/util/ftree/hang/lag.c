@@ -76,7 +76,7 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
 #define WANTS_MIN 50
 #define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
-#define HINDERED 100 /* of less nothing is ever said: see `again` in ftree_lag_judge(), and FAULTS_MIN */
+#define HINDERED 100 /* nothing is ever said of less: see ftree_lag_judge() and FAULTS_MIN */
 
 static int32_t most(int32_t a, int32_t b)
 {
@@ -188,6 +188,13 @@ static int32_t mean(int64_t sum, int64_t n)
     return m < FTREE_LAG_FAULTS_MAX ? (int32_t) m : FTREE_LAG_FAULTS_MAX;
 }
 
+static int32_t mean_share(int64_t sum, int64_t n)
+{
+    int32_t m = mean(sum, n);
+
+    return m < 1000 ? m : 1000;
+}
+
 /* Share of the CPU time which they want that they get. */
 static int32_t gets_of(const struct lag_answer *a)
 {
@@ -279,8 +286,8 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
     }
     if (2 * out->n > a->ranks)
         out->n = 0;
-    out->before = mean(rest.before, rest.ranks);
-    out->now = mean(rest.now, rest.ranks);
+    out->before = mean_share(rest.before, rest.ranks);
+    out->now = mean_share(rest.now, rest.ranks);
     out->lost = less_than(out->now, out->before);
     out->gets = gets_of(&rest);
 }

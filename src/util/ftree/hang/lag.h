@@ -15,8 +15,8 @@
  * ranks, added up on the way to the root, and what follows from it.  Nothing here has a clock,
  * memory or state.
  *
- * All ranks are sums; those that their kernel hinders have a place each, as many as there are ranks on
- * a large node, for a node may be slow as a whole.  So an answer is bounded however many ranks there
+ * All ranks are sums; those that their kernel hinders have a place each, as many as a large node
+ * has ranks, for a node may be slow as a whole.  So an answer is bounded however many ranks there
  * are, and short where few are hindered.
  */
 

@@ -188,6 +188,18 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding 
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, node, line, v);
 }
 
+/* Ascending: a set lists so many runs only, of which the lowest rank must be one. */
+static void add_component(const struct ftree *ft, const struct lag_finding *all, int32_t node,
+                          struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
+        int32_t rank = ftree_rank_at(ft->job, node, i);
+        if (has_rank(all, rank))
+            ftree_ranks_add(&v->component, rank, rank);
+    }
+    v->rank = v->component.range[0].first;
+}
+
 /* Its sign is that of the rank that is hindered most.  False: the rule base says nothing of it. */
 static bool make(struct ftree *ft, ftree_time now, const struct lag_finding *all,
                  struct ftree_verdict *v)
@@ -203,15 +215,10 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_finding *all
     v->kind = FTREE_KIND_RANK;
     v->first_symptom = ft->straggle->began;
     add_job(ft, now, all, v);
-    for (int32_t i = 0; i < all->n; i++) {
-        int32_t rank = all->found[i].lag.rank;
-        if (ftree_node_of(ft, rank) != node)
-            continue;
-        ftree_ranks_add(&v->component, rank, rank);
-        v->rank = v->rank == FTREE_NONE || rank < v->rank ? rank : v->rank;
-        if (shown++ < RANKS_SHOWN)
+    for (int32_t i = 0; i < all->n; i++)
+        if (ftree_node_of(ft, all->found[i].lag.rank) == node && shown++ < RANKS_SHOWN)
             add_rank(ft, now, all, &all->found[i], v);
-    }
+    add_component(ft, all, node, v);
     v->symptoms = (uint32_t) shown;
     v->pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
     return true;
@@ -220,7 +227,7 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_finding *all
 /* True: none of its ranks is slow no more. */
 static bool is_whole(const struct straggle_work *w, const struct known *k)
 {
-    int32_t count = k->v.component ? k->v.component->count : 1, slow = 0;
+    int32_t count = k->v.component ? ftree_ranks_listed(k->v.component) : 1, slow = 0;
 
     for (int32_t i = 0; i < w->again.n; i++)
         slow += is_about(k, w->again.found[i].lag.rank);
@@ -365,6 +372,26 @@ static void keep_both(const struct lag_finding *before, struct lag_finding *foun
     found->n = kept;
 }
 
+/* Where a node has one that is found, less suffices of its others that the same slows: else ranks
+ * near the bound are named now and not then, and the verdict is told anew each time. */
+static void add_others(const struct ftree *ft, const struct straggle_work *w,
+                       struct lag_finding *found)
+{
+    struct lag_finding others = w->last;
+    int32_t n = found->n;
+
+    keep_both(&w->again, &others);
+    for (int32_t i = 0; i < others.n && found->n < LAG_RANKS_MAX; i++) {
+        const struct lag_found *f = &others.found[i];
+        bool same = false;
+        for (int32_t k = 0; k < n && !same; k++)
+            same = found->found[k].cause == f->cause &&
+                   ftree_node_of(ft, found->found[k].lag.rank) == ftree_node_of(ft, f->lag.rank);
+        if (same && !has_rank(found, f->lag.rank))
+            found->found[found->n++] = *f;
+    }
+}
+
 static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer *a)
 {
     struct straggle_work *w = ft->straggle->work;
@@ -374,6 +401,7 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
     ftree_lag_judge(a, true, &w->last);
     withdraw(ft, w);
     keep_both(&w->found, &found);
+    add_others(ft, w, &found);
     w->found = found;
     ft->straggle->next = now;
 }

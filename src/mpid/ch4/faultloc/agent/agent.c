@@ -510,12 +510,18 @@ static bool all_left_well(const struct agent *a)
     return true;
 }
 
+/* Who was told to end may have called MPI_Abort, which counts as having left. */
+static bool is_cut_short(const struct agent *a)
+{
+    return a->looks.ending || !all_left_well(a);
+}
+
 /* Who leaves together with the others waits for them, so that nobody is missed. */
 static void leave(struct agent *a, ftree_time now)
 {
     a->leaving = true;
     let_go_of_output(a);
-    if (a->looks.ending || !all_left_well(a))
+    if (is_cut_short(a))
         ftree_leave_at_once(a->p->ft, now);
     else
         ftree_leave(a->p->ft, now);
@@ -535,10 +541,10 @@ static bool may_end(struct agent *a)
     if (a->leave_by == FTREE_NEVER) {
         a->leave_by = now + (a->looks.ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
         faultloc_looks_all(&a->looks, now); /* a wait that has ended may refute a verdict */
-        if (!all_left_well(a))
-            faultloc_note_end(&a->note);
     }
     a->looks.at = now + LEAVE_LOOK;
+    if (is_cut_short(a))
+        faultloc_note_end(&a->note);
     if (!a->leaving && has_pending_work(a) && now < a->leave_by)
         return false;
     if (!a->leaving)

@@ -65,8 +65,11 @@ bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct
 {
     struct faultloc_finding *f = &n->finding;
 
-    if (f->step != FAULTLOC_FINDING_NONE && f->v.fln == v->fln && f->v.id == v->id)
-        f->step = FAULTLOC_FINDING_NONE; /* it is over, which says enough: nobody acts upon it */
+    if (f->step != FAULTLOC_FINDING_NONE && f->v.fln == v->fln && f->v.id == v->id) {
+        f->step = FAULTLOC_FINDING_NONE;
+        if (v->withdrawn)
+            return true;
+    }
     if (v->withdrawn || v->local_only || v->rank == FTREE_NONE || !is_by_samples(v))
         return false;
     if (f->step != FAULTLOC_FINDING_NONE) {
@@ -122,8 +125,10 @@ static void finding_answered(struct faultloc_note *n, const struct ftree_query_r
 
 void faultloc_note_end(struct faultloc_note *n)
 {
-    if (n->finding.step != FAULTLOC_FINDING_NONE)
-        without_stacks(n, "the job has ended before they were taken");
+    if (n->finding.step == FAULTLOC_FINDING_READY)
+        tell_finding(n);
+    else if (n->finding.step != FAULTLOC_FINDING_NONE)
+        without_stacks(n, "ranks have ended before they were taken");
 }
 
 ftree_time faultloc_note_deadline(const struct faultloc_note *n)

@@ -47,7 +47,7 @@ struct faultloc_note {
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w);
 
 /* Purpose: a verdict is to be told.  False: at once, by the caller; else `tell` is called with it,
- * later. */
+ * later, unless it is withdrawn before: then neither is told. */
 bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v);
 
 /* Purpose: to be called in each turn, not from within the core: asks; tells the note without an
@@ -55,7 +55,8 @@ bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct
 void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
 ftree_time faultloc_note_deadline(const struct faultloc_note *n);
 
-/* Purpose: the job is being ended: a verdict that still waits for its stacks is told without. */
+/* Purpose: the job is being ended, or this node's ranks have crashed: a verdict that still waits
+ * for its stacks is told without. */
 void faultloc_note_end(struct faultloc_note *n);
 
 /* Purpose: tells the note, if that was its query; keeps what is said for a verdict. */

@@ -190,8 +190,8 @@ static bool has_rank(const struct ftree_verdict *v, int32_t rank)
  * Another thread than the first may as well do what it always does. */
 static void add_file(struct json_object *stacks, int32_t rank, struct json_object *process)
 {
-    int32_t thread = 0;
-    struct json_object *file = faultloc_stack_open_file(process, &thread), *text;
+    bool is_first = false;
+    struct json_object *file = faultloc_stack_open_file(process, &is_first), *text;
     char line[1024], where[600] = "";
     const char *server;
 
@@ -202,7 +202,7 @@ static void add_file(struct json_object *stacks, int32_t rank, struct json_objec
         snprintf(where, sizeof(where), ", on %s (%s%s%s)", text_of(file, "mount_point"),
                  text_of(file, "type"), *server ? " of " : "", server);
     snprintf(line, sizeof(line), "%srank %d is in a call on %.400s%s",
-             thread > 0 ? "a further thread of " : "", (int) rank, text_of(file, "path"), where);
+             is_first ? "" : "a further thread of ", (int) rank, text_of(file, "path"), where);
     if (json_object_object_get_ex(stacks, "text", &text))
         faultloc_json_append(text, json_object_new_string(line));
 }
@@ -224,8 +224,10 @@ static void add_processes(struct json_object *stacks, const struct ftree_verdict
         const struct ftree_detail *d = &s->detail[i];
         struct json_object *process =
             has_rank(v, d->rank) ? faultloc_stack_check(d->text, (size_t) d->len) : NULL;
-        if (!process)
+        if (faultloc_stack_pid(process) == 0) {
+            json_object_put(process);
             continue;
+        }
         add_file(stacks, d->rank, process);
         add_process(processes, d->rank, process);
     }

@@ -171,15 +171,18 @@ struct json_object *faultloc_stack_check(const char *line, size_t len)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-struct json_object *faultloc_stack_open_file(struct json_object *process, int32_t *thread)
+struct json_object *faultloc_stack_open_file(struct json_object *process, bool *is_first)
 {
-    struct json_object *threads = get(process, "threads", json_type_array), *file;
+    struct json_object *threads = get(process, "threads", json_type_array), *thread, *file;
 
-    for (size_t i = 0; i < length(threads, THREADS_MAX); i++)
-        if ((file = get(json_object_array_get_idx(threads, i), "open_file", json_type_object))) {
-            *thread = (int32_t) i;
+    for (size_t i = 0; i < length(threads, THREADS_MAX); i++) {
+        thread = json_object_array_get_idx(threads, i);
+        file = get(thread, "open_file", json_type_object);
+        *is_first = json_object_get_int64(get(thread, "tid", json_type_int)) ==
+                    faultloc_stack_pid(process);
+        if (file)
             return file;
-        }
+    }
     return NULL;
 }
 

@@ -103,9 +103,9 @@ void faultloc_stacks_collect(struct ftree *ft, const struct ftree_job *job, int3
  * "stack". */
 void faultloc_stack_add_lines(struct json_object *process);
 
-/* Purpose: the file of the file call that a thread of a checked process is in, the first such one:
- * the object's; NULL: none is. */
-struct json_object *faultloc_stack_open_file(struct json_object *process, int32_t *thread);
+/* Purpose: the file of the file call that a thread of a checked process is in, and whether that is
+ * its first thread.  The object's; NULL: none is. */
+struct json_object *faultloc_stack_open_file(struct json_object *process, bool *is_first);
 
 /* Purpose: takes the calls out of a checked process. */
 void faultloc_stack_drop_frames(struct json_object *process);
