@@ -323,17 +323,24 @@ judge_function() {
         blame "function $FUNCTION $(jq -r '.verdicts[0].no_stacks // ""' "$work/report.json")"
 }
 
+keep_what_is_said() {
+    mkdir "$work/before"
+    cp "$work/err" "$work/before"
+    [ ! -e "$work/report.json" ] || cp "$work/report.json" "$work/before"
+}
+judge_what_was_kept() { cp "$work/before/"* "$work"; }
+
 run_job() {
     local began on=(--env MPIR_CVAR_FAULTLOC=1 --env MPIR_CVAR_FAULTLOC_SAMPLE_MS="$sample")
     [ -z "$abort" ] || [[ $kind = host-stop* ]] || on+=(--env MPIR_CVAR_FAULTLOC_ACTION=abort)
     began=$(now_us)
     run_cluster "${on[@]}" -- outside "${ARGS[@]}"
     if is_healthy; then await_end; elif is_slow; then await_slow; else await_hang; fi
-    ! is_hang || cp "$work/err" "$work/err.before"
-    undo # who waits for a file system cannot be killed
+    ! is_hang || keep_what_is_said
+    undo # who waits for a file system cannot be killed; it goes on then, and its verdict is over
     LASTED=$(seconds "$began" "$(if is_healthy; then now_us; else echo "${LAST:-$began}"; fi)")
     end_cluster
-    ! is_hang || mv "$work/err.before" "$work/err"
+    ! is_hang || judge_what_was_kept
     is_slow || has_said || EXPECT=-
     judge_verdicts
     case $kind in
