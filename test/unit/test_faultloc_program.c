@@ -1023,11 +1023,19 @@ START_TEST(a_vanished_rank_is_reported)
 }
 END_TEST
 
-/* The agent is no part of it, and says so to the others. */
+/* The agent is no part of it, and says so to the others; also to one that is away for longer than an
+ * agent waits whose ranks have left. */
 START_TEST(the_only_rank_of_a_node_that_vanishes_is_reported)
 {
+    pid_t agent;
+
     start_job(2, 1);
+    UNTIL(is_called(agent_of(0), FAULTLOC_PROGRAM_NAME));
+    agent = agent_of(0);
+    kill(agent, _i ? SIGSTOP : SIGCONT);
     process_kill(&rank[1].process);
+    poll(NULL, 0, _i ? 3000 : 0);
+    kill(agent, SIGCONT);
     UNTIL(said("[faultloc] process-crash: ") == 1);
     ck_assert_int_ge(said("rank 1"), 1);
     ck_assert_int_ge(said("h1"), 1);
@@ -1514,7 +1522,7 @@ SUITE("faultloc_program")
     TEST(a_deputy_notified_of_the_end_knows_it_as_agent);
     TEST(what_a_rank_does_with_its_process_does_not_matter);
     TEST(a_vanished_rank_is_reported);
-    TEST(the_only_rank_of_a_node_that_vanishes_is_reported);
+    TEST_ROWS(the_only_rank_of_a_node_that_vanishes_is_reported, 2);
     TEST_ROWS(a_stopped_rank_is_reported_when_another_waits, 2);
     TEST_ROWS(a_stopped_first_rank_is_reported, 2);
     TEST(who_has_left_may_end);

@@ -37,6 +37,7 @@
  */
 
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for questions and reports */
+#define CRASH_PATIENCE (10000 * FTREE_MS) /* the same where not all left well: who else knows why? */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 /* A job that was sent SIGTERM and lives for so long is not being ended. */
 #define ENDING_FOR (120000 * FTREE_MS)
@@ -539,9 +540,11 @@ static bool may_end(struct agent *a)
     if (!faultloc_watch_all_left(&a->p->watch))
         return false;
     if (a->leave_by == FTREE_NEVER) {
-        a->leave_by = now + (a->looks.ending ? ENDING_PATIENCE : LEAVE_PATIENCE);
+        a->leave_by = now + (all_left_well(a) ? LEAVE_PATIENCE : CRASH_PATIENCE);
         faultloc_looks_all(&a->looks, now); /* a wait that has ended may refute a verdict */
     }
+    if (a->looks.ending)
+        a->leave_by = faultloc_loop_earlier(a->leave_by, now + ENDING_PATIENCE);
     a->looks.at = now + LEAVE_LOOK;
     if (is_cut_short(a))
         faultloc_note_end(&a->note);
