@@ -1596,11 +1596,9 @@ END_TEST
 /* rows: no statistics; without those of S_out; with all */
 START_TEST(json_has_the_statistics)
 {
-    struct report_job rj = report_job();
     struct ftree_verdict v = verdict("user-code-hang/blocked", 2, 4);
     const struct ftree_verdict *list = &v;
     struct json_object *o, *s = NULL, *s_out = NULL;
-    char *text;
 
     v.statistics = (struct ftree_statistics){
         .alpha = _i > 0 ? 0.001 : 0,
@@ -1608,11 +1606,7 @@ START_TEST(json_has_the_statistics)
         .stay = {9000 * FTREE_MS, 1500 * FTREE_MS, 60000 * FTREE_MS, 6.775e-4},
         .samples = 3,
         .sample = {4, -1, 1}};
-    rj.known = &list;
-    rj.knowns = 1;
-    text = ftree_report_json(&rj);
-    o = json_tokener_parse(text);
-    free(text);
+    o = parsed_report(&list, 1);
     json_object_object_get_ex(
         json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "statistics", &s);
     ck_assert_int_eq(s != NULL, _i > 0);
@@ -1635,20 +1629,14 @@ END_TEST
 /* rows: of another verdict; of a straggler */
 START_TEST(json_has_the_lost_time)
 {
-    struct report_job rj = report_job();
     struct ftree_verdict v = verdict("straggler/quota", 2, 4);
     const struct ftree_verdict *list = &v;
     struct json_object *o, *lost = NULL;
-    char *text;
 
     v.statistics.lost.percent = _i ? 71 : 0;
     v.statistics.lost.before = 625;
     v.statistics.lost.now = 187;
-    rj.known = &list;
-    rj.knowns = 1;
-    text = ftree_report_json(&rj);
-    o = json_tokener_parse(text);
-    free(text);
+    o = parsed_report(&list, 1);
     json_object_object_get_ex(
         json_object_array_get_idx(member(o, "verdicts", json_type_array), 0), "lost_time", &lost);
     ck_assert_int_eq(lost != NULL, _i);

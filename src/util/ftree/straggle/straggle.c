@@ -372,24 +372,28 @@ static void keep_both(const struct lag_finding *before, struct lag_finding *foun
     found->n = kept;
 }
 
+/* The same slows one of its node. */
+static bool has_alike(const struct ftree *ft, const struct lag_finding *f,
+                      const struct lag_found *one)
+{
+    for (int32_t i = 0; i < f->n; i++)
+        if (f->found[i].cause == one->cause &&
+            ftree_node_of(ft, f->found[i].lag.rank) == ftree_node_of(ft, one->lag.rank))
+            return true;
+    return false;
+}
+
 /* Where a node has one that is found, less suffices of its others that the same slows: else ranks
  * near the bound are named now and not then, and the verdict is told anew each time. */
 static void add_others(const struct ftree *ft, const struct straggle_work *w,
                        struct lag_finding *found)
 {
     struct lag_finding others = w->last;
-    int32_t n = found->n;
 
     keep_both(&w->again, &others);
-    for (int32_t i = 0; i < others.n && found->n < LAG_RANKS_MAX; i++) {
-        const struct lag_found *f = &others.found[i];
-        bool same = false;
-        for (int32_t k = 0; k < n && !same; k++)
-            same = found->found[k].cause == f->cause &&
-                   ftree_node_of(ft, found->found[k].lag.rank) == ftree_node_of(ft, f->lag.rank);
-        if (same && !has_rank(found, f->lag.rank))
-            found->found[found->n++] = *f;
-    }
+    for (int32_t i = 0; i < others.n && found->n < LAG_RANKS_MAX; i++)
+        if (has_alike(ft, found, &others.found[i]) && !has_rank(found, others.found[i].lag.rank))
+            found->found[found->n++] = others.found[i];
 }
 
 static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer *a)
