@@ -52,7 +52,7 @@ static void lag(void *ctx, int32_t i, struct ftree_lag *l)
     l->clock = 1000;
     if (!story.slow[rank])
         return;
-    l->gets = story.varies ? (uint16_t) (500 + (37 * rank + story.looked) % 190) : story.by.gets;
+    l->gets = story.varies ? (uint16_t) (500 + (89 * rank + story.looked) % 190) : story.by.gets;
     l->throttled = story.by.throttled;
     l->stolen = story.by.stolen;
     l->stall = story.by.stall;
