@@ -106,12 +106,13 @@ count_test() {
     fi
 }
 
-# run_check BUILD [MAKE-ARGUMENT]...: make check, then the count of its results.
+# run_check BUILD [MAKE-ARGUMENT]...: make check, then the count of its results. Most tests wait for
+# most of their time, for a time limit of the code or for another process, so one more runs beside them.
 run_check() {
     local dir=$1 trs any=no code=0
     shift
     (cd "$dir" && find . -name mpich -prune -o -name '*.trs' -exec rm -f {} +)
-    make -C "$dir" -k -j"$jobs" check "$@" </dev/null || code=$?
+    make -C "$dir" -k -j$((jobs + 1)) check "$@" </dev/null || code=$?
     while read -r trs; do
         any=yes
         count_test "$trs" "$dir"
