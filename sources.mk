@@ -150,12 +150,14 @@ core_headers = \
     src/util/ftree/wire/wire.h
 
 glue_sources = \
+    src/mpid/ch4/faultloc/base/cgroup.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/base/text_file.c \
     src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
@@ -222,6 +224,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
+    src/mpid/ch4/faultloc/base/cgroup.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
@@ -230,6 +233,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/base/text_file.h \
     src/mpid/ch4/faultloc/board/action.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
@@ -323,6 +327,7 @@ testlib_sources = \
 
 testlib_headers = \
     test/lib/base.h \
+    test/lib/files.h \
     test/lib/hang.h \
     test/lib/lone.h \
     test/lib/messages.h \
@@ -397,6 +402,7 @@ unit_tests = \
     test/unit/test_faultloc_answers_nomem \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
+    test/unit/test_faultloc_cgroup \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_child \
     test/unit/test_faultloc_delivery \
@@ -428,6 +434,7 @@ unit_tests = \
     test/unit/test_faultloc_status_json \
     test/unit/test_faultloc_status_text \
     test/unit/test_faultloc_symptom_socket \
+    test/unit/test_faultloc_text_file \
     test/unit/test_faultloc_topology \
     test/unit/test_faultloc_verdicts \
     test/unit/test_faultloc_wait_page \
@@ -596,6 +603,7 @@ scenario_tests = \
     test/cluster/abort.scenario \
     test/cluster/stop.scenario \
     test/cluster/stop_one_of_four.scenario \
+    test/cluster/freeze_rank.scenario \
     test/cluster/local.scenario \
     test/cluster/pause.scenario \
     test/cluster/kill.scenario \

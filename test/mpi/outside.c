@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     me.until = tu_string(argc, argv, "--until", "");
     me.end = tu_now() + 1e9; /* until all are in their loop */
     tu_hello(me.rank);
-    rest_while_idle(2000);
+    rest_while_idle(fmax(2000, 125 * me.size)); /* all wake up 8,000 times a second at the most */
     srand(seed);
     outside.victim = (int) tu_number(argc, argv, "--rank", rand() % me.size);
     outside.draws = seed * 1000 + (unsigned) me.rank;

@@ -43,14 +43,14 @@ static double any(void)
     return (rand_r(&outside.draws) + 1.0) / (RAND_MAX + 1.0);
 }
 
-/* A tenth of the time it computes: many ranks share few processors. */
+/* Many ranks share few processors: all that work at the same time compute for a fifth of one. */
 static void work(double ms)
 {
-    double end = tu_now() + ms / 1e3;
+    double end = tu_now() + ms / 1e3, computes = fmin(ms, 10) * 0.2 / me.size;
 
     do {
-        tu_compute(fmin(ms, 10) * 1e-4);
-        rest_ms(fmin(ms, 10) * 0.9);
+        tu_compute(computes / 1e3);
+        rest_ms(fmin(ms, 10) - computes);
     } while (tu_now() < end);
 }
 

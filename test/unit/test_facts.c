@@ -186,7 +186,7 @@ static const struct {
     {FTREE_PHASE_INSIDE, 't', "traced"},   {FTREE_PHASE_OUTSIDE, 'D', "disk-sleep"},
     {FTREE_PHASE_GONE, 0, "gone"},         {FTREE_PHASE_GONE, 'T', "gone"},
     {FTREE_PHASE_OUTSIDE, 'X', "gone"},    {FTREE_PHASE_OUTSIDE, 'x', "gone"},
-    {FTREE_PHASE_OUTSIDE, 'Z', "gone"},
+    {FTREE_PHASE_OUTSIDE, 'Z', "gone"},    {FTREE_PHASE_INSIDE, 'F', "stopped"},
 };
 
 /* rows: a_process_is_what_its_kernel_says COUNT(processes) */

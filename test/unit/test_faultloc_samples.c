@@ -300,7 +300,8 @@ static const struct {
     uint8_t what;
 } kernel[] = {{'R', FTREE_OUTSIDE_RUNS},    {'S', FTREE_OUTSIDE_SLEEPS},
               {'D', FTREE_OUTSIDE_DISK},    {'T', FTREE_OUTSIDE_STOPPED},
-              {'t', FTREE_OUTSIDE_STOPPED}, {'Y', FTREE_OUTSIDE_UNKNOWN}};
+              {'t', FTREE_OUTSIDE_STOPPED}, {'F', FTREE_OUTSIDE_STOPPED},
+              {'Y', FTREE_OUTSIDE_UNKNOWN}};
 
 START_TEST(the_kernel_says_what_it_does)
 {

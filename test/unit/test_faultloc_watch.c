@@ -16,6 +16,8 @@
 #include "faultloc/node/watch.h"
 #include "suite.h"
 
+#include "files.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -448,6 +450,33 @@ START_TEST(letter)
 }
 END_TEST
 
+/* /proc/PID/stat does not tell. */
+START_TEST(a_frozen_rank_is_stopped)
+{
+    char sys[sizeof(files_root) + 8];
+
+    files_begin();
+    snprintf(root, sizeof(root), "%s", files_root);
+    snprintf(sys, sizeof(sys), "%s/sys", root);
+    make_board(4);
+    watch.proc_root = root;
+    watch.sys_root = sys;
+    files_write("41/cgroup", "3:freezer:/job\n");
+    files_write("sys/fs/cgroup/freezer/job/freezer.state", "FROZEN\n");
+    put_stat(41, "DS"[_i], 3, 777);
+    ck_assert_int_eq(look(1, true).proc_state, FTREE_PROC_FROZEN);
+    ck_assert(ftree_is_stopped(FTREE_PROC_FROZEN));
+    put_signal(41, 'D', 3, 777, 256); /* killed: it is let go for that */
+    ck_assert_int_eq(look(1, true).proc_state, FTREE_PROC_FROZEN);
+    files_write("sys/fs/cgroup/freezer/job/freezer.state", "THAWED\n");
+    put_stat(41, "DS"[_i], 3, 777);
+    ck_assert_int_eq(look(1, true).proc_state, "DS"[_i]);
+    watch.sys_root = NULL;
+    faultloc_board_unmap(board);
+    files_end();
+}
+END_TEST
+
 START_TEST(a_stopped_rank_is_reported_with_its_wait)
 {
     struct faultloc_slot *slot;
@@ -595,6 +624,7 @@ SUITE("faultloc_watch")
     TEST_ROWS(a_rank_that_asks_in_vain_waits, COUNT(polling));
     TEST_ROWS(story, COUNT(stories));
     TEST(any_content_is_survived);
+    TEST_ROWS(a_frozen_rank_is_stopped, 2);
     TEST_ROWS(letter, COUNT(letters));
     TEST(a_stopped_rank_is_reported_with_its_wait);
     TEST(by_turns_each_is_asked_whether_it_is_stopped);

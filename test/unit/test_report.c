@@ -302,6 +302,7 @@ START_TEST(text_of_each_state_in_proc)
         const char *words;
     } rows[] = {{'T', "the kernel of h1 says the process is stopped (state T)\n"},
                 {'t', "the kernel of h1 says the process is held by a debugger (state t)\n"},
+                {'F', "the kernel of h1 says the process is frozen by its control group\n"},
                 {'X', "the kernel of h1 says the process is gone\n"},
                 {'D', "the kernel of h1 says the process is in state D\n"}};
 

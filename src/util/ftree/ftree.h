@@ -315,11 +315,15 @@ enum ftree_phase {
     FTREE_PHASE_COUNT
 };
 
+/* Beside the state letters of proc(5): frozen by its control group, of which they tell nothing. */
+#define FTREE_PROC_FROZEN 'F'
+
 struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    char proc_state; /* state letter of proc(5), X of one that others end or ended; 0: not known */
+    /* state letter of proc(5), X of one that others end or ended, FTREE_PROC_FROZEN; 0: not known */
+    char proc_state;
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     /* Identifier of the MPI function that it is in, 0: none, or not known.  Of one that has left, the
      * one in which it has ended the job, 0: it has come to its end. */
@@ -360,7 +364,7 @@ struct ftree_node_state {
     struct {
         int32_t rank;
         int32_t pid;
-        char proc_state; /* state letter of proc(5), 0: not known */
+        char proc_state; /* as of struct ftree_rank_state */
         uint8_t phase; /* enum ftree_phase */
         int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
         int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
@@ -1082,6 +1086,10 @@ int ftree_class_kind(int class_);
 bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
 enum ftree_explains ftree_class_explains(int class_);
 bool ftree_class_ends_job(int class_);
+
+/* Purpose: true if a process in this state (see struct ftree_rank_state) does not run until others let
+ * it: stopped, held by a debugger, or frozen. */
+bool ftree_is_stopped(char proc_state);
 const char *ftree_kind_name(int kind);
 const char *ftree_reach_name(int reach);
 const char *ftree_path_name(int path);

@@ -45,6 +45,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
+    src/mpid/ch4/faultloc/base/cgroup.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
@@ -53,6 +54,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/sock.h \
     src/mpid/ch4/faultloc/base/spawn.h \
     src/mpid/ch4/faultloc/base/syscalls.h \
+    src/mpid/ch4/faultloc/base/text_file.h \
     src/mpid/ch4/faultloc/board/action.h \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
@@ -127,12 +129,14 @@ pmpi_convenience_libs += src/mpid/ch4/faultloc/libfaultloc.la
 src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
     -DFAULTLOC_LIBEXECDIR=\"$(libexecdir)\"
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
+    src/mpid/ch4/faultloc/base/cgroup.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
     src/mpid/ch4/faultloc/base/spawn.c \
+    src/mpid/ch4/faultloc/base/text_file.c \
     src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \

@@ -160,6 +160,11 @@ bool ftree_class_ends_job(int class_)
     return ftree_class_says(class_, FTREE_ENDS_JOB);
 }
 
+bool ftree_is_stopped(char proc_state)
+{
+    return proc_state == 'T' || proc_state == 't' || proc_state == FTREE_PROC_FROZEN;
+}
+
 bool ftree_verdict_is_held(const struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < v->evidences; i++)

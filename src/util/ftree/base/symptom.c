@@ -55,7 +55,7 @@ bool ftree_symptom_is_trouble(const struct ftree_rank_state *s)
 {
     if (s->phase == FTREE_PHASE_LEFT)
         return false;
-    return s->phase == FTREE_PHASE_GONE || s->proc_state == 'T' || s->proc_state == 't';
+    return s->phase == FTREE_PHASE_GONE || ftree_is_stopped(s->proc_state);
 }
 
 /* It goes on: not one that others end. */

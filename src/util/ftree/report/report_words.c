@@ -495,6 +495,8 @@ static const char *process_words(const char *state, char *buf, size_t len)
         return "held by a debugger (state t)";
     if (is(state, "T"))
         return "stopped (state T)";
+    if (*state == FTREE_PROC_FROZEN)
+        return "frozen by its control group";
     snprintf(buf, len, "in state %s", state);
     return buf;
 }

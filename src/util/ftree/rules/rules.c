@@ -137,10 +137,10 @@ void ftree_rules_process(struct rules_facts *f, uint8_t phase, char proc_state, 
 
     if (phase == FTREE_PHASE_GONE || (proc_state && strchr("XxZ", proc_state)))
         process = RULES_PROCESS_GONE;
-    else if (proc_state == 'T')
-        process = RULES_PROCESS_STOPPED;
     else if (proc_state == 't')
         process = RULES_PROCESS_TRACED;
+    else if (ftree_is_stopped(proc_state))
+        process = RULES_PROCESS_STOPPED;
     else if (proc_state == 'D')
         process = RULES_PROCESS_DISK_SLEEP;
     f->value[RULES_FACT_PROCESS] = process;

@@ -116,7 +116,7 @@ void ftree_wire_proc_state(struct wire_codec *c, char *state)
     if (!c->reads)
         return;
     *state = (char) letter;
-    if (letter && !memchr("RSDTtZXxKWPI", letter, 12))
+    if (letter && !strchr("RSDTtFZXxKWPI", letter))
         c->bad = true;
 }
 

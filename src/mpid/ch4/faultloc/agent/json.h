@@ -65,7 +65,7 @@ static inline const char *faultloc_json_state_of(const struct ftree_rank_state *
         [FTREE_PHASE_WAITING] = "waiting",     [FTREE_PHASE_LEFT] = "has left",
         [FTREE_PHASE_GONE] = "gone"};
 
-    return s->proc_state == 'T' || s->proc_state == 't' ? "stopped" : names[s->phase];
+    return ftree_is_stopped(s->proc_state) ? "stopped" : names[s->phase];
 }
 
 static inline struct json_object *faultloc_json_verdict(const struct ftree_job *job,

@@ -9,20 +9,18 @@
 
 #include "faultloc/node/lag.h"
 
+#include "faultloc/base/cgroup.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
+#include "faultloc/base/text_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define TEXT_MAX 4096 /* bytes of a file */
-#define PATH_MAX_OF 512
 #define LEVELS_MAX 16 /* cgroups above one another */
 #define ROUND (100 * FTREE_MS) /* questions of one round come within */
 #define CLOCKS_MAX (20 * FTREE_MS) /* some kernels take 10 ms for the frequency of one core */
@@ -33,29 +31,6 @@
 static const char *or(const char *root, const char *otherwise)
 {
     return root ? root : otherwise;
-}
-
-/* "" where there is no such file. */
-static void read_text(char text[TEXT_MAX], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void read_text(char text[TEXT_MAX], const char *format, ...)
-{
-    char path[PATH_MAX_OF];
-    ssize_t n = 0;
-    va_list args;
-    int len, fd = -1;
-
-    va_start(args, format);
-    len = vsnprintf(path, sizeof(path), format, args);
-    va_end(args);
-    if (len > 0 && len < (int) sizeof(path))
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0) {
-        n = read(fd, text, TEXT_MAX - 1);
-        close(fd);
-    }
-    text[n > 0 ? n : 0] = '\0';
 }
 
 /* The number behind `key` at the beginning of a line; 0: there is none. */
@@ -79,80 +54,23 @@ static uint16_t share(uint64_t part, uint64_t whole)
 
 /* ---- cgroups --------------------------------------------------------------------------------- */
 
-static void add_level(const char *dir, const char *path, struct faultloc_lag_seen *s)
+static void add_level(const char *folder, struct faultloc_lag_seen *s)
 {
     char text[TEXT_MAX];
 
-    read_text(text, "%s%s/cpu.stat", dir, path);
+    faultloc_text_read(folder, text, sizeof(text), "cpu.stat");
     s->periods += number_of(text, "nr_periods ");
     s->throttled += number_of(text, "nr_throttled ");
 }
 
 /* A cgroup and those above it, to the root, which in a container has the container's quota; what is
  * not there adds nothing. */
-static void add_levels(const char *sys, const char *mount, const char *path,
-                       struct faultloc_lag_seen *s)
+static void add_levels(void *ctx, char folder[FAULTLOC_CGROUP_PATH], size_t top)
 {
-    char dir[PATH_MAX_OF], level[PATH_MAX_OF];
-    char *slash;
-
-    snprintf(dir, sizeof(dir), "%s/fs/cgroup%s", sys, mount);
-    if (snprintf(level, sizeof(level), "%s", path) >= (int) sizeof(level) || access(dir, F_OK))
-        return;
-    if (!strcmp(level, "/"))
-        level[0] = '\0';
-    for (int i = 0; i < LEVELS_MAX; i++) {
-        add_level(dir, level, s);
-        slash = strrchr(level, '/');
-        if (!slash)
-            break;
-        *slash = '\0';
-    }
-}
-
-/* "cpu" among "cpu,cpuacct". */
-static bool has_cpu(const char *controllers)
-{
-    const char *at = controllers;
-
-    while (*at) {
-        size_t n = strcspn(at, ",");
-        if (n == 3 && !strncmp(at, "cpu", 3))
-            return true;
-        at += n + (at[n] == ',');
-    }
-    return false;
-}
-
-/* "4:cpu,cpuacct:/job/7", or "0::/job/7" where there is one hierarchy for all. */
-static void add_cgroup(const char *sys, char *line, struct faultloc_lag_seen *s)
-{
-    char *controllers = strchr(line, ':');
-    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-
-    if (!path)
-        return;
-    *path++ = '\0';
-    if (!*++controllers) {
-        add_levels(sys, "", path, s);
-        add_levels(sys, "/unified", path, s);
-    } else if (has_cpu(controllers)) {
-        add_levels(sys, "/cpu", path, s);
-        if (s->periods == 0)
-            add_levels(sys, "/cpu,cpuacct", path, s);
-    }
-}
-
-static void read_cgroups(const struct faultloc_lags *l, int32_t pid, struct faultloc_lag_seen *s)
-{
-    char text[TEXT_MAX], *next;
-
-    read_text(text, "%s/%d/cgroup", or(l->watch->proc_root, "/proc"), (int) pid);
-    for (char *line = text; line && *line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        add_cgroup(or(l->sys_root, "/sys"), line, s);
+    add_level(folder, ctx);
+    for (int i = 1; i < LEVELS_MAX && strlen(folder) > top; i++) {
+        *strrchr(folder, '/') = '\0';
+        add_level(folder, ctx);
     }
 }
 
@@ -164,7 +82,7 @@ static void read_ticks(struct faultloc_lags *l)
     unsigned long long t[8] = {0};
     char text[TEXT_MAX];
 
-    read_text(text, "%s/stat", or(l->watch->proc_root, "/proc"));
+    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "stat");
     if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
                &t[4], &t[5], &t[6], &t[7]) != 8)
         return;
@@ -179,7 +97,7 @@ static void read_stall(struct faultloc_lags *l)
     double percent;
 
     l->stall = 0;
-    read_text(text, "%s/pressure/memory", or(l->watch->proc_root, "/proc"));
+    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "pressure/memory");
     if (sscanf(text, "some avg10=%lf", &percent) == 1 && percent > 0 && percent <= 100)
         l->stall = (uint16_t) (10 * percent);
 }
@@ -221,7 +139,7 @@ static uint64_t read_khz(const struct faultloc_lags *l, int32_t cpu, const char 
 {
     char text[TEXT_MAX];
 
-    read_text(text, "%s/devices/system/cpu/cpu%d/cpufreq/%s", or(l->sys_root, "/sys"), (int) cpu,
+    faultloc_text_read(or(l->watch->sys_root, "/sys"), text, sizeof(text), "devices/system/cpu/cpu%d/cpufreq/%s", (int) cpu,
               name);
     return number_of(text, "");
 }
@@ -267,7 +185,7 @@ static bool read_rank(const struct faultloc_lags *l, ftree_time now, int32_t i,
         faultloc_proc_read(l->watch->proc_root, slot->pid, &proc) ||
         (slot->start && proc.start != slot->start))
         return false;
-    read_text(text, "%s/%d/schedstat", or(l->watch->proc_root, "/proc"), (int) slot->pid);
+    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "%d/schedstat", (int) slot->pid);
     if (sscanf(text, "%llu %llu", &ran, &waited) != 2)
         return false;
     *cpu = proc.processor;
@@ -277,7 +195,7 @@ static bool read_rank(const struct faultloc_lags *l, ftree_time now, int32_t i,
                                     .faults = proc.major,
                                     .busy = l->busy,
                                     .stolen = l->stolen};
-    read_cgroups(l, slot->pid, s);
+    faultloc_cgroup_visit(l->watch->proc_root, l->watch->sys_root, slot->pid, "cpu", add_levels, s);
     return true;
 }
 

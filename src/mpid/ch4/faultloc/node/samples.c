@@ -6,8 +6,8 @@
 #include "faultloc/node/samples.h"
 
 #include "faultloc/base/proc.h"
+#include "faultloc/base/text_file.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,6 +143,7 @@ static uint8_t what_of(char letter, bool moves, bool awaits, const char *wchan)
             return FTREE_OUTSIDE_DISK;
         case 'T':
         case 't':
+        case FTREE_PROC_FROZEN:
             return FTREE_OUTSIDE_STOPPED;
         default:
             return FTREE_OUTSIDE_UNKNOWN;
@@ -152,17 +153,7 @@ static uint8_t what_of(char letter, bool moves, bool awaits, const char *wchan)
 /* "0" and an empty file say nothing: it runs, or the kernel does not tell. */
 static void read_wchan(const char *root, int32_t pid, char *out)
 {
-    char path[256];
-    ssize_t n = -1;
-    int fd;
-
-    snprintf(path, sizeof(path), "%s/%d/wchan", root ? root : "/proc", (int) pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        n = read(fd, out, FTREE_WCHAN_MAX - 1);
-        close(fd);
-    }
-    out[n > 0 ? n : 0] = '\0';
+    faultloc_text_read(root ? root : "/proc", out, FTREE_WCHAN_MAX, "%d/wchan", (int) pid);
     out[strcspn(out, "\n")] = '\0';
     if (!strcmp(out, "0"))
         out[0] = '\0';

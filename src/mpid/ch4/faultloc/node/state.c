@@ -8,6 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/iface.h"
 #include "faultloc/base/proc.h"
+#include "faultloc/base/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #define NUMA_MAX 1024
 #define CORE_THROTTLES "devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count"
 #define KHZ_PER_MHZ 1000
-#define STATE_LETTERS "RSDTtZXxKWPI" /* of proc(5) */
+#define STATE_LETTERS "RSDTtFZXxKWPI" /* of proc(5), and F */
 
 struct cpus {
     uint64_t word[CPUS_MAX / 64];
@@ -31,59 +32,6 @@ struct cpus {
 };
 
 /* ---- files and numbers --------------------------------------------------------------------- */
-
-/* At most room - 1 bytes of a file, and a zero behind them; returns how many. */
-static size_t read_path(const char *path, char *text, size_t room)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    size_t len = 0;
-    ssize_t got = 1;
-
-    while (fd >= 0 && got > 0 && len < room - 1) {
-        got = read(fd, text + len, room - 1 - len);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            len += (size_t) got;
-    }
-    if (fd >= 0)
-        close(fd);
-    text[len] = '\0';
-    return len;
-}
-
-static size_t read_below(const char *root, char *text, size_t room, const char *format,
-                         va_list args) __attribute__((format(printf, 4, 0)));
-
-static size_t read_below(const char *root, char *text, size_t room, const char *format,
-                         va_list args)
-{
-    char path[512];
-    int dir = snprintf(path, sizeof(path), "%s/", root), rest;
-
-    text[0] = '\0';
-    if (dir < 0 || (size_t) dir >= sizeof(path))
-        return 0;
-    rest = vsnprintf(path + dir, sizeof(path) - (size_t) dir, format, args);
-    if (rest < 0 || (size_t) rest >= sizeof(path) - (size_t) dir)
-        return 0;
-    return read_path(path, text, room);
-}
-
-/* The same of a file below `root`. */
-static size_t read_file(const char *root, char *text, size_t room, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static size_t read_file(const char *root, char *text, size_t room, const char *format, ...)
-{
-    va_list args;
-    size_t len;
-
-    va_start(args, format);
-    len = read_below(root, text, room, format, args);
-    va_end(args);
-    return len;
-}
 
 /* A number at *at, which is moved behind it.  False: there is none, or it does not fit. */
 static bool take_number(const char **at, uint64_t *number)
@@ -124,7 +72,7 @@ static uint64_t read_number(const char *root, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    read_below(root, text, sizeof(text), format, args);
+    faultloc_text_vread(root, text, sizeof(text), format, args);
     va_end(args);
     if (!take_number(&at, &number) || (*at != '\n' && *at != '\0'))
         return UINT64_MAX;
@@ -167,7 +115,7 @@ static void read_load(const char *proc, struct ftree_node_state *s)
 {
     char text[SMALL];
 
-    read_file(proc, text, sizeof(text), "loadavg");
+    faultloc_text_read(proc, text, sizeof(text), "loadavg");
     s->load_centi = take_centi(text);
 }
 
@@ -177,7 +125,7 @@ static uint32_t read_pressure(const char *proc, const char *of)
     char text[SMALL];
     const char *at;
 
-    read_file(proc, text, sizeof(text), "pressure/%s", of);
+    faultloc_text_read(proc, text, sizeof(text), "pressure/%s", of);
     at = line_of(text, "some avg10=");
     return at ? take_centi(at) : UINT32_MAX;
 }
@@ -199,7 +147,7 @@ static void read_memory(const char *proc, struct ftree_node_state *s)
 {
     char text[4096];
 
-    read_file(proc, text, sizeof(text), "meminfo");
+    faultloc_text_read(proc, text, sizeof(text), "meminfo");
     s->memory_total = take_memory(text, "MemTotal:");
     s->memory_available = take_memory(text, "MemAvailable:");
     s->swap_total = take_memory(text, "SwapTotal:");
@@ -322,7 +270,7 @@ static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
     struct cpus online = {.count = 0};
     char text[4096];
 
-    read_file(sys, text, sizeof(text), "devices/system/cpu/online");
+    faultloc_text_read(sys, text, sizeof(text), "devices/system/cpu/online");
     if (!take_cpus(text, &online))
         online = (struct cpus){.count = 0};
     if (online.count)
@@ -338,7 +286,7 @@ static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
 static bool is_up(const char *sys, const char *iface)
 {
     char text[SMALL];
-    size_t len = read_file(sys, text, sizeof(text), "class/net/%s/flags", iface);
+    size_t len = faultloc_text_read(sys, text, sizeof(text), "class/net/%s/flags", iface);
     size_t digits = len > 2 ? strspn(text + 2, "0123456789abcdef") : 0;
     char last = digits ? text[1 + digits] : '0';
 
@@ -356,7 +304,7 @@ static enum ftree_link link_of_sysfs(const char *sys, const char *iface)
     snprintf(dir, sizeof(dir), "%s/class/net/%s", sys, iface);
     if (access(dir, F_OK))
         return errno == ENOENT ? FTREE_LINK_GONE : FTREE_LINK_UNKNOWN;
-    if (!read_file(sys, state, sizeof(state), "class/net/%s/operstate", iface))
+    if (!faultloc_text_read(sys, state, sizeof(state), "class/net/%s/operstate", iface))
         return FTREE_LINK_UNKNOWN;
     carrier = read_number(sys, "class/net/%s/carrier", iface);
     if (!is_up(sys, iface) || line_of(state, "dormant"))
@@ -398,7 +346,7 @@ static bool read_counters_of_proc(const char *proc, const char *iface, struct ft
     char text[LARGE];
     const char *at;
 
-    read_file(proc, text, sizeof(text), "self/net/dev");
+    faultloc_text_read(proc, text, sizeof(text), "self/net/dev");
     at = counters_of(text, iface);
     for (int i = 0; at && i < COLUMNS; i++) {
         at = skip_blanks(at);
@@ -444,7 +392,7 @@ static void read_link(const struct faultloc_state *st, const char *proc, const c
 
     if (!is_name(st->iface))
         return;
-    if (!st->sys_root)
+    if (!st->watch->sys_root)
         link = faultloc_iface_link(st->iface);
     if (link == FTREE_LINK_UNKNOWN)
         link = link_of_sysfs(sys, st->iface);
@@ -529,7 +477,7 @@ static void know_nothing(struct ftree_node_state *s)
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
 {
     const char *proc = st->watch->proc_root ? st->watch->proc_root : "/proc";
-    const char *sys = st->sys_root ? st->sys_root : "/sys";
+    const char *sys = st->watch->sys_root ? st->watch->sys_root : "/sys";
     uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
 

@@ -5,6 +5,7 @@
 
 #include "faultloc/node/watch.h"
 
+#include "faultloc/base/cgroup.h"
 #include "faultloc/base/proc.h"
 
 #include <string.h>
@@ -103,10 +104,15 @@ static void judge_polls(const struct faultloc_seen *seen, ftree_time now,
 
 /* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
  * its way out, that is what there is to know of it; and the first thread of several may end
- * alone. */
-static char letter_of(const struct faultloc_proc *proc)
+ * alone.  The letter of one that is frozen tells nothing of that. */
+static char letter_of(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
 {
-    return proc->ending && proc->state != 'D' && proc->state != 'Z' ? 'X' : proc->state;
+    if (proc->ending && proc->state != 'D' && proc->state != 'Z')
+        return 'X';
+    if ((proc->state == 'D' || proc->state == 'S') &&
+        faultloc_cgroup_is_frozen(w->proc_root, w->sys_root, pid))
+        return FTREE_PROC_FROZEN;
+    return proc->state;
 }
 
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
@@ -120,7 +126,7 @@ static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
     if (fate == FAULTLOC_PROC_GONE)
         seen->gone = true;
     else if (faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
-        state->proc_state = letter_of(&proc);
+        state->proc_state = letter_of(w, slot->pid, &proc);
 }
 
 /* It has left. For a while it is a victim of what it left because of: whose victims they are is
@@ -245,7 +251,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
             judge_wait(seen, &slot, now, state);
         judge_polls(seen, now, state);
     }
-    if (state->proc_state == 'T' || state->proc_state == 't')
+    if (ftree_is_stopped(state->proc_state))
         seen->held = now;
     gap = seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample ? now - looked
                                                                                       : 0;
@@ -262,7 +268,7 @@ bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)
         return false;
     w->turn = (w->turn + 1) % w->board->slots;
     faultloc_watch_look(w, now, w->turn, true, &state);
-    return state.proc_state == 'T' || state.proc_state == 't';
+    return ftree_is_stopped(state.proc_state);
 }
 
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)

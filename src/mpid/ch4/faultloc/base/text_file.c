@@ -1,0 +1,58 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/base/text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define PATH_LENGTH_MAX 512
+
+static size_t read_path(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    size_t len = 0;
+    ssize_t got = 1;
+
+    while (fd >= 0 && got > 0 && len < room - 1) {
+        got = read(fd, text + len, room - 1 - len);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            len += (size_t) got;
+    }
+    if (fd >= 0)
+        close(fd);
+    text[len] = '\0';
+    return len;
+}
+
+size_t faultloc_text_vread(const char *root, char *text, size_t room, const char *format,
+                           va_list args)
+{
+    char path[PATH_LENGTH_MAX];
+    int dir = snprintf(path, sizeof(path), "%s/", root), rest;
+
+    text[0] = '\0';
+    if (dir < 0 || (size_t) dir >= sizeof(path))
+        return 0;
+    rest = vsnprintf(path + dir, sizeof(path) - (size_t) dir, format, args);
+    if (rest < 0 || (size_t) rest >= sizeof(path) - (size_t) dir)
+        return 0;
+    return read_path(path, text, room);
+}
+
+size_t faultloc_text_read(const char *root, char *text, size_t room, const char *format, ...)
+{
+    va_list args;
+    size_t len;
+
+    va_start(args, format);
+    len = faultloc_text_vread(root, text, room, format, args);
+    va_end(args);
+    return len;
+}

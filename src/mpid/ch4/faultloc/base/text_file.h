@@ -1,0 +1,20 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_TEXT_FILE_H_INCLUDED
+#define FAULTLOC_TEXT_FILE_H_INCLUDED
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Purpose: reads a file below the folder `root` into text, at most room - 1 bytes and a zero behind
+ * them.  "" where it cannot be opened or its path is longer than 511 bytes.  Does not wait, if it is
+ * a FIFO for example.  Returns the number of bytes. */
+size_t faultloc_text_read(const char *root, char *text, size_t room, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+size_t faultloc_text_vread(const char *root, char *text, size_t room, const char *format,
+                           va_list args) __attribute__((format(printf, 4, 0)));
+
+#endif /* FAULTLOC_TEXT_FILE_H_INCLUDED */

@@ -1,0 +1,52 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include "faultloc/base/text_file.h"
+#include "suite.h"
+
+#include "files.h"
+
+START_TEST(a_file_is_read_as_far_as_there_is_room)
+{
+    char text[8];
+
+    files_begin();
+    files_write("40/line", "word\n");
+    files_write("40/long", "0123456789");
+    ck_assert_uint_eq(faultloc_text_read(files_root, text, sizeof(text), "%d/line", 40), 5);
+    ck_assert_str_eq(text, "word\n");
+    ck_assert_uint_eq(faultloc_text_read(files_root, text, sizeof(text), "40/%s", "long"), 7);
+    ck_assert_str_eq(text, "0123456");
+    files_end();
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_is_empty)
+{
+    char text[8] = "before", path[600], fifo[80];
+
+    files_begin();
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    ck_assert_uint_eq(faultloc_text_read(files_root, text, sizeof(text), "none"), 0);
+    ck_assert_str_eq(text, "");
+    ck_assert_uint_eq(faultloc_text_read(files_root, text, sizeof(text), "%s", path), 0);
+    ck_assert_uint_eq(faultloc_text_read(path, text, sizeof(text), "file"), 0);
+    snprintf(fifo, sizeof(fifo), "%s/fifo", files_root); /* that nobody writes to */
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    ck_assert_uint_eq(faultloc_text_read(files_root, text, sizeof(text), "fifo"), 0);
+    files_end();
+}
+END_TEST
+
+SUITE("faultloc_text_file")
+{
+    TEST(a_file_is_read_as_far_as_there_is_room);
+    TEST(what_cannot_be_read_is_empty);
+}
