@@ -35,20 +35,65 @@ static void one_of(const struct hang_sweep *all, const struct ftree_stay *stay,
     out->stay[0] = *stay;
 }
 
-/* Each is judged alone. *later: in how much time there may be one more. */
-static bool is_late(const struct ftree *ft, const struct waitfor_tail *t,
-                    const struct hang_sweep *one, ftree_time *later)
+/* FTREE_NEVER: there is too little to compare its stay with. */
+static ftree_time too_long_of(const struct ftree *ft, const struct hang_answer *a,
+                              const struct ftree_stay *stay)
 {
-    ftree_time too_long = ftree_hang_tail_of(t->before, t->longest, ft->cfg.alpha), sweeps;
+    ftree_time longest = ftree_max(a->longest, WAITFOR_HANG_LEAST_STAY);
+    ftree_time before = waitfor_hang_time_before(ft, stay->stay);
 
-    if (t->before < HANG_WINDOW * ft->cfg.sample || too_long == FTREE_NEVER)
-        return false;
-    sweeps = waitfor_hang_time_to_sign(ft, one);
-    if (t->stay > too_long && sweeps == 0)
-        return true;
-    *later = ftree_min(*later,
-                       ftree_max(t->stay > too_long ? sweeps : too_long - t->stay, ft->cfg.sample));
+    return before < HANG_WINDOW * ft->cfg.sample
+               ? FTREE_NEVER
+               : ftree_hang_tail_of(before, longest, ft->cfg.alpha);
+}
+
+/* Those for which no other rank will do, and whose stay is improbable.  *later: in how much time there
+ * may be one more. */
+static void find_improbable(const struct ftree *ft, const struct hang_answer *a, ftree_time known,
+                            bool disk_only, struct hang_sweep *out, ftree_time *later)
+{
+    for (int32_t i = 0; i < a->stays.n; i++) {
+        const struct ftree_stay *stay = &a->stays.items[i];
+        ftree_time is = ftree_min(stay->stay, known), too_long;
+        if (!is_needed(ft->waitfor->work, stay->rank) ||
+            (disk_only && stay->what != FTREE_OUTSIDE_DISK))
+            continue;
+        too_long = too_long_of(ft, a, stay);
+        if (is > too_long)
+            out->stay[out->count++] = *stay;
+        else if (too_long != FTREE_NEVER)
+            *later = ftree_min(*later, ftree_max(too_long - is, ft->cfg.sample));
+    }
+}
+
+static bool any_active(const struct hang_sweep *s)
+{
+    for (int32_t i = 0; i < s->count; i++)
+        if (s->stay[i].what != FTREE_OUTSIDE_SLEEPS)
+            return true;
     return false;
+}
+
+/* Each is judged alone; but it may wait for an active one in a way that is not MPI's. */
+static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_sweep *all,
+                                   struct hang_sweep *s, ftree_time *later)
+{
+    int32_t n = s->count;
+    bool active = any_active(s);
+    struct hang_sweep one;
+    ftree_time time;
+
+    s->count = 0;
+    for (int32_t i = 0; i < n; i++) {
+        one_of(all, &s->stay[i], &one);
+        if (active && one.stay[0].what == FTREE_OUTSIDE_SLEEPS)
+            one.stay[0].what = FTREE_OUTSIDE_UNKNOWN;
+        time = waitfor_hang_time_to_sign(ft, &one);
+        if (time == 0)
+            s->stay[s->count++] = s->stay[i];
+        else
+            *later = ftree_min(*later, ftree_max(time, ft->cfg.sample));
+    }
 }
 
 /* While one is stopped nobody is late, and while one waits for a disk only such ones are.  `all` is
@@ -57,8 +102,6 @@ static void find_late(const struct ftree *ft, const struct hang_answer *a,
                       const struct hang_sweep *all, ftree_time known, struct hang_sweep *out,
                       ftree_time *later)
 {
-    struct waitfor_tail t = {.longest = ftree_max(a->longest, WAITFOR_HANG_LEAST_STAY)};
-    struct hang_sweep one;
     bool stopped, disk_only;
 
     *out = *all;
@@ -67,17 +110,10 @@ static void find_late(const struct ftree *ft, const struct hang_answer *a,
     disk_only = waitfor_hang_is_of_disk(out);
     out->others_go_on = true;
     out->progress = out->more = out->count = 0;
-    for (int32_t i = 0; i < a->stays.n && !stopped; i++) {
-        const struct ftree_stay *stay = &a->stays.items[i];
-        if (!is_needed(ft->waitfor->work, stay->rank) ||
-            (disk_only && stay->what != FTREE_OUTSIDE_DISK))
-            continue;
-        one_of(all, stay, &one);
-        t.stay = ftree_min(stay->stay, known);
-        t.before = waitfor_hang_time_before(ft, stay->stay);
-        if (is_late(ft, &t, &one, later))
-            out->stay[out->count++] = *stay;
-    }
+    if (stopped)
+        return;
+    find_improbable(ft, a, known, disk_only, out, later);
+    keep_those_with_a_sign(ft, all, out, later);
 }
 
 static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, ftree_time known)
