@@ -150,7 +150,6 @@ core_headers = \
     src/util/ftree/wire/wire.h
 
 glue_sources = \
-    src/mpid/ch4/faultloc/base/cgroup.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
@@ -224,7 +223,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/status.h \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
-    src/mpid/ch4/faultloc/base/cgroup.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
@@ -402,7 +400,6 @@ unit_tests = \
     test/unit/test_faultloc_answers_nomem \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
-    test/unit/test_faultloc_cgroup \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_child \
     test/unit/test_faultloc_delivery \

@@ -31,7 +31,7 @@ outcome() {
 outcome_once() {
     local label=$1 value=$2 code=0
     shift 2
-    MPIR_CVAR_FAULTLOC=$value MPIR_CVAR_FAULTLOC_REPORT=$work/report.json \
+    MPIR_CVAR_FAULTLOC=$value MPIR_CVAR_FAULTLOC_REPORT=${report:-$work/report.json} \
         timeout -s INT -k 5 "${limit:-120}" "$mpi/bin/mpiexec" "$@" </dev/null \
         >"$work/$label.raw" 2>"$work/$label.err" || code=$?
     { sort "$work/$label.raw"; echo "exit code $code"; } >"$work/$label"

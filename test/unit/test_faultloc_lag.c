@@ -59,8 +59,8 @@ static void make(int32_t slots)
     ck_assert_int_eq(faultloc_board_make(1, slots, slots, 0, &board, &fd), 0);
     close(fd);
     board->settings.sample = 400 * MS;
-    watch = (struct faultloc_watch){.board = board, .proc_root = files_root, .sys_root = sys, .seen = seen};
-    lags = (struct faultloc_lags){.watch = &watch};
+    watch = (struct faultloc_watch){.board = board, .proc_root = files_root, .seen = seen};
+    lags = (struct faultloc_lags){.watch = &watch, .sys_root = sys};
     for (int32_t i = 0; i < slots; i++) {
         struct faultloc_slot *slot = faultloc_board_slot(board, i);
         *slot = (struct faultloc_slot){.rank = 10 + i, .pid = 4000040 + i, .start = 777};
@@ -132,11 +132,16 @@ static const struct {
     const char *folder; /* that has the quota */
     int throttled;
 } groups[] = {
-    {"3:cpu:/job/7\n", "sys/fs/cgroup/cpu/job/7", 900},
+    {"4:memory:/x\n3:cpu,cpuacct:/job/7\n0::/\n", "sys/fs/cgroup/cpu/job/7", 900},
+    {"3:cpuacct,cpu:/job/7\n", "sys/fs/cgroup/cpu,cpuacct/job/7", 900},
     {"3:cpu:/job/7\n", "sys/fs/cgroup/cpu/job", 900}, /* the one above it */
-    {"3:cpu:/job/7\n", "sys/fs/cgroup/cpu", 900},
+    {"0::/job/7\n", "sys/fs/cgroup/job/7", 900},
     {"0::/\n", "sys/fs/cgroup", 900}, /* a container's */
+    {"5:cpu:/\n0::/job/7\n", "sys/fs/cgroup/unified/job/7", 900},
+    {"3:cpuset:/job/7\n", "sys/fs/cgroup/cpuset/job/7", 0},
     {"3:cpu:/job/8\n", "sys/fs/cgroup/cpu/job/7", 0},
+    {"nonsense\n3:cpu\n", "sys/fs/cgroup/cpu/job/7", 0},
+    {"", "sys/fs/cgroup/cpu/job/7", 0},
 };
 
 START_TEST(a_quota_of_its_cgroup_is_seen)

@@ -596,6 +596,24 @@ START_TEST(what_it_waits_in)
 }
 END_TEST
 
+static const struct {
+    char state;
+    const char *wchan;
+    bool frozen;
+} frozen[] = {{'D', "__refrigerator", true}, {'D', "futex_do_wait", true},
+              {'D', "hrtimer_nanosleep", true}, {'D', "ep_poll", true},
+              {'D', "request_wait_answer", false}, {'D', "folio_wait_bit_common", false},
+              {'D', "", false}, {'D', "get_signal", false},
+              {'S', "get_signal", true}, {'S', "do_freezer_trap", true},
+              {'S', "futex_do_wait", false}, {'S', "", false},
+              {'R', "get_signal", false}, {'T', "do_signal_stop", false}};
+
+START_TEST(who_is_frozen)
+{
+    ck_assert(faultloc_proc_is_frozen(frozen[_i].state, frozen[_i].wchan) == frozen[_i].frozen);
+}
+END_TEST
+
 static Suite *proc_suite(void)
 {
     Suite *s = suite_create("faultloc_proc");
@@ -604,6 +622,7 @@ static Suite *proc_suite(void)
     tcase_add_loop_test(tc, parse, 0, sizeof(parse_table) / sizeof(parse_table[0]));
     tcase_add_test(tc, parse_each_prefix);
     tcase_add_loop_test(tc, what_it_waits_in, 0, sizeof(places) / sizeof(places[0]));
+    tcase_add_loop_test(tc, who_is_frozen, 0, sizeof(frozen) / sizeof(frozen[0]));
     tcase_add_loop_test(tc, who_waits_for_a_file_server_of_fuse, 0,
                         sizeof(channels) / sizeof(channels[0]));
     suite_add_tcase(s, tc);

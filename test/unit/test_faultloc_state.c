@@ -146,9 +146,9 @@ static void setup(void)
         slot->start = 777;
         slot->state = FAULTLOC_SLOT_RUNNING;
     }
-    watch = (struct faultloc_watch){.board = board, .seen = seen, .proc_root = proc, .sys_root = sys};
+    watch = (struct faultloc_watch){.board = board, .seen = seen, .proc_root = proc};
     state = (struct faultloc_state){
-        .watch = &watch, .iface = "eth0", .patience = PATIENT};
+        .watch = &watch, .sys_root = sys, .iface = "eth0", .patience = PATIENT};
 }
 
 static void teardown(void)
@@ -568,7 +568,7 @@ END_TEST
 
 START_TEST(this_machine)
 {
-    watch.proc_root = watch.sys_root = NULL;
+    watch.proc_root = state.sys_root = NULL;
     state.iface = "lo";
     faultloc_board_slot(board, 0)->pid = (int32_t) getpid();
     faultloc_board_slot(board, 0)->start = 0;

@@ -40,7 +40,6 @@
 static struct faultloc_board *board;
 static struct faultloc_watch watch;
 static struct faultloc_seen seen[8];
-static char root[64];
 
 static void make_board(int32_t slots)
 {
@@ -341,25 +340,12 @@ END_TEST
 
 /* ---- /proc --------------------------------------------------------------------------------- */
 
-static const char *stat_path(int pid)
-{
-    static char path[128];
-
-    snprintf(path, sizeof(path), "%s/%d/stat", root, pid);
-    return path;
-}
-
 static void put_text(int pid, const char *text)
 {
-    char folder[128];
-    FILE *f;
+    char name[32];
 
-    snprintf(folder, sizeof(folder), "%s/%d", root, pid);
-    mkdir(folder, 0700);
-    f = fopen(stat_path(pid), "w");
-    ck_assert_ptr_nonnull(f);
-    fputs(text, f);
-    fclose(f);
+    snprintf(name, sizeof(name), "%d/stat", pid);
+    files_write(name, text);
 }
 
 static void put_signal(int pid, char state, int threads, int start, int pending)
@@ -378,28 +364,16 @@ static void put_stat(int pid, char state, int threads, int start)
     put_signal(pid, state, threads, start, 0);
 }
 
-static void remove_stat(int pid)
-{
-    char folder[128];
-
-    unlink(stat_path(pid));
-    snprintf(folder, sizeof(folder), "%s/%d", root, pid);
-    rmdir(folder);
-}
-
 static void setup(void)
 {
-    snprintf(root, sizeof(root), "/tmp/test_faultloc_watch.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
+    files_begin();
     make_board(4);
-    watch.proc_root = root;
+    watch.proc_root = files_root;
 }
 
 static void teardown(void)
 {
-    for (int pid = 40; pid < 44; pid++)
-        remove_stat(pid);
-    rmdir(root);
+    files_end();
     faultloc_board_unmap(board);
 }
 
@@ -450,30 +424,25 @@ START_TEST(letter)
 }
 END_TEST
 
+static const struct {
+    char letter;
+    const char *wchan;
+    char seen;
+} frozen[] = {
+    {'D', "__refrigerator", 'F'}, {'D', "hrtimer_nanosleep", 'F'}, {'S', "get_signal", 'F'},
+    {'S', "hrtimer_nanosleep", 'S'}, {'D', "", 'D'}, {'S', NULL, 'S'},
+};
+
 /* /proc/PID/stat does not tell. */
 START_TEST(a_frozen_rank_is_stopped)
 {
-    char sys[sizeof(files_root) + 8];
-
-    files_begin();
-    snprintf(root, sizeof(root), "%s", files_root);
-    snprintf(sys, sizeof(sys), "%s/sys", root);
-    make_board(4);
-    watch.proc_root = root;
-    watch.sys_root = sys;
-    files_write("41/cgroup", "3:freezer:/job\n");
-    files_write("sys/fs/cgroup/freezer/job/freezer.state", "FROZEN\n");
-    put_stat(41, "DS"[_i], 3, 777);
-    ck_assert_int_eq(look(1, true).proc_state, FTREE_PROC_FROZEN);
-    ck_assert(ftree_is_stopped(FTREE_PROC_FROZEN));
-    put_signal(41, 'D', 3, 777, 256); /* killed: it is let go for that */
-    ck_assert_int_eq(look(1, true).proc_state, FTREE_PROC_FROZEN);
-    files_write("sys/fs/cgroup/freezer/job/freezer.state", "THAWED\n");
-    put_stat(41, "DS"[_i], 3, 777);
-    ck_assert_int_eq(look(1, true).proc_state, "DS"[_i]);
-    watch.sys_root = NULL;
-    faultloc_board_unmap(board);
-    files_end();
+    setup();
+    put_stat(41, frozen[_i].letter, 3, 777);
+    if (frozen[_i].wchan)
+        files_write("41/wchan", frozen[_i].wchan);
+    ck_assert_int_eq(look(1, true).proc_state, frozen[_i].seen);
+    ck_assert_int_eq(ftree_is_stopped(frozen[_i].seen), frozen[_i].seen == FTREE_PROC_FROZEN);
+    teardown();
 }
 END_TEST
 
@@ -624,7 +593,7 @@ SUITE("faultloc_watch")
     TEST_ROWS(a_rank_that_asks_in_vain_waits, COUNT(polling));
     TEST_ROWS(story, COUNT(stories));
     TEST(any_content_is_survived);
-    TEST_ROWS(a_frozen_rank_is_stopped, 2);
+    TEST_ROWS(a_frozen_rank_is_stopped, COUNT(frozen));
     TEST_ROWS(letter, COUNT(letters));
     TEST(a_stopped_rank_is_reported_with_its_wait);
     TEST(by_turns_each_is_asked_whether_it_is_stopped);

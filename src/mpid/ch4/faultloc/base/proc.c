@@ -6,6 +6,7 @@
 #include "faultloc/base/proc.h"
 
 #include "faultloc/base/syscalls.h"
+#include "faultloc/base/text_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -242,9 +243,29 @@ int faultloc_proc_pidfd(pid_t pid)
     return fd;
 }
 
+void faultloc_proc_wchan(const char *root, pid_t pid, char *wchan, size_t room)
+{
+    faultloc_text_read(root ? root : "/proc", wchan, room, "%d/wchan", (int) pid);
+    wchan[strcspn(wchan, "\n")] = '\0';
+    if (!strcmp(wchan, "0"))
+        wchan[0] = '\0';
+    for (char *p = wchan; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+}
+
 bool faultloc_proc_awaits_fuse(const char *wchan)
 {
     return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
+}
+
+bool faultloc_proc_is_frozen(char state, const char *wchan)
+{
+    if (!strcmp(wchan, "__refrigerator"))
+        return true;
+    return state == 'D'   ? faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_ELSEWHERE
+           : state == 'S' ? !strcmp(wchan, "do_freezer_trap") || !strcmp(wchan, "get_signal")
+                          : false;
 }
 
 enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)

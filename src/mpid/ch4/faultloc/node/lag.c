@@ -9,7 +9,6 @@
 
 #include "faultloc/node/lag.h"
 
-#include "faultloc/base/cgroup.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
 #include "faultloc/base/text_file.h"
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #define TEXT_MAX 4096 /* bytes of a file */
+#define PATH_MAX_OF 512
 #define LEVELS_MAX 16 /* cgroups above one another */
 #define ROUND (100 * FTREE_MS) /* questions of one round come within */
 #define CLOCKS_MAX (20 * FTREE_MS) /* some kernels take 10 ms for the frequency of one core */
@@ -54,23 +54,80 @@ static uint16_t share(uint64_t part, uint64_t whole)
 
 /* ---- cgroups --------------------------------------------------------------------------------- */
 
-static void add_level(const char *folder, struct faultloc_lag_seen *s)
+static void add_level(const char *dir, const char *path, struct faultloc_lag_seen *s)
 {
     char text[TEXT_MAX];
 
-    faultloc_text_read(folder, text, sizeof(text), "cpu.stat");
+    faultloc_text_read(dir, text, sizeof(text), "%s/cpu.stat", path);
     s->periods += number_of(text, "nr_periods ");
     s->throttled += number_of(text, "nr_throttled ");
 }
 
 /* A cgroup and those above it, to the root, which in a container has the container's quota; what is
  * not there adds nothing. */
-static void add_levels(void *ctx, char folder[FAULTLOC_CGROUP_PATH], size_t top)
+static void add_levels(const char *sys, const char *mount, const char *path,
+                       struct faultloc_lag_seen *s)
 {
-    add_level(folder, ctx);
-    for (int i = 1; i < LEVELS_MAX && strlen(folder) > top; i++) {
-        *strrchr(folder, '/') = '\0';
-        add_level(folder, ctx);
+    char dir[PATH_MAX_OF], level[PATH_MAX_OF];
+    char *slash;
+
+    snprintf(dir, sizeof(dir), "%s/fs/cgroup%s", sys, mount);
+    if (snprintf(level, sizeof(level), "%s", path) >= (int) sizeof(level) || access(dir, F_OK))
+        return;
+    if (!strcmp(level, "/"))
+        level[0] = '\0';
+    for (int i = 0; i < LEVELS_MAX; i++) {
+        add_level(dir, level, s);
+        slash = strrchr(level, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+    }
+}
+
+/* "cpu" among "cpu,cpuacct". */
+static bool has_cpu(const char *controllers)
+{
+    const char *at = controllers;
+
+    while (*at) {
+        size_t n = strcspn(at, ",");
+        if (n == 3 && !strncmp(at, "cpu", 3))
+            return true;
+        at += n + (at[n] == ',');
+    }
+    return false;
+}
+
+/* "4:cpu,cpuacct:/job/7", or "0::/job/7" where there is one hierarchy for all. */
+static void add_cgroup(const char *sys, char *line, struct faultloc_lag_seen *s)
+{
+    char *controllers = strchr(line, ':');
+    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+    if (!path)
+        return;
+    *path++ = '\0';
+    if (!*++controllers) {
+        add_levels(sys, "", path, s);
+        add_levels(sys, "/unified", path, s);
+    } else if (has_cpu(controllers)) {
+        add_levels(sys, "/cpu", path, s);
+        if (s->periods == 0)
+            add_levels(sys, "/cpu,cpuacct", path, s);
+    }
+}
+
+static void read_cgroups(const struct faultloc_lags *l, int32_t pid, struct faultloc_lag_seen *s)
+{
+    char text[TEXT_MAX], *next;
+
+    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "%d/cgroup", (int) pid);
+    for (char *line = text; line && *line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        add_cgroup(or(l->sys_root, "/sys"), line, s);
     }
 }
 
@@ -139,8 +196,8 @@ static uint64_t read_khz(const struct faultloc_lags *l, int32_t cpu, const char 
 {
     char text[TEXT_MAX];
 
-    faultloc_text_read(or(l->watch->sys_root, "/sys"), text, sizeof(text), "devices/system/cpu/cpu%d/cpufreq/%s", (int) cpu,
-              name);
+    faultloc_text_read(or(l->sys_root, "/sys"), text, sizeof(text),
+                       "devices/system/cpu/cpu%d/cpufreq/%s", (int) cpu, name);
     return number_of(text, "");
 }
 
@@ -185,7 +242,8 @@ static bool read_rank(const struct faultloc_lags *l, ftree_time now, int32_t i,
         faultloc_proc_read(l->watch->proc_root, slot->pid, &proc) ||
         (slot->start && proc.start != slot->start))
         return false;
-    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "%d/schedstat", (int) slot->pid);
+    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "%d/schedstat",
+                       (int) slot->pid);
     if (sscanf(text, "%llu %llu", &ran, &waited) != 2)
         return false;
     *cpu = proc.processor;
@@ -195,7 +253,7 @@ static bool read_rank(const struct faultloc_lags *l, ftree_time now, int32_t i,
                                     .faults = proc.major,
                                     .busy = l->busy,
                                     .stolen = l->stolen};
-    faultloc_cgroup_visit(l->watch->proc_root, l->watch->sys_root, slot->pid, "cpu", add_levels, s);
+    read_cgroups(l, slot->pid, s);
     return true;
 }
 

@@ -26,7 +26,8 @@ struct faultloc_lag_seen {
 };
 
 struct faultloc_lags {
-    struct faultloc_watch *watch; /* its roots are used for the node's files, too */
+    struct faultloc_watch *watch; /* its proc_root is used for the node's files, too */
+    const char *sys_root; /* NULL: /sys */
     struct faultloc_lag_seen *seen; /* [slots]; NULL before the first question */
     int32_t *core; /* [slots] that each rank is bound to alone, -1: none; behind `seen` */
     ftree_time at; /* when the next ones were read: */

@@ -6,7 +6,6 @@
 #include "faultloc/node/samples.h"
 
 #include "faultloc/base/proc.h"
-#include "faultloc/base/text_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,18 +149,6 @@ static uint8_t what_of(char letter, bool moves, bool awaits, const char *wchan)
     }
 }
 
-/* "0" and an empty file say nothing: it runs, or the kernel does not tell. */
-static void read_wchan(const char *root, int32_t pid, char *out)
-{
-    faultloc_text_read(root ? root : "/proc", out, FTREE_WCHAN_MAX, "%d/wchan", (int) pid);
-    out[strcspn(out, "\n")] = '\0';
-    if (!strcmp(out, "0"))
-        out[0] = '\0';
-    for (char *p = out; *p; p++)
-        if (*p < ' ' || *p > '~')
-            *p = '?';
-}
-
 /* Since it was last asked, in the same stay: whether it has done anything, and what it has used of
  * a CPU. */
 static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid,
@@ -215,7 +202,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     did = moves(s, now, i, state.pid, stay);
     stay->still = seen->done.at == now ? now - seen->done.since : 0;
     if (state.proc_state != 'R') {
-        read_wchan(w->proc_root, state.pid, stay->wchan);
+        faultloc_proc_wchan(w->proc_root, state.pid, stay->wchan, sizeof(stay->wchan));
         place = faultloc_proc_waits_in(stay->wchan);
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);

@@ -392,7 +392,7 @@ static void read_link(const struct faultloc_state *st, const char *proc, const c
 
     if (!is_name(st->iface))
         return;
-    if (!st->watch->sys_root)
+    if (!st->sys_root)
         link = faultloc_iface_link(st->iface);
     if (link == FTREE_LINK_UNKNOWN)
         link = link_of_sysfs(sys, st->iface);
@@ -477,7 +477,7 @@ static void know_nothing(struct ftree_node_state *s)
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
 {
     const char *proc = st->watch->proc_root ? st->watch->proc_root : "/proc";
-    const char *sys = st->watch->sys_root ? st->watch->sys_root : "/sys";
+    const char *sys = st->sys_root ? st->sys_root : "/sys";
     uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
 

@@ -20,9 +20,10 @@
  */
 
 struct faultloc_state {
-    /* Its roots are used for the node's files, too.  Without a sys_root the kernel itself is asked how
-     * the interface is, because sysfs may be of another network namespace. */
-    struct faultloc_watch *watch;
+    struct faultloc_watch *watch; /* its proc_root is used for the node's files, too */
+    /* NULL: /sys; and how the interface is the kernel itself is asked, because sysfs may be of
+     * another network namespace */
+    const char *sys_root;
     const char *iface; /* the data interface; "": not known */
     /* ns, for reading what there is of every core, and for hwloc; 0: the default, 20 ms */
     uint64_t patience;

@@ -5,7 +5,6 @@
 
 #include "faultloc/node/watch.h"
 
-#include "faultloc/base/cgroup.h"
 #include "faultloc/base/proc.h"
 
 #include <string.h>
@@ -104,15 +103,17 @@ static void judge_polls(const struct faultloc_seen *seen, ftree_time now,
 
 /* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
  * its way out, that is what there is to know of it; and the first thread of several may end
- * alone.  The letter of one that is frozen tells nothing of that. */
+ * alone.  The kernel's letter of one that is frozen tells nothing of that. */
 static char letter_of(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
 {
+    char wchan[FTREE_WCHAN_MAX];
+
     if (proc->ending && proc->state != 'D' && proc->state != 'Z')
         return 'X';
-    if ((proc->state == 'D' || proc->state == 'S') &&
-        faultloc_cgroup_is_frozen(w->proc_root, w->sys_root, pid))
-        return FTREE_PROC_FROZEN;
-    return proc->state;
+    if (proc->state != 'D' && proc->state != 'S')
+        return proc->state;
+    faultloc_proc_wchan(w->proc_root, pid, wchan, sizeof(wchan));
+    return faultloc_proc_is_frozen(proc->state, wchan) ? FTREE_PROC_FROZEN : proc->state;
 }
 
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,

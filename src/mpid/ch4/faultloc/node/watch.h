@@ -64,7 +64,7 @@ struct faultloc_visit {
 
 struct faultloc_watch {
     const struct faultloc_board *board;
-    const char *proc_root, *sys_root; /* NULL: /proc, /sys */
+    const char *proc_root; /* NULL: /proc */
     struct faultloc_seen *seen; /* [slots], the caller's, zeroed */
     struct faultloc_visit visit[FAULTLOC_VISITS];
     int32_t turn; /* the slot of which /proc was last asked if it is stopped */
@@ -72,7 +72,7 @@ struct faultloc_watch {
 
 /* Purpose: looks at local rank i and says what it does; all of *state is filled in but proc_state,
  * which is 0 where `with_proc` is false.  A process that no longer exists is GONE for good.
- * Reads a few small files at the most, and only if with_proc. */
+ * Reads a few files of /proc at the most, and only if with_proc. */
 void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bool with_proc,
                          struct ftree_rank_state *state);
 
