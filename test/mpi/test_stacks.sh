@@ -5,7 +5,8 @@
 ##
 
 # Where ranks are in their code, asked while the job runs: function and line of one rank, and of all,
-# merged; of two nodes in name.  The job goes on as if nobody had asked.
+# merged; of two nodes in name, and of a program whose file is there no more, as if it had been built
+# anew.  The job goes on as if nobody had asked.
 # Exit code: 0 passed, 1 failed, 77 faultloc-handler was built without libdw.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -15,6 +16,7 @@ faultloc=${FAULTLOC_PROGRAM:?names the program faultloc}
 [ -x "$handler" ] || { echo "SKIP: no $handler"; exit 77; }
 "$handler" --version | grep -q 'with stacks' || { echo "SKIP: $("$handler" --version)"; exit 77; }
 "$here/build.sh" --mpi "$mpi" --out "$bin" stacks
+cp "$bin/stacks" "$work/stacks"
 mkdir -m 700 "$work/run"
 export XDG_RUNTIME_DIR=$work/run
 
@@ -22,7 +24,7 @@ line() { grep -n "/\* line of $1 \*/" "$here/stacks.c" | cut -d: -f1; }
 
 MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/report.json timeout 300 "$mpi/bin/mpiexec" -n 4 \
     bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash \
-    "$bin/stacks" "$work/go" </dev/null >"$work/out" 2>"$work/err" &
+    "$work/stacks" "$work/go" </dev/null >"$work/out" 2>"$work/err" &
 job=$!
 trap 'kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
 for _ in $(seq 300); do
@@ -31,6 +33,7 @@ for _ in $(seq 300); do
     sleep 0.2
 done
 [ -n "$id" ] || bad "the job has not begun: $(cat "$work/err")"
+rm "$work/stacks"
 
 # has WHAT TEXT: in the last answer; the ranks may still be in MPI_Init, so it is asked again.
 has() { grep -qE -- "$2" "$work/answer"; }

@@ -12,6 +12,7 @@
 
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -94,7 +95,34 @@ static const Dwfl_Thread_Callbacks threads = {.next_thread = next_thread,
                                               .memory_read = read_word,
                                               .set_initial_registers = set_registers};
 
-static const Dwfl_Callbacks modules = {.find_elf = dwfl_linux_proc_find_elf,
+static char executable[PATH_MAX + 16]; /* of the process, as its mappings name it */
+static char executable_at[64]; /* where it is to be had */
+
+static void find_executable(pid_t pid)
+{
+    ssize_t n;
+
+    snprintf(executable_at, sizeof(executable_at), "/proc/%d/exe", (int) pid);
+    n = readlink(executable_at, executable, sizeof(executable) - 1);
+    executable[n > 0 ? n : 0] = '\0';
+}
+
+/* The file of a program that was built anew while it ran is "PATH (deleted)", but the process still has
+ * it. */
+static int find_elf(Dwfl_Module *m, void **userdata, const char *name, Dwarf_Addr base, char **file,
+                    Elf **elf)
+{
+    int fd = -1;
+
+    if (name && *executable && !strcmp(name, executable))
+        fd = open(executable_at, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dwfl_linux_proc_find_elf(m, userdata, name, base, file, elf);
+    *file = strdup(name);
+    return fd;
+}
+
+static const Dwfl_Callbacks modules = {.find_elf = find_elf,
                                        .find_debuginfo = dwfl_standard_find_debuginfo};
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -165,6 +193,7 @@ void handler_unwind(struct handler_process *p)
     if (p->why || !u.dwfl)
         return;
     unsetenv("DEBUGINFOD_URLS"); /* nothing is to be fetched */
+    find_executable(p->pid);
     snprintf(path, sizeof(path), "/proc/%d/mem", (int) p->pid);
     u.mem = open(path, O_RDONLY | O_CLOEXEC);
     if (dwfl_linux_proc_report(u.dwfl, p->pid) == 0 && dwfl_report_end(u.dwfl, NULL, NULL) == 0 &&
