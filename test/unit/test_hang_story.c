@@ -495,6 +495,22 @@ START_TEST(others_may_go_on)
 }
 END_TEST
 
+/* Others were away for 5 s.  120 s are known: 5 s sqrt(1000 / 25) are improbable.  rows: it is active,
+ * it is blocked */
+START_TEST(an_active_one_may_be_in_a_phase_as_others_had)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.what = _i ? FTREE_OUTSIDE_SLEEPS : FTREE_OUTSIDE_RUNS;
+    story.longest = SECOND;
+    story.of_any = 5 * SECOND;
+    ck_assert(world_run_until_reports(w, 1, 60 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, _i ? "user-code-hang/blocked" : "user-code-hang/burns-cpu");
+    ck_assert_uint_ge(w->reported_at[0], _i ? SECOND : 31 * SECOND);
+    ck_assert_uint_le(w->reported_at[0], _i ? 6 * SECOND : 38 * SECOND);
+}
+END_TEST
+
 START_TEST(one_that_was_blocked_works_again)
 {
     struct world *w = begin(4, 6, 6);
@@ -671,6 +687,7 @@ SUITE("hang_story")
     TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 4);
     TEST_ROWS(others_may_go_on, 5);
+    TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);
     TEST(one_that_was_blocked_works_again);
     TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
     TEST_ROWS(a_clock_that_is_late_is_no_reason_to_say_nothing, 2);

@@ -52,6 +52,18 @@ static inline ftree_time waitfor_hang_time_before(const struct ftree *ft, ftree_
     return known > stay ? known - stay : 0;
 }
 
+/* From when on a stay is improbable; FTREE_NEVER: there is too little to compare it with. */
+static inline ftree_time waitfor_hang_too_long(const struct ftree *ft, ftree_time stay,
+                                               ftree_time longest)
+{
+    ftree_time before = waitfor_hang_time_before(ft, stay);
+
+    return before < HANG_WINDOW * ft->cfg.sample
+               ? FTREE_NEVER
+               : ftree_hang_tail_of(before, ftree_max(longest, WAITFOR_HANG_LEAST_STAY),
+                                    ft->cfg.alpha);
+}
+
 static inline double waitfor_hang_significance(const struct waitfor_tail *t)
 {
     return ftree_hang_tail(t->before, t->longest, t->stay);

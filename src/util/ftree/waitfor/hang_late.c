@@ -35,18 +35,6 @@ static void one_of(const struct hang_sweep *all, const struct ftree_stay *stay,
     out->stay[0] = *stay;
 }
 
-/* FTREE_NEVER: there is too little to compare its stay with. */
-static ftree_time too_long_of(const struct ftree *ft, const struct hang_answer *a,
-                              const struct ftree_stay *stay)
-{
-    ftree_time longest = ftree_max(a->longest, WAITFOR_HANG_LEAST_STAY);
-    ftree_time before = waitfor_hang_time_before(ft, stay->stay);
-
-    return before < HANG_WINDOW * ft->cfg.sample
-               ? FTREE_NEVER
-               : ftree_hang_tail_of(before, longest, ft->cfg.alpha);
-}
-
 /* Those for which no other rank will do, and whose stay is improbable.  *later: in how much time there
  * may be one more. */
 static void find_improbable(const struct ftree *ft, const struct hang_answer *a, ftree_time known,
@@ -58,7 +46,7 @@ static void find_improbable(const struct ftree *ft, const struct hang_answer *a,
         if (!is_needed(ft->waitfor->work, stay->rank) ||
             (disk_only && stay->what != FTREE_OUTSIDE_DISK))
             continue;
-        too_long = too_long_of(ft, a, stay);
+        too_long = waitfor_hang_too_long(ft, stay->stay, a->longest);
         if (is > too_long)
             out->stay[out->count++] = *stay;
         else if (too_long != FTREE_NEVER)

@@ -138,6 +138,17 @@ static void find_stay(const struct hang_sweep *s, enum group group, ftree_time l
     find_least(s, group, later, out);
 }
 
+/* What does anything may be in a phase like those that other ranks had: whatever S_out says, its stay
+ * itself must be improbable, or longer than is waited for in any case. */
+static bool is_long_enough(const struct ftree *ft, const struct hang_sweep *s, enum group group,
+                           ftree_time later)
+{
+    ftree_time stay = shortest_stay(s, group);
+
+    return stay + later >
+           ftree_min(waitfor_hang_too_long(ft, stay, s->longest), END_ACTIVE);
+}
+
 /* NULL: the rule base says nothing of them, or not yet. */
 static const struct rules_sign *find_sign(const struct ftree *ft, const struct hang_sweep *s,
                                           enum group group, ftree_time later, int32_t *model)
@@ -146,6 +157,8 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
     struct rules_stay stay;
 
     if (outside == RULES_OUTSIDE_NONE)
+        return NULL;
+    if (outside != RULES_OUTSIDE_BLOCKED && !is_long_enough(ft, s, group, later))
         return NULL;
     find_stay(s, group, later, &stay);
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
