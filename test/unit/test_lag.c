@@ -236,6 +236,25 @@ START_TEST(nobody_is_found)
 }
 END_TEST
 
+/* The others sleep, so what they would get of a CPU is not known: all nodes may be as busy as this one.
+ * rows: others run on its core; its quota explains it */
+START_TEST(who_alone_computes_is_not_compared)
+{
+    struct ftree_lag l = slow(5);
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    (_i ? throttled : preempted)(&l);
+    for (int32_t i = 0; i < 12; i++) {
+        struct ftree_lag other = waiting(i);
+        other.wants = 20;
+        ftree_lag_add(&a, i == 5 ? &l : &other);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, _i);
+}
+END_TEST
+
 /* As on a machine with more ranks than cores. */
 START_TEST(what_hinders_all_hinders_nobody)
 {
@@ -426,6 +445,7 @@ SUITE("lag")
     TEST(shares_are_of_the_last_two_blocks_and_of_those_before);
     TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
     TEST_ROWS(nobody_is_found, COUNT(harmless));
+    TEST_ROWS(who_alone_computes_is_not_compared, 2);
     TEST(what_hinders_all_hinders_nobody);
     TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
     TEST(several_are_found_but_no_more_than_half);

@@ -195,7 +195,7 @@ static int32_t mean_share(int64_t sum, int64_t n)
     return m < 1000 ? m : 1000;
 }
 
-/* Share of the CPU time which they want that they get. */
+/* Share of the CPU time which they want that they get; where none wants any that says nothing. */
 static int32_t gets_of(const struct lag_answer *a)
 {
     return a->wants > 0 ? mean(1000 * a->runs, a->wants) : 1000;
@@ -228,7 +228,8 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
     f->lag = *l;
     f->cause = LAG_NOTHING;
     f->slowed = wants_cpu(l) ? less_than(l->gets, gets_of(rest)) : 0;
-    if (f->slowed >= least && (of_cpu != LAG_PREEMPTED || gets_of(rest) >= STARVED)) {
+    if (f->slowed >= least &&
+        (of_cpu != LAG_PREEMPTED || (rest->wants > 0 && gets_of(rest) >= STARVED))) {
         f->cause = (uint8_t) of_cpu;
         return;
     }
