@@ -600,13 +600,20 @@ static const struct {
     char state;
     const char *wchan;
     bool frozen;
-} frozen[] = {{'D', "__refrigerator", true}, {'D', "futex_do_wait", true},
-              {'D', "hrtimer_nanosleep", true}, {'D', "ep_poll", true},
-              {'D', "request_wait_answer", false}, {'D', "folio_wait_bit_common", false},
-              {'D', "", false}, {'D', "get_signal", false},
-              {'S', "get_signal", true}, {'S', "do_freezer_trap", true},
-              {'S', "futex_do_wait", false}, {'S', "", false},
-              {'R', "get_signal", false}, {'T', "do_signal_stop", false}};
+} frozen[] = {{'D', "__refrigerator", true},
+              {'D', "futex_do_wait", true},
+              {'D', "hrtimer_nanosleep", true},
+              {'D', "ep_poll", true},
+              {'D', "request_wait_answer", false},
+              {'D', "folio_wait_bit_common", false},
+              {'D', "", false},
+              {'D', "get_signal", false},
+              {'S', "get_signal", true},
+              {'S', "do_freezer_trap", true},
+              {'S', "futex_do_wait", false},
+              {'S', "", false},
+              {'R', "get_signal", false},
+              {'T', "do_signal_stop", false}};
 
 START_TEST(who_is_frozen)
 {

@@ -145,8 +145,7 @@ static bool is_long_enough(const struct ftree *ft, const struct hang_sweep *s, e
 {
     ftree_time stay = shortest_stay(s, group);
 
-    return stay + later >
-           ftree_min(waitfor_hang_too_long(ft, stay, s->longest), END_ACTIVE);
+    return stay + later > ftree_min(waitfor_hang_too_long(ft, stay, s->longest), END_ACTIVE);
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
