@@ -47,7 +47,7 @@ static void fill_ranks(struct ftree_ranks *set)
 
 static void fill_answer(struct wire_answer *a)
 {
-    static const char states[] = "RSDTtZXxKWPI";
+    static const char states[] = FTREE_PROC_STATES;
 
     a->nonce = 77;
     a->role = FTREE_ROLE_DEPUTY;

@@ -210,6 +210,10 @@ START_TEST(a_whole_tree_is_read)
     ck_assert_int_eq(s.rank[1].numa, -1); /* its file does not say where it ran */
     ck_assert_int_eq(s.rank[1].nic_is_local, -1);
     require_valid();
+    put("proc/40/wchan", "get_signal");
+    read_state();
+    ck_assert_int_eq(s.rank[0].proc_state, FTREE_PROC_FROZEN);
+    require_valid();
 }
 END_TEST
 

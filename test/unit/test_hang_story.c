@@ -458,21 +458,22 @@ END_TEST
 
 /* One rank ends calls for ever.
  * rows: one hangs; it was away as long before; in a phase that is not known; another one is stopped;
- * one is blocked */
+ * one is blocked; one is, and may wait for another that works */
 START_TEST(others_may_go_on)
 {
     struct world *w = begin(4, 6, 6);
     const struct ftree_verdict *v = &w->report[0];
     ftree_time least = _i == 4 ? 10 * SECOND : 30 * SECOND;
+    bool two = _i == 3 || _i == 5;
 
     story.moves = true;
-    story.what = _i == 4 ? FTREE_OUTSIDE_SLEEPS : FTREE_OUTSIDE_RUNS;
+    story.what = _i >= 4 ? FTREE_OUTSIDE_SLEEPS : FTREE_OUTSIDE_RUNS;
     story.longest = _i == 1 ? 10 * SECOND : SECOND;
     story.of_any = _i == 1 ? 10 * SECOND : SECOND;
     story.strange = _i == 2;
-    story.other = _i == 3 ? 9 : FTREE_NONE;
-    story.other_does = FTREE_OUTSIDE_STOPPED;
-    story.out[9] = _i == 3;
+    story.other = two ? 9 : FTREE_NONE;
+    story.other_does = _i == 3 ? FTREE_OUTSIDE_STOPPED : FTREE_OUTSIDE_RUNS;
+    story.out[9] = two;
     world_run(w, least - SECOND);
     ck_assert_int_eq(w->reports, 0);
     if (_i > 0 && _i < 4) {
@@ -686,7 +687,7 @@ SUITE("hang_story")
     TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);
     TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 4);
-    TEST_ROWS(others_may_go_on, 5);
+    TEST_ROWS(others_may_go_on, 6);
     TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);
     TEST(one_that_was_blocked_works_again);
     TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);

@@ -75,6 +75,8 @@ static const struct {
     {"7 (app) S 1 7", NULL, "app sleeping"},
     {"7 (app) S 1 7", "a\033[2J", "app sleeping"},
     {"7 (app) D 1 7", "rpc_wait_bit_killable", "app in disk sleep in rpc_wait_bit_killable"},
+    {"7 (app) D 1 7", "__refrigerator", "app frozen"},
+    {"7 (app) S 1 7", "get_signal", "app frozen"},
     {"7 (app) T 1 7", "do_signal_stop", "app stopped"},
     {"7 (app) t 1 7", "ptrace_stop", "app held by a debugger"},
     {"7 (app) Z 1 7", "0", "app has ended"},

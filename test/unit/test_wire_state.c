@@ -31,7 +31,7 @@ static void make_unknown_state(struct ftree_node_state *s)
 
 static void make_full_state(struct ftree_node_state *s)
 {
-    static const char letters[] = "RSDTtZXxKWPI";
+    static const char letters[] = FTREE_PROC_STATES;
 
     *s = (struct ftree_node_state){.cpus = 128,
                                    .load_centi = 12750,
@@ -57,7 +57,7 @@ static void make_full_state(struct ftree_node_state *s)
     for (int i = 0; i < s->ranks; i++) {
         s->rank[i].rank = SIZE - 1 - i;
         s->rank[i].pid = i == 0 ? 0 : 4194303 + i;
-        s->rank[i].proc_state = i < 12 ? letters[i] : '\0';
+        s->rank[i].proc_state = i < (int) strlen(letters) ? letters[i] : '\0';
         s->rank[i].phase = (uint8_t) (i % FTREE_PHASE_COUNT);
         s->rank[i].numa = (int16_t) (i == 1 ? 32765 : i - 1);
         s->rank[i].nic_is_local = (int8_t) (i % 3 - 1);
@@ -144,7 +144,7 @@ static void require_sane(enum what what, const union any *any)
             REQUIRE(s->rank[i].rank >= 0 && s->rank[i].rank < SIZE && s->rank[i].pid >= 0);
             REQUIRE(s->rank[i].phase < FTREE_PHASE_COUNT && s->rank[i].numa >= -1);
             REQUIRE(s->rank[i].nic_is_local >= -1 && s->rank[i].nic_is_local <= 1);
-            REQUIRE(!s->rank[i].proc_state || strchr("RSDTtZXxKWPI", s->rank[i].proc_state));
+            REQUIRE(!s->rank[i].proc_state || strchr(FTREE_PROC_STATES, s->rank[i].proc_state));
         }
     } else {
         REQUIRE(log->rank >= 0 && log->rank < SIZE);

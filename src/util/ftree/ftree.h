@@ -199,7 +199,7 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
     X(FTREE_SYMPTOM_PROCESS_GONE, "process-gone", OPERATING_SYSTEM, RANK, FATAL, \
       "the process ended without having called MPI_Finalize") \
     X(FTREE_SYMPTOM_PROCESS_STOPPED, "process-stopped", OPERATING_SYSTEM, RANK, ERROR, \
-      "the process is in state T") \
+      "the process is in state T, or frozen by its control group") \
     X(FTREE_SYMPTOM_OUT_OF_MEMORY, "out-of-memory", OPERATING_SYSTEM, RANK, FATAL, \
       "the kernel killed the process because memory ran out") \
     X(FTREE_SYMPTOM_MEMORY_PRESSURE, "memory-pressure", OPERATING_SYSTEM, NODE, WARNING, \
@@ -317,6 +317,7 @@ enum ftree_phase {
 
 /* Beside the state letters of proc(5): frozen by its control group, of which they tell nothing. */
 #define FTREE_PROC_FROZEN 'F'
+#define FTREE_PROC_STATES "RSDTtFZXxKWPI" /* all of them */
 
 struct ftree_rank_state {
     int32_t rank;

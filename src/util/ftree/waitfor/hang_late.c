@@ -35,46 +35,47 @@ static void one_of(const struct hang_sweep *all, const struct ftree_stay *stay,
     out->stay[0] = *stay;
 }
 
-/* Those for which no other rank will do, and whose stay is improbable.  *later: in how much time there
- * may be one more. */
+/* Those for which no other rank will do, and whose stay is improbable.  *later: in how much time
+ * there may be one more. */
 static void find_improbable(const struct ftree *ft, const struct hang_answer *a, ftree_time known,
                             bool disk_only, struct hang_sweep *out, ftree_time *later)
 {
     for (int32_t i = 0; i < a->stays.n; i++) {
         const struct ftree_stay *stay = &a->stays.items[i];
-        ftree_time is = ftree_min(stay->stay, known), too_long;
+        ftree_time lasts = ftree_min(stay->stay, known), too_long;
         if (!is_needed(ft->waitfor->work, stay->rank) ||
             (disk_only && stay->what != FTREE_OUTSIDE_DISK))
             continue;
         too_long = waitfor_hang_too_long(ft, stay->stay, a->longest);
-        if (is > too_long)
+        if (lasts > too_long)
             out->stay[out->count++] = *stay;
         else if (too_long != FTREE_NEVER)
-            *later = ftree_min(*later, ftree_max(too_long - is, ft->cfg.sample));
+            *later = ftree_min(*later, ftree_max(too_long - lasts, ft->cfg.sample));
     }
 }
 
-static bool any_active(const struct hang_sweep *s)
+/* It may wait for an active one in a way that is not MPI's, which then has been there as long. */
+static bool any_active_beside(const struct hang_answer *a, const struct ftree_stay *stay)
 {
-    for (int32_t i = 0; i < s->count; i++)
-        if (s->stay[i].what != FTREE_OUTSIDE_SLEEPS)
+    FTREE_EACH(const struct ftree_stay, s, a->stays)
+        if (s->what != FTREE_OUTSIDE_SLEEPS && 2 * s->stay >= stay->stay)
             return true;
     return false;
 }
 
-/* Each is judged alone; but it may wait for an active one in a way that is not MPI's. */
-static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_sweep *all,
-                                   struct hang_sweep *s, ftree_time *later)
+/* Each is judged alone. */
+static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_answer *a,
+                                   const struct hang_sweep *all, struct hang_sweep *s,
+                                   ftree_time *later)
 {
     int32_t n = s->count;
-    bool active = any_active(s);
     struct hang_sweep one;
     ftree_time time;
 
     s->count = 0;
     for (int32_t i = 0; i < n; i++) {
         one_of(all, &s->stay[i], &one);
-        if (active && one.stay[0].what == FTREE_OUTSIDE_SLEEPS)
+        if (one.stay[0].what == FTREE_OUTSIDE_SLEEPS && any_active_beside(a, &s->stay[i]))
             one.stay[0].what = FTREE_OUTSIDE_UNKNOWN;
         time = waitfor_hang_time_to_sign(ft, &one);
         if (time == 0)
@@ -101,7 +102,7 @@ static void find_late(const struct ftree *ft, const struct hang_answer *a,
     if (stopped)
         return;
     find_improbable(ft, a, known, disk_only, out, later);
-    keep_those_with_a_sign(ft, all, out, later);
+    keep_those_with_a_sign(ft, a, all, out, later);
 }
 
 static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, ftree_time known)

@@ -138,8 +138,8 @@ static void find_stay(const struct hang_sweep *s, enum group group, ftree_time l
     find_least(s, group, later, out);
 }
 
-/* What does anything may be in a phase like those that other ranks had: whatever S_out says, its stay
- * itself must be improbable, or longer than is waited for in any case. */
+/* A rank that works may be in a phase such as other ranks had: whatever S_out says, its stay itself
+ * must be improbable, or so long that even the job may be ended. */
 static bool is_long_enough(const struct ftree *ft, const struct hang_sweep *s, enum group group,
                            ftree_time later)
 {
@@ -157,7 +157,8 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
 
     if (outside == RULES_OUTSIDE_NONE)
         return NULL;
-    if (outside != RULES_OUTSIDE_BLOCKED && !is_long_enough(ft, s, group, later))
+    if (outside != RULES_OUTSIDE_BLOCKED && outside != RULES_OUTSIDE_DISK_SLEEP &&
+        !is_long_enough(ft, s, group, later))
         return NULL;
     find_stay(s, group, later, &stay);
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);

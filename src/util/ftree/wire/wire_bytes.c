@@ -116,7 +116,7 @@ void ftree_wire_proc_state(struct wire_codec *c, char *state)
     if (!c->reads)
         return;
     *state = (char) letter;
-    if (letter && !strchr("RSDTtFZXxKWPI", letter))
+    if (letter && !strchr(FTREE_PROC_STATES, letter))
         c->bad = true;
 }
 

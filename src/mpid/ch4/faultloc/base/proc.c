@@ -259,13 +259,27 @@ bool faultloc_proc_awaits_fuse(const char *wchan)
     return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
 }
 
+/* Names begin like these; .constprop.0 and the like may follow. */
+static bool begins_with_any(const char *wchan, const char *const *begin)
+{
+    for (; *begin; begin++)
+        if (!strncmp(wchan, *begin, strlen(*begin)))
+            return true;
+    return false;
+}
+
+/* Not all places where a thread can be interrupted: in those of pipes, for example, it may also
+ * wait for a lock of the kernel, which has the name of its caller. */
 bool faultloc_proc_is_frozen(char state, const char *wchan)
 {
-    if (!strcmp(wchan, "__refrigerator"))
-        return true;
-    return state == 'D'   ? faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_ELSEWHERE
-           : state == 'S' ? !strcmp(wchan, "do_freezer_trap") || !strcmp(wchan, "get_signal")
-                          : false;
+    static const char *const sleeps[] = {
+        "__refrigerator", "futex_",    "hrtimer_nanosleep",     "do_nanosleep", "do_poll",
+        "do_sys_poll",    "do_select", "poll_schedule_timeout", "ep_poll",      "do_epoll_wait",
+        "do_sigtimedwait", "sk_wait_data", NULL};
+    static const char *const traps[] = {"__refrigerator", "do_freezer_trap", "get_signal", NULL};
+
+    return (state == 'D' && begins_with_any(wchan, sleeps)) ||
+           (state == 'S' && begins_with_any(wchan, traps));
 }
 
 enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)

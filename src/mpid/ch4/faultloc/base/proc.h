@@ -76,20 +76,19 @@ int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultlo
  * Source: pidfd_open(2). */
 int faultloc_proc_pidfd(pid_t pid);
 
-/* Purpose: the wait channel of the first thread of process `pid`, a function of the kernel, in at most
- * room - 1 printable bytes; "": it runs, or the kernel does not tell.  root as above.
+/* Purpose: the wait channel of the first thread of process `pid`, a function of the kernel, in at
+ * most room - 1 printable bytes; "": it runs, or the kernel does not tell.  root as above.
  * Source: proc(5), /proc/PID/wchan. */
 void faultloc_proc_wchan(const char *root, pid_t pid, char *wchan, size_t room);
 
-/* Purpose: true if a thread with this wait channel waits for the answer of
- * a FUSE server.  At first it can be interrupted (Linux, fs/fuse/dev.c, request_wait_answer()), so
- * that its state is S. */
+/* Purpose: true if a thread with this wait channel waits for the answer of a FUSE server.  At first
+ * it can be interrupted (Linux, fs/fuse/dev.c, request_wait_answer()), so that its state is S. */
 bool faultloc_proc_awaits_fuse(const char *wchan);
 
-/* Purpose: true if a thread in this state with this wait channel has been frozen by its control group.
- * Of version 1 its state is D: it is in __refrigerator(), or, since Linux 6.1, where it slept before
- * and could be interrupted then, which D denies. Of version 2 it is S, in do_freezer_trap(), which the
- * compiler may have put into get_signal().
+/* Purpose: true if a thread in this state with this wait channel is frozen, by its control group as
+ * a rule.  With version 1 of control groups its state is D; it is in __refrigerator(), or, since
+ * Linux 6.1, in a sleep that could be interrupted, and whose state was S.  With version 2 the state
+ * is S, in do_freezer_trap(), which the compiler may have put into get_signal().
  * Source: Linux, kernel/freezer.c, kernel/signal.c. */
 bool faultloc_proc_is_frozen(char state, const char *wchan);
 
@@ -102,7 +101,7 @@ enum faultloc_proc_place {
     FAULTLOC_PROC_POLL
 };
 
-/* Purpose: what a thread with this wait channel waits in, where it can be interrupted; and that in words, "a lock", "" for
+/* Purpose: what a thread with this wait channel waits in; and that in words, "a lock", "" for
  * elsewhere.
  * Source: names of functions of Linux 4.18 to 6.18, which are no interface. */
 enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan);

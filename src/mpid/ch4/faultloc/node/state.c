@@ -24,7 +24,6 @@
 #define NUMA_MAX 1024
 #define CORE_THROTTLES "devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count"
 #define KHZ_PER_MHZ 1000
-#define STATE_LETTERS "RSDTtFZXxKWPI" /* of proc(5), and F */
 
 struct cpus {
     uint64_t word[CPUS_MAX / 64];
@@ -426,7 +425,7 @@ static bool read_rank(struct faultloc_state *st, ftree_time now, int32_t i, int3
     *cpu = cpu_of(st, &r);
     s->rank[at].rank = r.rank;
     s->rank[at].pid = r.pid;
-    s->rank[at].proc_state = r.proc_state && strchr(STATE_LETTERS, r.proc_state) ? r.proc_state : 0;
+    s->rank[at].proc_state = r.proc_state && strchr(FTREE_PROC_STATES, r.proc_state) ? r.proc_state : 0;
     s->rank[at].phase = r.phase;
     return true;
 }

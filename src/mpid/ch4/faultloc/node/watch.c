@@ -101,19 +101,28 @@ static void judge_polls(const struct faultloc_seen *seen, ftree_time now,
     state->waiting = now - waits_since(seen, seen->useful_since);
 }
 
-/* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
- * its way out, that is what there is to know of it; and the first thread of several may end
- * alone.  The kernel's letter of one that is frozen tells nothing of that. */
-static char letter_of(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
+/* It may have gone on before its wait channel was read. */
+static bool is_frozen(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
 {
+    struct faultloc_proc again;
     char wchan[FTREE_WCHAN_MAX];
 
+    if (proc->state != 'D' && proc->state != 'S')
+        return false;
+    faultloc_proc_wchan(w->proc_root, pid, wchan, sizeof(wchan));
+    return faultloc_proc_is_frozen(proc->state, wchan) &&
+           faultloc_proc_read(w->proc_root, pid, &again) == 0 && again.state == proc->state &&
+           again.done == proc->done;
+}
+
+/* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
+ * its way out, that is what there is to know of it; and the first thread of several may end
+ * alone. */
+static char letter_of(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
+{
     if (proc->ending && proc->state != 'D' && proc->state != 'Z')
         return 'X';
-    if (proc->state != 'D' && proc->state != 'S')
-        return proc->state;
-    faultloc_proc_wchan(w->proc_root, pid, wchan, sizeof(wchan));
-    return faultloc_proc_is_frozen(proc->state, wchan) ? FTREE_PROC_FROZEN : proc->state;
+    return is_frozen(w, pid, proc) ? FTREE_PROC_FROZEN : proc->state;
 }
 
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,

@@ -88,10 +88,22 @@ static int child_of(const char *proc, int pid)
     return found == 1 ? child : 0;
 }
 
+/* faultloc_proc_is_frozen() of the agent knows more places. */
+static bool is_frozen(char state, const char *wait)
+{
+    return (state == 'D' || state == 'S') &&
+           (!strcmp(wait, "__refrigerator") || !strcmp(wait, "do_freezer_trap") ||
+            (state == 'S' && !strcmp(wait, "get_signal")));
+}
+
 static void describe(char state, const char *name, const char *wait, char *out, size_t room)
 {
     const char *in = wait[0] ? " in " : "";
 
+    if (is_frozen(state, wait)) {
+        snprintf(out, room, "%s frozen", name);
+        return;
+    }
     switch (state) {
         case 'R':
             snprintf(out, room, "%s running", name);
