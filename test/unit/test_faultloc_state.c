@@ -15,9 +15,10 @@
 #include "faultloc/node/state.h"
 #include "faultloc/base/iface.h"
 #include "suite.h"
+
+#include "files.h"
 #include "ftree/wire/wire.h"
 
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@
 #define U32 UINT32_MAX
 #define U64 UINT64_MAX
 
-static char root[64], proc[80], sys[80];
+static char proc[80], sys[80];
 static struct faultloc_board *board;
 static struct faultloc_seen seen[SLOTS];
 static struct faultloc_watch watch;
@@ -39,26 +40,13 @@ static struct ftree_node_state s;
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void) st;
-    (void) type;
-    (void) ftw;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* Where a file is; the folders above it are made. */
 static const char *place(const char *path)
 {
     static char full[512];
 
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+    snprintf(full, sizeof(full), "%s/%s", files_root, path);
+    for (char *p = full + strlen(files_root) + 1; (p = strchr(p, '/')); p++) {
         *p = '\0';
         mkdir(full, 0700);
         *p = '/';
@@ -132,10 +120,9 @@ static void setup(void)
 {
     int fd;
 
-    snprintf(root, sizeof(root), "/tmp/test_faultloc_state.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
-    snprintf(proc, sizeof(proc), "%s/proc", root);
-    snprintf(sys, sizeof(sys), "%s/sys", root);
+    files_begin();
+    snprintf(proc, sizeof(proc), "%s/proc", files_root);
+    snprintf(sys, sizeof(sys), "%s/sys", files_root);
     ck_assert_int_eq(faultloc_board_make(1, 64, SLOTS, 0, &board, &fd), 0);
     close(fd);
     board->slots = 2;
@@ -155,7 +142,7 @@ static void teardown(void)
 {
     faultloc_state_end(&state);
     faultloc_board_unmap(board);
-    remove_tree(root);
+    files_end();
 }
 
 static void read_state(void)

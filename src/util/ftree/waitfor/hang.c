@@ -212,9 +212,9 @@ static ftree_time time_by_samples(const struct ftree *ft, const struct hang_resu
 /* The same for the stay to be too long. */
 static ftree_time time_by_stay(const struct ftree *ft, const struct waitfor_tail *t)
 {
-    ftree_time too_long = ftree_hang_tail_of(t->before, t->longest, ft->cfg.alpha);
+    ftree_time too_long = waitfor_hang_too_long(ft, t->stay, t->longest);
 
-    if (t->stay == 0 || t->before < HANG_WINDOW * ft->cfg.sample || too_long == FTREE_NEVER)
+    if (t->stay == 0 || too_long == FTREE_NEVER)
         return FTREE_NEVER;
     return too_long > t->stay ? too_long - t->stay : 1;
 }

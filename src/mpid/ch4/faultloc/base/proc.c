@@ -193,16 +193,11 @@ int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc)
 
 uint64_t faultloc_proc_turns(const char *root, pid_t pid)
 {
-    char path[PATH_LENGTH_MAX], text[128];
     unsigned long long turns = 0;
-    size_t len = 0;
+    char text[128];
 
-    if (snprintf(path, sizeof(path), "%s/%d/schedstat", root ? root : "/proc", (int) pid) <
-            (int) sizeof(path) &&
-        read_file(path, text, sizeof(text) - 1, &len) == 0) {
-        text[len] = '\0';
-        sscanf(text, "%*u %*u %llu", &turns);
-    }
+    faultloc_text_read(root ? root : "/proc", text, sizeof(text), "%d/schedstat", (int) pid);
+    sscanf(text, "%*u %*u %llu", &turns);
     return turns;
 }
 
