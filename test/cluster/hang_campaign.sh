@@ -28,7 +28,7 @@ on a cluster of network namespaces, and checks what FaultLoc says of them: one v
 class on exactly that rank, with the function in which it hangs; of one in which ranks become slow
 straggler on these, which is withdrawn once they are not, and it ends well; of a healthy job none, and
 it ends well. (Irregular programs may look the same in health for long: then the note is all there is.) A note of class waiting is allowed, and counted. Prints a line for each run; then, for each
-number of ranks, by program and by kind, how many hangs had the right class and rank, of how many of these
+number of ranks, by program and by kind, how many had the right class and rank, of how many hangs of these
 the function was right, of how many others the note named the rank, and the delays in s; then accuracy,
 false positives per hour with the upper end of the exact Poisson interval (95 %), and delays. The
 program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does.
@@ -45,7 +45,8 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       served: one rank waits now and then for an answer in a socket, up to --late seconds
                       first-phase: one rank computes for two minutes, the others wait in a call that
                       they were not in before
-                      slow: one rank gets --percent of a CPU, by its cgroup, until it is found
+                      slow: one rank, which computes half of the time that it is outside MPI, gets
+                      --percent of a CPU, by its cgroup, until it is found
                       straggle: two ranks, which compute all of their time, share a core until they
                       are found
                       stop2, stop20, stop300: all ranks are stopped for so many seconds, and continued
@@ -144,7 +145,7 @@ plan() {
     case $kind in
         io*) args+=(--kind "$kind" --file "$folder/data") ;;
         first-phase) args+=(--kind "$kind" --seconds "$after") ;;
-        slow) args+=(--kind even --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
+        slow) args+=(--kind even --computes 50 --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         straggle) args+=(--kind hungry --seconds $((moment + 5 * deadline)) --until "$work/over") ;;
         *stop*)
             args+=(--kind even --seconds $((moment + ${kind##*stop} + (lasts > 60 ? lasts / 2 : 30)))) ;;
@@ -395,16 +396,16 @@ tell_run() {
     [ -z "$keep" ] || keep_run "$keep/$kind-$program-$ppn-$run_seed"
 }
 
-# Hangs, by how many ranks the job has and by its program or by what hangs.
+# Ranks that hang or are slow, by how many ranks the job has and by its program or by the kind.
 tell_group() { # program|kind
     jq -rs --arg by "$1" '
-        def share: "\(map(select(.)) | length)/\(length)";
-        map(select(.hangs and (.skipped | not)))
+        def share: if . == [] then "-" else "\(map(select(.)) | length)/\(length)" end;
+        map(select((.hangs or .slow) and (.skipped | not)))
         | group_by([.hosts * .ppn, .[$by]])[]
         | (map(.delay_s | values) | sort) as $d
         | [(.[0].hosts * .[0].ppn), .[0][$by], (map(.right) | share),
-           (map(select(.right) | .function == "stay_" + .kind) | share),
-           (map(select(.right | not) | .noted) | share)]
+           (map(select(.right and .hangs) | .function == "stay_" + .kind) | share),
+           (map(select(.hangs and (.right | not)) | .noted) | share)]
           + (if $d == [] then ["-", "-", "-"] else [$d[0], $d[($d | length) / 2 | floor], $d[-1]] end)
         | @tsv' "$results" | {
         group=()
@@ -422,20 +423,20 @@ tell_group() { # program|kind
 tell_all() {
     jq -rs '
         def share($n; $of): if $of == 0 then "-" else "\($n) of \($of)" end;
+        def delay: map(.delay_s | values) | sort
+            | if . == [] then "-" else "min \(.[0])  median \(.[length / 2 | floor])  max \(.[-1]) s" end;
         map(select(.skipped | not)) as $all
         | ($all | map(select(.hangs))) as $hangs
         | ($all | map(select(.slow))) as $slow
-        | ($hangs | map(.delay_s | values) | sort) as $d
         | ($all | map(.false) | add // 0) as $false
         | ($all | map(.healthy_s) | add // 0) as $s
         | "accuracy  \(share($hangs | map(select(.right)) | length; $hangs | length)) right class and rank",
           "noted     \(share($hangs | map(select(.right | not) | select(.noted)) | length;
                              $hangs | map(select(.right | not)) | length)) of the others: the note names the rank",
-          "slow      \(share($slow | map(select(.right)) | length; $slow | length)) right ranks, and withdrawn",
+          "slow      \(share($slow | map(select(.right)) | length; $slow | length)) right ranks, and withdrawn; \($slow | delay)",
           "function  \(share($hangs | map(select(.right and .function == "stay_" + .kind)) | length;
                              $hangs | map(select(.right)) | length)) of these name the function",
-          "delay     " + (if $d == [] then "-" else
-              "min \($d[0])  median \($d[($d | length) / 2 | floor])  max \($d[-1]) s" end),
+          "delay     \($hangs | delay)",
           "healthy   \($false) false in \($s / 36 | floor | . / 100) h of \($all | map(.healthy_s > 0) | length) jobs",
           "RATE \($false) \($s)"' "$results" | while read -r line; do
         case $line in

@@ -7,7 +7,7 @@
  * of the usual ways; then one of them does what outside_kinds.h has under the name of the kind.
  *
  * outside --kind K [--pattern P] [--after S] [--rank R] [--seconds S] [--work-ms M] [--late S]
- *         [--file F] [--seed N] [--limit S] [--until F] [--multiple 1]
+ *         [--file F] [--seed N] [--limit S] [--until F] [--computes P] [--multiple 1]
  * outside --list
  *
  * --list     prints all kinds: name, class of the right verdict, function in the stack
@@ -17,6 +17,8 @@
  * --seconds  a kind that does not hang goes on for so long (120), each of its parts where a phase
  * is between
  * --work-ms  a rank works up to twice that between two rounds, at random (20)
+ * --computes percent of its work for which the rank computes that hangs, or may get less of a CPU
+ * than it wants (10)
  * --late     how long a checkpoint, a late rank or, at most, an answer takes, in seconds (10)
  * --file     what is read by the kinds io, io-first and io-all
  * --seed     of what is drawn (1)
@@ -151,6 +153,7 @@ int main(int argc, char **argv)
     outside.after = tu_number(argc, argv, "--after", 60);
     outside.seconds = tu_number(argc, argv, "--seconds", 120);
     outside.work_ms = tu_number(argc, argv, "--work-ms", 20);
+    outside.computes = tu_number(argc, argv, "--computes", 10) / 100;
     outside.late = tu_number(argc, argv, "--late", 10);
     outside.file = tu_string(argc, argv, "--file", "");
     if (me.rank == 0)

@@ -31,7 +31,7 @@ static struct {
     const struct kind *kind;
     int victim;
     unsigned draws;
-    double began, after, seconds, work_ms, late;
+    double began, after, seconds, work_ms, late, computes;
     const char *file;
     long turns;
     double next; /* when this rank does again what its kind does */
@@ -44,10 +44,10 @@ static double any(void)
 }
 
 /* Many ranks share few processors: all that work at the same time compute for a fifth of one; but the
- * one that may get less than it wants wants a tenth. */
+ * one that may get less than it wants wants --computes of one. */
 static void work(double ms)
 {
-    double share = me.rank == outside.victim ? 0.1 : 0.2 / me.size;
+    double share = me.rank == outside.victim ? outside.computes : 0.2 / me.size;
     double end = tu_now() + ms / 1e3, computes = fmin(ms, 10) * share;
 
     do {

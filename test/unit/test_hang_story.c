@@ -380,7 +380,7 @@ static int32_t all_blocks(void *ctx, int32_t i, uint8_t *block, int32_t n)
     int32_t rank;
 
     world_at(ctx, i, &rank);
-    memset(block, story.out[rank % RANKS] ? FTREE_BLOCK_SAMPLES : 20, (size_t) n);
+    memset(block, story.out[rank % RANKS] ? FTREE_BLOCK_SAMPLES : 5, (size_t) n);
     return n;
 }
 

@@ -15,36 +15,51 @@
 
 static const struct {
     const char *what;
-    uint8_t block[FTREE_BLOCKS_MAX]; /* newest first */
-    int32_t n;
+    struct {
+        int32_t blocks, outside; /* of 32 samples, four blocks */
+    } run[4]; /* newest first */
     bool has_lost;
 } histories[] = {
-    {"half of it", {10, 9, 20, 21, 19, 20}, 6, true},
-    {"all of it", {0, 0, 8, 9, 8, 9}, 6, true},
-    {"one block alone", {5, 20, 20, 21, 19, 20}, 6, false},
-    {"no history yet", {0, 0, 20, 21}, 4, false},
-    {"nothing at all", {0}, 0, false},
-    {"there were such blocks before", {10, 9, 20, 21, 9, 11, 19, 20}, 8, false},
-    {"too rare to tell", {0, 0, 2, 2, 3, 2}, 6, false},
-    {"less in four blocks", {12, 12, 12, 12, 20, 20, 20, 20, 20, 20, 20, 20}, 12, true},
-    {"in two of them that is chance", {12, 12, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20}, 12, false},
-    {"less in eight blocks, in four of them that is chance",
-     {11, 10, 11, 10, 11, 10, 11, 10, 16, 15, 16, 15,
-      16, 15, 16, 15, 16, 15, 16, 15, 16, 15, 16, 15},
-     24,
-     true},
-    {"that for four", {11, 10, 11, 10, 16, 15, 16, 15, 16, 15, 16, 15, 16, 15, 16, 15}, 16, false},
-    {"four blocks after one such window", {12, 12, 12, 12, 20, 20, 20, 20}, 8, false},
-    {"chance", {18, 17, 20, 21, 19, 20}, 6, false},
-    {"it waits less", {30, 30, 20, 21, 19, 20}, 6, false},
-    {"a tenth is less than that, and no more than chance", {29, 28, 32, 32, 32, 32}, 6, false},
-    {"always outside before", {26, 27, 32, 32, 32, 32}, 6, true},
-    {"never outside", {0, 0, 0, 0, 0, 0}, 6, false},
+    {"most of it", {{2, 4}, {10, 20}}, true},
+    {"all of it", {{2, 0}, {4, 16}}, true},
+    {"one block alone", {{1, 4}, {11, 20}}, false},
+    {"no history yet", {{2, 0}, {2, 20}}, false},
+    {"nothing at all", {{0}}, false},
+    {"there were such blocks before", {{2, 4}, {2, 20}, {2, 4}, {4, 20}}, false},
+    {"too rare to tell", {{2, 0}, {10, 4}}, false},
+    {"half in four blocks", {{4, 10}, {8, 20}}, true},
+    {"in two of them that is chance", {{2, 10}, {10, 20}}, false},
+    {"less in eight blocks, in four of them that is chance", {{8, 12}, {16, 20}}, true},
+    {"that for four", {{4, 12}, {12, 20}}, false},
+    {"less in 32 blocks, in 16 of them that is chance", {{32, 17}, {64, 20}}, true},
+    {"that for 16", {{16, 17}, {80, 20}}, false},
+    {"four blocks after one such window", {{4, 10}, {4, 20}}, false},
+    {"chance", {{2, 18}, {10, 20}}, false},
+    {"it waits less", {{2, 30}, {10, 20}}, false},
+    {"a tenth is less than that, and no more than chance", {{2, 29}, {8, 32}}, false},
+    {"always outside before", {{2, 22}, {8, 32}}, true},
+    {"never outside", {{12, 0}}, false},
 };
+
+/* Returns how many blocks there are. */
+static int32_t history(int row, uint8_t *block)
+{
+    int32_t n = 0;
+
+    for (size_t r = 0; r < COUNT(histories[row].run); r++)
+        for (int32_t k = 0; k < histories[row].run[r].blocks; k++) {
+            int32_t outside = histories[row].run[r].outside;
+            block[n++] = (uint8_t) (outside * (k % 4 + 1) / 4 - outside * (k % 4) / 4);
+        }
+    return n;
+}
 
 START_TEST(a_rank_has_lost_what_its_own_history_cannot_explain)
 {
-    if (ftree_lag_has_lost(histories[_i].block, histories[_i].n, ALPHA) != histories[_i].has_lost)
+    uint8_t block[FTREE_BLOCKS_MAX];
+    int32_t n = history(_i, block);
+
+    if (ftree_lag_has_lost(block, n, ALPHA) != histories[_i].has_lost)
         ck_abort_msg("%s", histories[_i].what);
 }
 END_TEST
@@ -52,21 +67,32 @@ END_TEST
 /* With an alpha so small that nothing is that improbable nothing is lost. */
 START_TEST(alpha_decides)
 {
-    ck_assert(ftree_lag_has_lost(histories[0].block, 6, ALPHA));
-    ck_assert(!ftree_lag_has_lost(histories[0].block, 6, 1e-9));
+    uint8_t block[FTREE_BLOCKS_MAX];
+    int32_t n = history(0, block);
+
+    ck_assert(ftree_lag_has_lost(block, n, ALPHA));
+    ck_assert(!ftree_lag_has_lost(block, n, 1e-9));
 }
 END_TEST
 
-START_TEST(shares_are_of_the_last_two_blocks_and_of_those_before)
+static const struct {
+    uint8_t block[12];
+    int32_t n;
+    uint16_t now, before;
+} windows[] = {
+    {{4, 5, 6, 6, 8, 0}, 6, 562, 625}, /* nothing is lost: two blocks */
+    {{0, 2, 6, 6, 8, 8}, 6, 125, 875},
+    {{2, 3, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5}, 12, 312, 625}, /* lost in four */
+    {{0, 2, 6, 6, 8}, 5, LAG_UNKNOWN, LAG_UNKNOWN},
+};
+
+START_TEST(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before)
 {
     struct ftree_lag l;
 
-    ftree_lag_shares((const uint8_t[]){8, 8, 16, 16, 32, 0}, 6, &l);
-    ck_assert_int_eq(l.now, 250);
-    ck_assert_int_eq(l.before, 500);
-    ftree_lag_shares((const uint8_t[]){8, 8, 16, 16, 32}, 5, &l);
-    ck_assert_int_eq(l.now, LAG_UNKNOWN);
-    ck_assert_int_eq(l.before, LAG_UNKNOWN);
+    ftree_lag_shares(windows[_i].block, windows[_i].n, ALPHA, &l);
+    ck_assert_int_eq(l.now, windows[_i].now);
+    ck_assert_int_eq(l.before, windows[_i].before);
 }
 END_TEST
 
@@ -163,7 +189,6 @@ START_TEST(the_rank_and_what_slows_it_are_found)
     causes[_i].slows(&l);
     for (int32_t ranks = 6; ranks <= 600; ranks *= 10) {
         a = answer(ranks, &l);
-        ck_assert(ftree_lag_is_worth(&a));
         ftree_lag_judge(&a, false, &f);
         ck_assert_int_eq(f.n, 1);
         ck_assert_int_eq(f.found[0].lag.rank, 5);
@@ -397,22 +422,6 @@ START_TEST(less_suffices_for_one_that_was_found)
 }
 END_TEST
 
-START_TEST(nothing_is_worth_a_question_where_nothing_is_lost)
-{
-    struct ftree_lag l = waiting(0);
-    struct lag_answer a = {0};
-
-    ck_assert(!ftree_lag_is_worth(&a));
-    l.now = 580;
-    ftree_lag_add(&a, &l);
-    ftree_lag_add(&a, &l);
-    ck_assert(!ftree_lag_is_worth(&a));
-    l.now = 400;
-    ftree_lag_add(&a, &l);
-    ck_assert(ftree_lag_is_worth(&a));
-}
-END_TEST
-
 /* In whatever order nodes answer. */
 START_TEST(answers_of_nodes_add_up)
 {
@@ -442,7 +451,7 @@ SUITE("lag")
 {
     TEST_ROWS(a_rank_has_lost_what_its_own_history_cannot_explain, COUNT(histories));
     TEST(alpha_decides);
-    TEST(shares_are_of_the_last_two_blocks_and_of_those_before);
+    TEST_ROWS(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before, COUNT(windows));
     TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
     TEST_ROWS(nobody_is_found, COUNT(harmless));
     TEST_ROWS(who_alone_computes_is_not_compared, 2);
@@ -453,6 +462,5 @@ SUITE("lag")
     TEST(the_most_hindered_have_the_places);
     TEST_ROWS(who_is_hindered_is_compared_with_those_who_are_not, 2);
     TEST(less_suffices_for_one_that_was_found);
-    TEST(nothing_is_worth_a_question_where_nothing_is_lost);
     TEST_ROWS(answers_of_nodes_add_up, 7);
 }

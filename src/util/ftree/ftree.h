@@ -612,8 +612,8 @@ struct ftree_stay {
 
 /* ---- ranks that others wait for again and again ---------------------------------------------- */
 
-#define FTREE_BLOCK_SAMPLES 32 /* that are known */
-#define FTREE_BLOCKS_MAX 32
+#define FTREE_BLOCK_SAMPLES 8 /* that are known */
+#define FTREE_BLOCKS_MAX 128
 #define FTREE_LAG_FAULTS_MAX 1000000
 
 /* What its kernel says that hinders a rank, since it was last asked.  Shares are in 1/1000; threads

@@ -10,9 +10,15 @@
 
 /* ---- one rank waits longer than it ever did -------------------------------------------------- */
 
-#define RECENT 2 /* blocks; and two and four times that, in which a smaller loss shows */
+#define RECENT 2 /* blocks; and 2, 4, 8, 16 times that, in which a smaller loss shows */
+#define RECENT_MAX 32
 #define WINDOWS_MIN 2 /* as long, before */
 #define KEPT_PERCENT 90 /* who has kept more has not lost what matters */
+
+static int32_t most(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
 
 static double log_choose(int n, int k)
 {
@@ -53,22 +59,34 @@ static bool has_lost_in(const uint8_t *block, int32_t n, int32_t recent, double 
            chance_of(now, least, recent * FTREE_BLOCK_SAMPLES) < alpha;
 }
 
-bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
+/* The shortest window in which it has lost time, in blocks; 0: there is none. */
+static int32_t window_of(const uint8_t *block, int32_t n, double alpha)
 {
-    for (int32_t recent = RECENT; recent <= 4 * RECENT; recent *= 2)
-        if (has_lost_in(block, n, recent, alpha))
-            return true;
-    return false;
+    for (int32_t recent = RECENT; recent <= RECENT_MAX; recent *= 2)
+        if (has_lost_in(block, n, recent, sqrt(alpha)))
+            return recent;
+    return 0;
 }
 
-void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
+bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
 {
+    return window_of(block, n, alpha) > 0;
+}
+
+static uint16_t share_of(const uint8_t *block, int32_t n)
+{
+    return (uint16_t) (1000 * sum_of(block, n) / (n * FTREE_BLOCK_SAMPLES));
+}
+
+void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftree_lag *l)
+{
+    int32_t recent = most(window_of(block, n, alpha), RECENT);
+
     l->before = l->now = LAG_UNKNOWN;
     if (n < RECENT * (1 + WINDOWS_MIN))
         return;
-    l->now = (uint16_t) (1000 * sum_of(block, RECENT) / (RECENT * FTREE_BLOCK_SAMPLES));
-    l->before = (uint16_t) (1000 * sum_of(block + RECENT, n - RECENT) /
-                            ((n - RECENT) * FTREE_BLOCK_SAMPLES));
+    l->now = share_of(block, recent);
+    l->before = share_of(block + recent, n - recent);
 }
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
@@ -77,11 +95,6 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l)
 #define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
 #define HINDERED 100 /* nothing is ever said of less: see ftree_lag_judge() and FAULTS_MIN */
-
-static int32_t most(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
 
 static bool has_clock(const struct ftree_lag *l)
 {
@@ -174,7 +187,6 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 
 /* ---- who is it, and why ---------------------------------------------------------------------- */
 
-#define LOST_MIN 5 /* percent, of all ranks, slow ones among them */
 #define THROTTLED_MIN 100 /* 1/1000 of the periods */
 #define STOLEN_MIN 200 /* 1/1000 of the time */
 #define STALL_MIN 400
@@ -205,11 +217,6 @@ static int32_t gets_of(const struct lag_answer *a)
 static int32_t less_than(int32_t own, int32_t others)
 {
     return others > 0 && own < others ? 100 - 100 * own / others : 0;
-}
-
-bool ftree_lag_is_worth(const struct lag_answer *a)
-{
-    return a->ranks > 1 && less_than(mean(a->now, a->ranks), mean(a->before, a->ranks)) >= LOST_MIN;
 }
 
 static enum lag_cause cause_of_cpu(const struct ftree_lag *l)

@@ -24,16 +24,17 @@
 #define LAG_UNKNOWN UINT16_MAX /* of a share */
 
 /* Purpose: true if a rank with these blocks (struct ftree_io), newest first, is outside MPI less in
- * the last two than in any two before, or in the last four or eight than in any so many: by a tenth
- * at least, and if that were chance it had a probability of less than alpha (Fisher's exact test).
- * Pure. */
+ * the last two than in any two before, or in the last 4, 8, 16 or 32 than in any so many: by a tenth
+ * at least, and if that were chance it had a probability of less than the square root of alpha
+ * (Fisher's exact test).  That suffices, because it is the least of many windows that is compared;
+ * because what is asked for by this must be found by the kernels, too; and because it is told
+ * seconds sooner (doc/hangs.md has both measured).  Pure. */
 bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha);
 
 /* What nodes say.  Shares are in 1/1000. */
 struct lag_answer {
     int32_t ranks; /* with a history: */
-    int64_t before, now; /* sums of their shares of time outside MPI, before and in the last two
-                          * blocks */
+    int64_t before, now; /* sums of their shares of time outside MPI: ftree_lag_shares() */
     int32_t measured; /* ranks of which the kernel was asked twice: */
     int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
     int32_t clocks; /* ranks on a busy core of which the clock is known: */
@@ -46,8 +47,9 @@ struct lag_answer {
 void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l);
 /* Purpose: adds what other nodes say. */
 void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more);
-/* Purpose: sets l->before and l->now from its blocks, newest first. */
-void ftree_lag_shares(const uint8_t *block, int32_t n, struct ftree_lag *l);
+/* Purpose: sets l->before and l->now from its blocks, newest first: `now` is the window in which it
+ * has lost time, and the last two blocks where it has not. */
+void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftree_lag *l);
 
 /* What slows it. */
 enum lag_cause {
@@ -78,9 +80,6 @@ struct lag_finding {
  * that has lost time itself waits, so it is none of them; nor is any where more than half of all
  * ranks would be.  `again`: of one that was found before, less suffices.  Pure. */
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out);
-
-/* Purpose: true if the ranks have lost so much time that it is worth asking further.  Pure. */
-bool ftree_lag_is_worth(const struct lag_answer *a);
 
 #pragma GCC visibility pop
 

@@ -33,7 +33,8 @@ bool query_lags_at_node(struct ftree *ft, struct query_round *r)
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         struct ftree_lag l = {.rank = ftree_rank_at(ft->job, ft->self, i), .beside = FTREE_NONE};
         ft->io->lag(ft->io_ctx, i, &l);
-        ftree_lag_shares(block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX), &l);
+        ftree_lag_shares(block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX),
+                         ft->cfg.alpha, &l);
         ftree_lag_add(a, &l);
     }
     return false;

@@ -13,8 +13,8 @@
 /*
  * Some eight nodes look at their own ranks, each time that a block of samples is over.  Where most
  * of them wait longer than ever before the acting root asks all nodes, through the tree, three
- * times: the first answers say whether the ranks of the job have lost time, and begin to measure;
- * the second and third ones what slowed each rank since.  Who is found both times is said, one
+ * times: the first question begins to measure, the second and third ones are answered with what
+ * slowed each rank since, and how much time the ranks of the job have lost.  Who is found both times is said, one
  * verdict for each node.  While one stands the same is done at growing intervals, and one whose
  * ranks are found no more is withdrawn.
  *
@@ -23,18 +23,18 @@
  */
 
 #define OBSERVERS 8
+#define PAUSE_MIN 32 /* samples, from one episode to the next */
 #define PAUSE_MAX (600 * 1000 * FTREE_MS)
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
-#define MEASURED 8 /* samples, from one question to the next */
+#define MEASURED 5 /* samples, from one question to the next */
 #define MEASURED_MIN (1000 * FTREE_MS)
-#define REST_MAX 8 /* blocks */
-#define TRIES 3
+#define REST_MAX 8 /* times PAUSE_MIN */
 #define RANKS_TRACED 4
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX / 2 - 1)
 
-static ftree_time block_of(const struct ftree *ft)
+static ftree_time pause_min(const struct ftree *ft)
 {
-    return FTREE_BLOCK_SAMPLES * ft->cfg.sample;
+    return PAUSE_MIN * ft->cfg.sample;
 }
 
 /* ---- the own ranks --------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ void ftree_straggle_look(struct ftree *ft, ftree_time now)
     if (!is_observer(ft) || ftree_is_leaving(ft) || (s->told && now < s->told + s->pause) ||
         !most_have_lost(ft))
         return;
-    s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : 2 * block_of(ft);
+    s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : pause_min(ft);
     s->told = now;
     ftree_trace(ft, "own ranks wait longer than ever before");
     FTREE_EMIT(ft, ASK_LAGS);
@@ -133,9 +133,8 @@ static void add_job(struct ftree *ft, ftree_time now, const struct lag_finding *
     char line[FTREE_DETAIL_MAX];
 
     snprintf(line, sizeof(line),
-             "the others outside MPI %d %% of the time before, %d %% in the last %d samples: %d %% "
-             "lost",
-             (int) f->before / 10, (int) f->now / 10, 2 * FTREE_BLOCK_SAMPLES, (int) f->lost);
+             "the others outside MPI %d %% of the time before, %d %% now: %d %% lost",
+             (int) f->before / 10, (int) f->now / 10, (int) f->lost);
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
     v->statistics.lost.percent = f->lost;
     v->statistics.lost.before = f->before;
@@ -296,8 +295,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
 
 /* ---- an episode ------------------------------------------------------------------------------ */
 
-/* Verdicts that stand are looked at again; and where nothing was found although the ranks lose
- * time, all is asked some times more: from then on their history is that. */
+/* Verdicts that stand are looked at again. */
 static void rest(struct ftree *ft, ftree_time now)
 {
     struct ftree_straggle *s = ft->straggle;
@@ -309,15 +307,10 @@ static void rest(struct ftree *ft, ftree_time now)
     s->asked = false;
     s->next = FTREE_NEVER;
     s->rest = !stands     ? 0
-              : s->rest > 0 ? ftree_min(2 * s->rest, REST_MAX * block_of(ft))
-                            : block_of(ft);
-    s->tries = s->has_lost && !stands && s->tries < TRIES ? s->tries + 1 : 0;
-    if (ftree_is_leaving(ft) || !ftree_route_is_root(ft))
-        return;
-    if (stands)
+              : s->rest > 0 ? ftree_min(2 * s->rest, REST_MAX * pause_min(ft))
+                            : pause_min(ft);
+    if (stands && !ftree_is_leaving(ft) && ftree_route_is_root(ft))
         s->next = now + s->rest;
-    else if (s->tries > 0)
-        s->next = now + block_of(ft);
 }
 
 static void measure(struct ftree *ft, ftree_time now)
@@ -421,18 +414,15 @@ static void take(struct ftree *ft, ftree_time now, const struct lag_answer *a)
         ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
                     (int) a->lag[i].rank, a->lag[i].before, a->lag[i].now, a->lag[i].wants,
                     a->lag[i].gets);
-    s->has_lost = ftree_lag_is_worth(a);
     s->answers++;
-    if (s->answers == 1)
+    if (s->answers == 1) {
         s->began = now;
-    if (s->answers == 1 && (s->has_lost || any_standing(ft)))
         measure(ft, now);
-    else if (s->answers == 2)
+    } else if (s->answers == 2) {
         find_first(ft, now, a);
-    else if (s->answers == 3)
+    } else {
         find_again(ft, now, a);
-    else
-        rest(ft, now);
+    }
 }
 
 void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a)

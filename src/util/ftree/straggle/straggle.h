@@ -28,9 +28,7 @@ struct ftree_straggle {
                              * long it then does not */
     /* of the acting root */
     bool asked; /* all nodes are, by it */
-    bool has_lost; /* ranks wait longer than before, by the last answer */
     uint8_t answers; /* in this episode */
-    uint8_t tries; /* episodes that have come to nothing */
     ftree_time began, next; /* next: FTREE_NEVER: nothing is to be done */
     ftree_time rest; /* until verdicts that stand are looked at again */
     struct straggle_work *work; /* NULL: nothing is found yet */

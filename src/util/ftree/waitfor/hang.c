@@ -27,6 +27,7 @@
  */
 
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
+#define OUTSIDE_BLOCKS 4 /* in which all own ranks were outside MPI before others are asked */
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
 
@@ -97,11 +98,15 @@ void waitfor_hang(struct ftree *ft, ftree_time now)
 
 static bool is_in_disk_sleep(const struct ftree *ft, int32_t i)
 {
-    uint8_t block;
+    uint8_t block[OUTSIDE_BLOCKS];
     struct ftree_stay stay;
 
-    return ft->io->blocks(ft->io_ctx, i, &block, 1) == 1 && block == FTREE_BLOCK_SAMPLES &&
-           ft->io->stay(ft->io_ctx, i, &stay) && stay.what == FTREE_OUTSIDE_DISK;
+    if (ft->io->blocks(ft->io_ctx, i, block, OUTSIDE_BLOCKS) < OUTSIDE_BLOCKS)
+        return false;
+    for (int k = 0; k < OUTSIDE_BLOCKS; k++)
+        if (block[k] < FTREE_BLOCK_SAMPLES)
+            return false;
+    return ft->io->stay(ft->io_ctx, i, &stay) && stay.what == FTREE_OUTSIDE_DISK;
 }
 
 /* And nothing is known that may be the reason. */
