@@ -306,7 +306,7 @@ static void rest(struct ftree *ft, ftree_time now)
     s->answers = 0;
     s->asked = false;
     s->next = FTREE_NEVER;
-    s->rest = !stands     ? 0
+    s->rest = !stands       ? 0
               : s->rest > 0 ? ftree_min(2 * s->rest, REST_MAX * pause_min(ft))
                             : pause_min(ft);
     if (stands && !ftree_is_leaving(ft) && ftree_route_is_root(ft))
