@@ -150,7 +150,7 @@ check_lists() {
 
 # A build of MPICH is most of this, and the tests wait for most of their time.
 begin_patches() {
-    nice "$top_srcdir/maint/check-patches.sh" "$@" >"$build/check-patches.log" 2>&1 &
+    setsid nice "$top_srcdir/maint/check-patches.sh" "$@" >"$build/check-patches.log" 2>&1 &
     patches=$!
 }
 
@@ -204,7 +204,7 @@ steps=8
 [ $core = no ] || steps=$((steps - 2))
 patches=
 trap 'echo; echo "test.sh: interrupted" >&2; exit 1' HUP INT TERM
-trap '[ -z "$patches" ] || kill "$patches"' EXIT
+trap '[ -z "$patches" ] || kill -- "-$patches"' EXIT
 # Nothing from a surrounding make or job decides how this is built, or whether faultloc is on.
 unset MAKEFLAGS MFLAGS MAKELEVEL "${!MPIR_CVAR_@}" 2>/dev/null || true
 export HOME=${HOME:-/root}

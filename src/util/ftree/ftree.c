@@ -258,6 +258,9 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
         case FTREE_EVENT_ASK_LAGS:
             ftree_query_lags(ft, now);
             break;
+        case FTREE_EVENT_LAGS_ASKED:
+            ftree_straggle_asked(ft, now);
+            break;
         case FTREE_EVENT_LAGS_SAID:
             ftree_straggle_said(ft, now, e->u.lags);
             break;

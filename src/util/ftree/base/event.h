@@ -39,6 +39,7 @@ enum ftree_event_kind {
     FTREE_EVENT_ASK_ALL, /* all nodes are to say who is outside MPI, and their samples since `first` */
     FTREE_EVENT_ALL_SAID, /* they say `hang`; NULL: not all of them did */
     FTREE_EVENT_ASK_LAGS, /* all nodes are to say what slows their ranks */
+    FTREE_EVENT_LAGS_ASKED, /* this one is asked that */
     FTREE_EVENT_LAGS_SAID, /* they say `lags` */
     FTREE_EVENT_VICTIMS /* `victims` of the verdict `number` of `by` about `node`, which is to be
                          * reported, may wait because of another one */

@@ -56,6 +56,7 @@ static bool has_lost_in(const uint8_t *block, int32_t n, int32_t recent, double 
         if (sum_of(block + i, recent) < least)
             least = sum_of(block + i, recent);
     return 100 * now <= KEPT_PERCENT * least &&
+           recent * sum_of(block, RECENT) < RECENT * least && /* it is not over */
            chance_of(now, least, recent * FTREE_BLOCK_SAMPLES) < alpha;
 }
 
@@ -63,7 +64,7 @@ static bool has_lost_in(const uint8_t *block, int32_t n, int32_t recent, double 
 static int32_t window_of(const uint8_t *block, int32_t n, double alpha)
 {
     for (int32_t recent = RECENT; recent <= RECENT_MAX; recent *= 2)
-        if (has_lost_in(block, n, recent, sqrt(alpha)))
+        if (has_lost_in(block, n, recent, alpha))
             return recent;
     return 0;
 }
@@ -73,6 +74,11 @@ bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
     return window_of(block, n, alpha) > 0;
 }
 
+bool ftree_lag_may_have_lost(const uint8_t *block, int32_t n, double alpha)
+{
+    return window_of(block, n, sqrt(alpha)) > 0;
+}
+
 static uint16_t share_of(const uint8_t *block, int32_t n)
 {
     return (uint16_t) (1000 * sum_of(block, n) / (n * FTREE_BLOCK_SAMPLES));
@@ -80,7 +86,7 @@ static uint16_t share_of(const uint8_t *block, int32_t n)
 
 void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftree_lag *l)
 {
-    int32_t recent = most(window_of(block, n, alpha), RECENT);
+    int32_t recent = most(window_of(block, n, sqrt(alpha)), RECENT);
 
     l->before = l->now = LAG_UNKNOWN;
     if (n < RECENT * (1 + WINDOWS_MIN))
@@ -171,6 +177,7 @@ void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l)
 void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 {
     a->ranks += more->ranks;
+    a->lost += more->lost;
     a->before += more->before;
     a->now += more->now;
     a->measured += more->measured;
@@ -187,6 +194,7 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 
 /* ---- who is it, and why ---------------------------------------------------------------------- */
 
+#define SURE_PARTS 4
 #define THROTTLED_MIN 100 /* 1/1000 of the periods */
 #define STOLEN_MIN 200 /* 1/1000 of the time */
 #define STALL_MIN 400
@@ -255,13 +263,9 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
 }
 
 /* It is outside MPI as much as before, and the others less than it. */
-static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *rest, bool again)
+static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *rest)
 {
-    int32_t others = mean(rest->now, rest->ranks);
-
-    if (again)
-        return 10 * l->now >= 12 * others;
-    return 4 * l->now >= 3 * l->before && 2 * l->now >= 3 * others;
+    return 4 * l->now >= 3 * l->before && 2 * l->now >= 3 * mean(rest->now, rest->ranks);
 }
 
 /* Those that may be hindered are compared with the others, and not with each other: two that share a
@@ -287,7 +291,7 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
         if (i >= taken)
             count(&rest, &a->lag[i], -1);
         explain(&a->lag[i], &rest, least, f);
-        if (rest.ranks > 0 && f->cause && is_waited_for(&a->lag[i], &rest, again))
+        if (rest.ranks > 0 && f->cause && (again || is_waited_for(&a->lag[i], &rest)))
             out->n++;
         else
             count(&rest, &a->lag[i], 1);
@@ -298,4 +302,5 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
     out->now = mean_share(rest.now, rest.ranks);
     out->lost = less_than(out->now, out->before);
     out->gets = gets_of(&rest);
+    out->is_sure = SURE_PARTS * (int64_t) a->lost >= a->ranks;
 }

@@ -24,16 +24,19 @@
 #define LAG_UNKNOWN UINT16_MAX /* of a share */
 
 /* Purpose: true if a rank with these blocks (struct ftree_io), newest first, is outside MPI less in
- * the last two than in any two before, or in the last 4, 8, 16 or 32 than in any so many: by a tenth
- * at least, and if that were chance it had a probability of less than the square root of alpha
- * (Fisher's exact test).  That suffices, because it is the least of many windows that is compared;
- * because what is asked for by this must be found by the kernels, too; and because it is told
- * seconds sooner (doc/hangs.md has both measured).  Pure. */
+ * the last two than in any two before, or in the last 4, 8, 16 or 32 than in any so many, and the
+ * last two are no better: by a tenth at least, and if that were chance it had a probability of less
+ * than alpha (Fisher's exact test).  Pure. */
 bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha);
+/* Purpose: the same, where it is enough to ask all nodes by: by the square root of alpha, which is
+ * seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared
+ * (doc/hangs.md has both measured).  Pure. */
+bool ftree_lag_may_have_lost(const uint8_t *block, int32_t n, double alpha);
 
 /* What nodes say.  Shares are in 1/1000. */
 struct lag_answer {
     int32_t ranks; /* with a history: */
+    int32_t lost; /* ranks that have lost time: ftree_lag_has_lost() */
     int64_t before, now; /* sums of their shares of time outside MPI: ftree_lag_shares() */
     int32_t measured; /* ranks of which the kernel was asked twice: */
     int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
@@ -48,7 +51,7 @@ void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l);
 /* Purpose: adds what other nodes say. */
 void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more);
 /* Purpose: sets l->before and l->now from its blocks, newest first: `now` is the window in which it
- * has lost time, and the last two blocks where it has not. */
+ * may have lost time, and the last two blocks where there is none. */
 void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftree_lag *l);
 
 /* What slows it. */
@@ -72,13 +75,15 @@ struct lag_finding {
     int32_t before, now, lost; /* of the ranks that are not found: mean shares, 1/1000; percent of
                                 * the time outside MPI that they have lost */
     int32_t gets; /* 1/1000 of the CPU time that they want */
+    bool is_sure; /* a quarter of all ranks have lost time: what a new verdict needs */
     int32_t n;
     struct lag_found found[LAG_RANKS_MAX];
 };
 
 /* Purpose: the ranks for which the others wait, and what slows each, far beyond the others.  A rank
  * that has lost time itself waits, so it is none of them; nor is any where more than half of all
- * ranks would be.  `again`: of one that was found before, less suffices.  Pure. */
+ * ranks would be.  `again`: those that are still slowed where something has been found before: less
+ * suffices, and whether the others wait for them now and then more or less does not matter.  Pure. */
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out);
 
 #pragma GCC visibility pop

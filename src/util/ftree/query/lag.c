@@ -30,12 +30,14 @@ bool query_lags_at_node(struct ftree *ft, struct query_round *r)
 
     if (!a || !ft->io->blocks || !ft->io->lag)
         return false;
+    FTREE_EMIT(ft, LAGS_ASKED);
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         struct ftree_lag l = {.rank = ftree_rank_at(ft->job, ft->self, i), .beside = FTREE_NONE};
+        int32_t n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
         ft->io->lag(ft->io_ctx, i, &l);
-        ftree_lag_shares(block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX),
-                         ft->cfg.alpha, &l);
+        ftree_lag_shares(block, n, ft->cfg.alpha, &l);
         ftree_lag_add(a, &l);
+        a->lost += ftree_lag_has_lost(block, n, ft->cfg.alpha);
     }
     return false;
 }
@@ -64,7 +66,7 @@ bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define SHARE_MAX 1000
-#define LAG_BYTES (11 * 10)
+#define LAG_BYTES (12 * 10)
 
 static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_bytes *out)
 {
@@ -94,6 +96,7 @@ bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_b
 
     a = a ? a : &none;
     ftree_put_signed(&w, a->ranks);
+    ftree_put_signed(&w, a->lost);
     ftree_put_signed(&w, a->before);
     ftree_put_signed(&w, a->now);
     ftree_put_signed(&w, a->measured);
@@ -141,6 +144,7 @@ bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer 
     if (!a)
         return false;
     a->ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
+    a->lost = (int32_t) ftree_get_within(c, 0, a->ranks);
     a->before = get_sum(c, a->ranks, SHARE_MAX);
     a->now = get_sum(c, a->ranks, SHARE_MAX);
     a->measured = (int32_t) ftree_get_within(c, 0, c->job->size);

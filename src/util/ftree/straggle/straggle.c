@@ -12,11 +12,11 @@
 
 /*
  * Some eight nodes look at their own ranks, each time that a block of samples is over.  Where most
- * of them wait longer than ever before the acting root asks all nodes, through the tree, three
- * times: the first question begins to measure, the second and third ones are answered with what
- * slowed each rank since, and how much time the ranks of the job have lost.  Who is found both times is said, one
- * verdict for each node.  While one stands the same is done at growing intervals, and one whose
- * ranks are found no more is withdrawn.
+ * of them seem to wait longer than ever before the acting root asks all nodes, through the tree,
+ * three times, and some times more until that is sure: the first question begins to measure, the
+ * others are answered with what slowed each rank since, and how much time the ranks of the job have
+ * lost.  Who is found each time is said, one verdict for each node.  While one stands the same is
+ * done at growing intervals, and one whose ranks are found no more is withdrawn.
  *
  * Eight suffice, because nothing is said unless the ranks lose time on the whole; and a job of a
  * million nodes that becomes slow all at once sends eight messages for that.
@@ -29,6 +29,8 @@
 #define MEASURED 5 /* samples, from one question to the next */
 #define MEASURED_MIN (1000 * FTREE_MS)
 #define REST_MAX 8 /* times PAUSE_MIN */
+#define ANSWERS_MIN 3
+#define ANSWERS_MAX 8
 #define RANKS_TRACED 4
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX / 2 - 1)
 
@@ -51,23 +53,35 @@ static bool most_have_lost(struct ftree *ft)
     uint8_t block[FTREE_BLOCKS_MAX];
 
     for (int32_t i = 0; i < n; i++)
-        lost += ftree_lag_has_lost(block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX),
-                                   ft->cfg.alpha);
+        lost += ftree_lag_may_have_lost(
+            block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX), ft->cfg.alpha);
     return lost > 0 && 2 * lost >= n;
 }
 
-/* The pause doubles, unless there was nothing for long enough. */
-void ftree_straggle_look(struct ftree *ft, ftree_time now)
+static bool is_pausing(const struct ftree_straggle *s, ftree_time now)
+{
+    return s->asked_at && now < s->asked_at + s->pause;
+}
+
+/* Whoever asks: a second one that does between two questions of an episode would come to nothing.
+ * The pause doubles, unless nobody has asked for long enough. */
+void ftree_straggle_asked(struct ftree *ft, ftree_time now)
 {
     struct ftree_straggle *s = ft->straggle;
-    bool is_next = s->told && now < s->told + 2 * s->pause;
+    bool is_next = s->asked_at && now < s->asked_at + 2 * s->pause;
 
-    ftree_straggle_learned(ft, now); /* what the agent before knew */
-    if (!is_observer(ft) || ftree_is_leaving(ft) || (s->told && now < s->told + s->pause) ||
-        !most_have_lost(ft))
+    if (is_pausing(s, now))
         return;
     s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : pause_min(ft);
-    s->told = now;
+    s->asked_at = now;
+}
+
+void ftree_straggle_look(struct ftree *ft, ftree_time now)
+{
+    ftree_straggle_learned(ft, now); /* what the agent before knew */
+    if (!is_observer(ft) || ftree_is_leaving(ft) || is_pausing(ft->straggle, now) ||
+        !most_have_lost(ft))
+        return;
     ftree_trace(ft, "own ranks wait longer than ever before");
     FTREE_EMIT(ft, ASK_LAGS);
 }
@@ -122,7 +136,7 @@ static void withdraw(struct ftree *ft, const struct straggle_work *w)
 {
     FTREE_EACH(const struct known, k, ft->state->known)
         if (is_standing(ft, k) && !is_found(&w->last, k) && !is_found(&w->again, k))
-            is_over(ft, k, "nothing slows it any more, or nobody waits for it");
+            is_over(ft, k, "nothing slows it any more");
 }
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
@@ -279,7 +293,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
         if (was_said(ft, w) || !make(ft, now, &w->found, &v))
             continue;
         k = before(ft, v.node);
-        if (k && is_known(ft, k, &v))
+        if (k ? is_known(ft, k, &v) : !w->replaces && !w->found.is_sure)
             continue;
         if (v.component.count == 1)
             v.component = (struct ftree_ranks){0};
@@ -287,6 +301,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
             is_over(ft, k, "it is other ranks now, or for another reason");
         else
             ftree_emit_verdict(ft, &v);
+        w->replaces = k;
         w->at += !k;
         return true;
     }
@@ -396,11 +411,17 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
 
     judge(ft, a, &found);
     ftree_lag_judge(a, true, &w->last);
-    withdraw(ft, w);
+    if (ft->straggle->answers == ANSWERS_MIN)
+        withdraw(ft, w);
     keep_both(&w->found, &found);
     add_others(ft, w, &found);
     w->found = found;
-    ft->straggle->next = now;
+    w->is_done =
+        found.n == 0 || found.is_sure || any_standing(ft) || ft->straggle->answers == ANSWERS_MAX;
+    if (w->is_done)
+        ft->straggle->next = now;
+    else
+        measure(ft, now); /* and more is known of who has lost time */
 }
 
 static void take(struct ftree *ft, ftree_time now, const struct lag_answer *a)
@@ -425,11 +446,16 @@ static void take(struct ftree *ft, ftree_time now, const struct lag_answer *a)
     }
 }
 
+static bool is_done(const struct ftree_straggle *s)
+{
+    return s->work && s->work->is_done;
+}
+
 void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a)
 {
     struct ftree_straggle *s = ft->straggle;
 
-    if (ftree_route_is_root(ft) && !ftree_is_leaving(ft) && s->answers < 3 &&
+    if (ftree_route_is_root(ft) && !ftree_is_leaving(ft) && !is_done(s) &&
         (s->asked || s->answers == 0)) {
         s->asked = false;
         take(ft, now, a);
@@ -460,7 +486,7 @@ void ftree_straggle_tick(struct ftree *ft, ftree_time now)
         rest(ft, now); /* no answer has come */
         return;
     }
-    if (s->answers == 3) {
+    if (is_done(s)) {
         if (!say_next(ft, now))
             rest(ft, now);
         return;

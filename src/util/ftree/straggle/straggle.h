@@ -16,16 +16,18 @@
  * and what slows them (doc/hangs.md).
  */
 
-/* What two questions in a row have found; ranks that are new need more than those found before. */
+/* What questions in a row have found; ranks that are new need more than those found before. */
 struct straggle_work {
-    struct lag_finding found, again, last; /* by the first; by both; `again`, by the second */
-    int32_t at; /* of `found`, when both are known: the next to be said */
+    struct lag_finding found, again, last; /* by all so far; `again`, by the first and by the last */
+    bool is_done; /* and what is found is to be said: */
+    int32_t at; /* the next one of `found` */
+    bool replaces; /* what was said of its node before is withdrawn for it */
 };
 
 /* Of the handle. */
 struct ftree_straggle {
-    ftree_time told, pause; /* when this node asked last because its ranks wait, 0: never; and how
-                             * long it then does not */
+    ftree_time asked_at, pause; /* when this node was asked last, after a pause, 0: never; and for
+                                 * how long then it does not ask */
     /* of the acting root */
     bool asked; /* all nodes are, by it */
     uint8_t answers; /* in this episode */
@@ -36,6 +38,8 @@ struct ftree_straggle {
 
 /* A block of samples is over. */
 void ftree_straggle_look(struct ftree *ft, ftree_time now);
+/* This node is asked what slows its ranks. */
+void ftree_straggle_asked(struct ftree *ft, ftree_time now);
 /* What all nodes have answered, also where another node asked; the answer is the room's. */
 void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a);
 /* A verdict is known. */

@@ -27,7 +27,6 @@
  */
 
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
-#define OUTSIDE_BLOCKS 4 /* in which all own ranks were outside MPI before others are asked */
 
 /* ---- whether to ask -------------------------------------------------------------------------- */
 
@@ -98,12 +97,12 @@ void waitfor_hang(struct ftree *ft, ftree_time now)
 
 static bool is_in_disk_sleep(const struct ftree *ft, int32_t i)
 {
-    uint8_t block[OUTSIDE_BLOCKS];
+    uint8_t block[WAITFOR_OF_ALL_BLOCKS];
     struct ftree_stay stay;
 
-    if (ft->io->blocks(ft->io_ctx, i, block, OUTSIDE_BLOCKS) < OUTSIDE_BLOCKS)
+    if (ft->io->blocks(ft->io_ctx, i, block, WAITFOR_OF_ALL_BLOCKS) < WAITFOR_OF_ALL_BLOCKS)
         return false;
-    for (int k = 0; k < OUTSIDE_BLOCKS; k++)
+    for (int k = 0; k < WAITFOR_OF_ALL_BLOCKS; k++)
         if (block[k] < FTREE_BLOCK_SAMPLES)
             return false;
     return ft->io->stay(ft->io_ctx, i, &stay) && stay.what == FTREE_OUTSIDE_DISK;

@@ -44,8 +44,8 @@ static void end_work(struct ftree *ft)
 
 static bool is_needed(const struct waitfor *w)
 {
-    return w->own.n > 0 || w->looks.n > 0 || w->below.n > 0 ||
-           w->candidates.n > 0 || w->has_sent || w->due != FTREE_NEVER || w->hang;
+    return w->own.n > 0 || w->looks.n > 0 || w->below.n > 0 || w->candidates.n > 0 || w->has_sent ||
+           w->due != FTREE_NEVER || w->hang;
 }
 
 /* ---- what other steps tell ------------------------------------------------------------------- */
@@ -87,8 +87,10 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number)
 
 void ftree_waitfor_look(struct ftree *ft, ftree_time now)
 {
-    if (waitfor_hang_is_of_all(ft) && begin_work(ft))
-        waitfor_hang_begin_of_all(ft, now);
+    if (now < ft->waitfor->of_all_next || !waitfor_hang_is_of_all(ft) || !begin_work(ft))
+        return;
+    ft->waitfor->of_all_next = now + WAITFOR_OF_ALL_BLOCKS * FTREE_BLOCK_SAMPLES * ft->cfg.sample;
+    waitfor_hang_begin_of_all(ft, now);
 }
 
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now)
