@@ -220,7 +220,7 @@ if [ $core = no ]; then
     step "configure and build, lean profile, in $build"
     must "configure" configure_in "$build" --prefix="$build/inst" --enable-lean
     must "make" make -C "$build" -j"$jobs"
-    step "make check, and a build with FaultLoc configured out"
+    step "make check, and the checks of the patches beside it"
     if [ $quick = yes ]; then begin_patches; else begin_patches --configure; fi
     run_check "$build"
 fi
@@ -236,7 +236,7 @@ if [ $quick = no ]; then
     step "make distcheck of the project's own part"
     dist_check "$build-sanitizers"
 fi
-step "lists and patches"
+step "lists, and what the checks of the patches have said"
 check_lists
 [ $core = no ] || begin_patches
 end_patches

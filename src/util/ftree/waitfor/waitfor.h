@@ -169,11 +169,9 @@ struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
     uint32_t look, round; /* numbers given last; they begin with the clock, so that they grow from
                            * one agent of a node to the next */
-    struct hang_history
-        *history; /* of S_out, kept from one stall to the next: only what is new is asked
-                                   * for; NULL: nobody was asked */
-    ftree_time
-        of_all_next; /* all nodes are not asked before because all own ranks are in disk sleep */
+    struct hang_history *history; /* of S_out, kept from one stall to the next: only what is new is
+                                   * asked for; NULL: nobody was asked */
+    ftree_time of_all_next; /* all ranks in disk sleep are no reason to ask all nodes before */
     ftree_time noted, note_pause; /* when the last note was, 0: there was none; and how long
                                    * there is none after it */
 };
@@ -308,8 +306,9 @@ ftree_time waitfor_note_deadline(const struct ftree *ft);
 
 /* hang.c */
 void waitfor_hang(struct ftree *ft, ftree_time now);
-/* True: the own ranks are those of the acting root, and all in disk sleep. */
-#define WAITFOR_OF_ALL_BLOCKS 4 /* the last ones, in which all own ranks were outside MPI */
+#define WAITFOR_OF_ALL_BLOCKS 4
+/* True: the own ranks are those of the acting root, were outside MPI at all samples of the last
+ * so many blocks, and all are in disk sleep. */
 bool waitfor_hang_is_of_all(const struct ftree *ft);
 void waitfor_hang_begin_of_all(struct ftree *ft, ftree_time now);
 void waitfor_hang_tick(struct ftree *ft, ftree_time now);
