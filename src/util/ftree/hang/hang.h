@@ -86,14 +86,19 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
  * if in the time `before` no stay was longer than `longest`, which is > 0; 1 unless `stay` is longer.
  * Of m + 1 independent values each is as likely the largest, whatever their distribution, so one
  * beyond the m others has the probability 1 / (m + 1).  m is before / longest: all may have been of
- * that length, and those of several ranks the same.  That it is c times as long has 1 / c^2 of
- * that, with a tail as heavy as 1 / x^2, of which there is no variance.  It says something where
- * S_out does not: of few ranks that are hardly ever outside MPI one that hangs there changes
- * little.  Pure. */
-double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay);
+ * that length, and those of several ranks the same.  That it is c times as long has c^-exponent
+ * of that, with a tail as heavy as x^-exponent: HANG_TAIL_.  It says something where S_out does
+ * not: of few ranks that are hardly ever outside MPI one that hangs there changes little.  Pure. */
+double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay, int exponent);
 
 /* Purpose: the stay from which on that is less than alpha.  Pure. */
-ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, double alpha);
+ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, int exponent, double alpha);
+
+/* Of the time that something computes the tail is 1 / x, without a mean: measured of Unix processes
+ * by Harchol-Balter and Downey, Exploiting process lifetime distributions for dynamic load
+ * balancing, ACM TOCS 15 (1997).  Of other stays it is taken to be 1 / x^2, without a variance. */
+#define HANG_TAIL_COMPUTES 1
+#define HANG_TAIL_BLOCKED 2
 
 /* ---- the test of a history ------------------------------------------------------------------- */
 

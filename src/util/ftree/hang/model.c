@@ -105,17 +105,22 @@ static double stays_of(ftree_time before, ftree_time longest)
     return (double) before / (double) longest + 1;
 }
 
-double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay)
+double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay, int exponent)
 {
     double times = (double) stay / (double) longest;
 
-    return stay > longest ? 1 / (times * times * stays_of(before, longest)) : 1;
+    if (exponent == HANG_TAIL_BLOCKED)
+        times *= times;
+    return stay > longest ? 1 / (times * stays_of(before, longest)) : 1;
 }
 
-ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, double alpha)
+ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, int exponent, double alpha)
 {
-    double times = root(1 / (alpha * stays_of(before, longest))),
-           stay = (double) longest * (times > 1 ? times : 1);
+    double times = 1 / (alpha * stays_of(before, longest)), stay;
+
+    if (exponent == HANG_TAIL_BLOCKED)
+        times = root(times);
+    stay = (double) longest * (times > 1 ? times : 1);
 
     return stay < (double) FTREE_NEVER / 4 ? (ftree_time) stay + 1 : FTREE_NEVER;
 }

@@ -216,7 +216,7 @@ static ftree_time time_by_samples(const struct ftree *ft, const struct hang_resu
 /* The same for the stay to be too long. */
 static ftree_time time_by_stay(const struct ftree *ft, const struct waitfor_tail *t)
 {
-    ftree_time too_long = waitfor_hang_too_long(ft, t->stay, t->longest);
+    ftree_time too_long = waitfor_hang_too_long(ft, t->stay, t->longest, t->exponent);
 
     if (t->stay == 0 || too_long == FTREE_NEVER)
         return FTREE_NEVER;
@@ -299,7 +299,8 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
 {
     ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha,
                     &h->result);
-    h->all.longest = ftree_max(a->longest, WAITFOR_HANG_LEAST_STAY);
+    h->all.exponent = waitfor_hang_exponent(a->stays.items, a->stays.n);
+    h->all.longest = waitfor_hang_scale(ft, a->longest, h->all.exponent);
     h->all.before = waitfor_hang_time_before(ft, h->all.stay);
     h->progress = a->progress;
     h->is_improbable =

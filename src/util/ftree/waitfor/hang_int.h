@@ -28,6 +28,7 @@ struct waitfor_tail {
     ftree_time longest; /* stay outside MPI of any rank before, */
     ftree_time before; /* and how much is known of the time before the present one */
     ftree_time stay; /* outside MPI, the shortest of the ranks that are there now */
+    int exponent; /* of its tail */
 };
 
 struct waitfor_hang {
@@ -52,21 +53,29 @@ static inline ftree_time waitfor_hang_time_before(const struct ftree *ft, ftree_
     return known > stay ? known - stay : 0;
 }
 
+/* What the longest stay before counts as. Looks are up to one and a half mean distances apart. */
+static inline ftree_time waitfor_hang_scale(const struct ftree *ft, ftree_time longest,
+                                            int exponent)
+{
+    return ftree_max(longest, exponent == HANG_TAIL_COMPUTES ? ft->cfg.sample / 2 * 3
+                                                             : WAITFOR_HANG_LEAST_STAY);
+}
+
 /* From when on a stay is improbable; FTREE_NEVER: there is too little to compare it with. */
 static inline ftree_time waitfor_hang_too_long(const struct ftree *ft, ftree_time stay,
-                                               ftree_time longest)
+                                               ftree_time longest, int exponent)
 {
     ftree_time before = waitfor_hang_time_before(ft, stay);
 
     return before < HANG_WINDOW * ft->cfg.sample
                ? FTREE_NEVER
-               : ftree_hang_tail_of(before, ftree_max(longest, WAITFOR_HANG_LEAST_STAY),
+               : ftree_hang_tail_of(before, waitfor_hang_scale(ft, longest, exponent), exponent,
                                     ft->cfg.alpha);
 }
 
 static inline double waitfor_hang_significance(const struct waitfor_tail *t)
 {
-    return ftree_hang_tail(t->before, t->longest, t->stay);
+    return ftree_hang_tail(t->before, t->longest, t->stay, t->exponent);
 }
 
 static inline ftree_time waitfor_hang_time_of_sweeps(const struct ftree *ft)
@@ -75,6 +84,9 @@ static inline ftree_time waitfor_hang_time_of_sweeps(const struct ftree *ft)
 }
 
 /* ---- hang_verdict.c -------------------------------------------------------------------------- */
+
+/* HANG_TAIL_BLOCKED if all n are. */
+int waitfor_hang_exponent(const struct ftree_stay *stay, int32_t n);
 
 bool waitfor_hang_any_stopped(const struct hang_sweep *s);
 

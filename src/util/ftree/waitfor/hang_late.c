@@ -46,7 +46,8 @@ static void find_improbable(const struct ftree *ft, const struct hang_answer *a,
         if (!is_needed(ft->waitfor->work, stay->rank) ||
             (disk_only && stay->what != FTREE_OUTSIDE_DISK))
             continue;
-        too_long = waitfor_hang_too_long(ft, stay->stay, a->longest);
+        too_long = waitfor_hang_too_long(ft, stay->stay, a->longest,
+                                         waitfor_hang_exponent(stay, 1));
         if (lasts > too_long)
             out->stay[out->count++] = *stay;
         else if (too_long != FTREE_NEVER)
@@ -109,7 +110,8 @@ static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, 
 {
     const struct hang_sweep *s = &h->late_sweeps.last;
 
-    h->late.longest = ftree_max(s->longest, WAITFOR_HANG_LEAST_STAY);
+    h->late.exponent = waitfor_hang_exponent(s->stay, s->count);
+    h->late.longest = waitfor_hang_scale(ft, s->longest, h->late.exponent);
     h->late.stay = ftree_min(waitfor_hang_least_stay(s), known);
     h->late.before = waitfor_hang_time_before(ft, waitfor_hang_least_stay(s));
     waitfor_hang_say(ft, now, h, s);

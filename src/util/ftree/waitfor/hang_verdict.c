@@ -79,6 +79,19 @@ static int what_they_do(const struct hang_sweep *s, enum group group)
     return does[RULES_OUTSIDE_UNKNOWN] ? RULES_OUTSIDE_UNKNOWN : RULES_OUTSIDE_BLOCKED;
 }
 
+static bool is_blocked(int outside)
+{
+    return outside == RULES_OUTSIDE_BLOCKED || outside == RULES_OUTSIDE_DISK_SLEEP;
+}
+
+int waitfor_hang_exponent(const struct ftree_stay *stay, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (!is_blocked(outside_of(stay[i].what)))
+            return HANG_TAIL_COMPUTES;
+    return HANG_TAIL_BLOCKED;
+}
+
 bool waitfor_hang_is_of_disk(const struct hang_sweep *s)
 {
     return what_they_do(s, IN_DISK_SLEEP) != RULES_OUTSIDE_NONE;
@@ -145,7 +158,8 @@ static bool is_long_enough(const struct ftree *ft, const struct hang_sweep *s, e
 {
     ftree_time stay = shortest_stay(s, group);
 
-    return stay + later > ftree_min(waitfor_hang_too_long(ft, stay, s->longest), END_ACTIVE);
+    return stay + later >
+           ftree_min(waitfor_hang_too_long(ft, stay, s->longest, HANG_TAIL_COMPUTES), END_ACTIVE);
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
@@ -157,8 +171,7 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
 
     if (outside == RULES_OUTSIDE_NONE)
         return NULL;
-    if (outside != RULES_OUTSIDE_BLOCKED && outside != RULES_OUTSIDE_DISK_SLEEP &&
-        !is_long_enough(ft, s, group, later))
+    if (!is_blocked(outside) && !is_long_enough(ft, s, group, later))
         return NULL;
     find_stay(s, group, later, &stay);
     return ftree_rules_decide_outside(ft->rules, outside, &stay, model);
