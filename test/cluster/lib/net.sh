@@ -125,15 +125,14 @@ need_host() {
 
 # refuse_clash HOSTS SWITCHES
 refuse_clash() {
-    local n taken
+    local n
     [ ! -e "$(state_dir)" ] ||
         fail "a cluster '$NAME' exists: run 'cluster down --name $NAME', or choose another --name"
     [ ! -e "$(shm_dir)" ] ||
         fail "$(shm_dir) exists: remove it if no cluster '$NAME' runs, or choose another --name"
-    taken=$(ip netns list | awk '{ print $1 }')
     for n in login $(switch_names dsw "$2") $(switch_names msw "$2") $(host_names "$1"); do
         n=$(ns_of "$n")
-        ! grep -qxF "$n" <<<"$taken" ||
+        [ ! -e "/run/netns/$n" ] ||
             fail "a foreign network namespace '$n' exists: choose another --name"
         [ ! -e "/etc/netns/$n" ] ||
             fail "a foreign /etc/netns/$n exists: choose another --name"
