@@ -290,6 +290,28 @@ START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
 }
 END_TEST
 
+/* 64 s are known: of one that computes 0.6 s 1000 / 107 are improbable, and 1 s 1000 / 65. */
+START_TEST(one_that_computes_takes_longer_where_others_did)
+{
+    static const struct {
+        ftree_time of_any, least, most;
+    } rows[] = {{0, 12 * SECOND, 13 * SECOND}, {SECOND, 15 * SECOND, 17 * SECOND}};
+    struct world *w = begin(4, 6, 6);
+    ftree_time began = w->now;
+
+    story.alone = true;
+    story.since = BEFORE - 160;
+    story.what = FTREE_OUTSIDE_RUNS;
+    story.longest = story.of_any = rows[_i].of_any;
+    ck_assert(world_run_until_reports(w, 1, 40 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/burns-cpu");
+    ck_assert_uint_ge(w->reported_at[0] - began + 2 * STEP, rows[_i].least);
+    ck_assert_uint_le(w->reported_at[0] - began, rows[_i].most);
+    ck_assert_int_eq(w->report[0].statistics.stay.exponent, HANG_TAIL_COMPUTES);
+    ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail, "(tail 1/x)"));
+}
+END_TEST
+
 /* The first sweeps, before the stay is too long, find a rank that ends calls. */
 START_TEST(one_that_goes_on_at_first_is_no_delay)
 {
@@ -688,6 +710,7 @@ SUITE("hang_story")
     TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
+    TEST_ROWS(one_that_computes_takes_longer_where_others_did, 2);
     TEST(one_that_goes_on_at_first_is_no_delay);
     TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end);
     TEST(the_job_goes_on_for_ten_times_the_longest_stay);

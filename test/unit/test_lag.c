@@ -364,6 +364,24 @@ START_TEST(all_ranks_of_a_node_are_found)
 }
 END_TEST
 
+/* Half of the job: they are not compared with each other. */
+START_TEST(a_node_of_two_whose_cores_are_stolen_is_found)
+{
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    for (int32_t i = 0; i < 8; i++) {
+        struct ftree_lag l = i < 4 ? slow(i) : waiting(i);
+        l.stolen = i < 4 ? 300 : 20;
+        ftree_lag_add(&a, &l);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, 4);
+    for (int32_t i = 0; i < f.n; i++)
+        ck_assert_int_eq(f.found[i].cause, LAG_STOLEN);
+}
+END_TEST
+
 /* Of more there is no room for, those hindered most are kept, in whatever order they come. */
 START_TEST(the_most_hindered_have_the_places)
 {
@@ -405,24 +423,67 @@ START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
 }
 END_TEST
 
-/* One that was found is still slow where it would not be found. */
+static void gets_less(struct ftree_lag *l, int32_t percent)
+{
+    l->gets = (uint16_t) (1000 - 10 * percent);
+}
+
+static void is_stolen_from(struct ftree_lag *l, int32_t percent)
+{
+    l->stolen = (uint16_t) (5 * percent);
+}
+
+static void is_short_of_memory(struct ftree_lag *l, int32_t percent)
+{
+    l->stall = (uint16_t) (10 * percent);
+}
+
+static void reads_pages(struct ftree_lag *l, int32_t percent)
+{
+    l->faults = (uint32_t) (5 * percent / 2);
+}
+
+static void (*const by[])(struct ftree_lag *l, int32_t percent) = {gets_less, is_stolen_from,
+                                                                   is_short_of_memory, reads_pages};
+
+/* One that was found is still slow where it would not be found: at half of the bound. */
 START_TEST(less_suffices_for_one_that_was_found)
 {
-    struct ftree_lag l = slow(5);
+    static const struct {
+        int32_t percent;
+        bool found, again;
+    } rows[] = {{44, true, true}, {25, false, true}, {16, false, false}};
     struct lag_finding f;
     struct lag_answer a;
 
-    l.gets = 750;
-    l.now = 260;
-    a = answer(12, &l);
-    ftree_lag_judge(&a, false, &f);
-    ck_assert_int_eq(f.n, 0);
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct ftree_lag l = slow(5);
+        l.gets = 1000;
+        by[_i](&l, rows[i].percent);
+        a = answer(12, &l);
+        ftree_lag_judge(&a, false, &f);
+        ck_assert_int_eq(f.n, rows[i].found);
+        l.now = 260;
+        a = answer(12, &l);
+        ftree_lag_judge(&a, true, &f);
+        ck_assert_int_eq(f.n, rows[i].again);
+    }
+}
+END_TEST
+
+/* Others become slow, too. */
+START_TEST(how_many_they_are_does_not_matter_for_one_that_was_found)
+{
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    for (int32_t i = 0; i < 4; i++) {
+        struct ftree_lag l = i < 3 ? slow(i) : waiting(i);
+        l.gets = i == 0 ? 400 : i < 3 ? 500 : 1000;
+        ftree_lag_add(&a, &l);
+    }
     ftree_lag_judge(&a, true, &f);
-    ck_assert_int_eq(f.n, 1);
-    l.gets = 900;
-    a = answer(12, &l);
-    ftree_lag_judge(&a, true, &f);
-    ck_assert_int_eq(f.n, 0);
+    ck_assert_int_eq(f.n, 3);
 }
 END_TEST
 
@@ -481,9 +542,11 @@ SUITE("lag")
     TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
     TEST(several_are_found_but_no_more_than_half);
     TEST(all_ranks_of_a_node_are_found);
+    TEST(a_node_of_two_whose_cores_are_stolen_is_found);
     TEST(the_most_hindered_have_the_places);
     TEST_ROWS(who_is_hindered_is_compared_with_those_who_are_not, 2);
-    TEST(less_suffices_for_one_that_was_found);
+    TEST_ROWS(less_suffices_for_one_that_was_found, COUNT(by));
+    TEST(how_many_they_are_does_not_matter_for_one_that_was_found);
     TEST_ROWS(a_quarter_of_all_ranks_must_have_lost_time, 8);
     TEST_ROWS(answers_of_nodes_add_up, 7);
 }

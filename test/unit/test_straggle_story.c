@@ -267,6 +267,24 @@ START_TEST(it_is_withdrawn_when_it_is_over)
 }
 END_TEST
 
+/* Its node, which says nothing for a while, is not one that says that its ranks are not slowed. */
+START_TEST(it_stands_while_its_node_does_not_answer)
+{
+    struct world *w = begin(4);
+
+    story.slow[6] = true;
+    run_periods(3);
+    ck_assert_int_eq(w->reports, 1);
+    w->node[w->rank_node[6]].mute = true;
+    run_periods(40);
+    ck_assert_int_eq(w->withdrawals, 0);
+    w->node[w->rank_node[6]].mute = false;
+    story.slow[6] = false;
+    run_periods(20);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
 START_TEST(ranks_of_a_node_are_one_verdict)
 {
     struct world *w = begin(4);
@@ -402,6 +420,7 @@ START_TEST(nobody_is_named_by_chance)
     story.dip = 2;
     run_periods(4);
     ck_assert_int_ge(story.looked, 3 * RANKS);
+    ck_assert_int_le(story.looked, 8 * RANKS); /* and it comes to an end */
     ck_assert_int_eq(w->reports, 0);
 }
 END_TEST
@@ -428,6 +447,7 @@ SUITE("straggle_story")
     TEST_ROWS(what_slows_it_is_said, COUNT(causes));
     TEST(another_reason_is_told);
     TEST(it_is_withdrawn_when_it_is_over);
+    TEST(it_stands_while_its_node_does_not_answer);
     TEST(ranks_of_a_node_are_one_verdict);
     TEST(a_change_is_told);
     TEST(another_root_looks_at_it);

@@ -473,6 +473,7 @@ struct ftree_statistics {
                           * others go on; ns */
         ftree_time longest; /* of any rank before, */
         ftree_time before; /* in a time of that length */
+        int32_t exponent; /* a: stays have a tail as heavy as 1 / x^a */
         double significance;
     } stay;
     int32_t samples; /* of S_out, the newest ones, in the order of time: */

@@ -100,7 +100,7 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftre
 #define WANTS_MIN 50
 #define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
-#define HINDERED 100 /* nothing is ever said of less: see ftree_lag_judge() and FAULTS_MIN */
+#define HINDERED 50 /* nothing is ever said of less: see faults_min() */
 
 static bool has_clock(const struct ftree_lag *l)
 {
@@ -196,9 +196,26 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 
 #define SURE_PARTS 4
 #define THROTTLED_MIN 100 /* 1/1000 of the periods */
-#define STOLEN_MIN 200 /* 1/1000 of the time */
-#define STALL_MIN 400
-#define FAULTS_MIN 100 /* a second */
+/* How much slower it must be, percent; half of that where something has been found before, so that
+ * what is near the bound is not told and withdrawn again and again. */
+#define LEAST 40
+#define TAKEN_OUT 200 /* 1/1000: see take_out() */
+
+/* The same of time stolen and of memory pressure, 1/1000, and of major faults a second. */
+static int32_t stolen_min(int32_t least)
+{
+    return 5 * least;
+}
+
+static int32_t stall_min(int32_t least)
+{
+    return 10 * least;
+}
+
+static uint32_t faults_min(int32_t least)
+{
+    return 5 * (uint32_t) least / 2;
+}
 
 /* What nodes say may be false: no number becomes larger than its kind can be. */
 static int32_t mean(int64_t sum, int64_t n)
@@ -248,12 +265,13 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
         f->cause = (uint8_t) of_cpu;
         return;
     }
-    if (l->stolen >= STOLEN_MIN && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {
+    if (l->stolen >= stolen_min(least) && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {
         f->cause = LAG_STOLEN;
         f->slowed = l->stolen / 10;
-    } else if ((l->faults >= FAULTS_MIN &&
+    } else if ((l->faults >= faults_min(least) &&
                 l->faults >= 4 * (uint32_t) mean(rest->faults, rest->measured)) ||
-               (l->stall >= STALL_MIN && l->stall >= 4 * mean(rest->stall, rest->measured))) {
+               (l->stall >= stall_min(least) &&
+                l->stall >= 4 * mean(rest->stall, rest->measured))) {
         f->cause = LAG_MEMORY;
         f->slowed = most(l->stall, l->faults < 1000 ? (int32_t) l->faults : 1000) / 10;
     } else if (has_clock(l) && less_than(l->clock, mean(rest->clock, rest->clocks)) >= least) {
@@ -270,22 +288,22 @@ static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *re
 
 /* Those that may be hindered are compared with the others, and not with each other: two that share a
  * core have the same.  Returns how many these are: the first ones of the list, at most half of all. */
-static int32_t take_out(const struct lag_answer *a, int32_t least, struct lag_answer *rest)
+static int32_t take_out(const struct lag_answer *a, struct lag_answer *rest)
 {
     int32_t n = 0;
 
-    while (n < a->n && 2 * (n + 1) <= a->ranks && hindrance(&a->lag[n]) >= 10 * least)
+    while (n < a->n && 2 * (n + 1) <= a->ranks && hindrance(&a->lag[n]) >= TAKEN_OUT)
         count(rest, &a->lag[n++], -1);
     return n;
 }
 
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out)
 {
-    int32_t least = again ? 20 : 40, taken;
+    int32_t least = again ? LEAST / 2 : LEAST, taken;
     struct lag_answer rest = *a;
 
     memset(out, 0, sizeof(*out));
-    taken = take_out(a, least, &rest);
+    taken = take_out(a, &rest);
     for (int32_t i = 0; i < a->n; i++) {
         struct lag_found *f = &out->found[out->n];
         if (i >= taken)
@@ -296,7 +314,7 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
         else
             count(&rest, &a->lag[i], 1);
     }
-    if (2 * out->n > a->ranks)
+    if (!again && 2 * out->n > a->ranks)
         out->n = 0;
     out->before = mean_share(rest.before, rest.ranks);
     out->now = mean_share(rest.now, rest.ranks);

@@ -42,6 +42,7 @@ struct lag_answer {
     int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
     int32_t clocks; /* ranks on a busy core of which the clock is known: */
     int64_t clock; /* sum */
+    bool all_answer; /* no node is missing: of the one that asked */
     int32_t n;
     struct ftree_lag lag[LAG_RANKS_MAX]; /* those hindered most, most first */
 };
@@ -82,8 +83,9 @@ struct lag_finding {
 
 /* Purpose: the ranks for which the others wait, and what slows each, far beyond the others.  A rank
  * that has lost time itself waits, so it is none of them; nor is any where more than half of all
- * ranks would be.  `again`: those that are still slowed where something has been found before: less
- * suffices, and whether the others wait for them now and then more or less does not matter.  Pure. */
+ * ranks would be.  `again`: those that are still slowed where something has been found before: half
+ * of that suffices, and neither how many they are nor whether the others wait for them now and then
+ * more or less matters.  Pure. */
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out);
 
 #pragma GCC visibility pop

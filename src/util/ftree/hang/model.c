@@ -5,6 +5,7 @@
 
 #include "ftree/hang/hang.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What a suspicious sample is.  The share of the samples up to t, in a history of n, differs from
@@ -57,20 +58,10 @@ static int32_t place_of(const int32_t *value, int32_t n, double p, int32_t least
     return i;
 }
 
-/* Newton's; the core does without libm. */
-static double root(double square)
-{
-    double x = square > 1 ? square : 1;
-
-    for (int i = 0; i < 60; i++)
-        x = (x + square / x) / 2;
-    return x;
-}
-
 /* The error of a share f of n, at 95 %. */
 static double error_of(double f, int32_t n)
 {
-    return 1.96 * root(f * (1 - f) / n);
+    return 1.96 * sqrt(f * (1 - f) / n);
 }
 
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out)
@@ -119,7 +110,7 @@ ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, int exponen
     double times = 1 / (alpha * stays_of(before, longest)), stay;
 
     if (exponent == HANG_TAIL_BLOCKED)
-        times = root(times);
+        times = sqrt(times);
     stay = (double) longest * (times > 1 ? times : 1);
 
     return stay < (double) FTREE_NEVER / 4 ? (ftree_time) stay + 1 : FTREE_NEVER;

@@ -5,6 +5,8 @@
 
 #include "ftree/hang/hang.h"
 
+#include <math.h>
+
 /* The runs test: a sequence of values of two kinds has too few runs if neighbours tend to be alike,
  * and too many if they tend to differ. */
 
@@ -49,19 +51,10 @@ static struct hang_region exact(int32_t a, int32_t b)
     return g;
 }
 
-static double root_of(double x)
-{
-    double y = x > 1 ? x : 1;
-
-    for (int i = 0; i < 60; i++) /* Newton; the core does without libm */
-        y = (y + x / y) / 2;
-    return y;
-}
-
 static struct hang_region normal(double a, double b)
 {
     double n = a + b, mean = 2 * a * b / n + 1;
-    double width = Z * root_of(2 * a * b * (2 * a * b - n) / (n * n * (n - 1)));
+    double width = Z * sqrt(2 * a * b * (2 * a * b - n) / (n * n * (n - 1)));
     struct hang_region g = {.low = (int32_t) (mean - width), .high = (int32_t) (mean + width) + 1};
 
     return g;

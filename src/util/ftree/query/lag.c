@@ -50,6 +50,7 @@ void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answ
     if (!said)
         return;
     memcpy(said, a->lags, sizeof(*said));
+    said->all_answer = a->answered.count + a->left.count == ft->job->nodes;
     if (!FTREE_EMIT(ft, LAGS_SAID, .u.lags = said))
         ftree_alloc(ft, said, 0);
 }

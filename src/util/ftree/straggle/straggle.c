@@ -70,9 +70,8 @@ void ftree_straggle_asked(struct ftree *ft, ftree_time now)
     struct ftree_straggle *s = ft->straggle;
     bool is_next = s->asked_at && now < s->asked_at + 2 * s->pause;
 
-    if (is_pausing(s, now))
-        return;
-    s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : pause_min(ft);
+    if (!is_pausing(s, now))
+        s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : pause_min(ft);
     s->asked_at = now;
 }
 
@@ -358,6 +357,7 @@ static void find_first(struct ftree *ft, ftree_time now, const struct lag_answer
     if (w) {
         judge(ft, a, &w->found);
         ftree_lag_judge(a, true, &w->again);
+        w->all_answer = a->all_answer;
     }
     if (w && (w->found.n > 0 || any_standing(ft)))
         measure(ft, now);
@@ -411,7 +411,7 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
 
     judge(ft, a, &found);
     ftree_lag_judge(a, true, &w->last);
-    if (ft->straggle->answers == ANSWERS_MIN)
+    if (ft->straggle->answers == ANSWERS_MIN && w->all_answer && a->all_answer)
         withdraw(ft, w);
     keep_both(&w->found, &found);
     add_others(ft, w, &found);

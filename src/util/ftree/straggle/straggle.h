@@ -19,6 +19,7 @@
 /* What questions in a row have found; ranks that are new need more than those found before. */
 struct straggle_work {
     struct lag_finding found, again, last; /* by all so far; `again`, by the first and by the last */
+    bool all_answer; /* the first time; else nothing is withdrawn */
     bool is_done; /* and what is found is to be said: */
     int32_t at; /* the next one of `found` */
     bool replaces; /* what was said of its node before is withdrawn for it */
@@ -26,8 +27,8 @@ struct straggle_work {
 
 /* Of the handle. */
 struct ftree_straggle {
-    ftree_time asked_at, pause; /* when this node was asked last, after a pause, 0: never; and for
-                                 * how long then it does not ask */
+    ftree_time asked_at, pause; /* when this node was asked last, 0: never; and for how long then it
+                                 * does not ask */
     /* of the acting root */
     bool asked; /* all nodes are, by it */
     uint8_t answers; /* in this episode */

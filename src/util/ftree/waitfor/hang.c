@@ -173,12 +173,15 @@ ftree_time waitfor_hang_deadline(const struct ftree *ft)
 
 static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 {
+    ftree_time later;
+
     if (waitfor_hang_any_stopped(&h->sweeps.last) || !waitfor_hang_say(ft, now, h, &h->sweeps.last))
         ftree_trace(
             ft,
             "  nobody is accused: a rank is stopped, or has not been outside MPI for long enough");
+    later = waitfor_hang_time_to_sign(ft, &h->sweeps.last);
     stop_sweeping(h);
-    h->next = now + WAITFOR_HANG_PAUSE_MIN;
+    h->next = now + ftree_max(later, WAITFOR_HANG_PAUSE_MIN);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

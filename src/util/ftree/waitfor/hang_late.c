@@ -110,8 +110,6 @@ static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, 
 {
     const struct hang_sweep *s = &h->late_sweeps.last;
 
-    h->late.exponent = waitfor_hang_exponent(s->stay, s->count);
-    h->late.longest = waitfor_hang_scale(ft, s->longest, h->late.exponent);
     h->late.stay = ftree_min(waitfor_hang_least_stay(s), known);
     h->late.before = waitfor_hang_time_before(ft, waitfor_hang_least_stay(s));
     waitfor_hang_say(ft, now, h, s);

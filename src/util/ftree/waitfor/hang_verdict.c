@@ -183,6 +183,17 @@ static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char 
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, line, v);
 }
 
+/* The test of the stay by which that group was judged. */
+static struct waitfor_tail tail_of(const struct ftree *ft, const struct waitfor_hang *h,
+                                   const struct hang_sweep *s, bool blocked)
+{
+    struct waitfor_tail t = s->others_go_on ? h->late : h->all;
+
+    t.exponent = blocked ? HANG_TAIL_BLOCKED : HANG_TAIL_COMPUTES;
+    t.longest = waitfor_hang_scale(ft, s->longest, t.exponent);
+    return t;
+}
+
 static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
                            const struct waitfor_tail *t, struct ftree_verdict *v)
 {
@@ -202,9 +213,18 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
     s->stay.stay = t->stay;
     s->stay.longest = t->longest;
     s->stay.before = t->before;
+    s->stay.exponent = t->exponent;
     s->stay.significance = waitfor_hang_significance(t);
     s->samples = n < FTREE_STATISTICS_SAMPLES ? n : FTREE_STATISTICS_SAMPLES;
     memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
+}
+
+/* Of ranks that work S_out alone is enough after END_ACTIVE only. */
+static bool is_by_s_out(const struct hang_result *r, const struct ftree_statistics *s)
+{
+    bool by_stay = s->stay.exponent == HANG_TAIL_COMPUTES && s->stay.significance < s->alpha;
+
+    return r->state == HANG_LIKELY && !by_stay;
 }
 
 /* The same for people: every number of the test that was enough, so that anybody can do it again. */
@@ -222,9 +242,10 @@ static void add_test(struct ftree *ft, ftree_time now, bool by_s_out, struct ftr
     else
         snprintf(line, sizeof(line),
                  "no rank was outside MPI for more than %.1f s in %.0f s; "
-                 "%.1f s have significance %.1e",
+                 "%.1f s have significance %.1e (tail 1/x%s)",
                  (double) s->stay.longest / 1e9, (double) s->stay.before / 1e9,
-                 (double) s->stay.stay / 1e9, s->stay.significance);
+                 (double) s->stay.stay / 1e9, s->stay.significance,
+                 s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "");
     add_line(ft, now, v->node, line, v);
 }
 
@@ -312,6 +333,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
 {
     int32_t model = -1, first = 0, shown = 0;
     const struct rules_sign *sign = find_sign(ft, s, group, 0, &model);
+    struct waitfor_tail tail;
     struct ftree_verdict v;
 
     if (!sign)
@@ -320,8 +342,9 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
         first++;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_,
                        ftree_node_of(ft, s->stay[first].rank), s->stay[first].rank);
-    set_statistics(ft, h, s->others_go_on ? &h->late : &h->all, &v);
-    add_test(ft, now, h->result.state == HANG_LIKELY && !s->others_go_on, &v);
+    tail = tail_of(ft, h, s, is_blocked(what_they_do(s, group)));
+    set_statistics(ft, h, &tail, &v);
+    add_test(ft, now, !s->others_go_on && is_by_s_out(&h->result, &v.statistics), &v);
     add_history(ft, now, &v);
     if (s->more > 0)
         ftree_ranks_add(&v.component, 0, ft->job->size - 1);

@@ -252,7 +252,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         return;
     }
     state->call = (uint32_t) (slot.call & FAULTLOC_CALL_MASK);
-    if (with_proc && !seen->gone)
+    if ((with_proc || (looked && seen->held == looked)) && !seen->gone) /* is it still stopped? */
         look_at_proc(w, seen, &slot, state);
     if (seen->gone) {
         state->phase = FTREE_PHASE_GONE;
