@@ -168,10 +168,10 @@ static const struct {
     void (*slows)(struct ftree_lag *l);
     uint8_t cause;
     int32_t slowed;
-} causes[] = {{throttled, LAG_THROTTLED, 97}, {bound, LAG_BOUND, 50},
+} causes[] = {{throttled, LAG_QUOTA, 97}, {bound, LAG_SHARED_CORE, 50},
               {preempted, LAG_PREEMPTED, 50}, {stolen, LAG_STOLEN, 30},
-              {pages, LAG_MEMORY, 50},        {stalled, LAG_MEMORY, 50},
-              {cool, LAG_CLOCK, 60}};
+              {pages, LAG_PAGING, 50},        {stalled, LAG_PAGING, 50},
+              {cool, LAG_SLOW_CLOCK, 60}};
 
 static struct lag_answer answer(int32_t ranks, const struct ftree_lag *l)
 {
@@ -419,7 +419,7 @@ START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
     }
     ftree_lag_judge(&a, false, &f);
     ck_assert_int_eq(f.n, 2);
-    ck_assert_int_eq(f.found[1].cause, LAG_BOUND);
+    ck_assert_int_eq(f.found[1].cause, LAG_SHARED_CORE);
 }
 END_TEST
 

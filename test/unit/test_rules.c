@@ -610,14 +610,14 @@ static const struct {
     const char *sign;
 } slowed[] = {
     {RULES_SLOWED_NONE, 90, 90, NULL},
-    {RULES_SLOWED_THROTTLED, 11, 45, "straggler/quota"},
-    {RULES_SLOWED_THROTTLED, 10, 99, NULL},
-    {RULES_SLOWED_BOUND, 11, 45, "straggler/shared-core"},
+    {RULES_SLOWED_QUOTA, 11, 45, "straggler/quota"},
+    {RULES_SLOWED_QUOTA, 10, 99, NULL},
+    {RULES_SLOWED_SHARED_CORE, 11, 45, "straggler/shared-core"},
     {RULES_SLOWED_PREEMPTED, 11, 45, "straggler/preempted"},
     {RULES_SLOWED_STOLEN, 11, 20, "straggler/stolen"},
-    {RULES_SLOWED_MEMORY, 11, 40, "straggler/paging"},
-    {RULES_SLOWED_CLOCK, 11, 45, "straggler/slow-clock"},
-    {RULES_SLOWED_CLOCK, 9, 45, NULL},
+    {RULES_SLOWED_PAGING, 11, 40, "straggler/paging"},
+    {RULES_SLOWED_SLOW_CLOCK, 11, 45, "straggler/slow-clock"},
+    {RULES_SLOWED_SLOW_CLOCK, 9, 45, NULL},
 };
 
 /* rows: what_slows_ranks_means COUNT(slowed) */

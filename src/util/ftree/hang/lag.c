@@ -247,8 +247,8 @@ static int32_t less_than(int32_t own, int32_t others)
 static enum lag_cause cause_of_cpu(const struct ftree_lag *l)
 {
     if (l->throttled >= THROTTLED_MIN)
-        return LAG_THROTTLED;
-    return l->beside != FTREE_NONE ? LAG_BOUND : LAG_PREEMPTED;
+        return LAG_QUOTA;
+    return l->beside != FTREE_NONE ? LAG_SHARED_CORE : LAG_PREEMPTED;
 }
 
 /* Compared with `rest`, which is all others. */
@@ -272,10 +272,10 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
                 l->faults >= 4 * (uint32_t) mean(rest->faults, rest->measured)) ||
                (l->stall >= stall_min(least) &&
                 l->stall >= 4 * mean(rest->stall, rest->measured))) {
-        f->cause = LAG_MEMORY;
+        f->cause = LAG_PAGING;
         f->slowed = most(l->stall, l->faults < 1000 ? (int32_t) l->faults : 1000) / 10;
     } else if (has_clock(l) && less_than(l->clock, mean(rest->clock, rest->clocks)) >= least) {
-        f->cause = LAG_CLOCK;
+        f->cause = LAG_SLOW_CLOCK;
         f->slowed = less_than(l->clock, mean(rest->clock, rest->clocks));
     }
 }

@@ -58,12 +58,12 @@ void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftre
 /* What slows it. */
 enum lag_cause {
     LAG_NOTHING,
-    LAG_THROTTLED, /* its cgroup has no more than a quota of CPU time */
-    LAG_BOUND, /* another rank of the job is bound to the same core */
+    LAG_QUOTA, /* its cgroup has no more than a quota of CPU time */
+    LAG_SHARED_CORE, /* another rank of the job is bound to the same core */
     LAG_PREEMPTED, /* others run on its core */
     LAG_STOLEN, /* another virtual machine has its core */
-    LAG_MEMORY, /* its pages come from a disk, or its node is short of memory */
-    LAG_CLOCK /* its core's clock is slow */
+    LAG_PAGING, /* its pages come from a disk, or its node is short of memory */
+    LAG_SLOW_CLOCK /* its core's clock is slow */
 };
 
 struct lag_found {

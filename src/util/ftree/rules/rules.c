@@ -30,8 +30,8 @@ static const char *const waits_values[] = {"none",   "self",      "cycle", "knot
                                            "behind", "different"};
 static const char *const outside_values[] = {"none",    "burning",    "awaiting-answer",
                                              "blocked", "disk-sleep", "unknown"};
-static const char *const slowed_values[] = {"none",   "throttled", "bound", "preempted",
-                                            "stolen", "memory",    "clock"};
+static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "preempted",
+                                            "stolen", "paging", "slow-clock"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");

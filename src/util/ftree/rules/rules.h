@@ -139,14 +139,14 @@ enum { /* none burning awaiting-answer blocked disk-sleep unknown */
     RULES_OUTSIDE_DISK_SLEEP,
     RULES_OUTSIDE_UNKNOWN
 };
-enum { /* none throttled bound preempted stolen memory clock, as enum lag_cause */
+enum { /* none quota shared-core preempted stolen paging slow-clock, as enum lag_cause */
     RULES_SLOWED_NONE,
-    RULES_SLOWED_THROTTLED, /* its cgroup's quota of CPU time is used up */
-    RULES_SLOWED_BOUND, /* bound to the same core as another rank */
+    RULES_SLOWED_QUOTA, /* its cgroup's quota of CPU time is used up */
+    RULES_SLOWED_SHARED_CORE, /* bound to the same core as another rank */
     RULES_SLOWED_PREEMPTED, /* others run on its core */
     RULES_SLOWED_STOLEN, /* another virtual machine has its core */
-    RULES_SLOWED_MEMORY, /* pages from a disk, or memory pressure */
-    RULES_SLOWED_CLOCK
+    RULES_SLOWED_PAGING, /* pages from a disk, or memory pressure */
+    RULES_SLOWED_SLOW_CLOCK
 };
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
@@ -379,7 +379,7 @@ bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
 bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
 
 /* Purpose: the same where others wait again and again for ranks that are slow:
- * RULES_SLOWED_THROTTLED and so on; only models of straggler count.  Pure. */
+ * RULES_SLOWED_QUOTA and so on; only models of straggler count.  Pure. */
 const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rules, int slowed,
                                                    double lost, double percent, int32_t *model);
 

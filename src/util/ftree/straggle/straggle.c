@@ -159,11 +159,11 @@ static void say_cause(const struct lag_found *f, char *line, size_t len)
     const struct ftree_lag *l = &f->lag;
 
     switch (f->cause) {
-        case LAG_THROTTLED:
+        case LAG_QUOTA:
             snprintf(line, len, "its cgroup's quota of CPU time used up in %d %% of the periods",
                      l->throttled / 10);
             break;
-        case LAG_BOUND:
+        case LAG_SHARED_CORE:
             snprintf(line, len, "bound to the same core as rank %d", (int) l->beside);
             break;
         case LAG_PREEMPTED:
@@ -173,7 +173,7 @@ static void say_cause(const struct lag_found *f, char *line, size_t len)
             snprintf(line, len, "another virtual machine has its core for %d %% of the time",
                      l->stolen / 10);
             break;
-        case LAG_MEMORY:
+        case LAG_PAGING:
             snprintf(line, len, "%u pages a second from a disk, memory short for %d %% of the time",
                      (unsigned) l->faults, l->stall / 10);
             break;
