@@ -487,7 +487,7 @@ END_TEST
 
 /* One rank ends calls for ever.
  * rows: one hangs; it was away as long before; in a phase that is not known; another one is stopped;
- * one is blocked; one is, and may wait for another that works */
+ * one is blocked; one is, and may wait for another that works; one is in disk sleep */
 START_TEST(others_may_go_on)
 {
     struct world *w = begin(4, 6, 6);
@@ -496,7 +496,7 @@ START_TEST(others_may_go_on)
     bool two = _i == 3 || _i == 5;
 
     story.moves = true;
-    story.what = _i >= 4 ? FTREE_OUTSIDE_SLEEPS : FTREE_OUTSIDE_RUNS;
+    story.what = _i >= 6 ? FTREE_OUTSIDE_DISK : _i >= 4 ? FTREE_OUTSIDE_SLEEPS : FTREE_OUTSIDE_RUNS;
     story.longest = _i == 1 ? 10 * SECOND : SECOND;
     story.of_any = _i == 1 ? 10 * SECOND : SECOND;
     story.strange = _i == 2;
@@ -511,7 +511,7 @@ START_TEST(others_may_go_on)
         return;
     }
     ck_assert(world_run_until_reports(w, 1, 60 * SECOND));
-    ck_assert_str_eq(v->rule, "user-code-hang/others-go-on");
+    ck_assert_str_eq(v->rule, _i == 6 ? "io-hang/others-go-on" : "user-code-hang/others-go-on");
     ck_assert_int_eq(v->rank, 6);
     ck_assert_int_eq(v->component.count, 0);
     ck_assert_uint_ge(w->reported_at[0], least);
@@ -718,7 +718,7 @@ SUITE("hang_story")
     TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);
     TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 5);
-    TEST_ROWS(others_may_go_on, 6);
+    TEST_ROWS(others_may_go_on, 7);
     TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);
     TEST(one_that_was_blocked_works_again);
     TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
