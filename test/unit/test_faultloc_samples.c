@@ -192,11 +192,12 @@ END_TEST
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Of two ranks the second one is outside MPI at every fourth sample; each tenth look is late. */
+/* Of two ranks the second one is outside MPI at every fourth sample, and ends a call before every
+ * other one; each tenth look is late. */
 START_TEST(blocks_count_the_samples_that_are_known)
 {
     struct faultloc_samples *s = &nodes[0].samples;
-    uint8_t block[FTREE_BLOCKS_MAX + 4];
+    struct ftree_block block[FTREE_BLOCKS_MAX + 4];
     int over = 0, known = 0;
 
     nodes[0] = (struct node){.board = NULL};
@@ -207,17 +208,20 @@ START_TEST(blocks_count_the_samples_that_are_known)
         bool late = i % 10 == 9, stopped = i % 10 == 8;
         nodes[0].seen[0].outside = 1;
         nodes[0].seen[1].outside = known % 4 == 0 && over != 2;
+        nodes[0].seen[1].useful += known % 2 == 0;
         known += !late && !stopped;
         if (faultloc_samples_take(s, s->at + (late ? 200 : 3) * MS, stopped ? -1 : 1)) {
             ck_assert_int_eq(known % FTREE_BLOCK_SAMPLES, 0);
             over++;
             ck_assert_int_eq(faultloc_samples_blocks(s, 1, block, FTREE_BLOCKS_MAX + 4),
                              over < FTREE_BLOCKS_MAX ? over : FTREE_BLOCKS_MAX);
-            ck_assert_int_eq(block[0], over == 3 ? 0 : FTREE_BLOCK_SAMPLES / 4);
+            ck_assert_int_eq(block[0].outside, over == 3 ? 0 : FTREE_BLOCK_SAMPLES / 4);
+            ck_assert_int_eq(block[0].goes_on, FTREE_BLOCK_SAMPLES / 2);
             if (over > 1)
-                ck_assert_int_eq(block[1], over == 4 ? 0 : FTREE_BLOCK_SAMPLES / 4);
+                ck_assert_int_eq(block[1].outside, over == 4 ? 0 : FTREE_BLOCK_SAMPLES / 4);
             faultloc_samples_blocks(s, 0, block, 1);
-            ck_assert_int_eq(block[0], FTREE_BLOCK_SAMPLES);
+            ck_assert_int_eq(block[0].outside, FTREE_BLOCK_SAMPLES);
+            ck_assert_int_eq(block[0].goes_on, FTREE_BLOCK_SAMPLES);
         }
     }
 }

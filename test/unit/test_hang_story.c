@@ -399,14 +399,13 @@ START_TEST(a_file_system_that_does_not_answer_is_named_in_any_phase)
 }
 END_TEST
 
-static int32_t all_blocks(void *ctx, int32_t i, uint8_t *block, int32_t n)
+static int32_t all_blocks(void *ctx, int32_t i, struct ftree_block *block, int32_t n)
 {
     int32_t rank;
 
     world_at(ctx, i, &rank);
-    memset(block, story.out[rank % RANKS] ? FTREE_BLOCK_SAMPLES : 5, (size_t) n);
-    for (int32_t k = 3; k < n && story.returns; k += 4)
-        block[k] = FTREE_BLOCK_SAMPLES - 1;
+    for (int32_t k = 0; k < n; k++)
+        block[k].outside = !story.out[rank % RANKS] ? 5 : FTREE_BLOCK_SAMPLES - (story.returns && k % 4 == 3);
     return n;
 }
 

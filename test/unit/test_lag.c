@@ -17,7 +17,7 @@ static const struct {
     const char *what;
     struct {
         int32_t blocks, outside; /* of 32 samples, four blocks */
-    } run[4]; /* newest first */
+    } run[4]; /* newest first; and so many it goes on, where it is never outside */
     enum { NO, MAY, HAS } lost; /* MAY: by the square root of alpha */
 } histories[] = {
     {"most of it", {{2, 4}, {10, 20}}, MAY},
@@ -44,35 +44,38 @@ static const struct {
     {"never outside", {{12, 0}}, NO},
 };
 
-/* Returns how many blocks there are. */
-static int32_t history(int row, uint8_t *block)
+/* Returns how many blocks there are.  goes_on: it is what is counted, and else the rank always does. */
+static int32_t history(int row, bool goes_on, struct ftree_block *block)
 {
     int32_t n = 0;
 
     for (size_t r = 0; r < COUNT(histories[row].run); r++)
         for (int32_t k = 0; k < histories[row].run[r].blocks; k++) {
             int32_t outside = histories[row].run[r].outside;
-            block[n++] = (uint8_t) (outside * (k % 4 + 1) / 4 - outside * (k % 4) / 4);
+            uint8_t count = (uint8_t) (outside * (k % 4 + 1) / 4 - outside * (k % 4) / 4);
+            block[n++] = goes_on ? (struct ftree_block){.goes_on = count}
+                                 : (struct ftree_block){count, FTREE_BLOCK_SAMPLES};
         }
     return n;
 }
 
 START_TEST(a_rank_has_lost_what_its_own_history_cannot_explain)
 {
-    uint8_t block[FTREE_BLOCKS_MAX];
-    int32_t n = history(_i, block);
+    struct ftree_block block[FTREE_BLOCKS_MAX];
+    int row = _i % COUNT(histories);
+    int32_t n = history(row, _i != row, block);
 
-    if (ftree_lag_may_have_lost(block, n, ALPHA) != (histories[_i].lost != NO) ||
-        ftree_lag_has_lost(block, n, ALPHA) != (histories[_i].lost == HAS))
-        ck_abort_msg("%s", histories[_i].what);
+    if (ftree_lag_may_have_lost(block, n, ALPHA) != (histories[row].lost != NO) ||
+        ftree_lag_has_lost(block, n, ALPHA) != (histories[row].lost == HAS))
+        ck_abort_msg("%s", histories[row].what);
 }
 END_TEST
 
 /* With an alpha so small that nothing is that improbable nothing is lost. */
 START_TEST(alpha_decides)
 {
-    uint8_t block[FTREE_BLOCKS_MAX];
-    int32_t n = history(0, block);
+    struct ftree_block block[FTREE_BLOCKS_MAX];
+    int32_t n = history(0, false, block);
 
     ck_assert(ftree_lag_has_lost(block, n, 0.01));
     ck_assert(!ftree_lag_may_have_lost(block, n, 1e-9));
@@ -92,9 +95,12 @@ static const struct {
 
 START_TEST(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before)
 {
+    struct ftree_block block[COUNT(windows[0].block)];
     struct ftree_lag l;
 
-    ftree_lag_shares(windows[_i].block, windows[_i].n, ALPHA, &l);
+    for (int i = 0; i < COUNT(block); i++)
+        block[i] = (struct ftree_block){windows[_i].block[i], FTREE_BLOCK_SAMPLES};
+    ftree_lag_shares(block, windows[_i].n, ALPHA, &l);
     ck_assert_int_eq(l.now, windows[_i].now);
     ck_assert_int_eq(l.before, windows[_i].before);
 }
@@ -532,7 +538,7 @@ END_TEST
 
 SUITE("lag")
 {
-    TEST_ROWS(a_rank_has_lost_what_its_own_history_cannot_explain, COUNT(histories));
+    TEST_ROWS(a_rank_has_lost_what_its_own_history_cannot_explain, 2 * COUNT(histories));
     TEST(alpha_decides);
     TEST_ROWS(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before, COUNT(windows));
     TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));

@@ -615,6 +615,13 @@ struct ftree_stay {
 
 #define FTREE_BLOCK_SAMPLES 8 /* that are known */
 #define FTREE_BLOCKS_MAX 128
+
+/* At how many samples of a block a rank was outside MPI, and at how many it went on: was outside MPI,
+ * or had ended a call since the sample before. */
+struct ftree_block {
+    uint8_t outside, goes_on;
+};
+
 #define FTREE_LAG_FAULTS_MAX 1000000
 
 /* What its kernel says that hinders a rank, since it was last asked.  Shares are in 1/1000; threads
@@ -756,10 +763,10 @@ struct ftree_io {
      * is said to hang outside MPI. */
     uint64_t (*samples)(void *ctx, int32_t *out, int32_t n);
     bool (*stay)(void *ctx, int32_t i, struct ftree_stay *stay);
-    /* In how many samples of each of its last n blocks, FTREE_BLOCKS_MAX at most, the i-th local
-     * rank was outside MPI, newest first; returns how many there are.  And what slows it, but for
-     * the shares `before` and `now`.  May be NULL together: then nobody is found to be slow. */
-    int32_t (*blocks)(void *ctx, int32_t i, uint8_t *block, int32_t n);
+    /* The last n blocks of the i-th local rank, FTREE_BLOCKS_MAX at most, newest first; returns how
+     * many there are.  And what slows it, but for the shares `before` and `now`.  May be NULL
+     * together: then nobody is found to be slow. */
+    int32_t (*blocks)(void *ctx, int32_t i, struct ftree_block *block, int32_t n);
     void (*lag)(void *ctx, int32_t i, struct ftree_lag *lag);
     /* What `call` and `op` of a record are called, "MPI_Recv" and "MPI_SUM"; may be NULL. */
     const char *(*call_name)(uint32_t call);

@@ -36,55 +36,67 @@ static double chance_of(int now, int before, int n)
     return p;
 }
 
-static int sum_of(const uint8_t *block, int32_t n)
+/* Of a rank that is hardly ever outside MPI, as those that one serves, that says nothing; and one of
+ * many short steps goes on between any two samples, also if these take twice as long. */
+enum measure {
+    OUTSIDE,
+    GOES_ON,
+    MEASURES
+};
+
+static int sum_of(const struct ftree_block *block, int32_t n, enum measure m)
 {
     int sum = 0;
 
     for (int32_t i = 0; i < n; i++)
-        sum += block[i];
+        sum += m == OUTSIDE ? block[i].outside : block[i].goes_on;
     return sum;
 }
 
-static bool has_lost_in(const uint8_t *block, int32_t n, int32_t recent, double alpha)
+static bool has_lost_in(const struct ftree_block *block, int32_t n, int32_t recent, double alpha,
+                        enum measure m)
 {
-    int now, least = INT32_MAX;
+    int now, least = INT32_MAX, sum;
 
     if (n < recent * (1 + WINDOWS_MIN))
         return false;
-    now = sum_of(block, recent);
-    for (int32_t i = recent; i + recent <= n; i += recent)
-        if (sum_of(block + i, recent) < least)
-            least = sum_of(block + i, recent);
+    now = sum_of(block, recent, m);
+    for (int32_t i = recent; i + recent <= n; i += recent) {
+        sum = sum_of(block + i, recent, m);
+        least = sum < least ? sum : least;
+    }
     return 100 * now <= KEPT_PERCENT * least &&
-           recent * sum_of(block, RECENT) < RECENT * least && /* it is not over */
+           recent * sum_of(block, RECENT, m) < RECENT * least && /* it is not over */
            chance_of(now, least, recent * FTREE_BLOCK_SAMPLES) < alpha;
 }
 
 /* The shortest window in which it has lost time, in blocks; 0: there is none. */
-static int32_t window_of(const uint8_t *block, int32_t n, double alpha)
+static int32_t window_of(const struct ftree_block *block, int32_t n, double alpha)
 {
     for (int32_t recent = RECENT; recent <= RECENT_MAX; recent *= 2)
-        if (has_lost_in(block, n, recent, alpha))
-            return recent;
+        for (int m = 0; m < MEASURES; m++)
+            if (has_lost_in(block, n, recent, alpha, (enum measure) m))
+                return recent;
     return 0;
 }
 
-bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha)
+bool ftree_lag_has_lost(const struct ftree_block *block, int32_t n, double alpha)
 {
     return window_of(block, n, alpha) > 0;
 }
 
-bool ftree_lag_may_have_lost(const uint8_t *block, int32_t n, double alpha)
+bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha)
 {
     return window_of(block, n, sqrt(alpha)) > 0;
 }
 
-static uint16_t share_of(const uint8_t *block, int32_t n)
+static uint16_t share_of(const struct ftree_block *block, int32_t n)
 {
-    return (uint16_t) (1000 * sum_of(block, n) / (n * FTREE_BLOCK_SAMPLES));
+    return (uint16_t) (1000 * sum_of(block, n, OUTSIDE) / (n * FTREE_BLOCK_SAMPLES));
 }
 
-void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftree_lag *l)
+void ftree_lag_shares(const struct ftree_block *block, int32_t n, double alpha,
+                      struct ftree_lag *l)
 {
     int32_t recent = most(window_of(block, n, sqrt(alpha)), RECENT);
 

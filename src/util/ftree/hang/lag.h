@@ -23,15 +23,15 @@
 #define LAG_RANKS_MAX 256
 #define LAG_UNKNOWN UINT16_MAX /* of a share */
 
-/* Purpose: true if a rank with these blocks (struct ftree_io), newest first, is outside MPI less in
- * the last two than in any two before, or in the last 4, 8, 16 or 32 than in any so many, and the
- * last two are no better: by a tenth at least, and if that were chance it had a probability of less
- * than alpha (Fisher's exact test).  Pure. */
-bool ftree_lag_has_lost(const uint8_t *block, int32_t n, double alpha);
+/* Purpose: true if a rank with these blocks, newest first, is outside MPI less in the last two than
+ * in any two before, or in the last 4, 8, 16 or 32 than in any so many, or goes on less, and the last
+ * two are no better: by a tenth at least, and if that were chance it had a probability of less than
+ * alpha (Fisher's exact test).  Pure. */
+bool ftree_lag_has_lost(const struct ftree_block *block, int32_t n, double alpha);
 /* Purpose: the same, where it is enough to ask all nodes by: by the square root of alpha, which is
  * seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared
  * (doc/hangs.md has both measured).  Pure. */
-bool ftree_lag_may_have_lost(const uint8_t *block, int32_t n, double alpha);
+bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha);
 
 /* What nodes say.  Shares are in 1/1000. */
 struct lag_answer {
@@ -53,7 +53,8 @@ void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l);
 void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more);
 /* Purpose: sets l->before and l->now from its blocks, newest first: `now` is the window in which it
  * may have lost time, and the last two blocks where there is none. */
-void ftree_lag_shares(const uint8_t *block, int32_t n, double alpha, struct ftree_lag *l);
+void ftree_lag_shares(const struct ftree_block *block, int32_t n, double alpha,
+                      struct ftree_lag *l);
 
 /* What slows it. */
 enum lag_cause {

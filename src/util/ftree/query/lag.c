@@ -26,7 +26,7 @@ static struct lag_answer *answer_of(struct ftree *ft, struct query_answer *a)
 bool query_lags_at_node(struct ftree *ft, struct query_round *r)
 {
     struct lag_answer *a = answer_of(ft, &r->answer);
-    uint8_t block[FTREE_BLOCKS_MAX];
+    struct ftree_block block[FTREE_BLOCKS_MAX];
 
     if (!a || !ft->io->blocks || !ft->io->lag)
         return false;

@@ -50,7 +50,7 @@ static bool is_observer(const struct ftree *ft)
 static bool most_have_lost(struct ftree *ft)
 {
     int32_t n = ftree_ranks_of(ft->job, ft->self), lost = 0;
-    uint8_t block[FTREE_BLOCKS_MAX];
+    struct ftree_block block[FTREE_BLOCKS_MAX];
 
     for (int32_t i = 0; i < n; i++)
         lost += ftree_lag_may_have_lost(

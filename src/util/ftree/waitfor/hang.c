@@ -97,13 +97,13 @@ void waitfor_hang(struct ftree *ft, ftree_time now)
 
 static bool is_in_disk_sleep(const struct ftree *ft, int32_t i)
 {
-    uint8_t block[WAITFOR_OF_ALL_BLOCKS];
+    struct ftree_block block[WAITFOR_OF_ALL_BLOCKS];
     struct ftree_stay stay;
 
     if (ft->io->blocks(ft->io_ctx, i, block, WAITFOR_OF_ALL_BLOCKS) < WAITFOR_OF_ALL_BLOCKS)
         return false;
     for (int k = 0; k < WAITFOR_OF_ALL_BLOCKS; k++)
-        if (block[k] < FTREE_BLOCK_SAMPLES)
+        if (block[k].outside < FTREE_BLOCK_SAMPLES)
             return false;
     return ft->io->stay(ft->io_ctx, i, &stay) && stay.what == FTREE_OUTSIDE_DISK;
 }

@@ -128,7 +128,7 @@ static bool look_at_stay(void *ctx, int32_t i, struct ftree_stay *stay)
     return faultloc_samples_stay(&a->looks.samples, faultloc_now(), i, stay);
 }
 
-static int32_t last_blocks(void *ctx, int32_t i, uint8_t *block, int32_t n)
+static int32_t last_blocks(void *ctx, int32_t i, struct ftree_block *block, int32_t n)
 {
     struct agent *a = ctx;
 

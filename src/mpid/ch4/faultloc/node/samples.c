@@ -47,9 +47,10 @@ static void end_block(struct faultloc_samples *s)
 {
     for (int32_t i = 0; i < s->watch->board->slots; i++) {
         struct faultloc_share *share = &s->share[i];
-        memmove(share->block + 1, share->block, FTREE_BLOCKS_MAX - 1);
-        share->block[0] = share->out;
-        share->out = 0;
+        memmove(share->block + 1, share->block,
+                (FTREE_BLOCKS_MAX - 1) * sizeof(share->block[0]));
+        share->block[0] = share->present;
+        share->present = (struct ftree_block){0};
     }
     s->known = 0;
     s->blocks += s->blocks < FTREE_BLOCKS_MAX;
@@ -61,23 +62,32 @@ static bool is_in_user_code(const struct faultloc_seen *seen)
     return seen->outside && !(seen->call & FAULTLOC_CALL_MASK);
 }
 
+static void take_share(const struct faultloc_seen *seen, struct faultloc_share *share)
+{
+    bool outside = is_in_user_code(seen);
+
+    share->present.outside += outside;
+    share->present.goes_on += outside || seen->useful != share->calls;
+    share->calls = seen->useful;
+}
+
 /* True: a block is over. */
 static bool take_shares(struct faultloc_samples *s)
 {
     for (int32_t i = 0; s->share && i < s->watch->board->slots; i++)
-        s->share[i].out += is_in_user_code(&s->watch->seen[i]);
+        take_share(&s->watch->seen[i], &s->share[i]);
     if (!s->share || ++s->known < FTREE_BLOCK_SAMPLES)
         return false;
     end_block(s);
     return true;
 }
 
-int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i, uint8_t *block,
-                                int32_t n)
+int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i,
+                                struct ftree_block *block, int32_t n)
 {
     n = n < s->blocks ? n : s->blocks;
     if (n > 0)
-        memcpy(block, s->share[i].block, (size_t) n);
+        memcpy(block, s->share[i].block, (size_t) n * sizeof(*block));
     return n;
 }
 

@@ -29,10 +29,11 @@
 #define FAULTLOC_SAMPLES 2048 /* instants that are kept, 4 bytes each; the core wants no more */
 
 
-/* In how many samples of each block a rank was outside MPI. */
+/* What a rank did at the samples of each block. */
 struct faultloc_share {
-    uint8_t block[FTREE_BLOCKS_MAX]; /* newest first */
-    uint8_t out; /* of the block that is not over */
+    struct ftree_block block[FTREE_BLOCKS_MAX]; /* newest first */
+    struct ftree_block present; /* that is not over */
+    uint64_t calls; /* that it had ended at the last sample, but for those that asked in vain */
 };
 
 struct faultloc_samples {
@@ -58,8 +59,8 @@ bool faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t o
 uint64_t faultloc_samples_last(const struct faultloc_samples *s, int32_t *out, int32_t n);
 
 /* Purpose: the last n blocks of local rank i, newest first; returns how many there are. */
-int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i, uint8_t *block,
-                                int32_t n);
+int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i,
+                                struct ftree_block *block, int32_t n);
 
 /* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only
  * `rank`, `calls`, `longest` and `familiar` are set.  Reads five small files of /proc at the
