@@ -46,7 +46,8 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       first-phase: one rank computes for two minutes, the others wait in a call that
                       they were not in before
                       slow: one rank, which computes half of the time that it is outside MPI, gets
-                      --percent of a CPU, by its cgroup, until it is found
+                      --percent of the CPU time that it has used, and 1 ms a second at least, by its
+                      cgroup, until it is found
                       straggle: two ranks, which compute all of their time, share a core until they
                       are found
                       stop2, stop20, stop300: all ranks are stopped for so many seconds, and continued
@@ -63,7 +64,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       begin (60)
   --seconds S         a healthy job lasts so long (120)
   --late S            see late, served, and a checkpoint (10)
-  --percent N         see slow (2)
+  --percent N         see slow (10)
   --deadline S        how long to wait for a verdict (60), and twice that where ranks are slow
   --sample MS         MPIR_CVAR_FAULTLOC_SAMPLE_MS (400)
   --settle S          how long to watch for others after it (5)
@@ -80,7 +81,7 @@ END
 }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts=4 ppns=1 runs=1 seed=$((RANDOM % 30000))
-after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 percent=2 abort='' keep='' json=''
+after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 percent=10 abort='' keep='' json=''
 read_options '--abort:abort --kinds=kinds --programs=programs --hosts=hosts --ppn=ppns --runs=runs
     --seed=seed --after=after --seconds=lasts --late=late --deadline=deadline --settle=settle --sample=sample --percent=percent
     --mpi=FAULTLOC_MPI --keep=keep --json=json' "$@"
@@ -198,15 +199,30 @@ can_limit() {
     mkdir "$quota" 2>/dev/null && { [ -e "$quota/cpu.max" ] || [ -e "$quota/cpu.cfs_quota_us" ]; }
 }
 
+# used_us PID: CPU time of its first thread so far.
+used_us() {
+    local ns rest
+    read -r ns rest <"/proc/$1/schedstat"
+    echo $((ns / 1000))
+}
+
+# The kernel's least quota is 1 ms, and its longest period 1 s.
 limit() {
-    DID="rank $victim at $percent %" EXPECT="straggler $victim withdrawn"
+    local pid used us period=1000000
+    pid=$(pid_of "$victim")
+    used=$(used_us "$pid")
+    pause_ms 2000
+    us=$((($(used_us "$pid") - used) * percent / 200))
+    ((us >= 1000)) || us=1000
+    ((us < 10000)) || us=$((us / 10)) period=100000
+    DID="rank $victim at $us us in $((period / 1000)) ms" EXPECT="straggler $victim withdrawn"
     if [ -e "$quota/cpu.max" ]; then
-        echo "${percent}000 100000" >"$quota/cpu.max"
+        echo "$us $period" >"$quota/cpu.max"
     else
-        echo 100000 >"$quota/cpu.cfs_period_us"
-        echo "${percent}000" >"$quota/cpu.cfs_quota_us"
+        echo $period >"$quota/cpu.cfs_period_us"
+        echo $us >"$quota/cpu.cfs_quota_us"
     fi
-    pid_of "$victim" >"$quota/cgroup.procs"
+    echo "$pid" >"$quota/cgroup.procs"
 }
 
 pin() {

@@ -95,8 +95,7 @@ static uint16_t share_of(const struct ftree_block *block, int32_t n)
     return (uint16_t) (1000 * sum_of(block, n, OUTSIDE) / (n * FTREE_BLOCK_SAMPLES));
 }
 
-void ftree_lag_shares(const struct ftree_block *block, int32_t n, double alpha,
-                      struct ftree_lag *l)
+void ftree_lag_shares(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l)
 {
     int32_t recent = most(window_of(block, n, sqrt(alpha)), RECENT);
 
