@@ -64,7 +64,7 @@ program is test/mpi/outside.c; test/mpi/outside_kinds.h says what each kind does
                       begin (60)
   --seconds S         a healthy job lasts so long (120)
   --late S            see late, served, and a checkpoint (10)
-  --percent N         see slow (10)
+  --percent N         see slow (5)
   --deadline S        how long to wait for a verdict (60), and twice that where ranks are slow
   --sample MS         MPIR_CVAR_FAULTLOC_SAMPLE_MS (400)
   --settle S          how long to watch for others after it (5)
@@ -81,7 +81,7 @@ END
 }
 
 kinds=${all_kinds// /,} programs=${all_programs// /,} hosts=4 ppns=1 runs=1 seed=$((RANDOM % 30000))
-after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 percent=10 abort='' keep='' json=''
+after=60 lasts=120 late=10 deadline=60 settle=5 sample=400 percent=5 abort='' keep='' json=''
 read_options '--abort:abort --kinds=kinds --programs=programs --hosts=hosts --ppn=ppns --runs=runs
     --seed=seed --after=after --seconds=lasts --late=late --deadline=deadline --settle=settle --sample=sample --percent=percent
     --mpi=FAULTLOC_MPI --keep=keep --json=json' "$@"

@@ -18,5 +18,5 @@ trap 'rm -rf "$work"' EXIT
         >"$work/rules.json"
 "$cluster" scenario --name "t$$" --hosts 4 --faultloc --env "MPIR_CVAR_FAULTLOC_RULES=$work/rules.json" \
     --any-victims --fault "tell-slow h3" -- alltoall --seconds 3600
-"$(dirname "$cluster")/hang_campaign.sh" --kinds slow --percent 5 --programs alltoall --hosts 4 \
+"$(dirname "$cluster")/hang_campaign.sh" --kinds slow --programs alltoall --hosts 4 \
     --sample 200 --after 60 --deadline 120
