@@ -252,7 +252,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         return;
     }
     state->call = (uint32_t) (slot.call & FAULTLOC_CALL_MASK);
-    if ((with_proc || (looked && seen->held == looked)) && !seen->gone) /* is it still stopped? */
+    if ((with_proc || seen->stopped) && !seen->gone)
         look_at_proc(w, seen, &slot, state);
     if (seen->gone) {
         state->phase = FTREE_PHASE_GONE;
@@ -261,7 +261,8 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
             judge_wait(seen, &slot, now, state);
         judge_polls(seen, now, state);
     }
-    if (ftree_is_stopped(state->proc_state))
+    seen->stopped = ftree_is_stopped(state->proc_state);
+    if (seen->stopped)
         seen->held = now;
     gap = seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample ? now - looked
                                                                                       : 0;
