@@ -410,7 +410,6 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
     struct lag_finding found;
 
     judge(ft, a, &found);
-    found.is_sure = found.is_sure || w->found.is_sure; /* once in the episode is enough */
     ftree_lag_judge(a, true, &w->last);
     if (ft->straggle->answers == ANSWERS_MIN && w->all_answer && a->all_answer)
         withdraw(ft, w);
