@@ -115,6 +115,14 @@ static void run_periods(int n)
     }
 }
 
+/* As if all blocks had been like the present one. */
+static void fill_blocks(void)
+{
+    for (int32_t i = 0; i < story.ranks; i++)
+        for (int32_t k = 0; k < FTREE_BLOCKS_MAX; k++)
+            story.block[i][k] = block_of(i);
+}
+
 static struct world *begin_of(int32_t nodes, int32_t ranks)
 {
     struct world *w = world_new(nodes, ranks / nodes, 2);
@@ -125,9 +133,7 @@ static struct world *begin_of(int32_t nodes, int32_t ranks)
         .w = w,
         .ranks = ranks,
         .by = {.gets = 40, .throttled = 950, .clock = 1000, .beside = FTREE_NONE}};
-    for (int32_t i = 0; i < ranks; i++)
-        for (int32_t k = 0; k < FTREE_BLOCKS_MAX; k++)
-            story.block[i][k] = block_of(i);
+    fill_blocks();
     return w;
 }
 
@@ -219,8 +225,8 @@ START_TEST(one_that_serves_all_others_is_named)
     struct world *w = begin(4);
 
     story.is_served = true;
-    for (int i = 0; i < FTREE_BLOCKS_MAX; i++)
-        end_block();
+    fill_blocks();
+    run_periods(2);
     ck_assert_int_eq(story.looked, 0);
     story.slow[6] = true;
     run_periods(3);
@@ -307,6 +313,23 @@ START_TEST(it_stands_while_its_node_does_not_answer)
     run_periods(40);
     ck_assert_int_eq(w->withdrawals, 0);
     w->node[w->rank_node[6]].mute = false;
+    story.slow[6] = false;
+    run_periods(20);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
+/* Another one, which is lost, is not waited for. */
+START_TEST(it_is_withdrawn_where_a_node_is_lost)
+{
+    struct world *w = begin(4);
+
+    story.slow[6] = true;
+    run_periods(3);
+    ck_assert_int_eq(w->reports, 1);
+    world_crash(w, 3);
+    run_periods(3);
+    ck_assert_int_gt(w->reports, 1);
     story.slow[6] = false;
     run_periods(20);
     ck_assert_int_eq(w->withdrawals, 1);
@@ -459,9 +482,7 @@ START_TEST(nobody_is_named_who_always_was_slow)
     struct world *w = begin(4);
 
     story.slow[6] = true;
-    for (int32_t i = 0; i < story.ranks; i++)
-        for (int32_t k = 0; k < FTREE_BLOCKS_MAX; k++)
-            story.block[i][k] = block_of(i);
+    fill_blocks();
     run_periods(20);
     ck_assert_int_eq(w->reports, 0);
     ck_assert_int_eq(story.looked, 0);
@@ -478,6 +499,7 @@ SUITE("straggle_story")
     TEST(another_reason_is_told);
     TEST(it_is_withdrawn_when_it_is_over);
     TEST(it_stands_while_its_node_does_not_answer);
+    TEST(it_is_withdrawn_where_a_node_is_lost);
     TEST(ranks_of_a_node_are_one_verdict);
     TEST(a_change_is_told);
     TEST(another_root_looks_at_it);

@@ -42,7 +42,7 @@ struct lag_answer {
     int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
     int32_t clocks; /* ranks on a busy core of which the clock is known: */
     int64_t clock; /* sum */
-    bool all_answer; /* no node is missing: of the one that asked */
+    bool all_answer; /* no node is missing that is not lost: of the one that asked */
     int32_t n;
     struct ftree_lag lag[LAG_RANKS_MAX]; /* those hindered most, most first */
 };

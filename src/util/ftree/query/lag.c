@@ -42,7 +42,7 @@ bool query_lags_at_node(struct ftree *ft, struct query_round *r)
     return false;
 }
 
-void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a)
+void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole)
 {
     struct lag_answer *said = a->lags ? ftree_alloc(ft, NULL, sizeof(*said)) : NULL;
 
@@ -50,7 +50,7 @@ void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answ
     if (!said)
         return;
     memcpy(said, a->lags, sizeof(*said));
-    said->all_answer = a->answered.count + a->left.count == ft->job->nodes;
+    said->all_answer = whole;
     if (!FTREE_EMIT(ft, LAGS_SAID, .u.lags = said))
         ftree_alloc(ft, said, 0);
 }

@@ -30,7 +30,7 @@ static const struct {
     /* On every node.  True: the own answer takes time, and ftree_query_said() will say so. */
     bool (*at_node)(struct ftree *ft, struct query_round *r);
     /* On the acting root, of a round that is over. */
-    void (*at_end)(struct ftree *ft, ftree_time now, const struct query_answer *a);
+    void (*at_end)(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole);
     bool is_shared; /* who asks the same meanwhile gets the same answer */
     ftree_time longer; /* that an own answer may take */
 } kinds[FTREE_QUERY_COUNT] = {
@@ -235,7 +235,7 @@ static void finish(struct ftree *ft, ftree_time now, struct query_round *r)
         ftree_parcel_send(ft, now, r->asker, WIRE_QUERY_ANSWER, r->number, bytes.items,
                           (size_t) bytes.n);
     if (at_root && kinds[r->kind].at_end)
-        kinds[r->kind].at_end(ft, now, &r->answer);
+        kinds[r->kind].at_end(ft, now, &r->answer, query_answer_is_whole(ft, &r->answer));
     forget_round(ft, r);
     if (whole && at_root)
         reply_all(ft, now, &bytes);

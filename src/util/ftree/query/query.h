@@ -143,7 +143,7 @@ void query_answer_clear(struct ftree *ft, struct query_answer *a);
 /* set.c */
 const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY]);
 bool query_set_at_node(struct ftree *ft, struct query_round *r);
-void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a);
+void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole);
 void query_set_learned(struct ftree *ft, ftree_time now);
 /* True: some nodes may be told again now, those that miss it. */
 bool query_set_is_due(struct ftree *ft, ftree_time now);
@@ -160,7 +160,7 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
 void query_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
 /* lag.c */
 bool query_lags_at_node(struct ftree *ft, struct query_round *r);
-void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a);
+void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole);
 bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag_answer *more);
 bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_bytes *out);
 /* False: out of memory. */
@@ -171,6 +171,8 @@ bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, boo
 bool query_stacks_at_node(struct ftree *ft, struct query_round *r);
 
 /* result.c */
+/* No node is missing in it, but for those that are lost, as a verdict says. */
+bool query_answer_is_whole(struct ftree *ft, const struct query_answer *a);
 /* Of a result the first byte. */
 enum query_outcome {
     QUERY_DONE, /* the answer of all nodes follows */

@@ -54,6 +54,16 @@ static bool sort_out(struct ftree *ft, const struct query_answer *a, struct ftre
     return true;
 }
 
+bool query_answer_is_whole(struct ftree *ft, const struct query_answer *a)
+{
+    struct ftree_spans failed = {0}, silent = {0};
+    bool whole = sort_out(ft, a, &failed, &silent) && silent.count == 0;
+
+    ftree_spans_clear(ft, &failed);
+    ftree_spans_clear(ft, &silent);
+    return whole;
+}
+
 static bool tell(struct ftree *ft, int32_t root, struct query_own *own, struct query_answer *a)
 {
     struct ftree_query_result r = {.root = root,

@@ -92,10 +92,11 @@ bool query_set_at_node(struct ftree *ft, struct query_round *r)
     return false;
 }
 
-void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a)
+void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole)
 {
     struct query_set *set = &ft->queries->set;
 
+    (void) whole;
     ftree_spans_merge(ft, &set->have, &a->answered);
     set->again = set->have.count < ft->job->nodes ? now + set->pause : FTREE_NEVER;
     set->pause = ftree_min(2 * set->pause, AGAIN_MAX);
