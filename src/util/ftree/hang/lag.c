@@ -80,11 +80,6 @@ static int32_t window_of(const struct ftree_block *block, int32_t n, double alph
     return 0;
 }
 
-bool ftree_lag_has_lost(const struct ftree_block *block, int32_t n, double alpha)
-{
-    return window_of(block, n, alpha) > 0;
-}
-
 bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha)
 {
     return window_of(block, n, sqrt(alpha)) > 0;
@@ -95,10 +90,12 @@ static uint16_t share_of(const struct ftree_block *block, int32_t n)
     return (uint16_t) (1000 * sum_of(block, n, OUTSIDE) / (n * FTREE_BLOCK_SAMPLES));
 }
 
-void ftree_lag_shares(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l)
+void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l)
 {
-    int32_t recent = most(window_of(block, n, sqrt(alpha)), RECENT);
+    int32_t lost_in = window_of(block, n, sqrt(alpha)), recent = most(lost_in, RECENT);
 
+    l->may_have_lost = lost_in > 0;
+    l->has_lost = l->may_have_lost && window_of(block, n, alpha) > 0;
     l->before = l->now = LAG_UNKNOWN;
     if (n < RECENT * (1 + WINDOWS_MIN))
         return;
@@ -162,6 +159,8 @@ static void count(struct lag_answer *a, const struct ftree_lag *l, int32_t sign)
 {
     if (l->before != LAG_UNKNOWN) {
         a->ranks += sign;
+        a->lost += sign * l->has_lost;
+        a->may_have_lost += sign * l->may_have_lost;
         a->before += sign * l->before;
         a->now += sign * l->now;
     }
@@ -189,6 +188,7 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 {
     a->ranks += more->ranks;
     a->lost += more->lost;
+    a->may_have_lost += more->may_have_lost;
     a->before += more->before;
     a->now += more->now;
     a->measured += more->measured;
@@ -205,10 +205,11 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 
 /* ---- who is it, and why ---------------------------------------------------------------------- */
 
-#define SURE_PARTS 4
+#define LOST_PARTS 4
 #define THROTTLED_MIN 100 /* 1/1000 of the periods */
 /* How much slower it must be, percent; half of that where something has been found before, so that
- * what is near the bound is not told and withdrawn again and again. */
+ * what is near the bound is not told and withdrawn again and again.  Three quarters where the cause is
+ * known, which is no chance: two that share a core lose half, and less where others have to wait, too. */
 #define LEAST 40
 #define TAKEN_OUT 200 /* 1/1000: see take_out() */
 
@@ -255,6 +256,11 @@ static int32_t less_than(int32_t own, int32_t others)
     return others > 0 && own < others ? 100 - 100 * own / others : 0;
 }
 
+static bool is_known(enum lag_cause c)
+{
+    return c == LAG_QUOTA || c == LAG_SHARED_CORE;
+}
+
 static enum lag_cause cause_of_cpu(const struct ftree_lag *l)
 {
     if (l->throttled >= THROTTLED_MIN)
@@ -271,7 +277,7 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
     f->lag = *l;
     f->cause = LAG_NOTHING;
     f->slowed = wants_cpu(l) ? less_than(l->gets, gets_of(rest)) : 0;
-    if (f->slowed >= least &&
+    if (f->slowed >= (is_known(of_cpu) ? 3 * least / 4 : least) &&
         (of_cpu != LAG_PREEMPTED || (rest->wants > 0 && gets_of(rest) >= STARVED))) {
         f->cause = (uint8_t) of_cpu;
         return;
@@ -308,6 +314,12 @@ static int32_t take_out(const struct lag_answer *a, struct lag_answer *rest)
     return n;
 }
 
+/* A quarter of all ranks, and more of it than chance can be, unless the cause alone tells. */
+static bool have_lost(const struct lag_answer *a, enum lag_cause c)
+{
+    return LOST_PARTS * (int64_t) (is_known(c) ? a->may_have_lost : a->lost) >= a->ranks;
+}
+
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out)
 {
     int32_t least = again ? LEAST / 2 : LEAST, taken;
@@ -331,5 +343,6 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
     out->now = mean_share(rest.now, rest.ranks);
     out->lost = less_than(out->now, out->before);
     out->gets = gets_of(&rest);
-    out->is_sure = SURE_PARTS * (int64_t) a->lost >= a->ranks;
+    for (int32_t i = 0; i < out->n; i++)
+        out->found[i].is_sure = have_lost(a, (enum lag_cause) out->found[i].cause);
 }

@@ -23,21 +23,22 @@
 #define LAG_RANKS_MAX 256
 #define LAG_UNKNOWN UINT16_MAX /* of a share */
 
-/* Purpose: true if a rank with these blocks, newest first, is outside MPI less in the last two than
- * in any two before, or in the last 4, 8, 16 or 32 than in any so many, or goes on less, and the last
- * two are no better: by a tenth at least, and if that were chance it had a probability of less than
- * alpha (Fisher's exact test).  Pure. */
-bool ftree_lag_has_lost(const struct ftree_block *block, int32_t n, double alpha);
-/* Purpose: the same, where it is enough to ask all nodes by: by the square root of alpha, which is
- * seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared
- * (doc/hangs.md has both measured).  Pure. */
+/* Purpose: sets what its blocks, newest first, say of a rank.  It has lost time if it is outside MPI
+ * less in the last two than in any two before, or in the last 4, 8, 16 or 32 than in any so many, or
+ * goes on less, and the last two are no better: by a tenth at least, and if that were chance it had a
+ * probability of less than alpha (Fisher's exact test).  It may have, by the square root of alpha: that
+ * is seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared
+ * (doc/hangs.md has both measured).  `now` is its share in the window in which it may have lost time, and
+ * in the last two blocks where there is none; `before` that of all blocks before.  Pure. */
+void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l);
+/* Purpose: l->may_have_lost alone, which is all that a node needs to ask the others.  Pure. */
 bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha);
 
 /* What nodes say.  Shares are in 1/1000. */
 struct lag_answer {
     int32_t ranks; /* with a history: */
-    int32_t lost; /* ranks that have lost time: ftree_lag_has_lost() */
-    int64_t before, now; /* sums of their shares of time outside MPI: ftree_lag_shares() */
+    int32_t may_have_lost, lost; /* so many of these: ftree_lag_read() */
+    int64_t before, now; /* sums of their shares of time outside MPI */
     int32_t measured; /* ranks of which the kernel was asked twice: */
     int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
     int32_t clocks; /* ranks on a busy core of which the clock is known: */
@@ -51,10 +52,6 @@ struct lag_answer {
 void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l);
 /* Purpose: adds what other nodes say. */
 void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more);
-/* Purpose: sets l->before and l->now from its blocks, newest first: `now` is the window in which it
- * may have lost time, and the last two blocks where there is none. */
-void ftree_lag_shares(const struct ftree_block *block, int32_t n, double alpha,
-                      struct ftree_lag *l);
 
 /* What slows it. */
 enum lag_cause {
@@ -71,13 +68,15 @@ struct lag_found {
     struct ftree_lag lag;
     uint8_t cause; /* enum lag_cause */
     int32_t slowed; /* percent: how much slower than the others it therefore is */
+    bool
+        is_sure; /* a quarter of all ranks have lost time, or may have where the cause is one that is no
+                   * chance, a quota or a shared core: what a new verdict needs */
 };
 
 struct lag_finding {
     int32_t before, now, lost; /* of the ranks that are not found: mean shares, 1/1000; percent of
                                 * the time outside MPI that they have lost */
     int32_t gets; /* 1/1000 of the CPU time that they want */
-    bool is_sure; /* a quarter of all ranks have lost time: what a new verdict needs */
     int32_t n;
     struct lag_found found[LAG_RANKS_MAX];
 };

@@ -35,9 +35,8 @@ bool query_lags_at_node(struct ftree *ft, struct query_round *r)
         struct ftree_lag l = {.rank = ftree_rank_at(ft->job, ft->self, i), .beside = FTREE_NONE};
         int32_t n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
         ft->io->lag(ft->io_ctx, i, &l);
-        ftree_lag_shares(block, n, ft->cfg.alpha, &l);
+        ftree_lag_read(block, n, ft->cfg.alpha, &l);
         ftree_lag_add(a, &l);
-        a->lost += ftree_lag_has_lost(block, n, ft->cfg.alpha);
     }
     return false;
 }
@@ -67,7 +66,7 @@ bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define SHARE_MAX 1000
-#define LAG_BYTES (12 * 10)
+#define LAG_BYTES (13 * 10)
 
 static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_bytes *out)
 {
@@ -97,6 +96,7 @@ bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_b
 
     a = a ? a : &none;
     ftree_put_signed(&w, a->ranks);
+    ftree_put_signed(&w, a->may_have_lost);
     ftree_put_signed(&w, a->lost);
     ftree_put_signed(&w, a->before);
     ftree_put_signed(&w, a->now);
@@ -145,7 +145,8 @@ bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer 
     if (!a)
         return false;
     a->ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->lost = (int32_t) ftree_get_within(c, 0, a->ranks);
+    a->may_have_lost = (int32_t) ftree_get_within(c, 0, a->ranks);
+    a->lost = (int32_t) ftree_get_within(c, 0, a->may_have_lost);
     a->before = get_sum(c, a->ranks, SHARE_MAX);
     a->now = get_sum(c, a->ranks, SHARE_MAX);
     a->measured = (int32_t) ftree_get_within(c, 0, c->job->size);

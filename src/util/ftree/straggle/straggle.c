@@ -292,7 +292,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
         if (was_said(ft, w) || !make(ft, now, &w->found, &v))
             continue;
         k = before(ft, v.node);
-        if (k ? is_known(ft, k, &v) : !w->replaces && !w->found.is_sure)
+        if (k ? is_known(ft, k, &v) : !w->replaces && !w->found.found[w->at].is_sure)
             continue;
         if (v.component.count == 1)
             v.component = (struct ftree_ranks){0};
@@ -404,6 +404,14 @@ static void add_others(const struct ftree *ft, const struct straggle_work *w,
             found->found[found->n++] = others.found[i];
 }
 
+static bool is_sure(const struct lag_finding *f)
+{
+    for (int32_t i = 0; i < f->n; i++)
+        if (f->found[i].is_sure)
+            return true;
+    return false;
+}
+
 static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer *a)
 {
     struct straggle_work *w = ft->straggle->work;
@@ -417,7 +425,7 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
     add_others(ft, w, &found);
     w->found = found;
     w->is_done =
-        found.n == 0 || found.is_sure || any_standing(ft) || ft->straggle->answers == ANSWERS_MAX;
+        found.n == 0 || is_sure(&found) || any_standing(ft) || ft->straggle->answers == ANSWERS_MAX;
     if (w->is_done)
         ft->straggle->next = now;
     else
