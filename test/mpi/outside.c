@@ -71,7 +71,7 @@ static void stay_outside(void)
 static void pattern_turn(void)
 {
     outside.turns++;
-    work(2 * outside.work_ms * any());
+    (outside.kind->work ? outside.kind->work : work)(2 * outside.work_ms * any());
     if (outside.kind->turn)
         outside.kind->turn();
     else if (outside.kind->hangs == IN_PATTERN && me.rank == outside.victim &&
@@ -137,10 +137,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "outside: there is no such --kind; see --list\n");
         return 2;
     }
-    MPI_Init_thread(
-        &argc, &argv,
-        tu_number(argc, argv, "--multiple", 0) > 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
-        &level);
+    MPI_Init_thread(&argc, &argv,
+                    tu_number(argc, argv, "--multiple", 0) > 0 ? MPI_THREAD_MULTIPLE
+                                                               : MPI_THREAD_SINGLE,
+                    &level);
     alarm((unsigned) tu_number(argc, argv, "--limit", 3600));
     pattern_begin("outside");
     me.until = tu_string(argc, argv, "--until", "");
@@ -155,6 +155,7 @@ int main(int argc, char **argv)
     outside.work_ms = tu_number(argc, argv, "--work-ms", 20);
     outside.computes = tu_number(argc, argv, "--computes", 10) / 100;
     outside.late = tu_number(argc, argv, "--late", 10);
+    outside.serves = me.rank == 0 && me.size > 1 && !strcmp(pattern, "master") ? me.size - 1 : 1;
     outside.file = tu_string(argc, argv, "--file", "");
     if (me.rank == 0)
         expect();

@@ -24,7 +24,12 @@ struct kind {
     void (*stay)(void); /* of one that hangs; its name is in the stack */
     void (*turn)(void); /* of one that does not: after each round, in all ranks */
     double between; /* seconds for which one rank works and the others wait, between two parts */
-    enum { IN_PATTERN, ONE_AFTER, ALL_AFTER } hangs; /* when a rank hangs, or all do: in a pattern, or after it */
+    enum {
+        IN_PATTERN,
+        ONE_AFTER,
+        ALL_AFTER
+    } hangs; /* when a rank hangs, or all do: in a pattern, or after it */
+    void (*work)(double ms); /* NULL: work() */
 };
 
 static struct {
@@ -33,6 +38,7 @@ static struct {
     unsigned draws;
     double began, after, seconds, work_ms, late, computes;
     const char *file;
+    int serves; /* so many ranks, each of which has as much work as all of its turns; 1: none */
     long turns;
     double next; /* when this rank does again what its kind does */
 } outside;
@@ -229,13 +235,14 @@ static double cpu_now(void)
     return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 
-/* All ranks have the same work for most of their time, each on a core of its own: of two ranks it is
- * computed, and takes longer where they have one core.  For the others time goes by: there are not
- * that many cores. */
-static void turn_hungry(void)
+/* All ranks have the same work for most of their time, each on a core of its own, but for one that
+ * serves all others, which keeps none of them waiting: of two ranks it is computed, and takes longer
+ * where they have one core.  For the others time goes by: there are not that many cores. */
+static void work_hungry(double ms)
 {
     int computes = me.rank == outside.victim || me.rank == outside.victim + 1;
-    double end = (computes ? cpu_now() : tu_now()) + 20 * outside.work_ms * 1e-3;
+    double end =
+        (computes ? cpu_now() : tu_now()) + (20 * outside.work_ms + ms) / 1e3 / outside.serves;
 
     while (computes && cpu_now() < end)
         tu_compute(1e-3);
@@ -259,7 +266,7 @@ static const struct kind kinds[] = {
     {"late", NULL, NULL, turn_late, 0, IN_PATTERN},
     {"served", NULL, NULL, turn_served, 0, IN_PATTERN},
     {"first-phase", NULL, NULL, turn_none, 120, IN_PATTERN},
-    {"hungry", NULL, NULL, turn_hungry, 0, IN_PATTERN},
+    {"hungry", NULL, NULL, turn_none, 0, IN_PATTERN, work_hungry},
 };
 
 #endif /* OUTSIDE_KINDS_H_INCLUDED */
