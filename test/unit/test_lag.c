@@ -286,6 +286,30 @@ START_TEST(nobody_is_found)
 }
 END_TEST
 
+/* Where steps are long the others are outside MPI for most of the time, also if it takes longer. */
+START_TEST(who_waits_half_as_much_as_the_others_is_waited_for)
+{
+    static const struct {
+        uint16_t own, others;
+        int32_t found;
+    } rows[] = {{1000, 700, 1}, {960, 800, 1}, {900, 830, 0}, {600, 300, 1}, {600, 500, 0}};
+    struct ftree_lag l = slow(5);
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    bound(&l);
+    l.before = l.now = rows[_i].own;
+    for (int32_t i = 0; i < 12; i++) {
+        struct ftree_lag other = waiting(i);
+        other.before = 970;
+        other.now = rows[_i].others;
+        ftree_lag_add(&a, i == 5 ? &l : &other);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, rows[_i].found);
+}
+END_TEST
+
 /* The others sleep, so what they would get of a CPU is not known: all nodes may be as busy as this one.
  * rows: others run on its core; its quota explains it */
 START_TEST(who_alone_computes_is_not_compared)
@@ -563,6 +587,7 @@ SUITE("lag")
     TEST_ROWS(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before, COUNT(windows));
     TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
     TEST_ROWS(nobody_is_found, COUNT(harmless));
+    TEST_ROWS(who_waits_half_as_much_as_the_others_is_waited_for, 5);
     TEST_ROWS(who_alone_computes_is_not_compared, 2);
     TEST(what_hinders_all_hinders_nobody);
     TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);

@@ -297,10 +297,14 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
     }
 }
 
-/* It is outside MPI as much as before, and the others less than it. */
+/* It is outside MPI as much as before, and the others less than it, or in MPI more: where steps are
+ * long all are outside most of the time. */
 static bool is_waited_for(const struct ftree_lag *l, const struct lag_answer *rest)
 {
-    return 4 * l->now >= 3 * l->before && 2 * l->now >= 3 * mean(rest->now, rest->ranks);
+    int32_t others = mean_share(rest->now, rest->ranks);
+
+    return 4 * l->now >= 3 * l->before &&
+           (2 * l->now >= 3 * others || 1000 - others >= 2 * (1000 - l->now));
 }
 
 /* Those that may be hindered are compared with the others, and not with each other: two that share a
