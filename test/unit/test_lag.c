@@ -310,6 +310,30 @@ START_TEST(who_waits_half_as_much_as_the_others_is_waited_for)
 }
 END_TEST
 
+/* Others that sleep for most of the time do not get at once what they want when they wake up, as on a
+ * machine with more ranks than cores.  rows: of 4 ranks, of 16 */
+START_TEST(two_that_share_a_core_lose_more_time_than_those_that_wake_up_now_and_then)
+{
+    struct lag_answer a = {0};
+    struct lag_finding f;
+
+    for (int32_t i = 0; i < (_i ? 16 : 4); i++) {
+        struct ftree_lag l = i < 2 ? slow(i) : waiting(i);
+        l.wants = i < 2 ? 1000 : 60;
+        l.gets = i < 2 ? 500 : 130;
+        l.beside = i < 2 ? 1 - i : FTREE_NONE;
+        ftree_lag_add(&a, &l);
+    }
+    ftree_lag_judge(&a, false, &f);
+    ck_assert_int_eq(f.n, 2);
+    for (int32_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(f.found[i].lag.rank, i);
+        ck_assert_int_eq(f.found[i].cause, LAG_SHARED_CORE);
+        ck_assert_int_eq(f.found[i].slowed, 44);
+    }
+}
+END_TEST
+
 /* The others sleep, so what they would get of a CPU is not known: all nodes may be as busy as this one.
  * rows: others run on its core; its quota explains it */
 START_TEST(who_alone_computes_is_not_compared)
@@ -435,6 +459,7 @@ START_TEST(the_most_hindered_have_the_places)
     for (int32_t i = 0; i < 2 * LAG_RANKS_MAX; i++) {
         int32_t rank = i % 2 ? i / 2 : 2 * LAG_RANKS_MAX - 1 - i / 2;
         struct ftree_lag l = slow(rank);
+        l.wants = 1000;
         l.gets = (uint16_t) (800 - rank);
         ftree_lag_add(&a, &l);
     }
@@ -558,6 +583,7 @@ START_TEST(answers_of_nodes_add_up)
 
     for (int32_t i = 0; i < 998; i++) {
         struct ftree_lag l = waiting(i);
+        l.wants = 1000;
         l.gets = (uint16_t) (i * 37 % 998);
         l.may_have_lost = i % 4 > 0;
         l.has_lost = i % 2;
@@ -587,6 +613,7 @@ SUITE("lag")
     TEST_ROWS(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before, COUNT(windows));
     TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
     TEST_ROWS(nobody_is_found, COUNT(harmless));
+    TEST_ROWS(two_that_share_a_core_lose_more_time_than_those_that_wake_up_now_and_then, 2);
     TEST_ROWS(who_waits_half_as_much_as_the_others_is_waited_for, 5);
     TEST_ROWS(who_alone_computes_is_not_compared, 2);
     TEST(what_hinders_all_hinders_nobody);

@@ -121,10 +121,17 @@ static bool wants_cpu(const struct ftree_lag *l)
     return l->wants >= WANTS_MIN;
 }
 
-/* How much it lacks by what its own kernel says, 1/1000. */
+/* Of all time, 1/1000: it wants a CPU, and has none. */
+static int32_t waits_for_cpu(const struct ftree_lag *l)
+{
+    return wants_cpu(l) ? l->wants - l->wants * l->gets / 1000 : 0;
+}
+
+/* How much of all time it lacks by what its own kernel says, 1/1000.  One that only wakes up now and then
+ * may not get most of the little that it wants. */
 static int32_t hindrance(const struct ftree_lag *l)
 {
-    int32_t h = wants_cpu(l) ? 1000 - l->gets : 0;
+    int32_t h = waits_for_cpu(l);
 
     if (!l->measured)
         return 0;
@@ -268,6 +275,17 @@ static enum lag_cause cause_of_cpu(const struct ftree_lag *l)
     return l->beside != FTREE_NONE ? LAG_SHARED_CORE : LAG_PREEMPTED;
 }
 
+/* How much slower it is for want of a CPU than all others, percent.  Where the cause is known the time that
+ * it waits for one is compared, too: others may only wake up now and then, and get less of what they want. */
+static int32_t slowed_by_cpu(const struct ftree_lag *l, enum lag_cause c,
+                             const struct lag_answer *rest)
+{
+    int32_t relative = wants_cpu(l) ? less_than(l->gets, gets_of(rest)) : 0;
+    int32_t longer = waits_for_cpu(l) - mean_share(rest->wants - rest->runs, rest->measured);
+
+    return is_known(c) ? most(relative, longer / 10) : relative;
+}
+
 /* Compared with `rest`, which is all others. */
 static void explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
                     struct lag_found *f)
@@ -276,7 +294,7 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
 
     f->lag = *l;
     f->cause = LAG_NOTHING;
-    f->slowed = wants_cpu(l) ? less_than(l->gets, gets_of(rest)) : 0;
+    f->slowed = slowed_by_cpu(l, of_cpu, rest);
     if (f->slowed >= (is_known(of_cpu) ? 3 * least / 4 : least) &&
         (of_cpu != LAG_PREEMPTED || (rest->wants > 0 && gets_of(rest) >= STARVED))) {
         f->cause = (uint8_t) of_cpu;
