@@ -68,9 +68,8 @@ struct lag_found {
     struct ftree_lag lag;
     uint8_t cause; /* enum lag_cause */
     int32_t slowed; /* percent: how much slower than the others it therefore is */
-    bool
-        is_sure; /* a quarter of all ranks have lost time, or may have where the cause is one that is no
-                   * chance, a quota or a shared core: what a new verdict needs */
+    bool is_sure; /* what a new verdict needs: a quarter of all ranks have lost time, or may have
+                   * where it is a quota or a shared core, which is no chance */
 };
 
 struct lag_finding {
