@@ -24,7 +24,7 @@ struct kind {
     void (*stay)(void); /* of one that hangs; its name is in the stack */
     void (*turn)(void); /* of one that does not: after each round, in all ranks */
     double between; /* seconds for which one rank works and the others wait, between two parts */
-    enum { IN_PATTERN, ONE_AFTER, ALL_AFTER } hangs; /* when; a pattern has ended, or has not */
+    enum { IN_PATTERN, ONE_AFTER, ALL_AFTER } hangs; /* a rank in a pattern, one after it, or all */
     void (*work)(double ms); /* NULL: work() */
 };
 
