@@ -18,11 +18,7 @@ static const struct {
     struct {
         int32_t blocks, outside; /* of 32 samples, four blocks */
     } run[4]; /* newest first; and so many it goes on, where it is never outside */
-    enum {
-        NO,
-        MAY,
-        HAS
-    } lost; /* MAY: by the square root of alpha */
+    enum { NO, MAY, HAS } lost; /* MAY: by the square root of alpha */
 } histories[] = {
     {"most of it", {{2, 4}, {10, 20}}, MAY},
     {"all of it", {{2, 0}, {4, 16}}, MAY},
