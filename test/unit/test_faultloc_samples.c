@@ -227,6 +227,46 @@ START_TEST(blocks_count_the_samples_that_are_known)
 }
 END_TEST
 
+static void write_waited(int ms)
+{
+    char line[80];
+
+    snprintf(line, sizeof(line), "900 %d000000 7\n", ms);
+    write_file("40/schedstat", line);
+}
+
+/* rows: by how much more from one block to the next; a count that begins anew; no such file */
+START_TEST(blocks_have_how_long_a_rank_waited_for_a_cpu)
+{
+    static const struct {
+        int before, after;
+        uint8_t least, most; /* a block lasts 1.6 to 4.8 s */
+    } rows[] = {{100, 100, 0, 0}, {100, 1060, 20, 60}, {100, 100000, 100, 100},
+                {500, 100, 0, 0}, {0, 900, 0, 0},      {500, -1, 0, 0}};
+    struct faultloc_samples *s = &nodes[0].samples;
+    struct ftree_block block;
+
+    nodes[0] = (struct node){.board = NULL};
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    make_proc('R', "0");
+    nodes[0].watch.proc_root = root;
+    s->share = nodes[0].share;
+    write_waited(rows[_i].before);
+    while (!faultloc_samples_take(s, s->at, 1))
+        ;
+    if (rows[_i].after < 0)
+        write_file("40/schedstat", "");
+    else
+        write_waited(rows[_i].after);
+    while (!faultloc_samples_take(s, s->at, 1))
+        ;
+    ck_assert_int_eq(faultloc_samples_blocks(s, 0, &block, 1), 1);
+    ck_assert_int_ge(block.waits, rows[_i].least);
+    ck_assert_int_le(block.waits, rows[_i].most);
+    end_proc();
+}
+END_TEST
+
 /* ---- stays ----------------------------------------------------------------------------------- */
 
 /* A node with one rank, of which the kernel says that. */
@@ -481,6 +521,7 @@ SUITE("faultloc_samples")
     TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample);
     TEST(old_samples_are_forgotten);
     TEST(blocks_count_the_samples_that_are_known);
+    TEST_ROWS(blocks_have_how_long_a_rank_waited_for_a_cpu, 6);
     TEST(a_stay_lasts_while_no_call_ends);
     TEST(a_call_without_progress_is_a_stay);
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));

@@ -25,6 +25,7 @@ static struct story {
     bool is_served; /* all but rank 6, for which they wait, are hardly ever outside MPI */
     bool slow[RANKS_MAX];
     bool varies; /* how much it slows them, by rank and from question to question */
+    bool waits; /* they wait for a CPU, and the others are nearly as often outside MPI as before */
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
     bool apart; /* the blocks of nodes end at different times */
     bool always; /* they were slow from the begin on, and all others are as they were, */
@@ -77,6 +78,8 @@ static bool any_slow(void)
 
 static uint8_t outside_of(int32_t rank)
 {
+    if (story.waits && any_slow())
+        return story.slow[rank] ? 7 : 4;
     if (story.always)
         return story.slow[rank] ? 7 : story.dip > 0 ? 1 : 5;
     return !any_slow() ? 5 : story.slow[rank] ? 7 : 1;
@@ -85,9 +88,9 @@ static uint8_t outside_of(int32_t rank)
 static struct ftree_block block_of(int32_t rank)
 {
     if (story.is_served && rank != 6)
-        return (struct ftree_block){!any_slow(), any_slow() ? 1 : 7};
+        return (struct ftree_block){!any_slow(), any_slow() ? 1 : 7, 0};
     return (struct ftree_block){story.is_served ? FTREE_BLOCK_SAMPLES : outside_of(rank),
-                                FTREE_BLOCK_SAMPLES};
+                                FTREE_BLOCK_SAMPLES, story.waits && story.slow[rank] ? 90 : 0};
 }
 
 static void end_block(void)
@@ -163,10 +166,10 @@ START_TEST(the_rank_that_others_wait_for_is_named)
     ck_assert_int_eq(v->evidences, 3);
     ck_assert_int_eq(v->evidence[0].source, FTREE_EVIDENCE_SAMPLE);
     ck_assert_str_eq(v->evidence[0].detail,
-                     "the others outside MPI 62 % of the time before, 25 % now: 60 % lost");
-    ck_assert_int_eq(v->statistics.lost.percent, 60);
+                     "the others outside MPI 62 % of the time before, 12 % now: 80 % lost");
+    ck_assert_int_eq(v->statistics.lost.percent, 80);
     ck_assert_int_eq(v->statistics.lost.before, 625);
-    ck_assert_int_eq(v->statistics.lost.now, 250);
+    ck_assert_int_eq(v->statistics.lost.now, 125);
     ck_assert_str_eq(v->evidence[1].detail, "rank 6 outside MPI 62 % of the time before, 87 % now; "
                                             "got 4 % of the CPU it wanted, others 100 %");
     ck_assert_int_eq(v->evidence[2].source, FTREE_EVIDENCE_STATE);
@@ -177,6 +180,23 @@ START_TEST(the_rank_that_others_wait_for_is_named)
     run_periods(40);
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
+}
+END_TEST
+
+/* The others lose too little for a test of each, and its node is no observer. */
+START_TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu)
+{
+    struct world *w = begin(16);
+
+    story.waits = true;
+    run_periods(3);
+    ck_assert_int_eq(story.looked, 0);
+    story.slow[7] = true;
+    run_periods(2);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].rank, 7);
+    ck_assert_str_eq(w->report[0].rule, "straggler/quota");
+    ck_assert_int_le(story.looked, 5 * RANKS);
 }
 END_TEST
 
@@ -492,6 +512,7 @@ END_TEST
 SUITE("straggle_story")
 {
     TEST_ROWS(the_rank_that_others_wait_for_is_named, COUNT(nodes_of));
+    TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu);
     TEST_ROWS(observers_do_not_disturb_each_other, COUNT(nodes_of));
     TEST_ROWS(a_node_that_is_slow_as_a_whole_is_named_once, 2);
     TEST(one_that_serves_all_others_is_named);

@@ -620,6 +620,7 @@ struct ftree_stay {
  * or had ended a call since the sample before. */
 struct ftree_block {
     uint8_t outside, goes_on;
+    uint8_t waits; /* percent of its time in which the rank waited for a CPU */
 };
 
 #define FTREE_LAG_FAULTS_MAX 1000000
@@ -629,7 +630,8 @@ struct ftree_block {
 struct ftree_lag {
     int32_t rank;
     uint16_t before, now; /* share of samples in which it was outside MPI; the core's, as are: */
-    bool may_have_lost, has_lost; /* time, than which it never lost as much */
+    bool has_lost; /* time, than which it never lost as much */
+    bool waits_more; /* for a CPU, than it ever did */
     bool measured; /* the kernel was asked twice, some seconds apart, and the rest is known: */
     uint16_t wants; /* share of time in which it ran, or waited for a CPU; */
     uint16_t gets; /* share of that in which it ran; 1000: it wanted none */

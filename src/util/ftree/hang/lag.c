@@ -85,6 +85,19 @@ bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double 
     return window_of(block, n, sqrt(alpha)) > 0;
 }
 
+#define WAITS_MIN 25 /* percent of the time: most causes of a verdict cost more */
+
+bool ftree_lag_waits_more(const struct ftree_block *block, int32_t n)
+{
+    int32_t before = 0;
+
+    if (n < RECENT * (1 + WINDOWS_MIN) || block[0].waits < WAITS_MIN)
+        return false;
+    for (int32_t i = 1; i < n; i++)
+        before += block[i].waits;
+    return block[0].waits * (n - 1) >= 2 * before;
+}
+
 static uint16_t share_of(const struct ftree_block *block, int32_t n)
 {
     return (uint16_t) (1000 * sum_of(block, n, OUTSIDE) / (n * FTREE_BLOCK_SAMPLES));
@@ -94,8 +107,8 @@ void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, st
 {
     int32_t lost_in = window_of(block, n, sqrt(alpha)), recent = most(lost_in, RECENT);
 
-    l->may_have_lost = lost_in > 0;
-    l->has_lost = l->may_have_lost && window_of(block, n, alpha) > 0;
+    l->has_lost = lost_in > 0 && window_of(block, n, alpha) > 0;
+    l->waits_more = ftree_lag_waits_more(block, n);
     l->before = l->now = LAG_UNKNOWN;
     if (n < RECENT * (1 + WINDOWS_MIN))
         return;
@@ -167,7 +180,6 @@ static void count(struct lag_answer *a, const struct ftree_lag *l, int32_t sign)
     if (l->before != LAG_UNKNOWN) {
         a->ranks += sign;
         a->lost += sign * l->has_lost;
-        a->may_have_lost += sign * l->may_have_lost;
         a->before += sign * l->before;
         a->now += sign * l->now;
     }
@@ -195,7 +207,6 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 {
     a->ranks += more->ranks;
     a->lost += more->lost;
-    a->may_have_lost += more->may_have_lost;
     a->before += more->before;
     a->now += more->now;
     a->measured += more->measured;
@@ -213,6 +224,7 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 /* ---- who is it, and why ---------------------------------------------------------------------- */
 
 #define LOST_PARTS 4
+#define LOST_LEAST 15 /* percent */
 #define THROTTLED_MIN 100 /* 1/1000 of the periods */
 /* How much slower it must be, percent; half of that where something has been found before, so that
  * what is near the bound is not told and withdrawn again and again.  Three quarters where the cause is
@@ -336,10 +348,12 @@ static int32_t take_out(const struct lag_answer *a, struct lag_answer *rest)
     return n;
 }
 
-/* A quarter of all ranks, and more of it than chance can be, unless the cause alone tells. */
-static bool have_lost(const struct lag_answer *a, enum lag_cause c)
+/* More than chance can be, unless the cause tells: one that is there now, and was not before. */
+static bool is_sure(const struct lag_answer *a, const struct lag_finding *all,
+                    const struct lag_found *f)
 {
-    return LOST_PARTS * (int64_t) (is_known(c) ? a->may_have_lost : a->lost) >= a->ranks;
+    return LOST_PARTS * (int64_t) a->lost >= a->ranks ||
+           (is_known((enum lag_cause) f->cause) && f->lag.waits_more && all->lost >= LOST_LEAST);
 }
 
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out)
@@ -366,5 +380,5 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
     out->lost = less_than(out->now, out->before);
     out->gets = gets_of(&rest);
     for (int32_t i = 0; i < out->n; i++)
-        out->found[i].is_sure = have_lost(a, (enum lag_cause) out->found[i].cause);
+        out->found[i].is_sure = is_sure(a, out, &out->found[i]);
 }

@@ -31,13 +31,16 @@
  * (doc/hangs.md has both measured).  `now` is its share in the window in which it may have lost time, and
  * in the last two blocks where there is none; `before` that of all blocks before.  Pure. */
 void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l);
-/* Purpose: l->may_have_lost alone, which is all that a node needs to ask the others.  Pure. */
+/* Purpose: whether it may have lost time, for which a node asks the others.  Pure. */
 bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha);
+/* Purpose: whether it waits for a CPU in the last block for a quarter of the time, and twice as long as
+ * in the mean of all blocks before, for which a node asks, too.  Pure. */
+bool ftree_lag_waits_more(const struct ftree_block *block, int32_t n);
 
 /* What nodes say.  Shares are in 1/1000. */
 struct lag_answer {
     int32_t ranks; /* with a history: */
-    int32_t may_have_lost, lost; /* so many of these: ftree_lag_read() */
+    int32_t lost; /* so many of these: ftree_lag_read() */
     int64_t before, now; /* sums of their shares of time outside MPI */
     int32_t measured; /* ranks of which the kernel was asked twice: */
     int64_t wants, runs, stolen, faults, stall; /* sums, as in struct ftree_lag */
@@ -68,8 +71,9 @@ struct lag_found {
     struct ftree_lag lag;
     uint8_t cause; /* enum lag_cause */
     int32_t slowed; /* percent: how much slower than the others it therefore is */
-    bool is_sure; /* what a new verdict needs: a quarter of all ranks have lost time, or may have
-                   * where it is a quota or a shared core, which is no chance */
+    bool is_sure; /* what a new verdict needs: a quarter of all ranks have lost time; or, where it is a
+                   * quota or a shared core, and the rank waits more for a CPU than before, all
+                   * others have on the mean */
 };
 
 struct lag_finding {

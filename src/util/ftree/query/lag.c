@@ -84,6 +84,7 @@ static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_by
     ftree_put_signed(&w, l->clock);
     ftree_put_signed(&w, l->faults);
     ftree_put_signed(&w, l->beside);
+    ftree_put_signed(&w, l->waits_more);
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
@@ -96,7 +97,6 @@ bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_b
 
     a = a ? a : &none;
     ftree_put_signed(&w, a->ranks);
-    ftree_put_signed(&w, a->may_have_lost);
     ftree_put_signed(&w, a->lost);
     ftree_put_signed(&w, a->before);
     ftree_put_signed(&w, a->now);
@@ -130,6 +130,7 @@ static void get_lag(struct wire_codec *c, struct ftree_lag *l)
     l->clock = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
     l->faults = (uint32_t) ftree_get_within(c, 0, FTREE_LAG_FAULTS_MAX);
     l->beside = (int32_t) ftree_get_within(c, FTREE_NONE, c->job->size - 1);
+    l->waits_more = ftree_get_within(c, 0, 1);
     l->measured = true;
 }
 
@@ -145,8 +146,7 @@ bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer 
     if (!a)
         return false;
     a->ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->may_have_lost = (int32_t) ftree_get_within(c, 0, a->ranks);
-    a->lost = (int32_t) ftree_get_within(c, 0, a->may_have_lost);
+    a->lost = (int32_t) ftree_get_within(c, 0, a->ranks);
     a->before = get_sum(c, a->ranks, SHARE_MAX);
     a->now = get_sum(c, a->ranks, SHARE_MAX);
     a->measured = (int32_t) ftree_get_within(c, 0, c->job->size);

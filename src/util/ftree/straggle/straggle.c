@@ -11,15 +11,14 @@
 #include <string.h>
 
 /*
- * Some eight nodes look at their own ranks, each time that a block of samples is over.  Where most
- * of them seem to wait longer than ever before the acting root asks all nodes, through the tree,
- * three times, and some times more until that is sure: the first question begins to measure, the
+ * Each time that a block of samples is over a node looks whether one of its ranks has to wait for a
+ * CPU, and some eight whether most of theirs seem to wait longer than ever before.  Then the acting
+ * root asks all nodes, through the tree, three times, and some times more until that is sure: the first question begins to measure, the
  * others are answered with what slowed each rank since, and how much time the ranks of the job have
  * lost.  Who is found each time is said, one verdict for each node.  While one stands the same is
  * done at growing intervals, and one whose ranks are found no more is withdrawn.
  *
- * Eight suffice, because nothing is said unless the ranks lose time on the whole; and a job of a
- * million nodes that becomes slow all at once sends eight messages for that.
+ * For the latter eight suffice, because nothing is said unless the ranks lose time on the whole.
  */
 
 #define OBSERVERS 8
@@ -43,19 +42,22 @@ static ftree_time pause_min(const struct ftree *ft)
 
 static bool is_observer(const struct ftree *ft)
 {
-    return ft->io->blocks && ft->io->lag &&
-           ft->self % ((ft->job->nodes + OBSERVERS - 1) / OBSERVERS) == 0;
+    return ft->self % ((ft->job->nodes + OBSERVERS - 1) / OBSERVERS) == 0;
 }
 
-static bool most_have_lost(struct ftree *ft)
+/* Why the others are to be asked; NULL: there is nothing. */
+static const char *reason_of(struct ftree *ft)
 {
-    int32_t n = ftree_ranks_of(ft->job, ft->self), lost = 0;
+    int32_t ranks = ftree_ranks_of(ft->job, ft->self), lost = 0, n;
     struct ftree_block block[FTREE_BLOCKS_MAX];
 
-    for (int32_t i = 0; i < n; i++)
-        lost += ftree_lag_may_have_lost(
-            block, ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX), ft->cfg.alpha);
-    return lost > 0 && 2 * lost >= n;
+    for (int32_t i = 0; i < ranks; i++) {
+        n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
+        if (ftree_lag_waits_more(block, n))
+            return "an own rank waits more for a CPU than before";
+        lost += is_observer(ft) && ftree_lag_may_have_lost(block, n, ft->cfg.alpha);
+    }
+    return lost > 0 && 2 * lost >= ranks ? "own ranks wait longer than ever before" : NULL;
 }
 
 static bool is_pausing(const struct ftree_straggle *s, ftree_time now)
@@ -77,11 +79,13 @@ void ftree_straggle_asked(struct ftree *ft, ftree_time now)
 
 void ftree_straggle_look(struct ftree *ft, ftree_time now)
 {
+    const char *reason;
+
     ftree_straggle_learned(ft, now); /* what the agent before knew */
-    if (!is_observer(ft) || ftree_is_leaving(ft) || is_pausing(ft->straggle, now) ||
-        !most_have_lost(ft))
+    if (!ft->io->blocks || !ft->io->lag || ftree_is_leaving(ft) || is_pausing(ft->straggle, now) ||
+        (reason = reason_of(ft)) == NULL)
         return;
-    ftree_trace(ft, "own ranks wait longer than ever before");
+    ftree_trace(ft, "%s", reason);
     FTREE_EMIT(ft, ASK_LAGS);
 }
 

@@ -191,14 +191,17 @@ int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc)
     return rc ? rc : faultloc_proc_parse(bytes, len, pid, proc);
 }
 
-uint64_t faultloc_proc_turns(const char *root, pid_t pid)
+bool faultloc_proc_sched(const char *root, pid_t pid, struct faultloc_proc_sched *sched)
 {
-    unsigned long long turns = 0;
+    unsigned long long ran, waited, turns;
     char text[128];
 
+    *sched = (struct faultloc_proc_sched){0};
     faultloc_text_read(root ? root : "/proc", text, sizeof(text), "%d/schedstat", (int) pid);
-    sscanf(text, "%*u %*u %llu", &turns);
-    return turns;
+    if (sscanf(text, "%llu %llu %llu", &ran, &waited, &turns) != 3)
+        return false;
+    *sched = (struct faultloc_proc_sched){ran, waited, turns};
+    return true;
 }
 
 /* /proc may not be mounted, or hide a process that is there (hidepid). */

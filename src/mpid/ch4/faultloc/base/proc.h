@@ -57,9 +57,14 @@ enum faultloc_proc_fate {
  * (root), or an errno of open(2) or read(2); *proc is untouched then. */
 int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc);
 
-/* Purpose: how often the first thread of process `pid` has got a CPU; 0: not said.  root as above.
- * Source: /proc/PID/schedstat. */
-uint64_t faultloc_proc_turns(const char *root, pid_t pid);
+struct faultloc_proc_sched {
+    uint64_t ran, waited; /* ns on a CPU, and for one */
+    uint64_t turns; /* how often it has got one */
+};
+
+/* Purpose: what the scheduler has counted of the first thread of process `pid`; false, and all 0:
+ * that is not said.  root as above.  Source: /proc/PID/schedstat. */
+bool faultloc_proc_sched(const char *root, pid_t pid, struct faultloc_proc_sched *sched);
 
 /* Purpose: the same from bytes at hand: `len` bytes of a stat file of process `pid`.
  * Errors: EBADMSG. */

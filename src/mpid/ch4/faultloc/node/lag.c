@@ -234,22 +234,18 @@ static bool read_rank(const struct faultloc_lags *l, ftree_time now, int32_t i,
                       struct faultloc_lag_seen *s, int32_t *cpu)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->watch->board, i);
-    unsigned long long ran, waited;
+    struct faultloc_proc_sched sched;
     struct faultloc_proc proc;
-    char text[TEXT_MAX];
 
     if (slot->state >= FAULTLOC_SLOT_LEFT ||
         faultloc_proc_read(l->watch->proc_root, slot->pid, &proc) ||
-        (slot->start && proc.start != slot->start))
-        return false;
-    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "%d/schedstat",
-                       (int) slot->pid);
-    if (sscanf(text, "%llu %llu", &ran, &waited) != 2)
+        (slot->start && proc.start != slot->start) ||
+        !faultloc_proc_sched(l->watch->proc_root, slot->pid, &sched))
         return false;
     *cpu = proc.processor;
     *s = (struct faultloc_lag_seen){.at = now,
-                                    .ran = ran,
-                                    .waited = waited,
+                                    .ran = sched.ran,
+                                    .waited = sched.waited,
                                     .faults = proc.major,
                                     .busy = l->busy,
                                     .stolen = l->stolen};

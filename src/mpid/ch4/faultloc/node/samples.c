@@ -43,16 +43,32 @@ void faultloc_samples_begin(struct faultloc_samples *s, struct faultloc_watch *w
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void end_block(struct faultloc_samples *s)
+/* Percent of the time of this block; 0 where it is not known. */
+static uint8_t waits_for_cpu(const struct faultloc_samples *s, ftree_time now, int32_t i)
+{
+    struct faultloc_share *share = &s->share[i];
+    uint64_t before = share->waited, time = (uint64_t) (now - s->ended);
+    struct faultloc_proc_sched sched;
+
+    faultloc_proc_sched(s->watch->proc_root, faultloc_board_slot(s->watch->board, i)->pid, &sched);
+    share->waited = sched.waited;
+    if (!before || sched.waited <= before)
+        return 0;
+    return sched.waited - before < time ? (uint8_t) (100 * (sched.waited - before) / time) : 100;
+}
+
+static void end_block(struct faultloc_samples *s, ftree_time now)
 {
     for (int32_t i = 0; i < s->watch->board->slots; i++) {
         struct faultloc_share *share = &s->share[i];
+        share->present.waits = waits_for_cpu(s, now, i);
         memmove(share->block + 1, share->block,
                 (FTREE_BLOCKS_MAX - 1) * sizeof(share->block[0]));
         share->block[0] = share->present;
         share->present = (struct ftree_block){0};
     }
     s->known = 0;
+    s->ended = now;
     s->blocks += s->blocks < FTREE_BLOCKS_MAX;
 }
 
@@ -72,13 +88,13 @@ static void take_share(const struct faultloc_seen *seen, struct faultloc_share *
 }
 
 /* True: a block is over. */
-static bool take_shares(struct faultloc_samples *s)
+static bool take_shares(struct faultloc_samples *s, ftree_time now)
 {
     for (int32_t i = 0; s->share && i < s->watch->board->slots; i++)
         take_share(&s->watch->seen[i], &s->share[i]);
     if (!s->share || ++s->known < FTREE_BLOCK_SAMPLES)
         return false;
-    end_block(s);
+    end_block(s, now);
     return true;
 }
 
@@ -106,7 +122,7 @@ bool faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t o
         if (late >= s->watch->board->settings.sample / 2)
             continue;
         s->out[taken % FAULTLOC_SAMPLES] = out;
-        is_over |= out >= 0 && take_shares(s);
+        is_over |= out >= 0 && take_shares(s, now);
     }
     return is_over;
 }
@@ -165,14 +181,16 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
                   struct ftree_stay *stay)
 {
     struct faultloc_done *last = &s->watch->seen[i].done, before = *last;
+    struct faultloc_proc_sched sched;
     struct faultloc_proc proc;
     double used, hz = (double) sysconf(_SC_CLK_TCK);
 
     if (faultloc_proc_read(s->watch->proc_root, pid, &proc))
         return false;
+    faultloc_proc_sched(s->watch->proc_root, pid, &sched);
     *last = (struct faultloc_done){.ticks = proc.ticks,
                                    .done = proc.done,
-                                   .turns = faultloc_proc_turns(s->watch->proc_root, pid),
+                                   .turns = sched.turns,
                                    .at = now,
                                    .since = now,
                                    .first = proc.ticks};

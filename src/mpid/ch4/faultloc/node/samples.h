@@ -34,6 +34,7 @@ struct faultloc_share {
     struct ftree_block block[FTREE_BLOCKS_MAX]; /* newest first */
     struct ftree_block present; /* that is not over */
     uint64_t calls; /* that it had ended at the last sample, but for those that asked in vain */
+    uint64_t waited; /* ns that it had waited for a CPU at the end of the last block */
 };
 
 struct faultloc_samples {
@@ -42,6 +43,7 @@ struct faultloc_samples {
     int32_t known, blocks; /* samples of the present block that are known; blocks that are kept */
     uint64_t instant; /* number of the next one, from 1 */
     ftree_time at; /* when it is */
+    ftree_time ended; /* when the last block was over */
     int32_t out[FAULTLOC_SAMPLES]; /* by the instant's number; -1: not known */
 };
 
@@ -51,7 +53,8 @@ void faultloc_samples_begin(struct faultloc_samples *s, struct faultloc_watch *w
 
 /* Purpose: to be called by a look at the board that has just been made, as faultloc_watch_look()
  * has said; out: how many ranks are outside MPI, -1: that cannot be known.  Does nothing if no
- * instant is due.  True: a block of samples is over. */
+ * instant is due.  True: a block of samples is over, and of each rank one small file of /proc was
+ * read. */
 bool faultloc_samples_take(struct faultloc_samples *s, ftree_time now, int32_t out);
 
 /* Purpose: the last n samples, oldest first, -1 where one is not known.  Returns the number of the
