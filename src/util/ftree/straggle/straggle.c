@@ -11,14 +11,16 @@
 #include <string.h>
 
 /*
- * Each time that a block of samples is over a node looks whether one of its ranks has to wait for a
- * CPU, and some eight whether most of theirs seem to wait longer than ever before.  Then the acting
- * root asks all nodes, through the tree, three times, and some times more until that is sure: the first question begins to measure, the
- * others are answered with what slowed each rank since, and how much time the ranks of the job have
- * lost.  Who is found each time is said, one verdict for each node.  While one stands the same is
- * done at growing intervals, and one whose ranks are found no more is withdrawn.
+ * Each time that a block of samples is over every node looks whether one of its ranks waits more for
+ * a CPU than before, and some eight nodes whether most of their ranks seem to wait for others longer
+ * than ever before.  Then the acting root asks all nodes, through the tree, three times, and some
+ * times more until that is sure: the first question begins to measure, the others are answered with
+ * what slowed each rank since, and how much time the ranks of the job have lost.  Who is found each
+ * time is said, one verdict for each node.  While one stands the same is done at growing intervals,
+ * and one whose ranks are found no more is withdrawn.
  *
- * For the latter eight suffice, because nothing is said unless the ranks lose time on the whole.
+ * Eight suffice to see that others wait, because nothing is said unless the ranks lose time on the
+ * whole.
  */
 
 #define OBSERVERS 8
