@@ -118,10 +118,10 @@ static const struct {
 } waits[] = {
     {{0, 0, 0, 0, 0, 0, 0}, 25, 8, true}, /* as one whose quota is used up does, and one in two */
     {{0, 0, 0, 0, 0, 0, 0}, 24, 8, false},
-    {{20, 10, 20, 10, 20, 10, 20}, 32, 8, true}, /* on a machine with more ranks than cores */
-    {{20, 10, 20, 10, 20, 10, 20}, 31, 8, false},
-    {{90, 90, 90, 0, 0, 0, 0}, 90, 8, true}, /* still */
-    {{90, 90, 90, 90, 0, 0, 0}, 90, 8, false}, /* it is asked about no more */
+    {{40, 60, 40, 60, 40, 60, 50}, 75, 8, true}, /* on a machine with more ranks than cores */
+    {{40, 60, 40, 60, 40, 60, 50}, 74, 8, false},
+    {{90, 90, 90, 90, 90, 0, 0}, 90, 8, true}, /* still */
+    {{90, 90, 90, 90, 90, 90, 0}, 90, 8, false}, /* it is asked about no more */
     {{0, 0, 0, 0}, 90, 5, false}, /* no history yet */
     {{0}, 90, 0, false},
 };

@@ -85,17 +85,17 @@ bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double 
     return window_of(block, n, sqrt(alpha)) > 0;
 }
 
-#define WAITS_MIN 25 /* percent of the time: most causes of a verdict cost more */
+#define WAITS_MORE 25 /* percent of the time: most causes of a verdict cost more */
 
 bool ftree_lag_waits_more(const struct ftree_block *block, int32_t n)
 {
     int32_t before = 0;
 
-    if (n < RECENT * (1 + WINDOWS_MIN) || block[0].waits < WAITS_MIN)
+    if (n < RECENT * (1 + WINDOWS_MIN))
         return false;
     for (int32_t i = 1; i < n; i++)
         before += block[i].waits;
-    return block[0].waits * (n - 1) >= 2 * before;
+    return (block[0].waits - WAITS_MORE) * (n - 1) >= before;
 }
 
 static uint16_t share_of(const struct ftree_block *block, int32_t n)

@@ -33,8 +33,8 @@
 void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l);
 /* Purpose: whether it may have lost time, for which a node asks the others.  Pure. */
 bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha);
-/* Purpose: whether it waits for a CPU in the last block for a quarter of the time, and twice as long as
- * in the mean of all blocks before, for which a node asks, too.  Pure. */
+/* Purpose: whether it waits for a CPU in the last block for a quarter of the time more than in the mean
+ * of all blocks before, for which a node asks, too.  Pure. */
 bool ftree_lag_waits_more(const struct ftree_block *block, int32_t n);
 
 /* What nodes say.  Shares are in 1/1000. */
