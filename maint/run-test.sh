@@ -10,10 +10,11 @@ usage() {
     cat <<EOF
 Usage: maint/run-test.sh TEST.sh [ARGUMENT]...
 
-Runs a test script of test/mpi or test/cluster for "make check": one at a time, however parallel
-make is, and for at most FAULTLOC_TEST_LIMIT seconds (default 600). The test's environment has
-top_srcdir, top_builddir and FAULTLOC_MPI, an MPI with bin/mpicc and bin/mpiexec. Without MPICH
-(--without-mpich) the test is skipped, unless it has a line "# needs no MPI".
+Runs a test script of test/mpi or test/cluster for "make check": two at a time, however parallel
+make is, for they wait for most of their time; and for at most FAULTLOC_TEST_LIMIT seconds (default
+600). The test's environment has top_srcdir, top_builddir and FAULTLOC_MPI, an MPI with bin/mpicc
+and bin/mpiexec. Without MPICH (--without-mpich) the test is skipped, unless it has a line "# needs
+no MPI".
 
 Exit code: that of the test (0 passed, 77 skipped, another one failed); 2 wrong arguments.
 EOF
@@ -36,13 +37,13 @@ if [ -n "${FAULTLOC_MPI:-}" ] && [ ! -x "$FAULTLOC_MPI/bin/mpicc" ]; then
 fi
 case $test in /* | ./* | ../*) ;; *) test=./$test ;; esac
 
-# The lock is held by this shell, which stays; the test must not inherit it, or a process that
-# it leaves behind would stop all others.
-exec 9>>"${top_builddir:-.}/.test-lock"
-flock 9
+# One of two locks is held by this shell, which stays; the test must not inherit it, or a process
+# that it leaves behind would stop others.
+exec 8>>"${top_builddir:-.}/.test-lock-1" 9>>"${top_builddir:-.}/.test-lock-2"
+flock --nonblock 8 || flock 9
 limit=${FAULTLOC_TEST_LIMIT:-600}
 code=0
-timeout --kill-after=20 "$limit" "$test" "$@" 9>&- </dev/null || code=$?
+timeout --kill-after=20 "$limit" "$test" "$@" 8>&- 9>&- </dev/null || code=$?
 if [ $code -eq 124 ] || [ $code -eq 137 ]; then
     echo "run-test.sh: $test${*:+ $*} was ended after $limit s (FAULTLOC_TEST_LIMIT)"
     exit 1

@@ -22,7 +22,7 @@ asks() {
 
 job_of() {
     local s j
-    for s in /tmp/faultloc-"$(id -u)"/*@h1.sock "${XDG_RUNTIME_DIR:-/nowhere}"/faultloc/*@h1.sock; do
+    for s in "$XDG_RUNTIME_DIR"/faultloc/*@h1.sock; do
         j=${s##*/}
         j=${j%@h1.sock}
         [ ! -S "$s" ] || ! "$program" status "$j" --here --node h1 >/dev/null 2>&1 || echo "$j"
