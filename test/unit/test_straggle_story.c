@@ -26,6 +26,7 @@ static struct story {
     bool slow[RANKS_MAX];
     bool varies; /* how much it slows them, by rank and from question to question */
     bool waits; /* they wait for a CPU, and the others are nearly as often outside MPI as before */
+    int late; /* in so many blocks that does not show yet */
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
     bool apart; /* the blocks of nodes end at different times */
     bool always; /* they were slow from the begin on, and all others are as they were, */
@@ -78,6 +79,8 @@ static bool any_slow(void)
 
 static uint8_t outside_of(int32_t rank)
 {
+    if (story.waits && any_slow() && story.late > 0)
+        return 5;
     if (story.waits && any_slow())
         return story.slow[rank] ? 7 : 4;
     if (story.always)
@@ -101,6 +104,7 @@ static void end_block(void)
         story.block[i][0] = block_of(i);
     }
     story.dip -= story.dip > 0;
+    story.late -= story.late > 0 && any_slow();
     for (int32_t n = 0; n < story.w->job.nodes; n++) {
         ftree_block_over(story.w->node[n].ft, story.w->now);
         if (story.apart)
@@ -196,7 +200,27 @@ START_TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].rank, 7);
     ck_assert_str_eq(w->report[0].rule, "straggler/quota");
-    ck_assert_int_le(story.looked, 5 * RANKS);
+    ck_assert_int_le(story.looked, 6 * RANKS);
+}
+END_TEST
+
+/* It is no reason to ask anew, after a pause.  rows: blocks; it never does, and that is not asked for
+ * ever */
+START_TEST(what_a_wait_costs_the_others_may_show_later)
+{
+    static const int late[] = {2, 1000};
+    struct world *w = begin(4);
+
+    story.waits = true;
+    story.late = late[_i];
+    run_periods(3);
+    story.slow[7] = true;
+    run_periods(2);
+    ck_assert_int_eq(w->reports, _i == 0);
+    ck_assert_int_le(story.looked, 8 * RANKS);
+    run_periods(40);
+    ck_assert_int_eq(w->reports, _i == 0);
+    ck_assert_int_le(story.looked, 40 * RANKS);
 }
 END_TEST
 
@@ -513,6 +537,7 @@ SUITE("straggle_story")
 {
     TEST_ROWS(the_rank_that_others_wait_for_is_named, COUNT(nodes_of));
     TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu);
+    TEST_ROWS(what_a_wait_costs_the_others_may_show_later, 2);
     TEST_ROWS(observers_do_not_disturb_each_other, COUNT(nodes_of));
     TEST_ROWS(a_node_that_is_slow_as_a_whole_is_named_once, 2);
     TEST(one_that_serves_all_others_is_named);

@@ -345,6 +345,15 @@ static void judge(const struct ftree *ft, const struct lag_answer *a, struct lag
         out->n = 0;
 }
 
+/* What that costs the others may not show yet. */
+static bool any_waits_more(const struct lag_answer *a)
+{
+    for (int32_t i = 0; i < a->n; i++)
+        if (a->lag[i].waits_more)
+            return true;
+    return false;
+}
+
 /* NULL: out of memory. */
 static struct straggle_work *begin_work(struct ftree *ft)
 {
@@ -365,7 +374,7 @@ static void find_first(struct ftree *ft, ftree_time now, const struct lag_answer
         ftree_lag_judge(a, true, &w->again);
         w->all_answer = a->all_answer;
     }
-    if (w && (w->found.n > 0 || any_standing(ft)))
+    if (w && (w->found.n > 0 || any_standing(ft) || any_waits_more(a)))
         measure(ft, now);
     else
         rest(ft, now);
@@ -421,17 +430,22 @@ static bool is_sure(const struct lag_finding *f)
 static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer *a)
 {
     struct straggle_work *w = ft->straggle->work;
+    bool is_first = w->found.n == 0,
+         is_last = any_standing(ft) || ft->straggle->answers == ANSWERS_MAX;
     struct lag_finding found;
 
     judge(ft, a, &found);
     ftree_lag_judge(a, true, &w->last);
     if (ft->straggle->answers == ANSWERS_MIN && w->all_answer && a->all_answer)
         withdraw(ft, w);
-    keep_both(&w->found, &found);
-    add_others(ft, w, &found);
+    if (is_first && is_last)
+        found.n = 0; /* nobody was found twice */
+    if (!is_first) {
+        keep_both(&w->found, &found);
+        add_others(ft, w, &found);
+    }
     w->found = found;
-    w->is_done =
-        found.n == 0 || is_sure(&found) || any_standing(ft) || ft->straggle->answers == ANSWERS_MAX;
+    w->is_done = is_last || (!is_first && is_sure(&found)) || (found.n == 0 && !any_waits_more(a));
     if (w->is_done)
         ft->straggle->next = now;
     else
