@@ -235,7 +235,8 @@ static void write_waited(int ms)
     write_file("40/schedstat", line);
 }
 
-/* rows: by how much more from one block to the next; a count that begins anew; no such file */
+/* rows: by how much more from one block to the next; a count that begins anew; one that is not known
+ * before, and after */
 START_TEST(blocks_have_how_long_a_rank_waited_for_a_cpu)
 {
     static const struct {

@@ -204,8 +204,8 @@ START_TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu)
 }
 END_TEST
 
-/* It is no reason to ask anew, after a pause.  rows: blocks; it never does, and that is not asked for
- * ever */
+/* The root asks again at once, and not after a pause.  rows: so many blocks later; never, and then
+ * the questions end */
 START_TEST(what_a_wait_costs_the_others_may_show_later)
 {
     static const int late[] = {2, 1000};

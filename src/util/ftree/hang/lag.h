@@ -29,7 +29,8 @@
  * probability of less than alpha (Fisher's exact test).  It may have, by the square root of alpha: that
  * is seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared
  * (doc/hangs.md has both measured).  `now` is its share in the window in which it may have lost time, and
- * in the last two blocks where there is none; `before` that of all blocks before.  Pure. */
+ * in the last two blocks where there is none; `before` that of all blocks before; `waits_more` as below.
+ * Pure. */
 void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l);
 /* Purpose: whether it may have lost time, for which a node asks the others.  Pure. */
 bool ftree_lag_may_have_lost(const struct ftree_block *block, int32_t n, double alpha);

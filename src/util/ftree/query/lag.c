@@ -66,7 +66,7 @@ bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define SHARE_MAX 1000
-#define LAG_BYTES (13 * 10)
+#define LAG_BYTES (12 * 10)
 
 static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_bytes *out)
 {

@@ -438,9 +438,7 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
     ftree_lag_judge(a, true, &w->last);
     if (ft->straggle->answers == ANSWERS_MIN && w->all_answer && a->all_answer)
         withdraw(ft, w);
-    if (is_first && is_last)
-        found.n = 0; /* nobody was found twice */
-    if (!is_first) {
+    if (!is_first || is_last) { /* at the last one none is left who was not found twice */
         keep_both(&w->found, &found);
         add_others(ft, w, &found);
     }
