@@ -34,6 +34,43 @@ START_TEST(an_answer_names_who_waits_and_who_is_in_trouble)
 }
 END_TEST
 
+/* A rank that was perhaps stopped together with its agent, and that is asked about once: whether it is
+ * named is decided when all have had time to go on. */
+/* rows: a_rank_stopped_with_its_agent_is_named_later 2 */
+START_TEST(a_rank_stopped_with_its_agent_is_named_later)
+{
+    struct lone *l = lone_of(shape_star(4, 2), 1);
+    struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}};
+    bool stays = _i == 0;
+
+    l->state[1].proc_state = 'T';
+    ftree_late(l->ft, l->now, l->cfg.stall);
+    lone_hear(l, 0, FTREE_PATH_MGMT, &m);
+    lone_run(l, 4000);
+    ck_assert_int_eq(l->verdicts, 0);
+    l->state[1].proc_state = stays ? 'T' : 'S';
+    lone_run(l, 1300);
+    ck_assert_int_eq(l->verdicts, stays);
+}
+END_TEST
+
+START_TEST(what_ends_is_not_awaited)
+{
+    struct lone *l = lone_of(shape_star(4, 2), 1);
+    struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}};
+
+    l->state[1].proc_state = 'T';
+    ftree_late(l->ft, l->now, l->cfg.stall);
+    lone_hear(l, 0, FTREE_PATH_MGMT, &m);
+    lone_run(l, 1000);
+    l->state[1].phase = FTREE_PHASE_GONE;
+    ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 3), FTREE_OK);
+    lone_run(l, 150);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].class_, FTREE_CLASS_PROCESS_CRASH);
+}
+END_TEST
+
 START_TEST(a_witness_does_not_look_at_itself)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
@@ -258,6 +295,8 @@ END_TEST
 SUITE("answer")
 {
     TEST(an_answer_names_who_waits_and_who_is_in_trouble);
+    TEST_ROWS(a_rank_stopped_with_its_agent_is_named_later, 2);
+    TEST(what_ends_is_not_awaited);
     TEST(a_witness_does_not_look_at_itself);
     TEST(more_troubles_than_fit_are_left_out);
     TEST(a_probe_with_a_round_makes_this_node_flood);

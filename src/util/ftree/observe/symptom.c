@@ -111,19 +111,23 @@ void ftree_symptom_over(struct ftree *ft, int32_t rank)
 
 /* ---- findings on the own node ---------------------------------------------------------------- */
 
-static int add_finding(struct ftree *ft, ftree_time now, int32_t rank, ftree_time first_symptom)
+/* It is looked at again when it has settled after `from`. */
+static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_time first_symptom)
 {
     struct finding *f;
 
-    FTREE_EACH(const struct finding, other, ft->observe->findings)
-        if (other->rank == rank)
-            return FTREE_OK;
+    FTREE_EACH(struct finding, other, ft->observe->findings) {
+        if (other->rank != rank)
+            continue;
+        other->confirm = ftree_min(other->confirm, from + ft->cfg.settle);
+        return FTREE_OK;
+    }
     f = FTREE_PUSH(ft, ft->observe->findings);
     if (!f)
         return FTREE_ERR_NOMEM;
     f->rank = rank;
     f->first_symptom = first_symptom;
-    f->confirm = now + ft->cfg.settle;
+    f->confirm = from + ft->cfg.settle;
     return FTREE_OK;
 }
 
@@ -192,9 +196,9 @@ void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_sympt
     if (ftree_is_leaving(ft))
         return;
     look(ft, now, first_symptom);
-    FTREE_EACH_IF(now >= ft->observe->aftermath, const struct halt, h, ft->observe->halts)
+    FTREE_EACH(const struct halt, h, ft->observe->halts)
         if (h->now && !ftree_verdict_on_rank(ft, ft->self, h->rank))
-            add_finding(ft, now, h->rank, first_symptom);
+            add_finding(ft, ftree_max(now, ft->observe->aftermath), h->rank, first_symptom);
 }
 
 void ftree_rank_stopped(struct ftree *ft, ftree_time now)
@@ -258,8 +262,10 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
         ftree_trace(ft, "rank %d is well again", f->rank);
         return false;
     }
-    if (s.phase != FTREE_PHASE_GONE && now < ft->observe->aftermath)
-        return false; /* if it stays so it will be found again */
+    if (s.phase != FTREE_PHASE_GONE && now < ft->observe->aftermath) {
+        add_finding(ft, ft->observe->aftermath, f->rank, f->first_symptom);
+        return false;
+    }
     ftree_rules_no_facts(&facts);
     ftree_rules_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
     sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
