@@ -168,7 +168,7 @@ serve_nothing() {
     server=$!
     wait_until 10 serves && grep -qx ready "$work/fs"
 }
-serves() { grep -qx ready "$work/fs" || [ ! -d "/proc/$server" ]; }
+serves() { grep -qsx ready "$work/fs" || [ ! -d "/proc/$server" ]; }
 
 undo() {
     [ -z "${server:-}" ] || { kill "$server" && wait "$server" || :; } 2>/dev/null

@@ -144,6 +144,20 @@ static const struct {
     {"", "sys/fs/cgroup/cpu/job/7", 0},
 };
 
+START_TEST(a_quota_above_that_is_not_used_up_hides_nothing)
+{
+    make(1);
+    files_write("4000040/cgroup", "0::/job/7\n");
+    files_write("sys/fs/cgroup/job/cpu.stat", "nr_periods 100\nnr_throttled 0\n");
+    files_write("sys/fs/cgroup/job/7/cpu.stat", "nr_periods 100\nnr_throttled 50\n");
+    look(10 * SECOND, 0);
+    files_write("sys/fs/cgroup/job/cpu.stat", "nr_periods 140\nnr_throttled 0\n");
+    files_write("sys/fs/cgroup/job/7/cpu.stat", "nr_periods 140\nnr_throttled 56\n");
+    ck_assert_int_eq(look(14 * SECOND, 0).throttled, 150);
+    end();
+}
+END_TEST
+
 START_TEST(a_quota_of_its_cgroup_is_seen)
 {
     char name[120];
@@ -220,6 +234,7 @@ SUITE("faultloc_lag")
     TEST(two_questions_measure);
     TEST_ROWS(too_soon_and_too_late_is_not_measured, COUNT(questions));
     TEST_ROWS(a_quota_of_its_cgroup_is_seen, COUNT(groups));
+    TEST(a_quota_above_that_is_not_used_up_hides_nothing);
     TEST_ROWS(a_clock_is_compared_with_the_nominal_one, 2);
     TEST(ranks_that_are_bound_to_one_core_are_seen);
     TEST(of_another_process_nothing_is_measured);

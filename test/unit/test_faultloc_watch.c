@@ -479,6 +479,10 @@ START_TEST(by_turns_each_is_asked_whether_it_is_stopped)
     for (int i = 0; i < 3 * board->slots; i++)
         found += faultloc_watch_is_stopped(&watch, 5000 * FTREE_MS);
     ck_assert_int_eq(found, 3);
+    ck_assert(faultloc_watch_any_stopped(&watch)); /* also after a look at another one */
+    put_stat(41, 'S', 3, 777);
+    look(1, false); /* one that was stopped is asked about at each look */
+    ck_assert(!faultloc_watch_any_stopped(&watch));
     teardown();
 }
 END_TEST

@@ -27,6 +27,7 @@ static struct story {
     bool varies; /* how much it slows them, by rank and from question to question */
     bool waits; /* they wait for a CPU, and the others are nearly as often outside MPI as before */
     int late; /* in so many blocks that does not show yet */
+    int32_t steady; /* of these one waited as much before, and is slowed most */
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
     bool apart; /* the blocks of nodes end at different times */
     bool always; /* they were slow from the begin on, and all others are as they were, */
@@ -61,6 +62,7 @@ static void lag(void *ctx, int32_t i, struct ftree_lag *l)
     if (!story.slow[rank])
         return;
     l->gets = story.varies ? (uint16_t) (500 + (89 * rank + story.looked) % 190) : story.by.gets;
+    l->gets /= rank == story.steady ? 2 : 1;
     l->throttled = story.by.throttled;
     l->stolen = story.by.stolen;
     l->stall = story.by.stall;
@@ -93,7 +95,8 @@ static struct ftree_block block_of(int32_t rank)
     if (story.is_served && rank != 6)
         return (struct ftree_block){!any_slow(), any_slow() ? 1 : 7, 0};
     return (struct ftree_block){story.is_served ? FTREE_BLOCK_SAMPLES : outside_of(rank),
-                                FTREE_BLOCK_SAMPLES, story.waits && story.slow[rank] ? 90 : 0};
+                                FTREE_BLOCK_SAMPLES,
+                                story.waits && story.slow[rank] && rank != story.steady ? 90 : 0};
 }
 
 static void end_block(void)
@@ -139,6 +142,7 @@ static struct world *begin_of(int32_t nodes, int32_t ranks)
     story = (struct story){
         .w = w,
         .ranks = ranks,
+        .steady = FTREE_NONE,
         .by = {.gets = 40, .throttled = 950, .clock = 1000, .beside = FTREE_NONE}};
     fill_blocks();
     return w;
@@ -201,6 +205,20 @@ START_TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu)
     ck_assert_int_eq(w->report[0].rank, 7);
     ck_assert_str_eq(w->report[0].rule, "straggler/quota");
     ck_assert_int_le(story.looked, 6 * RANKS);
+}
+END_TEST
+
+START_TEST(one_that_waits_more_is_enough_of_its_node)
+{
+    struct world *w = begin(4);
+
+    story.waits = true;
+    story.steady = 6;
+    run_periods(3);
+    story.slow[6] = story.slow[7] = true;
+    run_periods(2);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].component.count, 2);
 }
 END_TEST
 
@@ -537,6 +555,7 @@ SUITE("straggle_story")
 {
     TEST_ROWS(the_rank_that_others_wait_for_is_named, COUNT(nodes_of));
     TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu);
+    TEST(one_that_waits_more_is_enough_of_its_node);
     TEST_ROWS(what_a_wait_costs_the_others_may_show_later, 2);
     TEST_ROWS(observers_do_not_disturb_each_other, COUNT(nodes_of));
     TEST_ROWS(a_node_that_is_slow_as_a_whole_is_named_once, 2);

@@ -178,7 +178,7 @@ void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
         while (h->last < instant)
             h->sample[++h->last % HANG_HISTORY_MAX] = HANG_UNKNOWN;
         h->sample[instant % HANG_HISTORY_MAX] = sample;
-        h->known += sample != HANG_UNKNOWN;
+        h->outside += sample > 0; /* HANG_UNKNOWN is below */
         if (h->first == 0)
             h->first = instant;
     }

@@ -287,6 +287,15 @@ static bool was_said(const struct ftree *ft, const struct straggle_work *w)
     return false;
 }
 
+/* One of that node is enough: all of its ranks are named together. */
+static bool is_sure_of(const struct ftree *ft, const struct lag_finding *f, int32_t node)
+{
+    for (int32_t i = 0; i < f->n; i++)
+        if (f->found[i].is_sure && ftree_node_of(ft, f->found[i].lag.rank) == node)
+            return true;
+    return false;
+}
+
 /* One at a time, and what it replaces before; false: all are said. */
 static bool say_next(struct ftree *ft, ftree_time now)
 {
@@ -298,7 +307,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
         if (was_said(ft, w) || !make(ft, now, &w->found, &v))
             continue;
         k = before(ft, v.node);
-        if (k ? is_known(ft, k, &v) : !w->replaces && !w->found.found[w->at].is_sure)
+        if (k ? is_known(ft, k, &v) : !w->replaces && !is_sure_of(ft, &w->found, v.node))
             continue;
         if (v.component.count == 1)
             v.component = (struct ftree_ranks){0};
@@ -407,14 +416,15 @@ static bool has_alike(const struct ftree *ft, const struct lag_finding *f,
 }
 
 /* Where a node has one that is found, less suffices of its others that the same slows: else ranks
- * near the bound are named now and not then, and the verdict is told anew each time. */
-static void add_others(const struct ftree *ft, const struct straggle_work *w,
+ * near the bound are named now and not then, and the verdict is told anew each time.  Of all `ranks`
+ * no more than half are named. */
+static void add_others(const struct ftree *ft, const struct straggle_work *w, int32_t ranks,
                        struct lag_finding *found)
 {
     struct lag_finding others = w->last;
 
     keep_both(&w->again, &others);
-    for (int32_t i = 0; i < others.n && found->n < LAG_RANKS_MAX; i++)
+    for (int32_t i = 0; i < others.n && found->n < LAG_RANKS_MAX && 2 * (found->n + 1) <= ranks; i++)
         if (has_alike(ft, found, &others.found[i]) && !has_rank(found, others.found[i].lag.rank))
             found->found[found->n++] = others.found[i];
 }
@@ -440,7 +450,7 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
         withdraw(ft, w);
     if (!is_first || is_last) { /* at the last one none is left who was not found twice */
         keep_both(&w->found, &found);
-        add_others(ft, w, &found);
+        add_others(ft, w, a->ranks, &found);
     }
     w->found = found;
     w->is_done = is_last || (!is_first && is_sure(&found)) || (found.n == 0 && !any_waits_more(a));

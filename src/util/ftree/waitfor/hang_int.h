@@ -45,12 +45,12 @@ struct waitfor_hang {
     struct waitfor_tail late; /* and of those that are late */
 };
 
-/* How much is known of the time before that stay. */
+/* For how long ranks were outside MPI before that stay. */
 static inline ftree_time waitfor_hang_time_before(const struct ftree *ft, ftree_time stay)
 {
-    ftree_time known = (ftree_time) ft->waitfor->history->known * ft->cfg.sample;
+    ftree_time outside = (ftree_time) ft->waitfor->history->outside * ft->cfg.sample;
 
-    return known > stay ? known - stay : 0;
+    return outside > stay ? outside - stay : 0;
 }
 
 /* What the longest stay before counts as. Looks are up to one and a half mean distances apart. */

@@ -205,7 +205,8 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
     for (int32_t i = 0; i < l->p->board->slots; i++)
         out += look(l, now, i);
-    if (faultloc_samples_take(&l->samples, now, stopped ? -1 : out))
+    if (faultloc_samples_take(&l->samples, now,
+                              stopped || faultloc_watch_any_stopped(&l->p->watch) ? -1 : out))
         ftree_block_over(l->p->ft, now);
     if (l->samples.at < l->at)
         l->at = l->samples.at;

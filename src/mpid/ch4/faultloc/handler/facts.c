@@ -235,11 +235,12 @@ static void find_call(const char *root, pid_t pid, struct handler_thread *t)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void read_thread(const char *root, pid_t pid, struct handler_thread *t)
+void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
 {
     char folder[PATH_MAX], text[256];
     struct faultloc_proc proc;
 
+    *t = (struct handler_thread){.tid = t->tid, .syscall = -1, .cpu_s = -1, .file = {.fd = -1}};
     snprintf(folder, sizeof(folder), "%s/%d/task", root_of(root), (int) pid);
     if (faultloc_proc_read(folder, t->tid, &proc)) {
         t->why = "the thread has ended";
@@ -279,8 +280,7 @@ static int list_threads(const char *root, struct handler_process *p)
         p->all_threads++;
         if (p->threads == HANDLER_THREADS_MAX)
             continue;
-        p->thread[p->threads++] = (struct handler_thread){
-            .tid = (pid_t) tid, .syscall = -1, .cpu_s = -1, .file = {.fd = -1}};
+        p->thread[p->threads++].tid = (pid_t) tid;
     }
     closedir(dir);
     qsort(p->thread, (size_t) p->threads, sizeof(*p->thread), by_number);
@@ -306,7 +306,7 @@ void handler_facts(const char *root, struct handler_process *p)
         return;
     }
     for (int i = 0; i < p->threads; i++)
-        read_thread(root, p->pid, &p->thread[i]);
+        handler_thread_facts(root, p->pid, &p->thread[i]);
 }
 
 void handler_free(struct handler_process *p)

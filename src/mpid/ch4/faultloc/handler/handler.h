@@ -92,6 +92,9 @@ struct handler_process {
 void handler_facts(const char *root, struct handler_process *p);
 void handler_free(struct handler_process *p);
 
+/* Purpose: the same of a thread `tid` that was not looked at, or some time ago. */
+void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t);
+
 /* Purpose: of the text of a mountinfo file the mount with number `id`, or where that is < 0 the one
  * that `path` is below.  False: there is none.  Pure. */
 bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out);

@@ -231,6 +231,7 @@ static void *copy_all(void *arg)
 
     while (goes_on && w->next < w->p->threads) {
         struct handler_thread *t = &w->p->thread[w->next++];
+        handler_thread_facts(NULL, w->p->pid, t); /* it may be in another call than some time ago */
         if (t->why || t->state == 'Z' || t->state == 'X')
             continue;
         t->stack = malloc(w->bytes);

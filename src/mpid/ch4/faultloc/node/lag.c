@@ -21,7 +21,6 @@
 
 #define TEXT_MAX 4096 /* bytes of a file */
 #define PATH_MAX_OF 512
-#define LEVELS_MAX 16 /* cgroups above one another */
 #define ROUND (100 * FTREE_MS) /* questions of one round come within */
 #define CLOCKS_MAX (20 * FTREE_MS) /* some kernels take 10 ms for the frequency of one core */
 #define LEAST 2 /* samples between two questions that measure, */
@@ -59,8 +58,8 @@ static void add_level(const char *dir, const char *path, struct faultloc_lag_see
     char text[TEXT_MAX];
 
     faultloc_text_read(dir, text, sizeof(text), "%s/cpu.stat", path);
-    s->periods += number_of(text, "nr_periods ");
-    s->throttled += number_of(text, "nr_throttled ");
+    s->level[s->levels].periods = number_of(text, "nr_periods ");
+    s->level[s->levels++].throttled = number_of(text, "nr_throttled ");
 }
 
 /* A cgroup and those above it, to the root, which in a container has the container's quota; what is
@@ -76,7 +75,7 @@ static void add_levels(const char *sys, const char *mount, const char *path,
         return;
     if (!strcmp(level, "/"))
         level[0] = '\0';
-    for (int i = 0; i < LEVELS_MAX; i++) {
+    while (s->levels < FAULTLOC_LAG_LEVELS) {
         add_level(dir, level, s);
         slash = strrchr(level, '/');
         if (!slash)
@@ -113,7 +112,7 @@ static void add_cgroup(const char *sys, char *line, struct faultloc_lag_seen *s)
         add_levels(sys, "/unified", path, s);
     } else if (has_cpu(controllers)) {
         add_levels(sys, "/cpu", path, s);
-        if (s->periods == 0)
+        if (s->levels == 0)
             add_levels(sys, "/cpu,cpuacct", path, s);
     }
 }
@@ -258,6 +257,19 @@ static uint64_t grown(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
+/* Of the quota that is used up most often: its own, or that of a cgroup above. */
+static uint16_t throttled_of(const struct faultloc_lag_seen *b, const struct faultloc_lag_seen *s)
+{
+    uint16_t most = 0, one;
+
+    for (int32_t i = 0; i < b->levels && i < s->levels; i++) {
+        one = share(grown(s->level[i].throttled, b->level[i].throttled),
+                    grown(s->level[i].periods, b->level[i].periods));
+        most = one > most ? one : most;
+    }
+    return most;
+}
+
 static void compare(const struct faultloc_lag_seen *b, const struct faultloc_lag_seen *s,
                     struct ftree_lag *lag)
 {
@@ -268,7 +280,7 @@ static void compare(const struct faultloc_lag_seen *b, const struct faultloc_lag
     lag->measured = true;
     lag->wants = share(ran + waited, time);
     lag->gets = ran + waited ? share(ran, ran + waited) : 1000;
-    lag->throttled = share(grown(s->throttled, b->throttled), grown(s->periods, b->periods));
+    lag->throttled = throttled_of(b, s);
     lag->stolen = share(grown(s->stolen, b->stolen), grown(s->busy, b->busy));
     lag->faults = faults < FTREE_LAG_FAULTS_MAX ? (uint32_t) faults : FTREE_LAG_FAULTS_MAX;
 }

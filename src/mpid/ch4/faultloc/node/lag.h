@@ -16,12 +16,17 @@
  * admin-guide/cgroup-v2.rst of Linux.
  */
 
+#define FAULTLOC_LAG_LEVELS 16 /* cgroups above one another; of further ones nothing is read */
+
 /* What was counted of a rank, and of its node, up to a question. */
 struct faultloc_lag_seen {
     ftree_time at; /* 0: never */
     uint64_t ran, waited; /* ns on a CPU and for one, of the first thread */
     uint64_t faults; /* major page faults */
-    uint64_t periods, throttled; /* of its cgroup and those above it */
+    struct {
+        uint64_t periods, throttled;
+    } level[FAULTLOC_LAG_LEVELS]; /* its cgroup and those above it */
+    int32_t levels;
     uint64_t busy, stolen; /* clock ticks of all CPUs of the node, stolen ones among them */
 };
 

@@ -211,6 +211,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
 {
     struct faultloc_watch *w = s->watch;
     const struct faultloc_seen *seen = &w->seen[i];
+    ftree_time longest = faultloc_board_slot(w->board, i)->longest_ns;
     struct ftree_rank_state state;
     enum faultloc_proc_place place;
     bool did, awaits = false;
@@ -218,7 +219,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     faultloc_watch_look(w, now, i, true, &state);
     *stay = (struct ftree_stay){.rank = state.rank,
                                 .calls = seen->useful,
-                                .longest = faultloc_board_slot(w->board, i)->longest_ns,
+                                .longest = longest < now ? longest : now, /* a rank can write to it */
                                 .cpu = FTREE_CPU_UNKNOWN,
                                 .familiar = state.phase >= FTREE_PHASE_LEFT ||
                                             faultloc_watch_is_familiar(w, state.call)};

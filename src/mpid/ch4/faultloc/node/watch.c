@@ -248,6 +248,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
     update(seen, &slot, now);
     if (slot.state >= FAULTLOC_SLOT_LEFT) {
+        seen->stopped = false;
         judge_left(seen, &slot, now, state);
         return;
     }
@@ -280,6 +281,14 @@ bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)
     w->turn = (w->turn + 1) % w->board->slots;
     faultloc_watch_look(w, now, w->turn, true, &state);
     return ftree_is_stopped(state.proc_state);
+}
+
+bool faultloc_watch_any_stopped(const struct faultloc_watch *w)
+{
+    for (int32_t i = 0; i < w->board->slots; i++)
+        if (w->seen[i].stopped)
+            return true;
+    return false;
 }
 
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
