@@ -48,7 +48,7 @@ void ftree_hang_answer_clear(struct ftree *ft, struct hang_answer *a);
 /* All 0: nothing is known. */
 struct hang_history {
     uint64_t first, last; /* instants; 0: none */
-    int64_t outside; /* samples at which a rank was outside MPI, also those that are no longer here */
+    int64_t outside; /* samples at which a rank was outside MPI, also those that are gone here */
     int32_t sample[HANG_HISTORY_MAX]; /* by the instant's number */
 };
 

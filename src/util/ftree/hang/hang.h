@@ -83,13 +83,14 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
 /* ---- the longest stay ------------------------------------------------------------------------ */
 
 /* Purpose: the probability, at most, that a rank of a healthy program stays outside MPI for `stay`
- * if there were ranks outside for the time `before`, none for longer than `longest`, which is > 0; 1
- * unless `stay` is longer.
+ * if there were ranks outside for the time `before`, none for longer than `longest`, which is > 0;
+ * 1 unless `stay` is longer.
  * Of m + 1 independent values each is as likely the largest, whatever their distribution, so one
  * beyond the m others has the probability 1 / (m + 1).  m is before / longest at least: all may have
- * been of that length, and those of several ranks the same.  That it is c times as long has c^-exponent
- * of that, with a tail as heavy as x^-exponent: HANG_TAIL_.  It says something where S_out does
- * not: of few ranks that are hardly ever outside MPI one that hangs there changes little.  Pure. */
+ * been of that length, and those of several ranks the same.  That it is c times as long has
+ * c^-exponent of that, with a tail as heavy as x^-exponent: HANG_TAIL_.  It says something where
+ * S_out does not: of few ranks that are hardly ever outside MPI one that hangs there changes little.
+ * Pure. */
 double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay, int exponent);
 
 /* Purpose: the stay from which on that is less than alpha.  Pure. */

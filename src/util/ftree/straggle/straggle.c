@@ -416,15 +416,16 @@ static bool has_alike(const struct ftree *ft, const struct lag_finding *f,
 }
 
 /* Where a node has one that is found, less suffices of its others that the same slows: else ranks
- * near the bound are named now and not then, and the verdict is told anew each time.  Of all `ranks`
- * no more than half are named. */
+ * near the bound are named now and not then, and the verdict is told anew each time.  No more than
+ * half of all `ranks` are named. */
 static void add_others(const struct ftree *ft, const struct straggle_work *w, int32_t ranks,
                        struct lag_finding *found)
 {
     struct lag_finding others = w->last;
 
     keep_both(&w->again, &others);
-    for (int32_t i = 0; i < others.n && found->n < LAG_RANKS_MAX && 2 * (found->n + 1) <= ranks; i++)
+    ranks = ranks / 2 < LAG_RANKS_MAX ? ranks / 2 : LAG_RANKS_MAX;
+    for (int32_t i = 0; i < others.n && found->n < ranks; i++)
         if (has_alike(ft, found, &others.found[i]) && !has_rank(found, others.found[i].lag.rank))
             found->found[found->n++] = others.found[i];
 }

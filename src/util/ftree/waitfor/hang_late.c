@@ -130,7 +130,7 @@ void waitfor_hang_look_at_late(struct ftree *ft, ftree_time now, struct waitfor_
         return;
     }
     if (ftree_hang_swept(&h->late_sweeps, &late) == HANG_SWEEP_ON) {
-        h->next = now + ft->cfg.sample; /* sweeps that are closer would see less of what a rank does */
+        h->next = now + ft->cfg.sample; /* closer ones see less of what a rank does */
         return;
     }
     if (h->late_sweeps.last.count > 0)

@@ -219,7 +219,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     faultloc_watch_look(w, now, i, true, &state);
     *stay = (struct ftree_stay){.rank = state.rank,
                                 .calls = seen->useful,
-                                .longest = longest < now ? longest : now, /* a rank can write to it */
+                                .longest = longest < now ? longest : now, /* ranks can write it */
                                 .cpu = FTREE_CPU_UNKNOWN,
                                 .familiar = state.phase >= FTREE_PHASE_LEFT ||
                                             faultloc_watch_is_familiar(w, state.call)};

@@ -92,8 +92,8 @@ bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call);
  * file. True: ftree_rank_stopped() is to be called. */
 bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now);
 
-/* Purpose: whether any local rank was stopped when it was last looked at; one that was is asked about
- * at each look. */
+/* Purpose: whether any local rank was stopped when it was last looked at; one that was is asked
+ * about at each look. */
 bool faultloc_watch_any_stopped(const struct faultloc_watch *w);
 
 /* Purpose: the process of local rank i has ended, as the kernel says. */
