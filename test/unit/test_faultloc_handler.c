@@ -312,6 +312,42 @@ START_TEST(one_that_is_looked_at_notices_nothing)
 }
 END_TEST
 
+static volatile sig_atomic_t goes_on;
+
+static void go_on(int signal)
+{
+    (void) signal;
+    goes_on = 1;
+}
+
+static void spin_and_wait(void)
+{
+    signal(SIGUSR1, go_on);
+    while (!goes_on)
+        ;
+    wait_in_epoll();
+}
+
+/* It would have been held in the call that it was in when the facts were read. */
+START_TEST(one_that_is_in_another_call_since_is_not_interrupted)
+{
+    pid_t pid = start(spin_and_wait);
+    struct handler_process p = {.pid = pid};
+    struct faultloc_proc proc = {0};
+
+    while (proc.ticks < 1) /* it handles the signal by then */
+        faultloc_proc_read(NULL, pid, &proc);
+    handler_facts(NULL, &p);
+    kill(pid, SIGUSR1);
+    await_state(pid, 'S');
+    handler_snapshot(&p, 64 * 1024);
+    ck_assert_uint_eq(p.thread[0].pause_ns, 0);
+    handler_free(&p);
+    ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+    end(pid);
+}
+END_TEST
+
 START_TEST(one_that_is_stopped_stays_so_and_goes_on)
 {
     pid_t pid = start(read_pipe);
@@ -457,6 +493,7 @@ SUITE("faultloc-handler")
     TEST(calls_that_would_be_interrupted_are_known);
     TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
     TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
+    TEST(one_that_is_in_another_call_since_is_not_interrupted);
     TEST(one_that_is_stopped_stays_so_and_goes_on);
     TEST(no_signal_is_lost);
     TEST(one_that_a_debugger_holds_is_left_alone);

@@ -307,6 +307,9 @@ START_TEST(a_stay_lasts_while_no_call_ends)
     ck_assert_uint_eq(stay.longest, 700 * MS);
     ck_assert_str_eq(stay.wchan, "hrtimer_nanosleep");
     ck_assert_str_eq(stay.waits_in, "a sleep");
+    slot->longest_ns = UINT64_MAX; /* a rank has written there */
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3400 * MS, 0, &stay));
+    ck_assert_uint_eq(stay.longest, 3400 * MS);
     end_proc();
 }
 END_TEST

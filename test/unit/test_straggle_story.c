@@ -28,6 +28,7 @@ static struct story {
     bool waits; /* they wait for a CPU, and the others are nearly as often outside MPI as before */
     int late; /* in so many blocks that does not show yet */
     int32_t steady; /* of these one waited as much before, and is slowed most */
+    int32_t least; /* and one is slowed half as much as a verdict needs */
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
     bool apart; /* the blocks of nodes end at different times */
     bool always; /* they were slow from the begin on, and all others are as they were, */
@@ -63,6 +64,7 @@ static void lag(void *ctx, int32_t i, struct ftree_lag *l)
         return;
     l->gets = story.varies ? (uint16_t) (500 + (89 * rank + story.looked) % 190) : story.by.gets;
     l->gets /= rank == story.steady ? 2 : 1;
+    l->gets = rank == story.least ? 750 : l->gets;
     l->throttled = story.by.throttled;
     l->stolen = story.by.stolen;
     l->stall = story.by.stall;
@@ -143,6 +145,7 @@ static struct world *begin_of(int32_t nodes, int32_t ranks)
         .w = w,
         .ranks = ranks,
         .steady = FTREE_NONE,
+        .least = FTREE_NONE,
         .by = {.gets = 40, .throttled = 950, .clock = 1000, .beside = FTREE_NONE}};
     fill_blocks();
     return w;
@@ -416,6 +419,27 @@ START_TEST(ranks_of_a_node_are_one_verdict)
 }
 END_TEST
 
+/* Who is slowed less is named with others of its node, unless these are half of all. */
+/* rows: more_than_half_are_never_named 2 */
+START_TEST(more_than_half_are_never_named)
+{
+    struct world *w = begin_of(4, 8);
+    int nodes = _i == 0 ? 3 : 4, named = 0;
+
+    for (int32_t i = 0; i < nodes; i++)
+        story.slow[2 * i] = true;
+    story.slow[1] = true;
+    story.least = 1;
+    story.by.throttled = 0;
+    story.by.gets = 500;
+    run_periods(3);
+    ck_assert_int_eq(w->reports, nodes);
+    for (int i = 0; i < w->reports; i++)
+        named += w->report[i].component.count > 0 ? w->report[i].component.count : 1;
+    ck_assert_int_eq(named, 4);
+}
+END_TEST
+
 START_TEST(a_change_is_told)
 {
     struct world *w = begin(4);
@@ -566,6 +590,7 @@ SUITE("straggle_story")
     TEST(it_stands_while_its_node_does_not_answer);
     TEST(it_is_withdrawn_where_a_node_is_lost);
     TEST(ranks_of_a_node_are_one_verdict);
+    TEST_ROWS(more_than_half_are_never_named, 2);
     TEST(a_change_is_told);
     TEST(another_root_looks_at_it);
     TEST_ROWS(without_memory_nothing_false_is_said, 120);

@@ -472,7 +472,7 @@ struct ftree_statistics {
         ftree_time stay; /* outside MPI, the shortest of all ranks that are; of the component where
                           * others go on; ns */
         ftree_time longest; /* of any rank before, */
-        ftree_time before; /* in a time of that length */
+        ftree_time before; /* of all time for which ranks were there; ns */
         int32_t exponent; /* a: stays have a tail as heavy as 1 / x^a */
         double significance;
     } stay;

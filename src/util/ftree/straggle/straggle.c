@@ -287,11 +287,12 @@ static bool was_said(const struct ftree *ft, const struct straggle_work *w)
     return false;
 }
 
-/* One of that node is enough: all of its ranks are named together. */
-static bool is_sure_of(const struct ftree *ft, const struct lag_finding *f, int32_t node)
+/* One of that node is enough, for all of its ranks are named together; FTREE_NONE: of any. */
+static bool is_sure(const struct ftree *ft, const struct lag_finding *f, int32_t node)
 {
     for (int32_t i = 0; i < f->n; i++)
-        if (f->found[i].is_sure && ftree_node_of(ft, f->found[i].lag.rank) == node)
+        if (f->found[i].is_sure &&
+            (node == FTREE_NONE || ftree_node_of(ft, f->found[i].lag.rank) == node))
             return true;
     return false;
 }
@@ -307,7 +308,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
         if (was_said(ft, w) || !make(ft, now, &w->found, &v))
             continue;
         k = before(ft, v.node);
-        if (k ? is_known(ft, k, &v) : !w->replaces && !is_sure_of(ft, &w->found, v.node))
+        if (k ? is_known(ft, k, &v) : !w->replaces && !is_sure(ft, &w->found, v.node))
             continue;
         if (v.component.count == 1)
             v.component = (struct ftree_ranks){0};
@@ -430,14 +431,6 @@ static void add_others(const struct ftree *ft, const struct straggle_work *w, in
             found->found[found->n++] = others.found[i];
 }
 
-static bool is_sure(const struct lag_finding *f)
-{
-    for (int32_t i = 0; i < f->n; i++)
-        if (f->found[i].is_sure)
-            return true;
-    return false;
-}
-
 static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer *a)
 {
     struct straggle_work *w = ft->straggle->work;
@@ -454,7 +447,8 @@ static void find_again(struct ftree *ft, ftree_time now, const struct lag_answer
         add_others(ft, w, a->ranks, &found);
     }
     w->found = found;
-    w->is_done = is_last || (!is_first && is_sure(&found)) || (found.n == 0 && !any_waits_more(a));
+    w->is_done = is_last || (!is_first && is_sure(ft, &found, FTREE_NONE)) ||
+                 (found.n == 0 && !any_waits_more(a));
     if (w->is_done)
         ft->straggle->next = now;
     else

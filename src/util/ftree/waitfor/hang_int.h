@@ -26,7 +26,7 @@
 /* What the test of a stay was made of. */
 struct waitfor_tail {
     ftree_time longest; /* stay outside MPI of any rank before, */
-    ftree_time before; /* and how much is known of the time before the present one */
+    ftree_time before; /* and for how long ranks were there, before the present one */
     ftree_time stay; /* outside MPI, the shortest of the ranks that are there now */
     int exponent; /* of its tail */
 };

@@ -241,7 +241,7 @@ static void add_test(struct ftree *ft, ftree_time now, bool by_s_out, struct ftr
                  (int) s->s_out.needed, s->s_out.q, (double) s->s_out.interval / 1e9);
     else
         snprintf(line, sizeof(line),
-                 "no rank was outside MPI for more than %.1f s in %.0f s; "
+                 "no rank was outside MPI for more than %.1f s in %.0f s with ranks there; "
                  "%.1f s have significance %.1e (tail 1/x%s)",
                  (double) s->stay.longest / 1e9, (double) s->stay.before / 1e9,
                  (double) s->stay.stay / 1e9, s->stay.significance,

@@ -112,8 +112,7 @@ static void add_cgroup(const char *sys, char *line, struct faultloc_lag_seen *s)
         add_levels(sys, "/unified", path, s);
     } else if (has_cpu(controllers)) {
         add_levels(sys, "/cpu", path, s);
-        if (s->levels == 0)
-            add_levels(sys, "/cpu,cpuacct", path, s);
+        add_levels(sys, "/cpu,cpuacct", path, s); /* the same, or one of both is there */
     }
 }
 
