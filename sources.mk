@@ -271,8 +271,11 @@ glue_headers = \
 
 handler_sources = \
     src/mpid/ch4/faultloc/handler/facts.c \
+    src/mpid/ch4/faultloc/handler/frame.c \
+    src/mpid/ch4/faultloc/handler/hold.c \
     src/mpid/ch4/faultloc/handler/names.c \
     src/mpid/ch4/faultloc/handler/print.c \
+    src/mpid/ch4/faultloc/handler/sample.c \
     src/mpid/ch4/faultloc/handler/snapshot.c \
     src/mpid/ch4/faultloc/handler/syscalls.c \
     src/mpid/ch4/faultloc/handler/unwind.c
@@ -312,6 +315,7 @@ hydra_headers = \
 
 testlib_sources = \
     test/lib/base.c \
+    test/lib/blocking.c \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
@@ -325,6 +329,7 @@ testlib_sources = \
 
 testlib_headers = \
     test/lib/base.h \
+    test/lib/blocking.h \
     test/lib/files.h \
     test/lib/hang.h \
     test/lib/lone.h \
@@ -433,6 +438,7 @@ unit_tests = \
     test/unit/test_faultloc_symptom_socket \
     test/unit/test_faultloc_text_file \
     test/unit/test_faultloc_topology \
+    test/unit/test_faultloc_undisturbed \
     test/unit/test_faultloc_verdicts \
     test/unit/test_faultloc_wait_page \
     test/unit/test_faultloc_wakeup \

@@ -158,6 +158,8 @@ static void find_mount(const char *root, pid_t pid, long id, const char *path,
 bool handler_syscall_parse(const char *line, long *number, uint64_t arguments[6], uint64_t *sp,
                            uint64_t *pc)
 {
+    if (sscanf(line, "%ld 0x%" SCNx64 " 0x%" SCNx64, number, sp, pc) == 3 && *number == -1)
+        return true;
     return sscanf(line,
                   "%ld 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
                   " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64,
@@ -239,6 +241,7 @@ void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
 {
     char folder[PATH_MAX], text[256];
     struct faultloc_proc proc;
+    uint64_t ran_ns;
 
     *t = (struct handler_thread){.tid = t->tid, .syscall = -1, .cpu_s = -1, .file = {.fd = -1}};
     snprintf(folder, sizeof(folder), "%s/%d/task", root_of(root), (int) pid);
@@ -250,8 +253,9 @@ void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
     copy_text(t->name, sizeof(t->name), proc.comm);
     if (read_of(root, pid, t->tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0"))
         copy_text(t->wait_channel, sizeof(t->wait_channel), text);
-    if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0)
-        t->cpu_s = strtod(text, NULL) / 1e9;
+    if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0 &&
+        sscanf(text, "%" SCNu64 " %*u %" SCNu64, &ran_ns, &t->turns) == 2)
+        t->cpu_s = (double) ran_ns / 1e9;
     find_call(root, pid, t);
 }
 
@@ -311,10 +315,8 @@ void handler_facts(const char *root, struct handler_process *p)
 
 void handler_free(struct handler_process *p)
 {
-    for (int i = 0; i < p->threads; i++) {
-        free(p->thread[i].stack);
+    for (int i = 0; i < p->threads; i++)
         free(p->thread[i].frame);
-    }
     free(p->thread);
     p->thread = NULL;
     p->threads = 0;

@@ -20,12 +20,21 @@
  *     main.c      the order of the work, the deadline, the output
  *     facts.c     what /proc says: state, system call, open file, mount point
  *     syscalls.c  the numbers of system calls: names, and which have a file
- *     snapshot.c  registers and stack of each thread, which runs on at once
+ *     snapshot.c  registers and inner stack of a thread, by one of three ways:
+ *                   one that waits is only read
+ *     sample.c      one that runs is sampled by perf_event_open(2), and runs on
+ *     hold.c        where that is not permitted: it is held by ptrace(2), if it only computes
+ *     frame.c     where the frame of a function is, if the kernel does not tell the frame pointer
  *     unwind.c    from a snapshot to function, file and line (libdwfl)
  *     names.c     C++ names as people write them
  *     print.c     JSON
  *
- * What a process does is bounded here and checked again by who reads it.
+ * No system call of another process is interrupted: a call that has begun to transfer would return
+ * less than it was asked for, others EINTR or what a system call filter does not permit
+ * (doc/user-processes.md has all that is done to a process).
+ *
+ * What a process does is bounded here and checked again by who reads it.  One process is worked on at
+ * a time, so that the memory needed does not grow with their number.
  */
 
 #define HANDLER_THREADS_MAX 64 /* of a process that are looked at */
@@ -48,6 +57,7 @@ struct handler_file {
 
 struct handler_frame {
     uint64_t pc;
+    bool is_activation; /* the next instruction; else the address that is returned to */
     int line; /* 0: not known, as are texts that are "" */
     char function[HANDLER_TEXT_MAX], file[HANDLER_PATH_MAX], module[HANDLER_TEXT_MAX];
 };
@@ -60,13 +70,11 @@ struct handler_thread {
     double cpu_s; /* < 0: not known */
     long syscall; /* < 0: none, or not known */
     struct handler_file file;
+    uint64_t turns; /* how often it has got a CPU; 0: not known */
     /* the snapshot */
     bool has_registers; /* all; else those that `sp` and `pc` are in, which are 0 where none is
                          * known */
     uint64_t sp, pc, registers[HANDLER_REGISTERS]; /* in DWARF's order */
-    uint8_t *stack; /* from `stack_at` on */
-    uint64_t stack_at;
-    size_t stack_bytes;
     uint64_t pause_ns; /* for so long the thread was held; 0: it was not */
     /* what came of it */
     int frames;
@@ -99,7 +107,8 @@ void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
  * that `path` is below.  False: there is none.  Pure. */
 bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out);
 
-/* Purpose: the numbers of a line of /proc/PID/syscall.  False: it waits in no call.  Pure. */
+/* Purpose: the numbers of a line of /proc/PID/syscall; *number -1: it waits, in no call.  False: it
+ * runs.  Pure. */
 bool handler_syscall_parse(const char *line, long *number, uint64_t arguments[6], uint64_t *sp,
                            uint64_t *pc);
 
@@ -109,8 +118,6 @@ struct handler_syscall {
     long number;
     const char *name;
     int fd, path; /* the argument that is it, 0 to 5; -1: none is */
-    bool interrupts; /* who is held in it has it end with EINTR: signal(7), "Interruption of system
-                      * calls and library functions by stop signals" */
 };
 
 /* Purpose: NULL: not known here. */
@@ -118,14 +125,56 @@ const struct handler_syscall *handler_syscall(long number);
 
 /* ---- snapshot.c ------------------------------------------------------------------------------ */
 
-/* Purpose: copies registers and up to `bytes` of the stack of each thread, which is held for that
- * long and no longer; what is in the kernel and would notice is not held.  When it returns the
- * kernel has let go of all of them, also where one could not be held in time. */
-void handler_snapshot(struct handler_process *p, size_t bytes);
+#define HANDLER_COPY_BYTES 65536 /* what is further out is read as it is then */
+#define HANDLER_RED_ZONE 128 /* of x86-64's ABI, below the stack pointer */
+
+/* The inner stack of a thread, from address `at` on. */
+struct handler_copy {
+    uint64_t at;
+    size_t bytes;
+    uint8_t stack[HANDLER_COPY_BYTES];
+};
+
+/* Purpose: fills in the facts, the registers and the copy; or `why` there are none.  `mem`: the
+ * memory of process `pid`. */
+void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy);
+
+/* Purpose: copies from the stack pointer on.  False: it cannot be read. */
+bool handler_copy_stack(int mem, uint64_t sp, struct handler_copy *copy);
+
+/* ---- sample.c -------------------------------------------------------------------------------- */
+
+enum handler_sampled {
+    HANDLER_SAMPLED,
+    HANDLER_NOT_SAMPLED, /* it did not run in 100 ms, or in the kernel alone */
+    HANDLER_DENIED /* by kernel.perf_event_paranoid, a system call filter, or an old kernel */
+};
+
+/* Purpose: registers and inner stack of a thread that runs.  The kernel copies them in an interrupt
+ * of its timer; the thread is neither stopped nor signalled.
+ * Source: perf_event_open(2), PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER. */
+enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy);
+
+/* ---- hold.c ---------------------------------------------------------------------------------- */
+
+/* Purpose: the same by ptrace(2), for a thread that only computes: it was seen to run its own code for
+ * 20 ms, without a pause and without reading or writing.  False: `why`.  When it returns the kernel
+ * has let go of the thread, also where it could not be held in time. */
+bool handler_hold(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy);
+
+/* ---- frame.c --------------------------------------------------------------------------------- */
+
+/* What is read of the process: the bytes that are there.  ctx: the caller's. */
+typedef size_t handler_read(void *ctx, uint64_t at, void *buf, size_t len);
+
+/* Purpose: the frame pointer of a function of x86-64 code that keeps one.  `start`: where its code
+ * begins; `sp`: its stack pointer.  Returns 0: not found.  Pure. */
+uint64_t handler_frame_pointer(handler_read *read, void *ctx, uint64_t start, uint64_t sp);
 
 /* ---- unwind.c -------------------------------------------------------------------------------- */
 
-/* Purpose: fills in the frames, from the snapshots; where there is no libdw, why there are none. */
+/* Purpose: takes the snapshot of each thread, one after the other, and fills in its frames; where
+ * there is no libdw, why there are none. */
 void handler_unwind(struct handler_process *p);
 bool handler_can_unwind(void);
 

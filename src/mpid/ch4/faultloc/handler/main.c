@@ -12,32 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 /*
- * What needs no file system but /proc is printed first, of all processes; then they are copied, all
- * within milliseconds; then the copies are read, which may take long, and printed one by one.  So a
- * deadline costs only what was not printed before it.
+ * What needs no file system but /proc is printed first, of all processes; then their stacks, one
+ * process after the other.  So a deadline costs only what was not printed before it, and the
+ * memory needed is that of one process.
  */
 
 #define PROCESSES_MAX 1024
 #define DEADLINE_MS 5000
-#define STACK_KIB 256
+#define DATA_BYTES (512 * 1024 * 1024) /* more than debugging information of a program needs */
 
 static const char usage[] =
     "Usage: faultloc-handler [OPTION]... PID[:START]...\n"
     "\n"
     "Prints what processes of this user do, and the stack of each of their threads with function, file\n"
     "and line: JSON, schema faultloc-handler/1, one object a line. Of each process a line comes at once,\n"
-    "which has no stacks, and a whole one when its stacks are known. A thread is held for a fraction of a\n"
-    "millisecond, by ptrace(2), and never left held.\n"
+    "which has no stacks, and a whole one when its stacks are known. No system call of theirs is\n"
+    "interrupted.\n"
     "\n"
     "  PID              a process; with START (field 22 of /proc/PID/stat) only if it began then\n"
     "  --deadline MS    the program ends after so long, with what it has (default: 5000)\n"
-    "  --stack-kib N    so much of each thread's stack is read, from the inside (default: 256)\n"
     "  --fd N           prints to this descriptor (default: 1)\n"
-    "  --no-stacks      nothing is held: only the first lines\n"
+    "  --no-stacks      only the first lines\n"
     "  --version        what this program was built with\n"
     "  --help           this text\n"
     "\n"
@@ -45,7 +45,7 @@ static const char usage[] =
     "after the deadline the program ends by SIGALRM.\n";
 
 struct options {
-    long deadline_ms, stack_kib, fd;
+    long deadline_ms, fd;
     bool no_stacks;
     int n;
     struct handler_process process[PROCESSES_MAX];
@@ -92,11 +92,8 @@ static long *number_of(const char *name, struct options *o, long *most)
 {
     bool is_deadline = !strcmp(name, "--deadline"), is_fd = !strcmp(name, "--fd");
 
-    *most = is_deadline ? 600000 : is_fd ? 1023 : 8192;
-    return is_deadline                       ? &o->deadline_ms
-           : is_fd                           ? &o->fd
-           : !strcmp(name, "--stack-kib") ? &o->stack_kib
-                                             : NULL;
+    *most = is_deadline ? 600000 : 1023;
+    return is_deadline ? &o->deadline_ms : is_fd ? &o->fd : NULL;
 }
 
 static bool read_options(int n, char **arguments, struct options *o)
@@ -123,9 +120,10 @@ static bool read_options(int n, char **arguments, struct options *o)
 
 /* The default action of SIGALRM ends the process wherever it is, and the kernel lets go of what it
  * holds.  Who started it may be gone before that: then nobody wants to know. */
-static void set_deadline(long ms)
+static void set_limits(long ms)
 {
     struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    const struct rlimit data = {DATA_BYTES, DATA_BYTES};
     sigset_t none;
 
     signal(SIGALRM, SIG_DFL);
@@ -135,6 +133,7 @@ static void set_deadline(long ms)
     sigprocmask(SIG_SETMASK, &none, NULL);
     setitimer(ITIMER_REAL, &t, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_DATA, &data); /* it is counted to the job's control group */
 }
 
 static void print(const struct handler_process *p)
@@ -156,26 +155,28 @@ static bool has_all(const struct handler_process *p)
     return !p->why;
 }
 
-static int run(struct options *o)
+/* 0: nothing is missing. */
+static int print_all(const struct options *o, bool stacks)
 {
     int code = 0;
 
     for (int i = 0; i < o->n; i++) {
-        handler_facts(NULL, &o->process[i]);
-        print(&o->process[i]);
+        struct handler_process p = o->process[i];
+        handler_facts(NULL, &p);
+        if (stacks)
+            handler_unwind(&p);
+        print(&p);
+        code = code || !has_all(&p);
+        handler_free(&p);
     }
-    for (int i = 0; i < o->n && !o->no_stacks; i++)
-        handler_snapshot(&o->process[i], (size_t) o->stack_kib * 1024);
-    for (int i = 0; i < o->n; i++) {
-        struct handler_process *p = &o->process[i];
-        if (!o->no_stacks) {
-            handler_unwind(p);
-            print(p);
-        }
-        code = code || !has_all(p);
-        handler_free(p);
-    }
-    return ferror(stdout) ? 1 : code;
+    return code || ferror(stdout);
+}
+
+static int run(const struct options *o)
+{
+    int code = print_all(o, false);
+
+    return o->no_stacks ? code : print_all(o, true);
 }
 
 static int print_version(void)
@@ -187,7 +188,7 @@ static int print_version(void)
 
 int main(int n, char **arguments)
 {
-    static struct options o = {.deadline_ms = DEADLINE_MS, .stack_kib = STACK_KIB, .fd = 1};
+    static struct options o = {.deadline_ms = DEADLINE_MS, .fd = 1};
 
     if (n == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h")))
         return fputs(usage, stdout) < 0;
@@ -195,7 +196,7 @@ int main(int n, char **arguments)
         return print_version();
     if (!read_options(n, arguments, &o))
         return 2;
-    set_deadline(o.deadline_ms);
+    set_limits(o.deadline_ms);
     if (o.fd != STDOUT_FILENO && dup2((int) o.fd, STDOUT_FILENO) < 0)
         return 2;
     return run(&o);

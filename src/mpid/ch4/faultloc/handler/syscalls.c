@@ -10,10 +10,9 @@
 
 /* Those in which a process waits, and those that ask a file system. */
 
-#define PLAIN(name) {SYS_##name, #name, -1, -1, false}
-#define ENDS(name) {SYS_##name, #name, -1, -1, true}
-#define OF_FD(name, argument) {SYS_##name, #name, argument, -1, false}
-#define OF_PATH(name, argument) {SYS_##name, #name, -1, argument, false}
+#define PLAIN(name) {SYS_##name, #name, -1, -1}
+#define OF_FD(name, argument) {SYS_##name, #name, argument, -1}
+#define OF_PATH(name, argument) {SYS_##name, #name, -1, argument}
 
 static const struct handler_syscall calls[] = {
     OF_FD(read, 0), OF_FD(write, 0), OF_FD(pread64, 0), OF_FD(pwrite64, 0), OF_FD(readv, 0),
@@ -33,21 +32,21 @@ static const struct handler_syscall calls[] = {
     OF_PATH(open, 0), OF_PATH(stat, 0), OF_PATH(lstat, 0), OF_PATH(access, 0), OF_PATH(unlink, 0),
     OF_PATH(rename, 0), OF_PATH(mkdir, 0), OF_PATH(rmdir, 0), OF_PATH(readlink, 0), OF_PATH(creat, 0),
     OF_FD(getdents, 0),
-    PLAIN(poll), PLAIN(select), PLAIN(pause), ENDS(epoll_wait),
+    PLAIN(poll), PLAIN(select), PLAIN(pause), PLAIN(epoll_wait),
 #endif
     PLAIN(futex), PLAIN(nanosleep), PLAIN(clock_nanosleep), PLAIN(ppoll), PLAIN(pselect6),
     PLAIN(wait4), PLAIN(waitid), PLAIN(rt_sigsuspend), PLAIN(sched_yield), PLAIN(mmap), PLAIN(munmap),
     PLAIN(madvise), PLAIN(msync), PLAIN(sync), PLAIN(process_vm_readv), PLAIN(process_vm_writev),
     PLAIN(restart_syscall),
-    ENDS(epoll_pwait),
+    PLAIN(epoll_pwait),
 #ifdef SYS_epoll_pwait2
-    ENDS(epoll_pwait2),
+    PLAIN(epoll_pwait2),
 #endif
 #ifdef SYS_io_uring_enter
-    {SYS_io_uring_enter, "io_uring_enter", 0, -1, true},
+    OF_FD(io_uring_enter, 0),
 #endif
-    ENDS(io_getevents), ENDS(rt_sigtimedwait), ENDS(semop), ENDS(semtimedop), ENDS(msgrcv),
-    ENDS(msgsnd), ENDS(mq_timedreceive), ENDS(mq_timedsend)};
+    PLAIN(io_getevents), PLAIN(rt_sigtimedwait), PLAIN(semop), PLAIN(semtimedop), PLAIN(msgrcv),
+    PLAIN(msgsnd), PLAIN(mq_timedreceive), PLAIN(mq_timedsend)};
 
 const struct handler_syscall *handler_syscall(long number)
 {

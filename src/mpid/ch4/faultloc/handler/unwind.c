@@ -10,20 +10,24 @@
 
 #ifdef HAVE_LIBDW
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* From registers and a copy of the stack to frames; memory that is not in the copy (constants of a
- * library) is read from the process, which runs meanwhile. */
+/* From registers and a copy of the inner stack to frames; memory that is not in the copy (the outer
+ * stack, constants of a library) is read from the process, which runs meanwhile. */
 
 struct unwinding {
     struct handler_process *p;
     struct handler_thread *t; /* that is unwound */
     Dwfl *dwfl;
     int mem, next;
+    uint64_t frame_pointer; /* of the innermost function that keeps one; 0: not known */
+    struct handler_copy copy;
 };
 
 /* ---- what libdwfl asks for ------------------------------------------------------------------- */
@@ -56,24 +60,31 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
     return false;
 }
 
+static size_t read_bytes(void *arg, uint64_t at, void *buf, size_t len)
+{
+    const struct handler_copy *c = &((const struct unwinding *) arg)->copy;
+    ssize_t n;
+
+    if (at >= c->at && at - c->at + len <= c->bytes) {
+        memcpy(buf, c->stack + (at - c->at), len);
+        return len;
+    }
+    n = pread(((const struct unwinding *) arg)->mem, buf, len, (off_t) at);
+    return n > 0 ? (size_t) n : 0;
+}
+
 static bool read_word(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *word, void *arg)
+{
+    (void) dwfl;
+    return read_bytes(arg, at, word, sizeof(*word)) == sizeof(*word);
+}
+
+/* Where not all registers are known, the others are undefined to libdwfl, too. */
+static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
     const struct unwinding *u = arg;
     const struct handler_thread *t = u->t;
-
-    (void) dwfl;
-    if (t && at >= t->stack_at && at - t->stack_at + sizeof(*word) <= t->stack_bytes) {
-        memcpy(word, t->stack + (at - t->stack_at), sizeof(*word));
-        return true;
-    }
-    return u->mem >= 0 && pread(u->mem, word, sizeof(*word), (off_t) at) == sizeof(*word);
-}
-
-/* Where only two registers are known, the others are undefined to libdwfl, too. */
-static bool set_registers(Dwfl_Thread *thread, void *arg)
-{
-    const struct handler_thread *t = ((struct unwinding *) arg)->t;
-    Dwarf_Word sp = t->sp, pc = t->pc, all[HANDLER_REGISTERS];
+    Dwarf_Word sp = t->sp, pc = t->pc, fp = u->frame_pointer, all[HANDLER_REGISTERS];
 
     for (int i = 0; i < HANDLER_REGISTERS; i++)
         all[i] = t->registers[i];
@@ -81,8 +92,10 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
     if (t->has_registers)
         return dwfl_thread_state_registers(thread, 0, 17, all);
     return dwfl_thread_state_registers(thread, 7, 1, &sp) &&
-           dwfl_thread_state_registers(thread, 16, 1, &pc);
+           dwfl_thread_state_registers(thread, 16, 1, &pc) &&
+           (fp == 0 || dwfl_thread_state_registers(thread, 6, 1, &fp));
 #else
+    (void) fp;
     dwfl_thread_state_register_pc(thread, pc);
     if (t->has_registers)
         return dwfl_thread_state_registers(thread, 0, 32, all);
@@ -151,28 +164,119 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
 
 static int take_frame(Dwfl_Frame *state, void *arg)
 {
-    struct unwinding *u = arg;
-    struct handler_thread *t = u->t;
+    struct handler_thread *t = ((struct unwinding *) arg)->t;
     struct handler_frame *f;
-    bool is_activation;
     Dwarf_Addr pc;
 
     if (t->frames == HANDLER_FRAMES_MAX) {
         t->is_cut = true;
         return DWARF_CB_ABORT;
     }
-    if (!dwfl_frame_pc(state, &pc, &is_activation))
+    if (!dwfl_frame_pc(state, &pc, &t->frame[t->frames].is_activation))
         return DWARF_CB_ABORT;
     f = &t->frame[t->frames++];
     f->pc = pc;
-    /* a return address may be behind the last instruction of its function */
-    name_frame(u->dwfl, is_activation ? pc : pc - 1, f);
     return DWARF_CB_OK;
 }
 
+/* A return address may be behind the last instruction of its function. */
+static Dwarf_Addr inside(const struct handler_frame *f)
+{
+    return f->is_activation ? f->pc : f->pc - 1;
+}
+
+static void walk(struct unwinding *u, struct handler_thread *t)
+{
+    t->frames = 0;
+    dwfl_getthread_frames(u->dwfl, t->tid, take_frame, u);
+}
+
+/* ---- the frame pointer ----------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+
+/* The frame of the function that `at` is in is found by it. */
+static bool needs_frame_pointer(Dwfl *dwfl, Dwarf_Addr at)
+{
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *cfi = m ? dwfl_module_eh_cfi(m, &bias) : NULL;
+    Dwarf_Frame *frame = NULL;
+    Dwarf_Op *ops;
+    size_t n = 0;
+    bool needs;
+
+    if (!cfi || dwarf_cfi_addrframe(cfi, at - bias, &frame))
+        return false;
+    needs = dwarf_frame_cfa(frame, &ops, &n) == 0 && n > 0 &&
+            (ops[0].atom == DW_OP_breg6 || (ops[0].atom == DW_OP_bregx && ops[0].number == 6));
+    free(frame);
+    return needs;
+}
+
+/* 0: not known. */
+static Dwarf_Addr function_start(Dwfl *dwfl, Dwarf_Addr at)
+{
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
+    GElf_Off offset = 0;
+    GElf_Sym sym;
+
+    return m && dwfl_module_addrinfo(m, at, &offset, &sym, NULL, NULL, NULL) ? at - offset : 0;
+}
+
+/* Of the frame that was reached last: behind the address to which its callee returns. */
+static uint64_t stack_pointer(struct unwinding *u, const struct handler_thread *t)
+{
+    uint64_t to = t->frame[t->frames - 1].pc, word = 0, at = t->sp;
+
+    if (t->frames == 1)
+        return at;
+    while (read_bytes(u, at, &word, sizeof(word)) == sizeof(word) && word != to &&
+           at - t->sp < HANDLER_COPY_BYTES)
+        at += sizeof(word);
+    return word == to ? at + sizeof(word) : 0;
+}
+
+/* No function between that one and the innermost has changed it, for its frame would tell. */
+static void find_frame_pointer(struct unwinding *u, const struct handler_thread *t)
+{
+    Dwarf_Addr start = function_start(u->dwfl, inside(&t->frame[t->frames - 1]));
+    uint64_t sp = stack_pointer(u, t);
+
+    if (start > 0 && sp > 0)
+        u->frame_pointer = handler_frame_pointer(read_bytes, u, start, sp);
+}
+
+#else
+
+static bool needs_frame_pointer(Dwfl *dwfl, Dwarf_Addr at)
+{
+    (void) dwfl;
+    (void) at;
+    return false;
+}
+
+static void find_frame_pointer(struct unwinding *u, const struct handler_thread *t)
+{
+    (void) u;
+    (void) t;
+}
+
+#endif
+
+/* libdwfl takes a frame that it cannot find for the end of the stack. */
+static bool is_whole(const struct unwinding *u, const struct handler_thread *t)
+{
+    return t->frames > 0 &&
+           (t->has_registers || !needs_frame_pointer(u->dwfl, inside(&t->frame[t->frames - 1])));
+}
+
+/* ---- all threads ----------------------------------------------------------------------------- */
+
 static void unwind_thread(struct unwinding *u, struct handler_thread *t)
 {
-    if (t->why || t->stack_bytes == 0)
+    handler_snapshot(u->p->pid, u->mem, t, &u->copy);
+    if (t->why || t->state == 'Z' || t->state == 'X')
         return;
     t->frame = calloc(HANDLER_FRAMES_MAX, sizeof(*t->frame));
     if (!t->frame) {
@@ -180,30 +284,61 @@ static void unwind_thread(struct unwinding *u, struct handler_thread *t)
         return;
     }
     u->t = t;
-    if (dwfl_getthread_frames(u->dwfl, t->tid, take_frame, u) && t->frames == 0)
-        t->why = "libdw cannot unwind it";
+    u->frame_pointer = 0;
+    walk(u, t);
+    if (t->frames > 0 && !is_whole(u, t)) {
+        find_frame_pointer(u, t);
+        walk(u, t);
+    }
+    if (!is_whole(u, t))
+        t->why = t->frames == 0 ? "libdw cannot unwind it" : "the outer part of its stack is not found";
+    for (int i = 0; i < t->frames; i++)
+        name_frame(u->dwfl, inside(&t->frame[i]), &t->frame[i]);
+}
+
+static const char *why_not(int error)
+{
+    return error == EACCES || error == EPERM
+               ? "its memory may not be read: the system forbids it (kernel.yama.ptrace_scope), or it "
+                 "is not dumpable"
+               : "the process has ended";
+}
+
+/* NULL: its modules are known. */
+static const char *open_process(struct unwinding *u)
+{
+    pid_t pid = u->p->pid;
+    char path[64];
+
+    unsetenv("DEBUGINFOD_URLS"); /* nothing is to be fetched */
+    find_executable(pid);
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int) pid);
+    u->mem = open(path, O_RDONLY | O_CLOEXEC);
+    if (u->mem < 0)
+        return why_not(errno);
+    u->dwfl = dwfl_begin(&modules);
+    if (u->dwfl && dwfl_linux_proc_report(u->dwfl, pid) == 0 &&
+        dwfl_report_end(u->dwfl, NULL, NULL) == 0 &&
+        dwfl_attach_state(u->dwfl, NULL, pid, &threads, u))
+        return NULL;
+    return "libdw cannot read its modules";
 }
 
 void handler_unwind(struct handler_process *p)
 {
-    struct unwinding u = {.p = p, .dwfl = dwfl_begin(&modules), .mem = -1};
-    char path[64];
+    static struct unwinding u; /* too large for a stack */
+    const char *why;
 
     p->done = true;
-    if (p->why || !u.dwfl)
+    if (p->why)
         return;
-    unsetenv("DEBUGINFOD_URLS"); /* nothing is to be fetched */
-    find_executable(p->pid);
-    snprintf(path, sizeof(path), "/proc/%d/mem", (int) p->pid);
-    u.mem = open(path, O_RDONLY | O_CLOEXEC);
-    if (dwfl_linux_proc_report(u.dwfl, p->pid) == 0 && dwfl_report_end(u.dwfl, NULL, NULL) == 0 &&
-        dwfl_attach_state(u.dwfl, NULL, p->pid, &threads, &u))
-        for (int i = 0; i < p->threads; i++)
+    u = (struct unwinding){.p = p, .mem = -1};
+    why = open_process(&u);
+    for (int i = 0; i < p->threads; i++)
+        if (why)
+            p->thread[i].why = why;
+        else
             unwind_thread(&u, &p->thread[i]);
-    else
-        for (int i = 0; i < p->threads; i++)
-            if (!p->thread[i].why)
-                p->thread[i].why = "libdw cannot read its modules";
     if (u.mem >= 0)
         close(u.mem);
     dwfl_end(u.dwfl);
