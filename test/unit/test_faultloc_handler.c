@@ -11,6 +11,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -74,23 +75,26 @@ static const struct {
     const char *line;
     long number;
 } call_rows[] = {{"0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7fff10 0x7f1234", 0},
-                 {"running", -1},
-                 {"-1 0x7fff10 0x7f1234", -1},
-                 {"0 0x3 0x7ffd", -1},
-                 {"", -1}};
+                 {"running", -2},
+                 {"-1 0x7fff10 0x7f1234", -1}, /* waits in no call: stopped, or for a page */
+                 {"0 0x3 0x7ffd", -2},
+                 {"-1 0x7fff10", -2},
+                 {"", -2}};
 
 START_TEST(a_line_of_syscall_is_read)
 {
     uint64_t a[6], sp = 0, pc = 0;
-    long number = -1;
+    long number = -2;
     bool is = handler_syscall_parse(call_rows[_i].line, &number, a, &sp, &pc);
 
-    ck_assert_int_eq(is, call_rows[_i].number >= 0);
-    if (is) {
+    ck_assert_int_eq(is, call_rows[_i].number >= -1);
+    if (!is)
+        return;
+    ck_assert_int_eq(number, call_rows[_i].number);
+    ck_assert_uint_eq(sp, 0x7fff10);
+    ck_assert_uint_eq(pc, 0x7f1234);
+    if (number >= 0)
         ck_assert_int_eq(a[0], 3);
-        ck_assert_uint_eq(sp, 0x7fff10);
-        ck_assert_uint_eq(pc, 0x7f1234);
-    }
 }
 END_TEST
 
@@ -120,15 +124,103 @@ START_TEST(functions_have_the_names_that_people_write)
 }
 END_TEST
 
-START_TEST(calls_that_would_be_interrupted_are_known)
+START_TEST(calls_have_names)
 {
     ck_assert_str_eq(handler_syscall(SYS_read)->name, "read");
     ck_assert_int_eq(handler_syscall(SYS_openat)->path, 1);
-    ck_assert(handler_syscall(SYS_epoll_pwait)->interrupts);
-    ck_assert(handler_syscall(SYS_msgrcv)->interrupts);
-    ck_assert(!handler_syscall(SYS_futex)->interrupts);
     ck_assert_ptr_null(handler_syscall(99999));
     ck_assert_ptr_null(handler_syscall(-1));
+}
+END_TEST
+
+/* ---- the frame of a function ----------------------------------------------------------------- */
+
+/* A process: its stack from STACK_AT on, and a page of code from CODE_AT on, in which `callee` begins
+ * at 0x100, another function at 0x200, a stub of the first at 0x300, and the table with its address at
+ * 0x400. */
+#define STACK_AT 0x7ff000
+#define CODE_AT 0x400000
+#define CALLEE (CODE_AT + 0x100)
+#define BEHIND (CODE_AT + 0x80) /* where callee returns to */
+
+struct memory {
+    uint8_t code[4096];
+    uint64_t stack[512];
+};
+
+static size_t read_memory(void *ctx, uint64_t at, void *buf, size_t len)
+{
+    const struct memory *m = ctx;
+    const uint8_t *from = at >= STACK_AT ? (const uint8_t *) m->stack : m->code;
+    uint64_t begin = at >= STACK_AT ? STACK_AT : CODE_AT;
+    size_t there = at - begin < 4096 ? 4096 - (size_t) (at - begin) : 0;
+
+    if (at < begin)
+        return 0;
+    len = len < there ? len : there;
+    memcpy(buf, from + (at - begin), len);
+    return len;
+}
+
+#define PLAIN "\x55\x48\x89\xe5\x48\x83\xec\x40" /* push %rbp; mov %rsp,%rbp; sub $64,%rsp */
+#define MARKED "\xf3\x0f\x1e\xfa\x55\x48\x89\xe5\x41\x57\x53\x48\x81\xec\x80\x00\x00\x00"
+#define OTHER "\x53\x48\x89\xfb" /* push %rbx; ... */
+#define CALL(to) "\xe8", 5, (to) - 0x80
+
+static const struct {
+    const char *what, *begin; /* of callee */
+    size_t begins;
+    const char *call; /* the instruction before BEHIND */
+    size_t len;
+    int64_t target; /* of it, from BEHIND; 0: none */
+    int word, stale; /* the frame, by number in the stack; and what looks like one, 0: nothing */
+    int found; /* 0: nothing */
+} frames[] = {
+    {"its size is told", PLAIN, 8, CALL(0x100), 8, 0, 8},
+    {"with endbr64 and two registers saved", MARKED, 18, CALL(0x100), 18, 0, 18},
+    {"called by a stub", PLAIN, 8, CALL(0x300), 8, 0, 8},
+    {"called indirectly", PLAIN, 8, "\xff\xd0", 2, 0, 8, 0, 8},
+    {"an earlier call is left in it", PLAIN, 8, CALL(0x100), 8, 2, 8},
+    {"its size is not told", OTHER, 4, CALL(0x100), 40, 0, 40},
+    {"it has an array of variable length", PLAIN, 8, CALL(0x100), 100, 0, 100},
+    {"called by a stub, and searched for", OTHER, 4, CALL(0x300), 40, 0, 40},
+    {"called by the table", OTHER, 4, "\xff\x15", 6, 0x400 - 0x80, 40, 0, 40},
+    {"called indirectly: it cannot be told from another", OTHER, 4, "\xff\xd0", 2, 0, 40, 0, 0},
+    {"a call of another function", OTHER, 4, CALL(0x200), 40, 0, 0},
+    {"a call of another function where it should be", PLAIN, 8, CALL(0x200), 8, 0, 0},
+    {"at no multiple of 16", OTHER, 4, CALL(0x100), 41, 0, 0},
+};
+
+static void build(struct memory *m, int row)
+{
+    size_t len = frames[row].len;
+    uint8_t *call = m->code + 0x80 - len;
+    int32_t relative = (int32_t) frames[row].target;
+    uint64_t callee = CALLEE;
+
+    memset(m, 0x90, sizeof(*m));
+    memset(m->stack, 0, sizeof(m->stack));
+    memcpy(m->code + 0x100, frames[row].begin, frames[row].begins);
+    memcpy(m->code + 0x300, "\xff\x25\xfa\x00\x00\x00", 6); /* jmp *0xfa(%rip) */
+    memcpy(m->code + 0x400, &callee, sizeof(callee));
+    memcpy(call, frames[row].call, strlen(frames[row].call));
+    if (relative)
+        memcpy(m->code + 0x80 - sizeof(relative), &relative, sizeof(relative));
+    m->stack[frames[row].word] = STACK_AT + 8 * 300;
+    m->stack[frames[row].word + 1] = BEHIND;
+    if (frames[row].stale)
+        m->stack[frames[row].stale + 1] = BEHIND;
+}
+
+START_TEST(a_frame_is_found)
+{
+    static struct memory m;
+    uint64_t found;
+
+    build(&m, _i);
+    found = handler_frame_pointer(read_memory, &m, CALLEE, STACK_AT);
+    ck_assert_msg(found == (frames[_i].found ? STACK_AT + 8 * (uint64_t) frames[_i].found : 0),
+                  "%s: %#llx", frames[_i].what, (unsigned long long) found);
 }
 END_TEST
 
@@ -155,7 +247,6 @@ static __attribute__((noinline)) void read_pipe(void)
     turns++;
 }
 
-/* Of a socket: with a timeout the call would be interrupted. */
 static void receive_for(long seconds)
 {
     struct timeval limit = {.tv_sec = seconds};
@@ -181,6 +272,42 @@ static __attribute__((noinline)) void receive_with_timeout(void)
     turns++;
 }
 
+static volatile int length = 3000;
+
+/* It keeps its frame by the frame pointer, which the kernel does not tell, and has in its array what
+ * is left of earlier calls. */
+static __attribute__((noinline)) void wait_in_array(void)
+{
+    char array[length];
+
+    array[length - 1] = 1;
+    read_pipe();
+    turns += array[length - 1];
+}
+
+static __attribute__((noinline)) void call_it(void)
+{
+    wait_in_array();
+    turns++;
+}
+
+static __attribute__((noinline)) void write_nowhere(void)
+{
+    int fd = open("/dev/null", O_WRONLY);
+    char c = 0;
+
+    while (write(fd, &c, 1) > 0)
+        turns++;
+}
+
+static __attribute__((noinline)) void pause_often(void)
+{
+    for (;;) {
+        usleep(1000);
+        turns++;
+    }
+}
+
 static __attribute__((noinline)) void spin(void)
 {
     for (;;)
@@ -195,7 +322,7 @@ static void count_signal(int signal_)
     handled++;
 }
 
-/* Shared; an exit status may go to the tracer, which is a thread of the parent here. */
+/* Shared; an exit status may go to the tracer, which is a thread of the parent. */
 static volatile bool *all_have_come;
 
 /* Computes, and handles signals, each of which must come: they are queued. */
@@ -247,17 +374,30 @@ static void await_state(pid_t pid, char state)
     ck_assert_int_eq(state_of(pid), state);
 }
 
-static void hold(pid_t pid, struct handler_process *p)
+static void look_at(pid_t pid, struct handler_process *p)
 {
     *p = (struct handler_process){.pid = pid};
     handler_facts(NULL, p);
-    handler_snapshot(p, 64 * 1024);
+    handler_unwind(p);
 }
 
-static void look_at(pid_t pid, struct handler_process *p)
+static struct handler_copy copy;
+
+/* By ptrace(2). */
+static bool hold(pid_t pid, struct handler_thread *t)
 {
-    hold(pid, p);
-    handler_unwind(p);
+    char path[64];
+    bool held;
+    int mem;
+
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int) pid);
+    mem = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(mem, 0);
+    *t = (struct handler_thread){.tid = pid};
+    handler_thread_facts(NULL, pid, t);
+    held = handler_hold(pid, mem, t, &copy);
+    close(mem);
+    return held;
 }
 
 static bool has_function(const struct handler_thread *t, const char *function)
@@ -278,14 +418,14 @@ static const struct {
     void (*run)(void);
     char state;
     const char *function, *call;
-    bool held;
-} looks[] = {{read_pipe, 'S', "read_pipe", "read", true},
-             {receive, 'S', "receive", "recvfrom", true},
-             {receive_with_timeout, 'S', "receive_with_timeout", "recvfrom", false},
-             {spin, 'R', "spin", NULL, true},
-             {wait_in_epoll, 'S', "wait_in_epoll", "epoll_wait", false}};
+} looks[] = {{read_pipe, 'S', "read_pipe", "read"},
+             {receive, 'S', "receive", "recvfrom"},
+             {receive_with_timeout, 'S', "receive_with_timeout", "recvfrom"},
+             {spin, 'R', "spin", NULL},
+             {call_it, 'S', "wait_in_array", "read"},
+             {wait_in_epoll, 'S', "wait_in_epoll", "epoll_wait"}};
 
-/* Many times: it goes on as it was, and a call that would be interrupted is not. */
+/* It goes on as it was; test_faultloc_undisturbed.c has all calls. */
 START_TEST(one_that_is_looked_at_notices_nothing)
 {
     pid_t pid = start(looks[_i].run);
@@ -298,52 +438,17 @@ START_TEST(one_that_is_looked_at_notices_nothing)
         look_at(pid, &p);
         ck_assert_ptr_null(p.why);
         ck_assert_int_eq(p.threads, 1);
-        ck_assert_int_eq(p.thread[0].pause_ns > 0, looks[_i].held);
+        ck_assert_uint_eq(p.thread[0].pause_ns, 0);
         if (looks[_i].call)
             ck_assert_str_eq(handler_syscall(p.thread[0].syscall)->name, looks[_i].call);
-        if (handler_can_unwind() && looks[_i].held)
-            ck_assert_msg(has_function(&p.thread[0], looks[_i].function), "%s",
-                          p.thread[0].why ? p.thread[0].why : "another function");
+        if (handler_can_unwind())
+            ck_assert_msg(!p.thread[0].why && has_function(&p.thread[0], looks[_i].function) &&
+                              has_function(&p.thread[0], "main"),
+                          "%s", p.thread[0].why ? p.thread[0].why : "another function");
         handler_free(&p);
     }
     ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
     await_state(pid, looks[_i].state);
-    end(pid);
-}
-END_TEST
-
-static volatile sig_atomic_t goes_on;
-
-static void go_on(int signal)
-{
-    (void) signal;
-    goes_on = 1;
-}
-
-static void spin_and_wait(void)
-{
-    signal(SIGUSR1, go_on);
-    while (!goes_on)
-        ;
-    wait_in_epoll();
-}
-
-/* It would have been held in the call that it was in when the facts were read. */
-START_TEST(one_that_is_in_another_call_since_is_not_interrupted)
-{
-    pid_t pid = start(spin_and_wait);
-    struct handler_process p = {.pid = pid};
-    struct faultloc_proc proc = {0};
-
-    while (proc.ticks < 1) /* it handles the signal by then */
-        faultloc_proc_read(NULL, pid, &proc);
-    handler_facts(NULL, &p);
-    kill(pid, SIGUSR1);
-    await_state(pid, 'S');
-    handler_snapshot(&p, 64 * 1024);
-    ck_assert_uint_eq(p.thread[0].pause_ns, 0);
-    handler_free(&p);
-    ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
     end(pid);
 }
 END_TEST
@@ -370,7 +475,7 @@ END_TEST
 START_TEST(no_signal_is_lost)
 {
     time_t until = time(NULL) + 60;
-    struct handler_process p;
+    struct handler_thread t;
     pid_t pid, sender;
 
     all_have_come = mmap(NULL, sizeof(*all_have_come), PROT_READ | PROT_WRITE,
@@ -380,10 +485,8 @@ START_TEST(no_signal_is_lost)
     usleep(50000);
     looked_at = pid;
     sender = start(send_signals);
-    while (time(NULL) < until && !*all_have_come) {
-        hold(pid, &p);
-        handler_free(&p);
-    }
+    while (time(NULL) < until && !*all_have_come)
+        hold(pid, &t);
     ck_assert_msg(*all_have_come, "some have not come");
     end(pid);
     end(sender);
@@ -391,10 +494,36 @@ START_TEST(no_signal_is_lost)
 }
 END_TEST
 
-START_TEST(one_that_a_debugger_holds_is_left_alone)
+static const struct {
+    void (*run)(void);
+    bool held;
+} holds[] = {{spin, true}, {read_pipe, false}, {write_nowhere, false}, {pause_often, false}};
+
+/* Where nothing may be sampled. */
+START_TEST(one_that_only_computes_may_be_held)
 {
-    pid_t pid = start(spin), other;
-    struct handler_process p;
+    pid_t pid = start(holds[_i].run);
+    struct handler_thread t;
+    bool held = false;
+
+    if (holds[_i].held)
+        await_state(pid, 'R');
+    for (int i = 0; (holds[_i].held || i < 20) && !held; i++) /* it may not get a CPU in time */
+        held = hold(pid, &t) && t.pause_ns > 0;
+    ck_assert_int_eq(held, holds[_i].held);
+    if (held)
+        ck_assert(!t.why && t.has_registers && copy.bytes > 0);
+    else
+        ck_assert_ptr_nonnull(t.why);
+    ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+    end(pid);
+}
+END_TEST
+
+/* Returns the debugger. */
+static pid_t debug(pid_t pid)
+{
+    pid_t other;
     int fd[2];
     char c = 0;
 
@@ -408,14 +537,24 @@ START_TEST(one_that_a_debugger_holds_is_left_alone)
                 pause();
     }
     ck_assert(read(fd[0], &c, 1) == 1 && c == 1);
+    return other;
+}
+
+START_TEST(one_that_a_debugger_holds_is_left_to_it)
+{
+    pid_t pid = start(spin), debugger = debug(pid);
+    struct handler_process p;
+    struct handler_thread t;
+
+    await_state(pid, 'R');
+    while (!hold(pid, &t))
+        ;
+    ck_assert_ptr_nonnull(strstr(t.why, "a debugger holds it"));
     look_at(pid, &p);
-    ck_assert_int_eq(p.thread[0].frames, 0);
-    ck_assert_ptr_nonnull(strstr(p.thread[0].why, "a debugger holds it"));
+    if (handler_can_unwind())
+        ck_assert(has_function(&p.thread[0], "spin"));
     handler_free(&p);
-    end(other);
-    look_at(pid, &p);
-    ck_assert(!p.thread[0].why || !handler_can_unwind());
-    handler_free(&p);
+    end(debugger);
     end(pid);
 }
 END_TEST
@@ -490,13 +629,14 @@ SUITE("faultloc-handler")
     TEST_ROWS(a_path_is_below_a_mount, COUNT(mount_rows));
     TEST(no_mount_is_found_in_nothing);
     TEST_ROWS(a_line_of_syscall_is_read, COUNT(call_rows));
-    TEST(calls_that_would_be_interrupted_are_known);
+    TEST(calls_have_names);
+    TEST_ROWS(a_frame_is_found, COUNT(frames));
     TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
     TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
-    TEST(one_that_is_in_another_call_since_is_not_interrupted);
     TEST(one_that_is_stopped_stays_so_and_goes_on);
+    TEST_ROWS(one_that_only_computes_may_be_held, COUNT(holds));
     TEST(no_signal_is_lost);
-    TEST(one_that_a_debugger_holds_is_left_alone);
+    TEST(one_that_a_debugger_holds_is_left_to_it);
     TEST(another_process_of_that_number_is_not_meant);
     TEST(one_whose_handler_is_killed_goes_on);
     TEST(exit_codes);

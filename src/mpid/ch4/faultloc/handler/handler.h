@@ -158,8 +158,9 @@ enum handler_sampled handler_sample(struct handler_thread *t, struct handler_cop
 /* ---- hold.c ---------------------------------------------------------------------------------- */
 
 /* Purpose: the same by ptrace(2), for a thread that only computes: it was seen to run its own code for
- * 20 ms, without a pause and without reading or writing.  False: `why`.  When it returns the kernel
- * has let go of the thread, also where it could not be held in time. */
+ * 40 ms, without a pause, time in the kernel, and bytes read or written.  False: it does not, or does
+ * not get a CPU for so long; `why`.  When it returns the kernel has let go of the thread, also
+ * where it could not be held in time. */
 bool handler_hold(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy);
 
 /* ---- frame.c --------------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 
 #include "faultloc/handler/handler.h"
 
+#include "faultloc/base/proc.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +32,9 @@
  */
 
 #define HOLD_NS 100000000 /* so long a thread may take to be held */
-#define WATCH_NS 20000000
+#define LOOK_NS 10000000
+#define LOOKS 20
+#define TICKS 4 /* of 10 ms in its own code */
 
 static uint64_t now_ns(void)
 {
@@ -61,30 +65,43 @@ static uint64_t number_of(pid_t pid, pid_t tid, const char *file, const char *na
 }
 
 struct activity {
-    uint64_t pauses, read, written;
-    double ran_s;
+    uint64_t pauses, read, written, system_ticks, ticks;
 };
 
-static struct activity activity_of(pid_t pid, const struct handler_thread *t)
+/* False: the thread has ended. */
+static bool look(pid_t pid, pid_t tid, struct activity *a)
 {
-    return (struct activity){
-        .pauses = number_of(pid, t->tid, "status", "voluntary_ctxt_switches", 10),
-        .read = number_of(pid, t->tid, "io", "rchar", 10),
-        .written = number_of(pid, t->tid, "io", "wchar", 10),
-        .ran_s = t->cpu_s};
+    struct faultloc_proc proc;
+    char folder[64];
+
+    snprintf(folder, sizeof(folder), "/proc/%d/task", (int) pid);
+    if (faultloc_proc_read(folder, tid, &proc))
+        return false;
+    *a = (struct activity){.pauses = number_of(pid, tid, "status", "voluntary_ctxt_switches", 10),
+                           .read = number_of(pid, tid, "io", "rchar", 10),
+                           .written = number_of(pid, tid, "io", "wchar", 10),
+                           .system_ticks = proc.system_ticks,
+                           .ticks = proc.ticks};
+    return true;
 }
 
-/* A transfer of such length pauses, is counted when it ends, or is all that the thread does. */
-static bool only_computes(pid_t pid, struct handler_thread *t)
+/* A transfer of some length pauses, is counted when it ends, or is all that the thread does. */
+static bool only_computes(pid_t pid, pid_t tid)
 {
-    const struct timespec pause = {.tv_nsec = WATCH_NS};
-    struct activity before = activity_of(pid, t), after;
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    struct activity first, now;
+    bool alive = look(pid, tid, &first);
 
-    nanosleep(&pause, NULL);
-    handler_thread_facts(NULL, pid, t);
-    after = activity_of(pid, t);
-    return !t->why && t->state == 'R' && after.pauses == before.pauses && after.read == before.read &&
-           after.written == before.written && after.ran_s > before.ran_s;
+    for (int i = 0; i < LOOKS && alive; i++) {
+        nanosleep(&pause, NULL);
+        alive = look(pid, tid, &now);
+        if (!alive || now.pauses != first.pauses || now.read != first.read || now.written != first.written ||
+            now.system_ticks != first.system_ticks)
+            return false;
+        if (now.ticks - first.ticks >= TICKS)
+            return true;
+    }
+    return false;
 }
 
 /* ---- registers ------------------------------------------------------------------------------- */
@@ -228,10 +245,9 @@ bool handler_hold(pid_t pid, int mem, struct handler_thread *t, struct handler_c
     pthread_t tracer;
     sigset_t set;
 
-    if (!only_computes(pid, t)) {
-        if (!t->why)
-            t->why = "it does not only compute, and perf_event_open is not permitted "
-                     "(kernel.perf_event_paranoid)";
+    if (!only_computes(pid, t->tid)) {
+        t->why = "perf_event_open is not permitted (kernel.perf_event_paranoid), and it calls the "
+                 "system, in which ptrace would interrupt it";
         return false;
     }
     memset(copy->stack, 1, sizeof(copy->stack)); /* so that no page is missing while it is held */
