@@ -575,6 +575,7 @@ mpi_tests = \
     test/mpi/test_spawn.sh \
     test/mpi/test_stacks.sh \
     test/mpi/test_threads.sh \
+    test/mpi/test_undisturbed.sh \
     test/mpi/test_upstream_fixes.sh \
     test/mpi/test_version.sh \
     test/mpi/test_waits.sh

@@ -94,7 +94,10 @@ static char *pattern(size_t len)
     return b;
 }
 
-static const struct timespec short_time = {.tv_nsec = BLOCKING_MS * 1000000L};
+static const struct timespec limit = {.tv_sec = BLOCKING_MS / 1000,
+                                      .tv_nsec = BLOCKING_MS % 1000 * 1000000L};
+static const struct timeval limit_us = {.tv_sec = BLOCKING_MS / 1000,
+                                        .tv_usec = BLOCKING_MS % 1000 * 1000};
 static const struct timespec tick = {.tv_nsec = 50000};
 
 static struct timespec from_now(clockid_t clock)
@@ -102,8 +105,8 @@ static struct timespec from_now(clockid_t clock)
     struct timespec t;
 
     clock_gettime(clock, &t);
-    t.tv_nsec += BLOCKING_MS * 1000000L;
-    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec += limit.tv_nsec;
+    t.tv_sec += limit.tv_sec + t.tv_nsec / 1000000000;
     t.tv_nsec %= 1000000000;
     return t;
 }
@@ -157,27 +160,27 @@ static void part_in_pipe(Case *c)
     must((int) write(c->fd[1], "first part, ", 12));
 }
 
-static void with_timeout(Case *c, int end, int which, long seconds, long us)
-{
-    struct timeval t = {.tv_sec = seconds, .tv_usec = us};
+static const struct timeval hour = {.tv_sec = 3600};
 
+static void with_timeout(Case *c, int end, int which, const struct timeval *t)
+{
     stream(c);
-    must(setsockopt(c->fd[end], SOL_SOCKET, which, &t, sizeof(t)));
+    must(setsockopt(c->fd[end], SOL_SOCKET, which, t, sizeof(*t)));
 }
 
 static void receive_timeout(Case *c)
 {
-    with_timeout(c, 0, SO_RCVTIMEO, 3600, 0);
+    with_timeout(c, 0, SO_RCVTIMEO, &hour);
 }
 
 static void short_receive_timeout(Case *c)
 {
-    with_timeout(c, 0, SO_RCVTIMEO, 0, BLOCKING_MS * 1000);
+    with_timeout(c, 0, SO_RCVTIMEO, &limit_us);
 }
 
 static void send_timeout(Case *c)
 {
-    with_timeout(c, 1, SO_SNDTIMEO, 3600, 0);
+    with_timeout(c, 1, SO_SNDTIMEO, &hour);
 }
 
 static void terminal(Case *c)
@@ -480,14 +483,14 @@ static void receive_message(Case *c)
     say_read(c, b, recvmsg(c->fd[0], &m, MSG_WAITALL));
 }
 
-static void receive_messages_for(Case *c, struct timespec *limit)
+static void receive_messages_for(Case *c, struct timespec *t)
 {
     char b[2][24] = {"", ""};
     struct iovec v[2] = {{b[0], 24}, {b[1], 24}};
     struct mmsghdr m[2] = {{.msg_hdr = {.msg_iov = &v[0], .msg_iovlen = 1}},
                            {.msg_hdr = {.msg_iov = &v[1], .msg_iovlen = 1}}};
 
-    result(c, recvmmsg(c->fd[0], m, 2, 0, limit));
+    result(c, recvmmsg(c->fd[0], m, 2, 0, t));
     say_bytes(c, b, sizeof(b));
 }
 
@@ -715,7 +718,7 @@ static void ppoll_(Case *c)
 
 static void ppoll_timeout(Case *c)
 {
-    struct timespec t = short_time;
+    struct timespec t = limit;
 
     ppoll_for(c, &t);
     say(c, t.tv_sec + t.tv_nsec);
@@ -724,7 +727,7 @@ static void ppoll_timeout(Case *c)
 static void fixed_time(Case *c)
 {
     pipes(c);
-    memcpy(c->page, &short_time, sizeof(short_time));
+    memcpy(c->page, &limit, sizeof(limit));
     must(mprotect(c->page, sizeof(c->page), PROT_READ));
 }
 
@@ -750,7 +753,7 @@ static void select_(Case *c)
 
 static void select_timeout(Case *c)
 {
-    struct timeval t = {.tv_usec = BLOCKING_MS * 1000};
+    struct timeval t = limit_us;
 
     select_for(c, &t);
     say(c, t.tv_sec + t.tv_usec);
@@ -811,7 +814,7 @@ static void epoll_pwait2_(Case *c)
     struct epoll_event e = {.events = 0};
     int fd = epoll_of(c);
 
-    result(c, syscall(SYS_epoll_pwait2, fd, &e, 1, &short_time, NULL, 0));
+    result(c, syscall(SYS_epoll_pwait2, fd, &e, 1, &limit, NULL, 0));
     close(fd);
 }
 
@@ -829,7 +832,7 @@ static void futex_(Case *c)
 
 static void futex_timeout(Case *c)
 {
-    futex(c, FUTEX_WAIT, &short_time);
+    futex(c, FUTEX_WAIT, &limit);
 }
 
 static void futex_until(Case *c)
@@ -962,7 +965,7 @@ static void nanosleep_(Case *c)
 {
     struct timespec rest = {0};
 
-    result(c, nanosleep(&short_time, &rest));
+    result(c, nanosleep(&limit, &rest));
     say(c, rest.tv_sec + rest.tv_nsec);
 }
 
@@ -970,7 +973,7 @@ static void clock_sleep(Case *c)
 {
     struct timespec rest = {0};
 
-    result(c, clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, &rest));
+    result(c, clock_nanosleep(CLOCK_MONOTONIC, 0, &limit, &rest));
     say(c, rest.tv_sec + rest.tv_nsec);
 }
 
@@ -988,12 +991,12 @@ static void usleep_(Case *c)
 
 static void sleep_(Case *c)
 {
-    result(c, sleep(1));
+    result(c, sleep(BLOCKING_MS / 1000 + 1));
 }
 
 static void timer(Case *c)
 {
-    struct itimerspec t = {.it_value = short_time};
+    struct itimerspec t = {.it_value = limit};
     uint64_t n = 0;
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 
@@ -1072,7 +1075,7 @@ static void wait_for_signal_timeout(Case *c)
     sigset_t set = of_signals();
 
     unblocked(SIG_BLOCK);
-    result(c, sigtimedwait(&set, NULL, &short_time));
+    result(c, sigtimedwait(&set, NULL, &limit));
 }
 
 static void signal_file(Case *c)
@@ -1151,20 +1154,20 @@ static void waitid_(Case *c)
 
 static void system_(Case *c)
 {
-    char command[64];
+    char command[80]; /* dash knows no descriptor of two digits */
 
     fcntl(c->fd[0], F_SETFD, 0);
-    snprintf(command, sizeof(command), "read -r x <&%d; exit 5", c->fd[0]);
+    snprintf(command, sizeof(command), "read -r x </proc/self/fd/%d; exit 5", c->fd[0]);
     result(c, system(command));
 }
 
 static void popen_(Case *c)
 {
-    char command[64], b[100] = "";
+    char command[80], b[100] = "";
     FILE *f;
 
     fcntl(c->fd[0], F_SETFD, 0);
-    snprintf(command, sizeof(command), "read -r x <&%d; echo \"$x\"", c->fd[0]);
+    snprintf(command, sizeof(command), "read -r x </proc/self/fd/%d; echo \"$x\"", c->fd[0]);
     f = popen(command, "r");
     result(c, fgets(b, sizeof(b), f) != NULL);
     say_bytes(c, b, (int64_t) strlen(b));
@@ -1212,7 +1215,7 @@ static void semop_timeout(Case *c)
 {
     struct sembuf s = {.sem_op = -1};
 
-    result(c, semtimedop(c->fd[0], &s, 1, &short_time));
+    result(c, semtimedop(c->fd[0], &s, 1, &limit));
 }
 
 static void raise_semaphore(Case *c)
@@ -1323,7 +1326,7 @@ static void mq_take(Case *c)
 
 static void aio(Case *c)
 {
-    struct timespec t = short_time;
+    struct timespec t = limit;
     aio_context_t ctx = 0;
     struct io_event e;
 
@@ -1341,7 +1344,7 @@ static void has_uring(Case *c)
 
 static void uring(Case *c)
 {
-    struct timespec t = short_time;
+    struct timespec t = limit;
     struct {
         uint64_t sigmask;
         uint32_t size, pad;

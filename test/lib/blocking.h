@@ -55,7 +55,9 @@ struct blocking {
     } kind;
 };
 
+#ifndef BLOCKING_MS /* how long a call with a timeout takes */
 #define BLOCKING_MS 400
+#endif
 
 extern const struct blocking blocking[];
 extern const int blocking_count;
