@@ -23,7 +23,7 @@ while ! sed -n '/^\[faultloc\] user-code-hang: rank 1 /,$p' "$work/err" | grep -
     sleep 0.2
 done
 if "$mpi/libexec/faultloc-handler" --version | grep -q 'with stacks'; then
-    for function in receive_all write_ epoll_for semop_; do
+    for function in receive_all write_ send_ epoll_for; do
         grep -q "\"$function\"" "$work/report.json" || grep -q '^\[faultloc\]   no stacks' "$work/err" ||
             bad "no stack has $function: $(cat "$work/err")"
     done

@@ -162,6 +162,57 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
         copy(f->file, sizeof(f->file), dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL));
 }
 
+/* Ranks run the same program, and many are at the same place; reading debugging information is what
+ * takes the time.  A place is known by the module's build ID. */
+
+#define PLACES 512
+#define BUILD_ID_BYTES 20
+
+struct place {
+    uint8_t id[BUILD_ID_BYTES];
+    Dwarf_Addr offset;
+    struct handler_frame frame;
+};
+
+/* NULL: the module has no build ID. */
+static struct place *find_place(Dwfl *dwfl, Dwarf_Addr at, bool *is_known)
+{
+    static struct place places[PLACES];
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
+    const unsigned char *id = NULL;
+    struct place key = {.offset = 0}, *p;
+    Dwarf_Addr start, vaddr;
+
+    if (!m || dwfl_module_build_id(m, &id, &vaddr) != BUILD_ID_BYTES)
+        return NULL;
+    dwfl_module_info(m, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+    memcpy(key.id, id, BUILD_ID_BYTES);
+    key.offset = at - start;
+    p = &places[(key.offset ^ key.id[0]) % PLACES];
+    *is_known = p->offset == key.offset && !memcmp(p->id, key.id, BUILD_ID_BYTES);
+    memcpy(p->id, key.id, BUILD_ID_BYTES);
+    p->offset = key.offset;
+    return p;
+}
+
+static void name_once(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
+{
+    bool is_known = false;
+    struct place *p = find_place(dwfl, at, &is_known);
+    struct handler_frame named = {.pc = f->pc, .is_activation = f->is_activation};
+
+    if (is_known) {
+        named = p->frame;
+        named.pc = f->pc;
+        named.is_activation = f->is_activation;
+    } else {
+        name_frame(dwfl, at, &named);
+    }
+    *f = named;
+    if (p)
+        p->frame = named;
+}
+
 static int take_frame(Dwfl_Frame *state, void *arg)
 {
     struct handler_thread *t = ((struct unwinding *) arg)->t;
@@ -293,7 +344,7 @@ static void unwind_thread(struct unwinding *u, struct handler_thread *t)
     if (!is_whole(u, t))
         t->why = t->frames == 0 ? "libdw cannot unwind it" : "the outer part of its stack is not found";
     for (int i = 0; i < t->frames; i++)
-        name_frame(u->dwfl, inside(&t->frame[i]), &t->frame[i]);
+        name_once(u->dwfl, inside(&t->frame[i]), &t->frame[i]);
 }
 
 static const char *why_not(int error)
