@@ -607,6 +607,36 @@ START_TEST(it_comes_after_all)
 }
 END_TEST
 
+static struct world *asked_of;
+static int withdrawn_before; /* the answer came; -1: it has not */
+
+static void note_answer(void *ctx, const struct ftree_query_result *r)
+{
+    (void) ctx;
+    if (r->kind == FTREE_QUERY_STATUS)
+        withdrawn_before = asked_of->withdrawals;
+}
+
+/* Its node would look at it next within a second.  So stacks, which are asked for when that answer is
+ * there, are not taken from a rank that goes on.  rows: three shapes of a job */
+START_TEST(who_asks_what_ranks_do_learns_before_that_one_has_come)
+{
+    struct world *w = begin(nodes_of[_i], 6, 6);
+    uint32_t number;
+
+    asked_of = w;
+    withdrawn_before = -1;
+    w->io.answered = note_answer;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    world_run(w, 1100 * FTREE_MS);
+    story.out[6] = false;
+    ck_assert_int_eq(ftree_query(w->node[0].ft, w->now, FTREE_QUERY_STATUS, NULL, 0, &number),
+                     FTREE_OK);
+    world_run(w, 300 * FTREE_MS);
+    ck_assert_int_eq(withdrawn_before, 1);
+}
+END_TEST
+
 /* The job was ended because of it: what was said stays true. */
 START_TEST(one_that_is_ended_has_not_come)
 {
@@ -734,6 +764,7 @@ SUITE("hang_story")
     TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
     TEST_ROWS(a_clock_that_is_late_is_no_reason_to_say_nothing, 2);
     TEST(it_comes_after_all);
+    TEST_ROWS(who_asks_what_ranks_do_learns_before_that_one_has_come, COUNT(nodes_of));
     TEST(one_that_is_ended_has_not_come);
     TEST_ROWS(nobody_is_accused, COUNT(harmless));
     TEST(a_gap_counts_for_nobody);
