@@ -392,14 +392,15 @@ static const struct {
     uint8_t what;
     int32_t cpu; /* per clock tick a second, in percent */
 } deeds[] = {{3, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_SLEEPS, 0},
-             {4, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
-             {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
-             {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
-             {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
+             {4, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_PAUSES, 0},
+             {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_PAUSES, 1},
+             {3, 52, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 50},
+             {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_PAUSES, 0},
+             {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_PAUSES, 0},
              {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_AWAITS, 0},
              {3, 2, 1, "900 8 7\n", "sk_wait_data", FTREE_OUTSIDE_AWAITS, 0},
              {3, 2, 1, "900 8 7\n", "poll_schedule_timeout", FTREE_OUTSIDE_AWAITS, 0},
-             {3, 2, 1, "901 9 8\n", "poll_schedule_timeout", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "901 9 8\n", "poll_schedule_timeout", FTREE_OUTSIDE_PAUSES, 0},
              {3, 2, 1, "900 8 7\n", "pipe_read", FTREE_OUTSIDE_SLEEPS, 0},
              {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
 

@@ -200,6 +200,8 @@ static const struct {
     ftree_time end; /* and then, at the earliest, the job is ended */
 } kinds[] = {{FTREE_OUTSIDE_RUNS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 13 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_PAUSES, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/pauses",
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_AWAITS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/awaits-answer",
               12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_SLEEPS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",

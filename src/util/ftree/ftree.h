@@ -578,6 +578,7 @@ struct ftree_rank_classes {
 #define FTREE_OUTSIDES(X) \
     X(FTREE_OUTSIDE_UNKNOWN, "in an unknown state") \
     X(FTREE_OUTSIDE_RUNS, "active") \
+    X(FTREE_OUTSIDE_PAUSES, "active now and then") \
     X(FTREE_OUTSIDE_AWAITS, "awaiting an answer") \
     X(FTREE_OUTSIDE_SLEEPS, "blocked") \
     X(FTREE_OUTSIDE_DISK, "in disk sleep") \
@@ -589,10 +590,12 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 #define FTREE_WAITS_IN_MAX 16
 
 #define FTREE_CPU_UNKNOWN (-1)
+#define FTREE_CPU_WORKS 10 /* percent: no stray interrupt, tracer or poll with pauses does that */
 
 /* A rank's present stay outside MPI, or in a call of it that makes no progress.  It is blocked if it
  * sleeps, and has done nothing at all since it was last looked at: no thread of it has used the CPU,
- * had a page fault or a child that ended, and the first one has not run.  It awaits an answer if it is
+ * had a page fault or a child that ended, and the first one has not run.  It is active now and then if it
+ * sleeps, but has run, for less than a tenth of the time.  It awaits an answer if it is
  * blocked in a socket or a poll, or has a child process: somebody who is no rank may end that.  It is in
  * disk sleep also if it waits for a file system and may be interrupted. */
 struct ftree_stay {

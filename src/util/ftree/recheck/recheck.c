@@ -277,13 +277,12 @@ static bool is_running(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_GONE && s->proc_state && strchr("RSI", s->proc_state);
 }
 
-#define WORKS 10 /* percent of a CPU: no stray interrupt or tracer does that */
-
 /* One that was blocked is not any more. */
 static bool works_again(const struct ftree *ft, const struct known *k,
                         const struct ftree_stay *stay)
 {
-    return stay->cpu >= WORKS && ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
+    return stay->cpu >= FTREE_CPU_WORKS &&
+           ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
 }
 
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */

@@ -32,6 +32,8 @@ static int outside_of(uint8_t what)
     switch (what) {
         case FTREE_OUTSIDE_RUNS:
             return RULES_OUTSIDE_BURNING;
+        case FTREE_OUTSIDE_PAUSES:
+            return RULES_OUTSIDE_PAUSING;
         case FTREE_OUTSIDE_AWAITS:
             return RULES_OUTSIDE_AWAITING;
         case FTREE_OUTSIDE_SLEEPS:
@@ -72,10 +74,9 @@ static int what_they_do(const struct hang_sweep *s, enum group group)
         return RULES_OUTSIDE_NONE;
     if (group == IN_DISK_SLEEP)
         return RULES_OUTSIDE_DISK_SLEEP;
-    if (does[RULES_OUTSIDE_BURNING])
-        return RULES_OUTSIDE_BURNING;
-    if (does[RULES_OUTSIDE_AWAITING])
-        return RULES_OUTSIDE_AWAITING;
+    for (int i = RULES_OUTSIDE_BURNING; i <= RULES_OUTSIDE_AWAITING; i++)
+        if (does[i])
+            return i;
     return does[RULES_OUTSIDE_UNKNOWN] ? RULES_OUTSIDE_UNKNOWN : RULES_OUTSIDE_BLOCKED;
 }
 
@@ -290,7 +291,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
-    if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
+    if ((s->what == FTREE_OUTSIDE_RUNS || s->what == FTREE_OUTSIDE_PAUSES) &&
+        s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
                  (double) s->used / 1e9);
     else if (*s->waits_in)

@@ -152,16 +152,21 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
-static uint8_t what_of(char letter, bool moves, bool awaits, const char *wchan)
+static uint8_t what_of_mover(const struct ftree_stay *stay)
+{
+    return stay->cpu < FTREE_CPU_WORKS ? FTREE_OUTSIDE_PAUSES : FTREE_OUTSIDE_RUNS;
+}
+
+static uint8_t what_of(char letter, bool moves, bool awaits, const struct ftree_stay *stay)
 {
     switch (letter) {
         case 'R':
             return FTREE_OUTSIDE_RUNS;
         case 'S':
         case 'I':
-            if (faultloc_proc_awaits_fuse(wchan))
+            if (faultloc_proc_awaits_fuse(stay->wchan))
                 return FTREE_OUTSIDE_DISK;
-            return moves  ? FTREE_OUTSIDE_RUNS :
+            return moves  ? what_of_mover(stay) :
                    awaits ? FTREE_OUTSIDE_AWAITS :
                             FTREE_OUTSIDE_SLEEPS;
         case 'D':
@@ -236,6 +241,6 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
-    stay->what = what_of(state.proc_state, did, awaits, stay->wchan);
+    stay->what = what_of(state.proc_state, did, awaits, stay);
     return true;
 }
