@@ -25,7 +25,7 @@ static struct story {
     uint64_t since; /* the first instant that was sampled */
     uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
     bool out[RANKS];
-    uint8_t what;
+    uint8_t what, ending;
     int32_t other; /* of those this rank does */
     uint8_t other_does; /* that */
     uint32_t call; /* in which they are stuck; 0: none */
@@ -99,6 +99,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     if (!story.out[rank % RANKS] || w->now < story.taken_over + SECOND)
         return false;
     s->what = rank == story.other ? story.other_does : story.what;
+    s->ending = story.ending;
     s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = ftree_min(s->stay, w->now - story.taken_over);
@@ -239,6 +240,27 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
                                  kinds[_i].call ? "rank 5 stuck in " : "rank 5 outside MPI for"));
+}
+END_TEST
+
+/* And the verdict says why, on each node. */
+START_TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.ending = FTREE_ENDING_INPUT;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/blocked");
+    ck_assert_uint_eq(w->report[0].holds_back, FTREE_HOLDS_FOR_EVER);
+    ck_assert(!ftree_verdict_ends_job(&w->report[0]));
+    ck_assert_str_eq(w->report[0].evidence[3].detail,
+                     "the job is never ended because of it: rank 6 waits for standard input or a "
+                     "terminal");
+    for (int32_t n = 0; n < w->job.nodes; n++) {
+        struct ftree_verdict v;
+        ck_assert(ftree_verdict_at(w->node[n].ft, 0, &v));
+        ck_assert(!ftree_verdict_ends_job(&v));
+    }
 }
 END_TEST
 
@@ -749,6 +771,7 @@ SUITE("hang_story")
 {
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
+    TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person);
     TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);

@@ -5,6 +5,7 @@
 
 #include "faultloc/node/samples.h"
 
+#include "faultloc/base/ending.h"
 #include "faultloc/base/proc.h"
 
 #include <stdio.h>
@@ -211,6 +212,18 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
     return false;
 }
 
+/* UCX's own thread waits for events all the time.  Where the kernel does not tell the call (Yama),
+ * the wait channel may. */
+static enum ftree_ending ending_of(const struct faultloc_watch *w, int32_t pid,
+                                   enum faultloc_proc_place place)
+{
+    pid_t ucx = faultloc_proc_thread(w->proc_root, pid, "async");
+    enum ftree_ending ending = faultloc_ending(w->proc_root, pid, &ucx, ucx != pid);
+
+    return ending == FTREE_ENDING_UNKNOWN && place == FAULTLOC_PROC_SLEEP ? FTREE_ENDING_TIMEOUT
+                                                                          : ending;
+}
+
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay)
 {
@@ -226,6 +239,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
                                 .calls = seen->useful,
                                 .longest = longest < now ? longest : now, /* ranks can write it */
                                 .cpu = FTREE_CPU_UNKNOWN,
+                                .ending = FTREE_ENDING_UNKNOWN,
                                 .familiar = state.phase >= FTREE_PHASE_LEFT ||
                                             faultloc_watch_is_familiar(w, state.call)};
     if (!faultloc_watch_is_outside(w, i, &state))
@@ -239,6 +253,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         faultloc_proc_wchan(w->proc_root, state.pid, stay->wchan, sizeof(stay->wchan));
         place = faultloc_proc_waits_in(stay->wchan);
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
+        stay->ending = (uint8_t) ending_of(w, state.pid, place);
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
     stay->what = what_of(state.proc_state, did, awaits, stay);
