@@ -261,12 +261,6 @@ static bool is_known(const pid_t *known, int n, long tid)
     return false;
 }
 
-/* The enumeration is in that order. */
-static enum ftree_ending stronger(enum ftree_ending a, enum ftree_ending b)
-{
-    return a > b ? a : b;
-}
-
 enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *known, int n)
 {
     struct process p = {.root = root ? root : "/proc", .pid = pid};
@@ -280,10 +274,12 @@ enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *know
     if (!dir)
         return FTREE_ENDING_UNKNOWN;
     p.is_handling = handles_signals(p.root, pid);
-    while ((entry = readdir(dir)) != NULL) {
+    while (found < FTREE_ENDING_SIGNAL && (entry = readdir(dir)) != NULL) {
         long tid = strtol(entry->d_name, NULL, 10);
+        enum ftree_ending of = FTREE_ENDING_THREAD;
         if (tid > 0 && !is_known(known, n, tid))
-            found = stronger(found, ending_of(&p, tid));
+            of = ending_of(&p, tid);
+        found = of > found ? of : found; /* the enumeration is in that order */
     }
     closedir(dir);
     return found;

@@ -18,10 +18,10 @@
  * Sources: proc(5), /proc/PID/task/TID/syscall, /proc/PID/fd, /proc/PID/status; futex(2).
  */
 
-/* Purpose: of all threads of process `pid`, but the n of `known`, the first of these that any of
- * them gives: FTREE_ENDING_INPUT, FTREE_ENDING_TIMEOUT, FTREE_ENDING_SIGNAL, FTREE_ENDING_UNKNOWN;
- * if there is none, FTREE_ENDING_THREAD.  FTREE_ENDING_UNKNOWN also where the kernel tells nothing
- * (Yama, a process that cannot be dumped).  root: where proc is mounted, NULL for "/proc".
+/* Purpose: of the threads of process `pid`, but the n of `known`, what may end the sleep of the
+ * first that input, a timeout or a signal may wake; if there is none, FTREE_ENDING_UNKNOWN of one of
+ * which it is not known, also where the kernel tells nothing (Yama, a process that cannot be
+ * dumped); else FTREE_ENDING_THREAD.  root: where proc is mounted, NULL for "/proc".
  * Allocates. */
 enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *known, int n);
 
