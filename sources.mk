@@ -557,6 +557,7 @@ mpi_tests = \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
     test/mpi/test_hydra_fixes.sh \
+    test/mpi/test_idle.sh \
     test/mpi/test_key.sh \
     test/mpi/test_late.sh \
     test/mpi/test_limits.sh \

@@ -47,7 +47,7 @@ struct call {
 static bool handles_signals(const char *root, pid_t pid)
 {
     static const char title[] = "\nSigCgt:";
-    char text[4096];
+    char text[16384];
     const char *at;
 
     faultloc_text_read(root, text, sizeof(text), "%d/status", (int) pid);
