@@ -30,8 +30,8 @@ static bool works(const struct ftree_stay *s)
     return s->what == FTREE_OUTSIDE_RUNS && s->cpu >= FTREE_CPU_WORKS;
 }
 
-/* What the same stay is by two looks.  Who was once seen to do something does something, and who may
- * be answered may be. */
+/* What the same stay is by two looks.  Who was once seen to do something does something, and who
+ * may be answered may be. */
 static uint8_t what_of(const struct ftree_stay *before, const struct ftree_stay *now)
 {
     bool runs = before->what == FTREE_OUTSIDE_RUNS || now->what == FTREE_OUTSIDE_RUNS;

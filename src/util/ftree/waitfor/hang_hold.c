@@ -18,8 +18,8 @@
  *     max(10 L, 10 minutes)   if they do something, or what may wake them is not known
  *
  * and never if one of them wakes by itself, or may be woken by a person or a signal: that may take
- * any time.  As ranks may wait for each other in a way that is not MPI's, the one of all ranks outside
- * MPI that is to be waited for longest decides.
+ * any time.  As ranks may wait for each other in a way that is not MPI's, the one of all ranks
+ * outside MPI that is to be waited for longest decides.
  */
 
 #define END_FACTOR 10
@@ -30,8 +30,8 @@ static const ftree_time least[] = {[BLOCKED] = WAITFOR_HANG_END_BLOCKED,
                                    [ACTIVE] = WAITFOR_HANG_END_ACTIVE,
                                    [FOR_EVER] = FTREE_HOLDS_FOR_EVER};
 
-/* THREAD, UNKNOWN, SIGNAL, TIMEOUT, INPUT.  Where one runs, or waits for a disk, it is in no call that
- * ends by itself; but who reads its input may work between two lines. */
+/* THREAD, UNKNOWN, SIGNAL, TIMEOUT, INPUT.  Where one runs, or waits for a disk, it is in no call
+ * that ends by itself; but who reads its input may work between two lines. */
 static const uint8_t hold_of[FTREE_OUTSIDE_COUNT][FTREE_ENDING_COUNT] = {
     [FTREE_OUTSIDE_UNKNOWN] = {ACTIVE, ACTIVE, ACTIVE, ACTIVE, FOR_EVER},
     [FTREE_OUTSIDE_RUNS] = {ACTIVE, ACTIVE, ACTIVE, ACTIVE, FOR_EVER},
@@ -81,7 +81,8 @@ ftree_time waitfor_hang_hold(const struct hang_sweep *s, char *line, size_t len)
     }
     end = ftree_max(END_FACTOR * s->longest, least[s->others_go_on ? ACTIVE : hold(by)]);
     snprintf(line, len,
-             "any rank outside MPI for at most %.1f s before; the job may be ended after %.0f s: %s",
+             "any rank outside MPI for at most %.1f s before; "
+             "the job may be ended after %.0f s: %s",
              (double) s->longest / 1e9, (double) end / 1e9, why);
     return end;
 }

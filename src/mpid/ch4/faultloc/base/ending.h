@@ -19,10 +19,9 @@
  */
 
 /* Purpose: of the threads of process `pid`, but the n of `known`, what may end the sleep of the
- * first that input, a timeout or a signal may wake; if there is none, FTREE_ENDING_UNKNOWN of one of
- * which it is not known, also where the kernel tells nothing (Yama, a process that cannot be
- * dumped); else FTREE_ENDING_THREAD.  root: where proc is mounted, NULL for "/proc".
- * Allocates. */
+ * first that input, a timeout or a signal may wake; if there is none, FTREE_ENDING_UNKNOWN of one
+ * of which it is not known, also where the kernel tells nothing (Yama, a process that cannot be
+ * dumped); else FTREE_ENDING_THREAD.  root: where proc is mounted, NULL for "/proc".  Allocates. */
 enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *known, int n);
 
 #endif /* FAULTLOC_ENDING_H_INCLUDED */
