@@ -85,6 +85,7 @@ core_sources = \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
     src/util/ftree/waitfor/hang.c \
+    src/util/ftree/waitfor/hang_hold.c \
     src/util/ftree/waitfor/hang_late.c \
     src/util/ftree/waitfor/hang_verdict.c \
     src/util/ftree/waitfor/judge.c \
@@ -150,6 +151,7 @@ core_headers = \
     src/util/ftree/wire/wire.h
 
 glue_sources = \
+    src/mpid/ch4/faultloc/base/ending.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
@@ -224,6 +226,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
+    src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/proc.h \
@@ -408,6 +411,7 @@ unit_tests = \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_child \
     test/unit/test_faultloc_delivery \
+    test/unit/test_faultloc_ending \
     test/unit/test_faultloc_exec \
     test/unit/test_faultloc_handler \
     test/unit/test_faultloc_iface \
@@ -452,6 +456,7 @@ unit_tests = \
     test/unit/test_fuzz_wire \
     test/unit/test_group \
     test/unit/test_hang \
+    test/unit/test_hang_hold \
     test/unit/test_hang_story \
     test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
@@ -558,6 +563,7 @@ mpi_tests = \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
     test/mpi/test_hydra_fixes.sh \
+    test/mpi/test_idle.sh \
     test/mpi/test_key.sh \
     test/mpi/test_late.sh \
     test/mpi/test_limits.sh \

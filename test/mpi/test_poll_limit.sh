@@ -20,7 +20,7 @@ until grep -q '^\[faultloc\]   conclusion: ' "$work/on.err"; do
 done
 touch "$work/enough"
 wait $job || bad "the job failed"
-grep -q '^\[faultloc\] withdrawn: deadlock of ranks 0-1 .*: its ranks went on' "$work/on.err" ||
+grep -q '^\[faultloc\] withdrawn: deadlock of ranks 0-1 .*: its ranks are no longer seen to wait' "$work/on.err" ||
     bad "not withdrawn: $(cat "$work/on.err")"
 grep -qx 'exit code 0' "$work/on" || bad "$(cat "$work/on")"
 echo "ok: a verdict on ranks that poll is withdrawn when they have had enough"

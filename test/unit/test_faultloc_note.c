@@ -229,6 +229,26 @@ START_TEST(one_that_is_over_meanwhile_is_not_told)
 }
 END_TEST
 
+/* Its rank went on, which its node says before it answers what its ranks do. */
+START_TEST(of_one_that_is_over_no_stacks_are_asked_for)
+{
+    struct ftree_verdict v = begin();
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STATUS};
+
+    ck_assert(faultloc_note_verdict(&note, SECOND, &v));
+    faultloc_note_turn(&note, SECOND);
+    r.number = note.finding.number;
+    v.withdrawn = SECOND;
+    ck_assert(faultloc_note_verdict(&note, SECOND, &v));
+    faultloc_note_answered(&note, &r);
+    faultloc_note_turn(&note, 2 * SECOND);
+    ck_assert_int_eq(note.finding.step, FAULTLOC_FINDING_NONE);
+    ck_assert_uint_eq(note.finding.number, r.number); /* nothing was asked after that */
+    ck_assert_int_eq(times, 0);
+    end();
+}
+END_TEST
+
 START_TEST(the_end_of_the_job_does_not_wait_for_stacks)
 {
     struct ftree_verdict v = begin();
@@ -263,6 +283,7 @@ SUITE("note")
     TEST(without_an_answer_it_says_so);
     TEST(without_a_stack_it_says_why);
     TEST(one_that_is_over_meanwhile_is_not_told);
+    TEST(of_one_that_is_over_no_stacks_are_asked_for);
     TEST(the_end_of_the_job_does_not_wait_for_stacks);
     TEST(other_verdicts_are_told_at_once);
     TEST(those_that_wait_are_told_as_far_as_there_is_room);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Samples of the board at instants that all nodes know, by hand-stepped looks. */
@@ -90,16 +91,21 @@ static void make_proc(char state, const char *wchan)
     write_file("40/schedstat", "900 8 7\n");
 }
 
+static void make_folder(const char *name)
+{
+    char path[160];
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    mkdir(path, 0700);
+}
+
 /* Process 41, a child of it. */
 static void make_child(void)
 {
     static const char *const folders[] = {"41", "40/task", "40/task/40"};
-    char path[160];
 
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
-        mkdir(path, 0700);
-    }
+    for (int i = 0; i < 3; i++)
+        make_folder(folders[i]);
     write_file("40/task/40/children", "41 ");
     write_file("41/stat",
                "41 (sh) S 40 41 41 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 "
@@ -392,14 +398,15 @@ static const struct {
     uint8_t what;
     int32_t cpu; /* per clock tick a second, in percent */
 } deeds[] = {{3, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_SLEEPS, 0},
-             {4, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
-             {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 1},
-             {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 0},
-             {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_RUNS, 0},
+             {4, 2, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_PAUSES, 0},
+             {3, 3, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_PAUSES, 1},
+             {3, 52, 1, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_RUNS, 50},
+             {3, 2, 2, "900 8 7\n", "futex_wait_queue", FTREE_OUTSIDE_PAUSES, 0},
+             {3, 2, 1, "901 9 8\n", "hrtimer_nanosleep", FTREE_OUTSIDE_PAUSES, 0},
              {3, 2, 1, "900 8 7\n", "do_wait", FTREE_OUTSIDE_AWAITS, 0},
              {3, 2, 1, "900 8 7\n", "sk_wait_data", FTREE_OUTSIDE_AWAITS, 0},
              {3, 2, 1, "900 8 7\n", "poll_schedule_timeout", FTREE_OUTSIDE_AWAITS, 0},
-             {3, 2, 1, "901 9 8\n", "poll_schedule_timeout", FTREE_OUTSIDE_RUNS, 0},
+             {3, 2, 1, "901 9 8\n", "poll_schedule_timeout", FTREE_OUTSIDE_PAUSES, 0},
              {3, 2, 1, "900 8 7\n", "pipe_read", FTREE_OUTSIDE_SLEEPS, 0},
              {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
 
@@ -445,6 +452,46 @@ START_TEST(who_does_nothing_is_still)
         ck_assert_int_eq(stay.what, FTREE_OUTSIDE_DISK);
         ck_assert_uint_eq(stay.still, looks[i].still * MS);
     }
+    end_proc();
+}
+END_TEST
+
+/* The thread in which UCX waits for events says nothing of that.  rows: without it, with it */
+START_TEST(the_call_that_it_sleeps_in_says_what_may_end_that)
+{
+    struct faultloc_slot *slot = make_rank('S', "futex_wait_queue");
+    struct ftree_stay stay;
+    char line[128];
+
+    slot->call = OUT(5);
+    make_child(); /* and its folder of threads */
+    snprintf(line, sizeof(line), "%d 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffc 0x7fd4\n", SYS_futex);
+    write_file("40/task/40/syscall", line);
+    write_file("40/task/40/comm", "app\n");
+    if (_i) {
+        make_folder("40/task/47");
+        write_file("40/task/47/comm", "async\n");
+        write_file("40/task/47/syscall", "0 0x5 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7fd4\n");
+    }
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.ending, FTREE_ENDING_THREAD);
+    snprintf(line, sizeof(line), "%d 0x7f00 0x80 0x2 0x7f0 0x0 0x0 0x7ffc 0x7fd4\n", SYS_futex);
+    write_file("40/task/40/syscall", line);
+    faultloc_samples_stay(&nodes[0].samples, 3400 * MS, 0, &stay);
+    ck_assert_int_eq(stay.ending, FTREE_ENDING_TIMEOUT);
+    end_proc();
+}
+END_TEST
+
+/* As where Yama lets nobody see the call. */
+START_TEST(a_sleep_ends_by_itself)
+{
+    struct faultloc_slot *slot = make_rank('S', _i ? "hrtimer_nanosleep" : "futex_wait_queue");
+    struct ftree_stay stay;
+
+    slot->call = OUT(5);
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.ending, _i ? FTREE_ENDING_TIMEOUT : FTREE_ENDING_UNKNOWN);
     end_proc();
 }
 END_TEST
@@ -532,6 +579,8 @@ SUITE("faultloc_samples")
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
     TEST(who_does_nothing_is_still);
+    TEST_ROWS(the_call_that_it_sleeps_in_says_what_may_end_that, 2);
+    TEST_ROWS(a_sleep_ends_by_itself, 2);
     TEST(who_has_a_child_is_not_blocked);
     TEST(any_use_of_the_cpu_is_a_number);
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);

@@ -312,6 +312,12 @@ START_TEST(a_verdict_may_hold_back)
     ck_assert(stop.at == NOW + 55000 * FTREE_MS);
     ck_assert(!faultloc_stop_job_is_due(&stop, NOW + 54000 * FTREE_MS));
     ck_assert(faultloc_stop_job_is_due(&stop, NOW + 55000 * FTREE_MS));
+    v.id++;
+    v.holds_back = FTREE_HOLDS_FOR_EVER; /* as of a rank that waits for a person */
+    ck_assert_int_eq(ftree_restore(program.ft, NOW, &v), FTREE_OK);
+    stop.at = FTREE_NEVER;
+    faultloc_stop_job_consider(&stop, &v, NOW);
+    ck_assert(stop.at == FTREE_NEVER);
     v = base_verdict("process-stopped/state-t", 1, 3); /* another one is sooner */
     faultloc_stop_job_consider(&stop, &v, NOW);
     ck_assert(stop.at == NOW + 4000 * FTREE_MS);

@@ -542,6 +542,47 @@ START_TEST(who_did_something_once_is_not_blocked)
 }
 END_TEST
 
+#define U FTREE_CPU_UNKNOWN
+
+static const struct {
+    uint8_t what[HANG_SWEEPS];
+    int cpu[HANG_SWEEPS];
+    uint8_t is;
+} pauses[] = {
+#define S FTREE_OUTSIDE_SLEEPS
+#define P FTREE_OUTSIDE_PAUSES
+#define R FTREE_OUTSIDE_RUNS
+    {{S, P, S, P, S}, {U, 0, 0, 1, 0}, P}, /* each second look sees a pause through */
+    {{S, P, S, R, S}, {U, 0, 0, 1, 0}, P}, /* one sees it between two */
+    {{R, S, P, S, S}, {U, 0, 1, 0, 0}, P},
+    {{R, P, P, P, P}, {U, 9, 9, 9, 9}, P},
+    {{S, P, P, R, R}, {U, 1, 1, 90, 99}, R}, /* it computes now, */
+    {{S, R, P, S, P}, {U, 10, 1, 0, 1}, R}, /* or has, */
+    {{R, R, R, R, R}, {U, 3, 3, 3, 3}, R}, /* or would, if it had a CPU */
+    {{FTREE_OUTSIDE_AWAITS, P, FTREE_OUTSIDE_AWAITS, P, P}, {U, 0, 0, 0, 0}, P},
+    {{P, P, P, P, FTREE_OUTSIDE_STOPPED}, {U, 0, 0, 0, 0}, FTREE_OUTSIDE_STOPPED},
+#undef S
+#undef P
+#undef R
+};
+#undef U
+
+/* rows: pauses COUNT(pauses) */
+START_TEST(who_does_little_pauses)
+{
+    static struct hang_sweeps all;
+    struct hang_sweep now;
+
+    for (int i = 0; i < HANG_SWEEPS; i++) {
+        now = sweep_of(9, 3, 1, 5);
+        now.stay[0].what = pauses[_i].what[i];
+        now.stay[0].cpu = pauses[_i].cpu[i];
+        ftree_hang_swept(&all, &now);
+    }
+    ck_assert_int_eq(all.last.stay[0].what, pauses[_i].is);
+}
+END_TEST
+
 START_TEST(a_rank_that_goes_on_says_that_it_is_slow)
 {
     static struct hang_sweeps all;
@@ -631,6 +672,7 @@ SUITE("hang")
     TEST(five_sweeps_name_the_ranks);
     TEST(who_is_not_outside_each_time_is_not_named);
     TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);
+    TEST_ROWS(who_does_little_pauses, sizeof(pauses) / sizeof(pauses[0]));
     TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
     TEST(nobody_is_named_where_there_is_none_or_too_many);
     TEST(nobody_is_named_where_not_all_are_known);

@@ -25,7 +25,7 @@ static struct story {
     uint64_t since; /* the first instant that was sampled */
     uint64_t hangs; /* from this instant on these ranks are outside MPI, and no others */
     bool out[RANKS];
-    uint8_t what;
+    uint8_t what, ending;
     int32_t other; /* of those this rank does */
     uint8_t other_does; /* that */
     uint32_t call; /* in which they are stuck; 0: none */
@@ -99,6 +99,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     if (!story.out[rank % RANKS] || w->now < story.taken_over + SECOND)
         return false;
     s->what = rank == story.other ? story.other_does : story.what;
+    s->ending = story.ending;
     s->call = story.call;
     s->stay = (instant_of(w->now) - story.hangs + 1) * STEP;
     s->away = ftree_min(s->stay, w->now - story.taken_over);
@@ -200,6 +201,8 @@ static const struct {
     ftree_time end; /* and then, at the earliest, the job is ended */
 } kinds[] = {{FTREE_OUTSIDE_RUNS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/burns-cpu",
               12 * SECOND, 13 * SECOND, 600 * SECOND},
+             {FTREE_OUTSIDE_PAUSES, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/pauses",
+              12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_AWAITS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/awaits-answer",
               12 * SECOND, 13 * SECOND, 600 * SECOND},
              {FTREE_OUTSIDE_SLEEPS, 0, FTREE_CLASS_USER_CODE_HANG, "user-code-hang/blocked",
@@ -237,6 +240,27 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
                                  kinds[_i].call ? "rank 5 stuck in " : "rank 5 outside MPI for"));
+}
+END_TEST
+
+/* And the verdict says why, on each node. */
+START_TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.ending = FTREE_ENDING_INPUT;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "user-code-hang/blocked");
+    ck_assert_uint_eq(w->report[0].holds_back, FTREE_HOLDS_FOR_EVER);
+    ck_assert(!ftree_verdict_ends_job(&w->report[0]));
+    ck_assert_str_eq(w->report[0].evidence[3].detail,
+                     "the job is never ended because of it: rank 6 waits for standard input or a "
+                     "terminal");
+    for (int32_t n = 0; n < w->job.nodes; n++) {
+        struct ftree_verdict v;
+        ck_assert(ftree_verdict_at(w->node[n].ft, 0, &v));
+        ck_assert(!ftree_verdict_ends_job(&v));
+    }
 }
 END_TEST
 
@@ -607,6 +631,36 @@ START_TEST(it_comes_after_all)
 }
 END_TEST
 
+static struct world *asked_of;
+static int withdrawn_before; /* the answer came; -1: it has not */
+
+static void note_answer(void *ctx, const struct ftree_query_result *r)
+{
+    (void) ctx;
+    if (r->kind == FTREE_QUERY_STATUS)
+        withdrawn_before = asked_of->withdrawals;
+}
+
+/* Its node would look at it next within a second.  So stacks, which are asked for when that answer is
+ * there, are not taken from a rank that goes on.  rows: three shapes of a job */
+START_TEST(who_asks_what_ranks_do_learns_before_that_one_has_come)
+{
+    struct world *w = begin(nodes_of[_i], 6, 6);
+    uint32_t number;
+
+    asked_of = w;
+    withdrawn_before = -1;
+    w->io.answered = note_answer;
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    world_run(w, 1100 * FTREE_MS);
+    story.out[6] = false;
+    ck_assert_int_eq(ftree_query(w->node[0].ft, w->now, FTREE_QUERY_STATUS, NULL, 0, &number),
+                     FTREE_OK);
+    world_run(w, 300 * FTREE_MS);
+    ck_assert_int_eq(withdrawn_before, 1);
+}
+END_TEST
+
 /* The job was ended because of it: what was said stays true. */
 START_TEST(one_that_is_ended_has_not_come)
 {
@@ -717,6 +771,7 @@ SUITE("hang_story")
 {
     TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
     TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
+    TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person);
     TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
     TEST(a_rank_that_was_never_outside_before_may_hang_there);
     TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
@@ -734,6 +789,7 @@ SUITE("hang_story")
     TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
     TEST_ROWS(a_clock_that_is_late_is_no_reason_to_say_nothing, 2);
     TEST(it_comes_after_all);
+    TEST_ROWS(who_asks_what_ranks_do_learns_before_that_one_has_come, COUNT(nodes_of));
     TEST(one_that_is_ended_has_not_come);
     TEST_ROWS(nobody_is_accused, COUNT(harmless));
     TEST(a_gap_counts_for_nobody);

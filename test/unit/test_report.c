@@ -199,8 +199,8 @@ START_TEST(text_of_a_deadlock)
                 "[faultloc]   conclusion: software fault in ranks 3, 5, 7 (on 3 nodes)\n");
     v.withdrawn = v.located + 1500 * FTREE_MS;
     expect_text(&v, NULL,
-                "[faultloc] withdrawn: deadlock of ranks 3, 5, 7 (on 3 nodes): its ranks went on, "
-                "1.5 s after the verdict\n"
+                "[faultloc] withdrawn: deadlock of ranks 3, 5, 7 (on 3 nodes): its ranks are no "
+                "longer seen to wait for each other, 1.5 s after the verdict\n"
                 "[faultloc]   conclusion: the software fault in ranks 3, 5, 7 (on 3 nodes) is "
                 "over\n");
 }

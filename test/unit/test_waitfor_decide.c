@@ -169,6 +169,23 @@ static void a_wait_before_the_looks_is_seen_to_have_ended(struct ranks *r)
     seen_to_wait_for(r, 14, 400 * FTREE_MS);
 }
 
+/* Its machine was busy. */
+static void one_is_seen_to_have_stood_still(struct ranks *r)
+{
+    seen_to_wait_for(r, 14, 0);
+}
+
+/* One of many threads is in MPI, but its loop has not turned for a moment, so it does not answer
+ * either. */
+static void one_is_not_seen_to_turn(struct ranks *r)
+{
+    r->w->rank[14].phase = FTREE_PHASE_OUTSIDE;
+    r->w->rank[14].call = CALL_RECV;
+    r->answers_after[14] = FTREE_NEVER;
+    r->w->wait_since[14] = 0;
+    ftree_stall_over(r->w->node[r->w->rank_node[14]].ft, r->w->now, 14);
+}
+
 static void one_has_waited_anew_since(struct ranks *r)
 {
     r->rank[14].record.stamp++;
@@ -188,6 +205,8 @@ static const struct {
     {"a victim goes on", a_victim_goes_on, false},
     {"a wait before the looks is seen to have ended",
      a_wait_before_the_looks_is_seen_to_have_ended, false},
+    {"one is seen to have stood still", one_is_seen_to_have_stood_still, false},
+    {"one is not seen to turn", one_is_not_seen_to_turn, false},
     {"one has waited anew since", one_has_waited_anew_since, true},
 };
 

@@ -56,6 +56,18 @@ static void polls(struct ranks *r)
     ranks_poll(r, 1);
 }
 
+static void sleeps(struct ranks *r)
+{
+    cycle(r);
+    r->rank[14].record.sleepers = true;
+}
+
+static void handles(struct ranks *r)
+{
+    sleeps(r);
+    r->rank[14].record.handles = true;
+}
+
 static void missing(struct ranks *r)
 {
     ranks_finalize(r, 14);
@@ -116,8 +128,12 @@ static const struct {
     {cycle_of_16, "deadlock/cycle", 0, 16, 990, 8, "and 9 more ranks"},
     {knot, "deadlock/knot", 1, 3, 990, 3,
      "rank 6 (n1) in MPI_Recv(from 1, tag 7, MPI_COMM_WORLD)"},
-    {polls, "deadlock/cycle", 1, 2, 800, 2, NULL},
-    {missing, "deadlock/missing-partner", 14, 0, 800, 2, "rank 14 (n3) has called MPI_Finalize"},
+    {polls, "deadlock/cycle", 1, 2, 800, 3,
+     "the job is never ended because of it: rank 1 polls, and may have other work to come"},
+    {handles, "deadlock/cycle", 1, 2, 800, 3,
+     "never ended because of it: rank 14 has a thread that may be woken by a signal"},
+    {sleeps, "deadlock/cycle", 1, 2, 800, 3, "the job may be ended after 600 s: not all is known"},
+    {missing, "deadlock/missing-partner", 14, 0, 800, 3, "rank 14 (n3) has called MPI_Finalize"},
     {missing_and_says_so, "deadlock/missing-partner", 14, 0, 990, 2, NULL},
     {behind, "collective-mismatch/behind", 14, 0, 990, 4, NULL},
     {two_of_16_differ, "collective-mismatch/different", 9, 2, 990, 2,

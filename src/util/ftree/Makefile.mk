@@ -117,6 +117,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/waitfor/decide.c \
     src/util/ftree/waitfor/gather.c \
     src/util/ftree/waitfor/hang.c \
+    src/util/ftree/waitfor/hang_hold.c \
     src/util/ftree/waitfor/hang_late.c \
     src/util/ftree/waitfor/hang_verdict.c \
     src/util/ftree/waitfor/judge.c \

@@ -244,6 +244,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             ftree_waitfor_resumed(ft, now, (int32_t) e->number);
             break;
         case FTREE_EVENT_ASK_RANKS:
+            ftree_recheck_own(ft, now);
             ftree_waitfor_say(ft, now, e->number);
             break;
         case FTREE_EVENT_ASK_ALL:

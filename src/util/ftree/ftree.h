@@ -484,6 +484,8 @@ struct ftree_statistics {
     } lost;
 };
 
+#define FTREE_HOLDS_FOR_EVER (UINT32_MAX * FTREE_MS) /* as much as a message can say */
+
 struct ftree_verdict {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind of the component */
@@ -502,7 +504,7 @@ struct ftree_verdict {
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */
     ftree_time holds_back; /* how long it must have stood before the action "abort" may end the job because of
-                            * it, whole ms; 0: no longer than any */
+                            * it, whole ms; 0: no longer than any; FTREE_HOLDS_FOR_EVER: it never may */
     bool local_only; /* this node reaches nobody: only its own readers learn it; never travels */
     bool unreported; /* people may not have heard of it: see ftree_restore(); never travels */
     struct ftree_statistics statistics; /* the deciding node's; never travels */
@@ -578,6 +580,7 @@ struct ftree_rank_classes {
 #define FTREE_OUTSIDES(X) \
     X(FTREE_OUTSIDE_UNKNOWN, "in an unknown state") \
     X(FTREE_OUTSIDE_RUNS, "active") \
+    X(FTREE_OUTSIDE_PAUSES, "active now and then") \
     X(FTREE_OUTSIDE_AWAITS, "awaiting an answer") \
     X(FTREE_OUTSIDE_SLEEPS, "blocked") \
     X(FTREE_OUTSIDE_DISK, "in disk sleep") \
@@ -585,19 +588,32 @@ struct ftree_rank_classes {
 
 enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
+/* What may wake a rank that sleeps. */
+#define FTREE_ENDINGS(X) \
+    X(FTREE_ENDING_THREAD, "can be woken by its own threads alone") \
+    X(FTREE_ENDING_UNKNOWN, "may be woken by what is not known") \
+    X(FTREE_ENDING_SIGNAL, "may be woken by a signal that it handles") \
+    X(FTREE_ENDING_TIMEOUT, "is in a call with a timeout of its own") \
+    X(FTREE_ENDING_INPUT, "waits for standard input or a terminal")
+
+enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
+
 #define FTREE_WCHAN_MAX 32
 #define FTREE_WAITS_IN_MAX 16
 
 #define FTREE_CPU_UNKNOWN (-1)
+#define FTREE_CPU_WORKS 10 /* percent: no stray interrupt, tracer or poll with pauses does that */
 
 /* A rank's present stay outside MPI, or in a call of it that makes no progress.  It is blocked if it
  * sleeps, and has done nothing at all since it was last looked at: no thread of it has used the CPU,
- * had a page fault or a child that ended, and the first one has not run.  It awaits an answer if it is
+ * had a page fault or a child that ended, and the first one has not run.  It is active now and then if it
+ * sleeps, but has run, for less than a tenth of the time.  It awaits an answer if it is
  * blocked in a socket or a poll, or has a child process: somebody who is no rank may end that.  It is in
  * disk sleep also if it waits for a file system and may be interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */
+    uint8_t ending; /* enum ftree_ending, of one that sleeps */
     uint32_t call; /* that makes no progress; 0: it is outside MPI */
     bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
     int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */

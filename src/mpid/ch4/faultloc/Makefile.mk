@@ -46,6 +46,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/stop_job.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
+    src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/proc.h \
@@ -128,6 +129,7 @@ pmpi_convenience_libs += src/mpid/ch4/faultloc/libfaultloc.la
 src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
     -DFAULTLOC_LIBEXECDIR=\"$(libexecdir)\"
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
+    src/mpid/ch4/faultloc/base/ending.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \

@@ -111,7 +111,8 @@ int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank);
 /* Makes it fit for a terminal: what is not printable ASCII becomes '?'. */
 void ftree_clean(char *text);
 
-/* Purpose: true if a debugger holds a process of the verdict's evidence. */
+/* Purpose: true if the job may not be ended because of it: a debugger holds a process of the
+ * verdict's evidence, or that which it is about may end by itself. */
 bool ftree_verdict_is_held(const struct ftree_verdict *v);
 
 /* ranks.c */

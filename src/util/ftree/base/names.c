@@ -170,7 +170,7 @@ bool ftree_verdict_is_held(const struct ftree_verdict *v)
     for (int32_t i = 0; i < v->evidences; i++)
         if (v->evidence[i].proc_state == 't')
             return true;
-    return false;
+    return v->holds_back >= FTREE_HOLDS_FOR_EVER;
 }
 
 const struct ftree_symptom_info *ftree_symptom_info(int kind)

@@ -24,8 +24,31 @@ static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
     return NULL;
 }
 
-/* Of those outside now the ones that were outside before; how they are is what is known last.  Who
- * was once seen to do something does something; who may be answered may be. */
+/* Who runs at a look may as well have done so only then. */
+static bool works(const struct ftree_stay *s)
+{
+    return s->what == FTREE_OUTSIDE_RUNS && s->cpu >= FTREE_CPU_WORKS;
+}
+
+/* What the same stay is by two looks.  Who was once seen to do something does something, and who
+ * may be answered may be. */
+static uint8_t what_of(const struct ftree_stay *before, const struct ftree_stay *now)
+{
+    bool runs = before->what == FTREE_OUTSIDE_RUNS || now->what == FTREE_OUTSIDE_RUNS;
+    bool pauses = before->what == FTREE_OUTSIDE_PAUSES || now->what == FTREE_OUTSIDE_PAUSES;
+
+    if (now->what == FTREE_OUTSIDE_STOPPED)
+        return now->what;
+    if (pauses && !works(before) && !works(now))
+        return FTREE_OUTSIDE_PAUSES;
+    if (before->what == FTREE_OUTSIDE_RUNS || (runs && pauses))
+        return FTREE_OUTSIDE_RUNS;
+    if (before->what == FTREE_OUTSIDE_AWAITS && now->what == FTREE_OUTSIDE_SLEEPS)
+        return before->what;
+    return now->what;
+}
+
+/* Of those outside now the ones that were outside before; how they are is what is known last. */
 static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
 {
     int32_t kept = 0;
@@ -35,9 +58,9 @@ static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
         if (!old || old->calls != now->stay[i].calls)
             continue;
         now->stay[kept] = now->stay[i];
-        if ((old->what == FTREE_OUTSIDE_RUNS && now->stay[i].what != FTREE_OUTSIDE_STOPPED) ||
-            (old->what == FTREE_OUTSIDE_AWAITS && now->stay[i].what == FTREE_OUTSIDE_SLEEPS))
-            now->stay[kept].what = old->what;
+        now->stay[kept].what = what_of(old, &now->stay[i]);
+        if (old->cpu > now->stay[kept].cpu)
+            now->stay[kept].cpu = old->cpu;
         kept++;
     }
     now->count = kept;

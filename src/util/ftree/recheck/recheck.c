@@ -277,13 +277,12 @@ static bool is_running(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_GONE && s->proc_state && strchr("RSI", s->proc_state);
 }
 
-#define WORKS 10 /* percent of a CPU: no stray interrupt or tracer does that */
-
 /* One that was blocked is not any more. */
 static bool works_again(const struct ftree *ft, const struct known *k,
                         const struct ftree_stay *stay)
 {
-    return stay->cpu >= WORKS && ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
+    return stay->cpu >= FTREE_CPU_WORKS &&
+           ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
 }
 
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */
@@ -326,12 +325,27 @@ static bool runs_again(struct ftree *ft, ftree_time now, const struct known *k)
     return is_running(&s);
 }
 
+/* False: none of the own ranks is such that it would be. */
+static bool end_if_own_runs(struct ftree *ft, ftree_time now, struct known *k)
+{
+    if (!is_own_rank(ft, k) || !runs_again(ft, now, k))
+        return false;
+    is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
+    return true;
+}
+
+void ftree_recheck_own(struct ftree *ft, ftree_time now)
+{
+    FTREE_EACH(struct known, k, ft->state->known)
+        if (may_be_over(k) && !ftree_is_leaving(ft))
+            end_if_own_runs(ft, now, k);
+}
+
 static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (is_own_rank(ft, k)) {
         ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
-        if (runs_again(ft, now, k))
-            is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
+        end_if_own_runs(ft, now, k);
         return;
     }
     k->doublings += k->doublings < RECHECK_DOUBLINGS;
@@ -447,9 +461,9 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 
 static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 {
-    if (is_own_rank(ft, k) && runs_again(ft, now, k))
-        is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
-    else if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
+    if (end_if_own_runs(ft, now, k))
+        return;
+    if (is_own_rank(ft, k) || confirming_paths(ft, k) == 0 || ftree_is_leaving(ft))
         stand(ft, k, "there is nobody to be asked once more");
     else
         ask_once_more(ft, now, k);

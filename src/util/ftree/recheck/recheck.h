@@ -17,6 +17,9 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k);
 /* The same of one that an agent before this one knew. */
 void ftree_recheck_restored(struct ftree *ft, ftree_time now, struct known *k);
+/* It is asked what the own ranks do: a verdict on one of them that is over ends before the answer,
+ * lest something is done because of it. */
+void ftree_recheck_own(struct ftree *ft, ftree_time now);
 void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path);
 void ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
                           const struct wire_answer *a);

@@ -420,7 +420,7 @@ const char *ftree_report_over(const char *class_)
     if (is(class_, "node-outage") || is(class_, "node-frozen"))
         return "the node answers again";
     if (is(class_, "deadlock") || is(class_, "collective-mismatch"))
-        return "its ranks went on";
+        return "its ranks are no longer seen to wait for each other";
     return "the fault is over";
 }
 

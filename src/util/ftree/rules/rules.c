@@ -28,8 +28,8 @@ static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "self",      "cycle", "knot", "missing-partner",
                                            "behind", "different"};
-static const char *const outside_values[] = {"none",    "burning",    "awaiting-answer",
-                                             "blocked", "disk-sleep", "unknown"};
+static const char *const outside_values[] = {
+    "none", "burning", "pausing", "awaiting-answer", "blocked", "disk-sleep", "unknown"};
 static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "preempted",
                                             "stolen", "paging", "slow-clock"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};

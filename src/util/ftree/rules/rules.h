@@ -131,9 +131,10 @@ enum { /* none self cycle knot missing-partner behind different */
     RULES_WAITS_BEHIND,
     RULES_WAITS_DIFFERENT
 };
-enum { /* none burning awaiting-answer blocked disk-sleep unknown */
+enum { /* none burning pausing awaiting-answer blocked disk-sleep unknown */
     RULES_OUTSIDE_NONE,
     RULES_OUTSIDE_BURNING,
+    RULES_OUTSIDE_PAUSING,
     RULES_OUTSIDE_AWAITING,
     RULES_OUTSIDE_BLOCKED,
     RULES_OUTSIDE_DISK_SLEEP,

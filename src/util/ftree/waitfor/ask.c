@@ -55,12 +55,18 @@ static bool is_of_wait(const struct summary *v, int32_t rank)
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
+/* Of many threads it is not always known which of them waits: the call tells. */
+static bool is_in_mpi(const struct ftree_rank_state *s)
+{
+    return s->phase != FTREE_PHASE_OUTSIDE || s->call != 0;
+}
+
 /* One that has come to its end waited for that no more; others that have left had been ended. */
 static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
 {
     if (s->phase == FTREE_PHASE_LEFT)
         return s->proc_state != 'X' && s->call == 0;
-    return ftree_symptom_is_well(s) && (!unless_it_waits || s->waiting == 0);
+    return ftree_symptom_is_well(s) && (!unless_it_waits || !is_in_mpi(s));
 }
 
 void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
@@ -304,7 +310,7 @@ static void ask_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
     else if (page)
         note_answer(ft, now, l, r, WAITFOR_READY, s.waiting, page);
     else if (said == FTREE_WAITS_UNABLE || now >= l->until)
-        note_answer(ft, now, l, r, WAITFOR_UNABLE, s.waiting, NULL);
+        note_answer(ft, now, l, r, WAITFOR_UNABLE, ftree_max(s.waiting, is_in_mpi(&s)), NULL);
 }
 
 static enum ftree_doing doing_of(const struct ftree_rank_state *s)

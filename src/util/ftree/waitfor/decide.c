@@ -543,7 +543,7 @@ static int32_t one_that_goes_on(const struct waitfor_candidate *c)
     return FTREE_NONE;
 }
 
-/* A rank outside MPI does not answer either, but is heard of: its node says that it is well. */
+/* A rank outside MPI does not answer either, but is heard of: its node says where it is. */
 static int32_t one_that_left_mpi(const struct waitfor_candidate *c)
 {
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)

@@ -14,6 +14,7 @@
  * What hang.c shares with those it calls:
  *
  *     hang_late.c       ranks that are late while the rest of the job goes on
+ *     hang_hold.c       when the job may be ended because of them
  *     hang_verdict.c    what the rule base says of the ranks of a sweep, and the verdict with its
  *                       evidence
  */
@@ -103,6 +104,16 @@ ftree_time waitfor_hang_time_to_sign(const struct ftree *ft, const struct hang_s
 /* The verdict on them. False: the rule base has none. */
 bool waitfor_hang_say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
                       const struct hang_sweep *s);
+
+/* ---- hang_hold.c ----------------------------------------------------------------------------- */
+
+#define WAITFOR_HANG_END_BLOCKED (60 * 1000 * FTREE_MS)
+#define WAITFOR_HANG_END_ACTIVE (600 * 1000 * FTREE_MS)
+
+/* Since when ranks must have been outside MPI before the action "abort" may end the job because of
+ * the ranks of a sweep, one at least, and why, as a line of evidence; FTREE_HOLDS_FOR_EVER: it never
+ * may.  Pure. */
+ftree_time waitfor_hang_hold(const struct hang_sweep *s, char *line, size_t len);
 
 /* ---- hang_late.c ----------------------------------------------------------------------------- */
 

@@ -14,24 +14,13 @@
 #define SHOWN 24 /* samples in the evidence */
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 3)
 
-/*
- * When the action "abort" may end the job because of it: nobody knows how long a healthy phase
- * takes that has never been seen, but the longest so far gives the scale, and of one that does
- * nothing at all there is less doubt than of one that works.  With L the longest stay outside MPI
- * of any rank before, from the time on at which each rank of the component has been outside for
- *
- *     max(10 L, 1 minute)     if it is blocked, and all wait
- *     max(10 L, 10 minutes)   else
- */
-#define END_FACTOR 10
-#define END_BLOCKED (60 * 1000 * FTREE_MS)
-#define END_ACTIVE (600 * 1000 * FTREE_MS)
-
 static int outside_of(uint8_t what)
 {
     switch (what) {
         case FTREE_OUTSIDE_RUNS:
             return RULES_OUTSIDE_BURNING;
+        case FTREE_OUTSIDE_PAUSES:
+            return RULES_OUTSIDE_PAUSING;
         case FTREE_OUTSIDE_AWAITS:
             return RULES_OUTSIDE_AWAITING;
         case FTREE_OUTSIDE_SLEEPS:
@@ -72,10 +61,9 @@ static int what_they_do(const struct hang_sweep *s, enum group group)
         return RULES_OUTSIDE_NONE;
     if (group == IN_DISK_SLEEP)
         return RULES_OUTSIDE_DISK_SLEEP;
-    if (does[RULES_OUTSIDE_BURNING])
-        return RULES_OUTSIDE_BURNING;
-    if (does[RULES_OUTSIDE_AWAITING])
-        return RULES_OUTSIDE_AWAITING;
+    for (int i = RULES_OUTSIDE_BURNING; i <= RULES_OUTSIDE_AWAITING; i++)
+        if (does[i])
+            return i;
     return does[RULES_OUTSIDE_UNKNOWN] ? RULES_OUTSIDE_UNKNOWN : RULES_OUTSIDE_BLOCKED;
 }
 
@@ -159,7 +147,8 @@ static bool is_long_enough(const struct ftree *ft, const struct hang_sweep *s, e
     ftree_time stay = shortest_stay(s, group);
 
     return stay + later >
-           ftree_min(waitfor_hang_too_long(ft, stay, s->longest, HANG_TAIL_COMPUTES), END_ACTIVE);
+           ftree_min(waitfor_hang_too_long(ft, stay, s->longest, HANG_TAIL_COMPUTES),
+                     WAITFOR_HANG_END_ACTIVE);
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
@@ -219,7 +208,7 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
     memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
 }
 
-/* Of ranks that work S_out alone is enough after END_ACTIVE only. */
+/* Of ranks that work S_out alone is enough after WAITFOR_HANG_END_ACTIVE only. */
 static bool is_by_s_out(const struct hang_result *r, const struct ftree_statistics *s)
 {
     bool by_stay = s->stay.exponent == HANG_TAIL_COMPUTES && s->stay.significance < s->alpha;
@@ -290,7 +279,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
-    if (s->what == FTREE_OUTSIDE_RUNS && s->cpu != FTREE_CPU_UNKNOWN)
+    if ((s->what == FTREE_OUTSIDE_RUNS || s->what == FTREE_OUTSIDE_PAUSES) &&
+        s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
                  (double) s->used / 1e9);
     else if (*s->waits_in)
@@ -316,15 +306,11 @@ static void set_time(const struct waitfor *w, const struct waitfor_hang *h,
 static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s,
                       enum group group, struct ftree_verdict *v)
 {
-    bool blocked = what_they_do(s, group) == RULES_OUTSIDE_BLOCKED && !s->others_go_on;
-    ftree_time end = ftree_max(END_FACTOR * s->longest, blocked ? END_BLOCKED : END_ACTIVE);
-    ftree_time stay = shortest_stay(s, group);
+    ftree_time stay = shortest_stay(s, group), end;
     char line[FTREE_DETAIL_MAX];
 
-    v->holds_back = end > stay ? end - stay : 0;
-    snprintf(line, sizeof(line),
-             "any rank outside MPI for at most %.1f s before; the job may be ended after %.0f s",
-             (double) s->longest / 1e9, (double) end / 1e9);
+    end = waitfor_hang_hold(s, line, sizeof(line));
+    v->holds_back = end == FTREE_HOLDS_FOR_EVER ? end : end > stay ? end - stay : 0;
     add_line(ft, now, v->node, line, v);
 }
 

@@ -15,9 +15,9 @@
 
 #define LINES_MAX (FTREE_EVIDENCE_MAX - 2) /* the others are for what nearly matched */
 /* Where ranks poll, or not all can be known: in 1/1000, and how long such a verdict must have stood
- * before the job may be ended because of it.  Who polls may stop by its own time limit. */
+ * before the job may be ended because of it. */
 #define DOUBT 190
-#define DOUBT_HOLDS (60 * 1000 * FTREE_MS)
+#define DOUBT_HOLDS (600 * 1000 * FTREE_MS)
 
 static struct waits_names names_of(const struct ftree *ft)
 {
@@ -171,11 +171,42 @@ static bool begin(struct ftree *ft, ftree_time now, int what, int32_t rank, bool
         return false;
     ftree_verdict_init(ft, now, v, sign, ft->rules->model[model].class_, ftree_node_of(ft, rank),
                        rank);
-    if (unsure) {
+    if (unsure)
         v->confidence = (uint16_t) (v->confidence > DOUBT ? v->confidence - DOUBT : 0);
-        v->holds_back = DOUBT_HOLDS;
-    }
     return true;
+}
+
+/* Who polls may stop that by itself, or have somebody outside the job wait for it; NULL: nothing of
+ * the kind is known. */
+static const char *may_go_on(const struct waitfor_answer *a)
+{
+    for (int32_t i = 0; i < a->records; i++) {
+        if (a->record[i].polls)
+            return "polls, and may have other work to come";
+        if (a->record[i].handles)
+            return "has a thread that may be woken by a signal";
+    }
+    return NULL;
+}
+
+/* Where there is doubt: how long the job is not ended because of it, and why. */
+static void hold_back(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                      struct ftree_verdict *v)
+{
+    char line[FTREE_DETAIL_MAX] =
+        "the job may be ended after 600 s: not all is known of what is under way";
+    const char *why = NULL;
+    int32_t i = 0;
+
+    v->holds_back = DOUBT_HOLDS;
+    while (i < c->ranks.n && !(why = may_go_on(c->ranks.items[i].answer)))
+        i++;
+    if (why) {
+        v->holds_back = FTREE_HOLDS_FOR_EVER;
+        snprintf(line, sizeof(line), "the job is never ended because of it: rank %d %s",
+                 (int) c->ranks.items[i].rank, why);
+    }
+    add_line(ft, now, v->rank, line, v);
 }
 
 static bool keep_component(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
@@ -231,6 +262,8 @@ static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candid
             return false;
         ftree_ranks_add(&v.component, core.rank[k], core.rank[k]);
     }
+    if (unsure)
+        hold_back(ft, now, c, &v);
     if (core.missing)
         tell_missing(ft, now, c, core.id, &v);
     else

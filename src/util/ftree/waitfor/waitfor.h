@@ -26,6 +26,7 @@
  *     note.c            what nothing explains
  *     hang.c            a rank outside MPI that never comes: hung or slow?
  *     hang_late.c       while the rest of the job goes on
+ *     hang_hold.c       when the job may be ended because of it
  *     hang_verdict.c    what is said of it
  *
  * Nothing of it has memory while nobody stalls, here or below, but for the history of hang.c.

@@ -183,9 +183,9 @@ static void put_record(struct wire_codec *w, const struct waits_record *r)
     ftree_put_signed(w, r->rank);
     ftree_wire_number(w, r->thread, 1, 0);
     ftree_wire_number(w, r->threads, 1, 0);
-    ftree_wire_number(w, (uint8_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6 |
-                                   r->sleepers << 7),
-                      1, 0);
+    ftree_wire_number(w, (uint16_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6 |
+                                    r->sleepers << 7 | r->handles << 8),
+                      2, 0);
     ftree_wire_number(w, r->call, 3, 0);
     ftree_put_number(w, r->stamp);
     ftree_put_number(w, r->switches);
@@ -213,17 +213,18 @@ size_t ftree_waits_record_put(const struct waits_record *r, uint8_t *buf, size_t
 
 static void get_record(struct wire_codec *in, struct waits_record *r)
 {
-    uint8_t byte;
+    uint16_t bits;
 
     r->rank = (int32_t) ftree_get_within(in, 0, in->job->size - 1);
     r->thread = (uint8_t) ftree_wire_number(in, 0, 1, 0);
     r->threads = (uint8_t) ftree_wire_number(in, 0, 1, 0);
-    byte = (uint8_t) ftree_wire_number(in, 0, 1, 0);
-    r->state = byte & 7;
-    r->mode = byte >> 3 & 3;
-    r->more = byte >> 5 & 1;
-    r->polls = byte >> 6 & 1;
-    r->sleepers = byte >> 7;
+    bits = (uint16_t) ftree_wire_number(in, 0, 2, 0);
+    r->state = bits & 7;
+    r->mode = bits >> 3 & 3;
+    r->more = bits >> 5 & 1;
+    r->polls = bits >> 6 & 1;
+    r->sleepers = bits >> 7 & 1;
+    r->handles = bits >> 8 & 1;
     r->call = (uint32_t) ftree_wire_number(in, 0, 3, 0);
     r->stamp = ftree_get_number(in);
     r->switches = ftree_get_number(in);

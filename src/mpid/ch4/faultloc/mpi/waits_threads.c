@@ -6,6 +6,7 @@
 #include "faultloc/mpi/waits_parts.h"
 
 #include "faultloc/base/clock.h"
+#include "faultloc/base/ending.h"
 #include "faultloc/base/proc.h"
 
 #include <sys/syscall.h>
@@ -37,7 +38,8 @@ static struct {
     ftree_time since;           /* and when it was seen first */
     bool runs;                  /* a thread has gone on since */
     uint64_t moment;
-    uint64_t switches;          /* of the threads that sleep */
+    uint64_t switches;          /* of the threads that sleep, */
+    bool handles;               /* one of which a handler may wake */
     ftree_time again;           /* when it is tried next */
     bool rests;                 /* others are to get the lock before */
     bool others;                /* there are threads that do not tell, and may do anything */
@@ -260,7 +262,11 @@ static bool others_sleep(void)
 
     for (int i = 0; i < told.n; i++)
         known[2 + i] = told.by[i].thread;
-    return all_but_these_sleep(known, told.n + 2, &told.switches);
+    if (!all_but_these_sleep(known, told.n + 2, &told.switches))
+        return false;
+    told.handles = told.switches > 0 &&
+        faultloc_ending(NULL, getpid(), known, told.n + 2) == FTREE_ENDING_SIGNAL;
+    return true;
 }
 
 /* All is looked at when another thread that polls has told, and now and then: one that is about to
@@ -298,6 +304,7 @@ int32_t MPIDI_faultloc_copy_told(struct waits_page *page)
         page->record[i].threads = (uint8_t) (told.n + told.others);
         page->record[i].switches = told.others ? 0 : told.switches;
         page->record[i].sleepers = !told.others && told.switches > 0;
+        page->record[i].handles = page->record[i].sleepers && told.handles;
     }
     return told.n;
 }

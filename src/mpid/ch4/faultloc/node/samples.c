@@ -5,6 +5,7 @@
 
 #include "faultloc/node/samples.h"
 
+#include "faultloc/base/ending.h"
 #include "faultloc/base/proc.h"
 
 #include <stdio.h>
@@ -152,16 +153,21 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
-static uint8_t what_of(char letter, bool moves, bool awaits, const char *wchan)
+static uint8_t what_of_mover(const struct ftree_stay *stay)
+{
+    return stay->cpu < FTREE_CPU_WORKS ? FTREE_OUTSIDE_PAUSES : FTREE_OUTSIDE_RUNS;
+}
+
+static uint8_t what_of(char letter, bool moves, bool awaits, const struct ftree_stay *stay)
 {
     switch (letter) {
         case 'R':
             return FTREE_OUTSIDE_RUNS;
         case 'S':
         case 'I':
-            if (faultloc_proc_awaits_fuse(wchan))
+            if (faultloc_proc_awaits_fuse(stay->wchan))
                 return FTREE_OUTSIDE_DISK;
-            return moves  ? FTREE_OUTSIDE_RUNS :
+            return moves  ? what_of_mover(stay) :
                    awaits ? FTREE_OUTSIDE_AWAITS :
                             FTREE_OUTSIDE_SLEEPS;
         case 'D':
@@ -206,6 +212,18 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
     return false;
 }
 
+/* UCX's own thread waits for events all the time.  Where the kernel does not tell the call (Yama),
+ * the wait channel may. */
+static enum ftree_ending ending_of(const struct faultloc_watch *w, int32_t pid,
+                                   enum faultloc_proc_place place)
+{
+    pid_t ucx = faultloc_proc_thread(w->proc_root, pid, "async");
+    enum ftree_ending ending = faultloc_ending(w->proc_root, pid, &ucx, ucx != pid);
+
+    return ending == FTREE_ENDING_UNKNOWN && place == FAULTLOC_PROC_SLEEP ? FTREE_ENDING_TIMEOUT
+                                                                          : ending;
+}
+
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay)
 {
@@ -221,6 +239,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
                                 .calls = seen->useful,
                                 .longest = longest < now ? longest : now, /* ranks can write it */
                                 .cpu = FTREE_CPU_UNKNOWN,
+                                .ending = FTREE_ENDING_UNKNOWN,
                                 .familiar = state.phase >= FTREE_PHASE_LEFT ||
                                             faultloc_watch_is_familiar(w, state.call)};
     if (!faultloc_watch_is_outside(w, i, &state))
@@ -234,8 +253,9 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         faultloc_proc_wchan(w->proc_root, state.pid, stay->wchan, sizeof(stay->wchan));
         place = faultloc_proc_waits_in(stay->wchan);
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
+        stay->ending = (uint8_t) ending_of(w, state.pid, place);
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
-    stay->what = what_of(state.proc_state, did, awaits, stay->wchan);
+    stay->what = what_of(state.proc_state, did, awaits, stay);
     return true;
 }

@@ -66,8 +66,8 @@ int32_t faultloc_samples_blocks(const struct faultloc_samples *s, int32_t i,
                                 struct ftree_block *block, int32_t n);
 
 /* Purpose: local rank i's present stay outside MPI; true: it is outside.  Of one that is not only
- * `rank`, `calls`, `longest` and `familiar` are set.  Reads five small files of /proc at the
- * most. */
+ * `rank`, `calls`, `longest` and `familiar` are set.  Reads five small files of /proc, and
+ * of one that sleeps three of each thread. */
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay);
 

@@ -1,0 +1,354 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/base/ending.h"
+
+#include "suite.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What may end the sleep of a process, by real ones.  Each sleeps for as long as it is looked at. */
+
+#define LONG 1000
+
+static int out_pipe[2]; /* of which nobody writes anything */
+static char byte[256];
+
+static void handle(int number)
+{
+    (void) number;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void read_input(void) { (void) !read(0, byte, 1); }
+static void read_line(void) { (void) !fgets(byte, 2, stdin); }
+
+static void read_copy_of_input(void)
+{
+    int fd = dup(0);
+
+    close(out_pipe[0]);
+    (void) !read(fd, byte, 1);
+}
+
+static void read_terminal(void)
+{
+    int fd = posix_openpt(O_RDWR), other;
+
+    if (fd < 0 || grantpt(fd) || unlockpt(fd) || (other = open(ptsname(fd), O_RDWR)) < 0)
+        _exit(77);
+    (void) !read(other, byte, 1);
+}
+
+static void poll_input(void)
+{
+    struct pollfd fds[] = {{.fd = out_pipe[0], .events = POLLIN}, {.fd = 0, .events = POLLIN}};
+
+    (void) poll(fds, 2, -1);
+}
+
+static void select_input(void)
+{
+    fd_set set;
+
+    FD_ZERO(&set);
+    FD_SET(0, &set);
+    FD_SET(out_pipe[0], &set);
+    (void) select(out_pipe[0] + 1, &set, NULL, NULL, NULL);
+}
+
+static void sleep_long(void) { sleep(LONG); }
+static void usleep_long(void) { usleep(LONG * 1000000u); }
+static void poll_nothing(void) { (void) poll(NULL, 0, LONG * 1000); }
+
+static void poll_pipe_for_a_time(void)
+{
+    struct pollfd fds = {.fd = out_pipe[0], .events = POLLIN};
+
+    (void) poll(&fds, 1, LONG * 1000);
+}
+
+static void poll_pipe(void)
+{
+    struct pollfd fds = {.fd = out_pipe[0], .events = POLLIN};
+
+    (void) poll(&fds, 1, -1);
+}
+
+static void select_for_a_time(void)
+{
+    struct timeval t = {.tv_sec = LONG};
+
+    (void) select(0, NULL, NULL, NULL, &t);
+}
+
+static void epoll_for(int ms)
+{
+    struct epoll_event event;
+
+    (void) epoll_wait(epoll_create1(0), &event, 1, ms);
+}
+
+static void epoll_for_a_time(void) { epoll_for(LONG * 1000); }
+static void epoll_for_ever(void) { epoll_for(-1); }
+
+static sem_t empty;
+
+static void wait_for_semaphore_for_a_time(void)
+{
+    struct timespec t = {.tv_sec = time(NULL) + LONG};
+
+    sem_init(&empty, 0, 0);
+    (void) sem_timedwait(&empty, &t);
+}
+
+static void wait_for_semaphore(void)
+{
+    sem_init(&empty, 0, 0);
+    (void) sem_wait(&empty);
+}
+
+static void wait_for_semaphore_with_handler(void)
+{
+    signal(SIGALRM, handle);
+    wait_for_semaphore();
+}
+
+/* As UCX and MPICH do in each rank. */
+static void wait_for_semaphore_with_handlers_of_mpi(void)
+{
+    signal(SIGHUP, handle);
+    signal(SIGUSR1, handle);
+    signal(SIGSEGV, handle);
+    wait_for_semaphore();
+}
+
+static void read_pipe(void) { (void) !read(out_pipe[0], byte, 1); }
+
+static void read_pipe_with_handler(void)
+{
+    signal(SIGTERM, handle);
+    read_pipe();
+}
+
+static void read_timer(void)
+{
+    struct itimerspec t = {.it_value.tv_sec = LONG};
+    int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+
+    timerfd_settime(fd, 0, &t, NULL);
+    (void) !read(fd, byte, sizeof(uint64_t));
+}
+
+static void read_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    (void) !read(signalfd(-1, &set, 0), byte, sizeof(byte));
+}
+
+static void pause_for_ever(void) { pause(); }
+
+static void wait_for_signal(void)
+{
+    sigset_t set;
+    int number;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    (void) sigwait(&set, &number);
+}
+
+static void suspend(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    (void) sigsuspend(&set);
+}
+
+static void wait_for_child(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        sleep(LONG);
+        _exit(0);
+    }
+    (void) waitpid(pid, NULL, 0);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_twice(void)
+{
+    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock);
+}
+
+static void lock_twice_with_handler(void)
+{
+    signal(SIGTERM, handle);
+    lock_twice();
+}
+
+static void *in_thread(void *arg)
+{
+    (*(void (**)(void)) arg)();
+    return NULL;
+}
+
+static void join(void (*call)(void))
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, in_thread, &call);
+    pthread_join(thread, NULL);
+}
+
+static void join_one_that_sleeps(void) { join(sleep_long); }
+static void join_one_that_reads_input(void) { join(read_input); }
+static void join_one_that_is_locked(void) { join(lock_twice); }
+static void join_one_that_reads_a_pipe(void) { join(read_pipe); }
+
+static const struct {
+    void (*call)(void);
+    const char *name;
+    enum ftree_ending ending;
+} rows[] = {
+#define ROW(call, ending) {call, #call, FTREE_ENDING_##ending}
+    ROW(read_input, INPUT),
+    ROW(read_line, INPUT),
+    ROW(read_copy_of_input, INPUT),
+    ROW(read_terminal, INPUT),
+    ROW(poll_input, INPUT),
+    ROW(select_input, INPUT),
+    ROW(sleep_long, TIMEOUT),
+    ROW(usleep_long, TIMEOUT),
+    ROW(poll_nothing, TIMEOUT),
+    ROW(poll_pipe_for_a_time, TIMEOUT),
+    ROW(select_for_a_time, TIMEOUT),
+    ROW(epoll_for_a_time, TIMEOUT),
+    ROW(wait_for_semaphore_for_a_time, TIMEOUT),
+    ROW(read_timer, TIMEOUT),
+    ROW(read_signals, SIGNAL),
+    ROW(pause_for_ever, SIGNAL),
+    ROW(wait_for_signal, SIGNAL),
+    ROW(suspend, SIGNAL),
+    ROW(wait_for_semaphore_with_handler, SIGNAL),
+    ROW(read_pipe_with_handler, SIGNAL),
+    ROW(wait_for_semaphore, UNKNOWN),
+    ROW(wait_for_semaphore_with_handlers_of_mpi, UNKNOWN),
+    ROW(read_pipe, UNKNOWN),
+    ROW(poll_pipe, UNKNOWN),
+    ROW(epoll_for_ever, UNKNOWN),
+    ROW(wait_for_child, UNKNOWN),
+    ROW(lock_twice, THREAD),
+    ROW(lock_twice_with_handler, THREAD),
+    ROW(join_one_that_sleeps, TIMEOUT),
+    ROW(join_one_that_reads_input, INPUT),
+    ROW(join_one_that_is_locked, THREAD),
+    ROW(join_one_that_reads_a_pipe, UNKNOWN),
+};
+
+/* ---- a process ------------------------------------------------------------------------------- */
+
+/* Its standard input is a pipe, as that of a rank under mpiexec. */
+static pid_t begin(void (*call)(void))
+{
+    int in[2];
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(in), 0);
+    ck_assert_int_eq(pipe(out_pipe), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        setpgid(0, 0);
+        for (int number = 1; number < NSIG; number++)
+            signal(number, SIG_DFL);
+        dup2(in[0], 0);
+        call();
+        _exit(1);
+    }
+    setpgid(pid, pid);
+    return pid;
+}
+
+/* With a child of its own. */
+static void end(pid_t pid)
+{
+    kill(-pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+/* True: it ends the test as skipped. */
+static bool is_hidden(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/syscall", (int) pid);
+    return *suite_text_of(path) == '\0';
+}
+
+/* Until it has come to its call. */
+START_TEST(what_may_end_the_sleep_of_a_process)
+{
+    pid_t pid = begin(rows[_i].call);
+    struct timespec pause = {.tv_nsec = 1000000};
+    enum ftree_ending found = FTREE_ENDING_COUNT;
+
+    for (int i = 0; i < 20000 && found != rows[_i].ending && !is_hidden(pid); i++) {
+        nanosleep(&pause, NULL);
+        found = faultloc_ending(NULL, pid, NULL, 0);
+    }
+    for (int i = 0; i < 20 && found == rows[_i].ending; i++) { /* and it stays so */
+        nanosleep(&pause, NULL);
+        found = faultloc_ending(NULL, pid, NULL, 0);
+    }
+    if (found != rows[_i].ending && !is_hidden(pid))
+        ck_abort_msg("%s: %d instead of %d", rows[_i].name, (int) found, (int) rows[_i].ending);
+    end(pid);
+}
+END_TEST
+
+/* As UCX's own is, which waits for events. */
+START_TEST(known_threads_do_not_count)
+{
+    pid_t pid = begin(read_pipe);
+
+    ck_assert_int_eq(faultloc_ending(NULL, pid, &pid, 1), FTREE_ENDING_THREAD);
+    end(pid);
+}
+END_TEST
+
+START_TEST(of_no_process_nothing_is_known)
+{
+    ck_assert_int_eq(faultloc_ending("/nowhere", 1, NULL, 0), FTREE_ENDING_UNKNOWN);
+}
+END_TEST
+
+SUITE("ending")
+{
+    TEST_ROWS(what_may_end_the_sleep_of_a_process, sizeof(rows) / sizeof(rows[0]));
+    TEST(known_threads_do_not_count);
+    TEST(of_no_process_nothing_is_known);
+}
