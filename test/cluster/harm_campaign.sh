@@ -15,7 +15,7 @@ rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
 # that the action abort must not end, where it ends a job for a hang after 60 s.
 declare -A call_kinds=([write]=25 [send]=25 [recv]=25 [read]=25 [filter]=25 [input]=75 [sleep]=75
     [poll]=75 [server]=75 [service]=75 [calls]=15 [daemon]=5 [memory-group]=20 [real-time]=20)
-in_step="alltoall halo pipeline" # programs all ranks of which wait for one
+in_step="alltoall halo" # programs all ranks of which soon wait for one
 all_kinds="net-all net-one net-host stop-one stop-even stop-apart stop-late freeze-host freeze-all busy"
 all_kinds+=" pressure disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop"
 all_kinds+=" agents-kill tls480 tls500 $rank_kinds write send recv read filter input sleep poll"
@@ -83,7 +83,7 @@ file is left. Prints a table. A verdict that was withdrawn is allowed, and count
                                        of room, while stacks are taken
                         real-time      mpiexec has a real-time policy (chrt -r 1); FaultLoc's own
                                        processes must not have it
-                      These take programs all ranks of which wait for one ($in_step).
+                      These take programs all ranks of which soon wait for one ($in_step).
                       The durations of net-*, stop-one and freeze-host are those of a silence
                       (--survive, --silence-min); those of stop-even, stop-apart, stop-late and
                       freeze-all are set by --stop-min and --stop-max.
@@ -327,7 +327,7 @@ plan_rank() {
 plan_call() {
     local harm=$kind p least=$((call_kinds[$kind] * 1000))
     for p in $in_step; do [[ ",$programs," != *",$p,"* ]] || IN_STEP+=("$p"); done
-    [ ${#IN_STEP[@]} -gt 0 ] || { SKIP="of no program do all ranks wait for one"; return; }
+    [ ${#IN_STEP[@]} -gt 0 ] || { SKIP="of no program do all ranks soon wait for one"; return; }
     draw_of "${IN_STEP[@]}"
     program=$DRAWN
     draw 14000 20000
@@ -350,8 +350,9 @@ plan_call() {
         [ "$harm" = threads ] || LASTS=300 # a stay that is no longer than others
         ARGS+=(--hang-rank "$RANK" --hang-after "$(s_of $((DELAY + FAULT_AT)))")
     fi
+    # the ranks are to be seen in MPI now and then, else a wait there is nothing familiar
     ARGS+=(--harm "$harm" --harm-rank "$RANK" --harm-after "$(s_of "$DELAY")"
-        --harm-for "$(s_of "$LASTS")")
+        --harm-for "$(s_of "$LASTS")" --pause-ms 1)
     DID="rank $RANK $(s_of "$LASTS") s at $(s_of "$DELAY")"
     [ "$ASKS" = 0 ] || DID+=", stacks on demand"
     DID+=${VICTIM:+, $VICTIM at $(s_of $((DELAY + FAULT_AT)))}
@@ -536,8 +537,8 @@ judge_policies() {
         for p in $(ip netns pids "$name-$host"); do
             read -r policy command < <(ps -o cls=,comm= -p "$p") || continue
             case $command:$policy in
-                faultloc-*:[FR]*) [[ $WHY == *"$command has"* ]] || blame "$command has policy $policy" ;;
-                work:[!R]*) [[ $WHY == *"rank has"* ]] || blame "a rank has policy $policy" ;;
+                faultloc-*:[FR]* | work:[!R]*)
+                    [[ $WHY == *"$command has"* ]] || blame "$command has policy $policy" ;;
             esac
         done
     done
@@ -624,7 +625,8 @@ await_calm() {
     local least
     if [ -n "$VICTIM" ]; then
         await 120 is_named || blame "no verdict within 120 s: $WANT"
-        [ "$action" = report ] || await 120 ended || blame "the action abort did not end the job within 120 s"
+        [ "$action" = report ] || await 120 ended ||
+            blame "the action abort did not end the job within 120 s"
     else
         await $((30 + settle)) is_calm || blame "verdicts still in force 30 s later: $(verdicts stand | paste -sd' ')"
     fi

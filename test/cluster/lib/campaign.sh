@@ -69,9 +69,11 @@ draw_of() { # WORD...
     DRAWN=${!DRAWN}
 }
 
-# function_of RANK REPORT: the last "stay_..." on its stack in the first verdict, or "none".
+# function_of RANK REPORT: the last "stay_..." on its stack in the first verdict that stands, or
+# "none".
 function_of() {
-    jq -r --argjson rank "$1" '[.verdicts[0].stacks.calls // [] | .[]
+    jq -r --argjson rank "$1" '[first(.verdicts[] | select(.withdrawn == null))
+        | .stacks.calls // [] | .[]
         | select(.ranks.runs | any(.[0] <= $rank and $rank < .[0] + .[1] * (.[2] // 1)))
         | .function // empty | select(startswith("stay_"))] | last // "none"' "$2" || echo none
 }
