@@ -15,7 +15,7 @@ rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
 # that the action abort must not end, where it ends a job for a hang after 60 s.
 declare -A call_kinds=([write]=25 [send]=25 [recv]=25 [read]=25 [filter]=25 [input]=75 [sleep]=75
     [poll]=75 [server]=75 [service]=75 [calls]=15 [daemon]=5 [memory-group]=20 [real-time]=20)
-in_step="alltoall halo" # programs all ranks of which soon wait for one
+in_step="alltoall halo pipeline" # programs all ranks of which soon wait for one
 all_kinds="net-all net-one net-host stop-one stop-even stop-apart stop-late freeze-host freeze-all busy"
 all_kinds+=" pressure disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop"
 all_kinds+=" agents-kill tls480 tls500 $rank_kinds write send recv read filter input sleep poll"
@@ -723,7 +723,7 @@ judge_verdicts() {
 judge_complaints() {
     local said
     said=$(grep -F '[faultloc] ' "$work/err" |
-        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
+        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+(-[a-z]+)+: |straggler: |deadlock: |unknown: )' |
         grep -vE "^\[faultloc\] ($late_report|${ALLOWED:-only reports})" | head -n 1 || :)
     [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc printed: $said"
 }
