@@ -329,9 +329,7 @@ judge_time() {
 
 judge_function() {
     local rank
-    FUNCTION=$(jq -r --argjson rank "$victim" '[.verdicts[0].stacks.calls // [] | .[]
-        | select(.ranks.runs | any(.[0] <= $rank and $rank < .[0] + .[1] * (.[2] // 1)))
-        | .function // empty | select(startswith("stay_"))] | last // "none"' "$work/report.json")
+    FUNCTION=$(function_of "$victim" "$work/report.json")
     # the kernel does not let it go, but says what it waits for; of all ranks, of some of them
     [ "$kind" = io-all ] && rank='[0-9]*' || rank=$victim
     [[ $kind != io* ]] || ! grep -q "rank $rank is in a call on $folder/data" "$work/err" ||

@@ -11,9 +11,15 @@ cluster=$here/cluster
 . "$here/lib/campaign.sh"
 
 rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
+# What a rank does outside MPI for at least so many seconds, and may do: those of 75 s are waits
+# that the action abort must not end, where it ends a job for a hang after 60 s.
+declare -A call_kinds=([write]=25 [send]=25 [recv]=25 [read]=25 [filter]=25 [input]=75 [sleep]=75
+    [poll]=75 [server]=75 [service]=75 [calls]=15 [daemon]=5 [memory-group]=20 [real-time]=20)
+in_step="alltoall halo pipeline" # programs all ranks of which soon wait for one
 all_kinds="net-all net-one net-host stop-one stop-even stop-apart stop-late freeze-host freeze-all busy"
 all_kinds+=" pressure disk-full debug-rank debug-node debug-gdb flood clocks agent-kill agent-stop"
-all_kinds+=" agents-kill tls480 tls500 $rank_kinds"
+all_kinds+=" agents-kill tls480 tls500 $rank_kinds write send recv read filter input sleep poll"
+all_kinds+=" server service calls daemon memory-group real-time"
 all_programs="alltoall halo pipeline master phases"
 
 usage() {
@@ -57,6 +63,27 @@ file is left. Prints a table. A verdict that was withdrawn is allowed, and count
                         memory         it limits its address space, and uses all of it
                         stderr         it fills standard error, which nobody reads for five seconds
                         close          it closes the descriptors that are not its own
+                      and calls of a rank that last, after a history of 14 s and more, so that a
+                      verdict is being made; of some runs somebody has all stacks taken meanwhile
+                      (status --stacks), too:
+                        write send recv read
+                                       one transfer of 5 MB, or of what comes late, to or from a
+                                       slow process; the call must return all bytes, unchanged
+                        filter         it sleeps under a filter of system calls that has it killed
+                                       for restart_syscall
+                        input          rank 0 waits for a line of standard input
+                        sleep poll     a call with a timeout
+                        server         all ranks poll for a request that does not come
+                        service        a thread of each waits for one, the first for a signal
+                        calls          its forked children make MPI calls that speak to nobody
+                        daemon         all ranks go on in a forked child, and end without
+                                       MPI_Finalize (mpiexec then has exit code 1, as without
+                                       FaultLoc)
+                        memory-group   it has 2000 threads and 300 MB in a control group with 48 MB
+                                       of room, while stacks are taken
+                        real-time      mpiexec has a real-time policy (chrt -r 1); FaultLoc's own
+                                       processes must not have it
+                      These take programs all ranks of which soon wait for one ($in_step).
                       The durations of net-*, stop-one and freeze-host are those of a silence
                       (--survive, --silence-min); those of stop-even, stop-apart, stop-late and
                       freeze-all are set by --stop-min and --stop-max.
@@ -64,7 +91,8 @@ file is left. Prints a table. A verdict that was withdrawn is allowed, and count
                         $all_programs
   --action A,A,...    MPIR_CVAR_FAULTLOC_ACTION of the jobs: abort, report (abort)
   --with-fault        during each disturbance a host is switched off, or a rank stopped; the report
-                      must name it once, and nothing else
+                      must name it once, and nothing else. Of calls that last: after a short one
+                      the rank hangs, and the report must name it and the function
   --survive S         the longest silence that must cause no verdict, in seconds (5). With the
                       action abort, no longer one is drawn. With report, silences of up to 5 s are
                       drawn, and one longer than S may cause verdicts that are true at that time
@@ -121,6 +149,12 @@ need nft nftables
 for dir in "${FAULTLOC_MPI:-$PWD/stage}" "$PWD/inst"; do # the jobs run in another folder
     [ ! -d "$dir" ] || { FAULTLOC_MPI=$(cd "$dir" && pwd) && export FAULTLOC_MPI && break; }
 done
+
+for faultloc in "${FAULTLOC_PROGRAM:-}" "${FAULTLOC_MPI:-}/bin/faultloc" \
+    "${top_builddir:-$PWD}/tools/faultloc"; do
+    [ ! -x "$faultloc" ] || break
+done
+faultloc=$(realpath "$faultloc")
 
 name=g$$
 work=$(mktemp -d)
@@ -181,11 +215,13 @@ s_of() { printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); }
 # the program, OPTIONS of the job; ALLOWED matches what FaultLoc may say beside verdicts. SKIP is
 # the reason why this cannot be done here.
 plan() {
-    ARGS=() OPTIONS=() FAULT=() TARGET='' ALLOWED='' VICTIM='' SKIP='' FAULT_AT=0
+    ARGS=() OPTIONS=() AS=() IN_STEP=() FAULT=() TARGET='' ALLOWED='' VICTIM='' SKIP=''
+    NO_STACKS='' FAULT_AT=0
     PROGRAM=work DID=$kind REPORT=$work/report.json TRACE=$work/trace
     # shellcheck disable=SC2086
     draw_of ${programs//,/ }
     program=$DRAWN
+    [ -z "${call_kinds[$kind]:-}" ] || { plan_call; return; }
     draw 300 2000
     DELAY=$DRAWN
     draw_ms 2000 4000
@@ -288,6 +324,40 @@ plan_rank() {
     [[ $kind != fork* ]] || ARGS+=(--harm-mb "$fork_mb")
 }
 
+plan_call() {
+    local harm=$kind p least=$((call_kinds[$kind] * 1000))
+    for p in $in_step; do [[ ",$programs," != *",$p,"* ]] || IN_STEP+=("$p"); done
+    [ ${#IN_STEP[@]} -gt 0 ] || { SKIP="of no program do all ranks soon wait for one"; return; }
+    draw_of "${IN_STEP[@]}"
+    program=$DRAWN
+    draw 14000 20000
+    DELAY=$DRAWN
+    draw $least $((least * 13 / 10))
+    LASTS=$DRAWN
+    draw 0 $((hosts * ppn - 1))
+    RANK=$DRAWN
+    draw 0 1
+    ASKS=$DRAWN
+    case $kind in
+        input) RANK=0 ;;
+        memory-group) harm=threads ASKS=1 ARGS=(--harm-mb 300) ;;
+        real-time)
+            harm=sleep ASKS=1 AS=(chrt -r 1)
+            "${AS[@]}" true 2>/dev/null || SKIP="no real-time policy can be had" ;;
+    esac
+    if [ -n "$with_fault" ]; then
+        FAULT_AT=1000 VICTIM="hang $RANK" WANT="user-code-hang:$RANK"
+        [ "$harm" = threads ] || LASTS=300 # a stay that is no longer than others
+        ARGS+=(--hang-rank "$RANK" --hang-after "$(s_of $((DELAY + FAULT_AT)))")
+    fi
+    # the ranks are to be seen in MPI now and then, else a wait there is nothing familiar
+    ARGS+=(--harm "$harm" --harm-rank "$RANK" --harm-after "$(s_of "$DELAY")"
+        --harm-for "$(s_of "$LASTS")" --pause-ms 1)
+    DID="rank $RANK $(s_of "$LASTS") s at $(s_of "$DELAY")"
+    [ "$ASKS" = 0 ] || DID+=", stacks on demand"
+    DID+=${VICTIM:+, $VICTIM at $(s_of $((DELAY + FAULT_AT)))}
+}
+
 # On a host that is not itself disturbed. Of a worker that is lost nobody learns but the master, who
 # waits for any of them; and a frozen host cannot lose its processes.
 plan_fault() {
@@ -332,6 +402,8 @@ group_killed() { grep -qE '^oom_kill [^0]' "$(group_file oom_control events)"; }
 prepare() {
     : >"$work/err"
     case $kind in
+        memory-group) make_group ;;
+        input) mkfifo "$work/in" && exec {input}<>"$work/in" ;;
         pressure)
             make_group
             [ "$(stat -f -c %T "$work")" != tmpfs ] || SKIP="$work is memory, not a disk" ;;
@@ -350,20 +422,21 @@ prepare() {
 }
 
 start_job() {
-    local faultloc=1 err=$work/err
+    local faultloc=1 err=$work/err in=/dev/null
     [ -z "$off" ] || faultloc=0
+    [ "$kind" != input ] || in=$work/in
     [ "$kind" != stderr ] || err=$work/pipe
     mkdir "$work/cwd"
     (
         [ -z "$group" ] || echo $BASHPID >"$group/cgroup.procs"
         cd "$work/cwd"
-        MPIR_CVAR_FAULTLOC_TRACE=$TRACE exec "$cluster" run --name "$name" \
+        MPIR_CVAR_FAULTLOC_TRACE=$TRACE exec ${AS[@]+"${AS[@]}"} "$cluster" run --name "$name" \
             --hosts "$hosts" --ppn "$ppn" --quiet --env MPIR_CVAR_FAULTLOC=$faultloc \
             --env MPIR_CVAR_FAULTLOC_ACTION="$action" --env FI_PROVIDER=tcp \
             --env FI_TCP_IFACE=eth0 --env MPIR_CVAR_FAULTLOC_REPORT="$REPORT" \
             ${OPTIONS[@]+"${OPTIONS[@]}"} -- \
             "$PROGRAM" --pattern "$program" --until "$work/end" ${ARGS[@]+"${ARGS[@]}"}
-    ) </dev/null >"$work/out" 2>"$err" &
+    ) <"$in" >"$work/out" 2>"$err" &
     pid=$!
 }
 
@@ -385,7 +458,7 @@ has_begun() { is_looping || ended; }
 
 disturb() {
     local fault=
-    if [ -n "$VICTIM" ]; then
+    if [ -n "$VICTIM" ] && [[ $VICTIM != hang* ]]; then
         (
             trap - EXIT
             pause $((DELAY + FAULT_AT))
@@ -410,6 +483,10 @@ disturb() {
 }
 
 disturb_now() {
+    if [ -n "${call_kinds[$kind]:-}" ]; then
+        await 120 has_called && disturb_call
+        return
+    fi
     if [[ " $rank_kinds " == *" $kind "* ]]; then # the rank itself waits
         await 180 rank_is_done && [ -e "$job/pids/harmed.$RANK" ]
         return
@@ -423,7 +500,60 @@ disturb_now() {
         *) "$cluster" fault --name "$name" --quiet "${FAULT[@]}" ;;
     esac
 }
-rank_is_done() { [ -e "$job/pids/harmed.$RANK" ] || ended; }
+rank_is_done() { [ -e "$job/pids/harmed.$RANK" ] || [ -e "$job/pids/blocked.$RANK" ] || ended; }
+has_called() { [ -e "$job/pids/harm.$RANK" ] || ended; }
+
+# While the call lasts, and for a moment longer where it was short: a rank is to hang.
+disturb_call() {
+    local i end=$((SECONDS + (LASTS + 999) / 1000))
+    [ "$kind" != memory-group ] || { pause 3000; leave_room 48; }
+    for ((i = 0; i < 5 && ASKS; i++)); do
+        rank_is_done && [ -z "$VICTIM" ] && break
+        take_stacks
+        pause 2000
+    done
+    if [ "$kind" = input ]; then
+        until ended || [ $SECONDS -ge $end ]; do pause 100; done
+        echo "go on" >&"$input"
+        exec {input}>&-
+    fi
+    await 300 rank_is_done && ! ended || return 1
+    [ "$kind" != memory-group ] || leave_room all
+}
+
+# As a person does. Of real-time jobs it is looked at who has which policy meanwhile.
+take_stacks() {
+    local asking
+    timeout 60 "$cluster" exec --name "$name" h1 "$faultloc" status --stacks --node h1 \
+        >"$work/stacks" 2>&1 &
+    asking=$!
+    while [ "$kind" = real-time ] && [ -d /proc/$asking ]; do judge_policies; pause 5; done
+    wait $asking || NO_STACKS=$(tail -n 1 "$work/stacks")
+}
+
+judge_policies() {
+    local host p command policy
+    for host in $(seq -f 'h%g' "$hosts"); do
+        for p in $(ip netns pids "$name-$host"); do
+            read -r policy command < <(ps -o cls=,comm= -p "$p") || continue
+            case $command:$policy in
+                faultloc-*:[FR]* | work:[!R]*)
+                    [[ $WHY == *"$command has"* ]] || blame "$command has policy $policy" ;;
+            esac
+        done
+    done
+}
+
+# leave_room MB: beyond what the control group has; all: any.
+leave_room() {
+    local limit
+    limit=$(group_file limit_in_bytes max)
+    if [ "$1" != all ]; then
+        echo $(($(cat "$(group_file usage_in_bytes current)") + ($1 << 20))) >"$limit"
+    else
+        echo -1 >"$limit" 2>/dev/null || echo max >"$limit"
+    fi
+}
 
 # What the job has of files, its own programs and libraries among them, gets 24 MB, and somebody
 # else in the group writes 256 and reads them again and again.
@@ -441,7 +571,7 @@ press_memory() {
         timeout -s KILL "$(s_of "$LASTS")" sh -c 'dd if=/dev/zero of="$1" bs=1M count=256
             while :; do cat "$1" >/dev/null; done' sh "$work/big"
     ) || :
-    echo -1 >"$(group_file limit_in_bytes max)" 2>/dev/null || echo max >"$group/memory.max"
+    leave_room all
     rm "$work/big"
     group_was_short || blame "the control group was never short of memory"
     ! group_killed || SKIP="the kernel has ended a process for memory"
@@ -494,8 +624,9 @@ is_named() {
 await_calm() {
     local least
     if [ -n "$VICTIM" ]; then
-        await 60 is_named || blame "no verdict within 60 s: $WANT"
-        [ "$action" = report ] || await 30 ended || blame "the action abort did not end the job within 30 s"
+        await 120 is_named || blame "no verdict within 120 s: $WANT"
+        [ "$action" = report ] || await 120 ended ||
+            blame "the action abort did not end the job within 120 s"
     else
         await $((30 + settle)) is_calm || blame "verdicts still in force 30 s later: $(verdicts stand | paste -sd' ')"
     fi
@@ -523,14 +654,17 @@ end_job() {
 blame() { WHY+="${WHY:+; }$*"; }
 
 judge_end() {
-    local said
+    local said talks=1
     said=$(grep -hE -m 1 '^work: [^.]|BAD TERMINATION|[Aa]ssert|\*\*\*' "$work/err" || :)
     if [ -n "$VICTIM" ]; then
         [ $CODE != 0 ] || blame "exit code 0 after a fault"
         return
     fi
-    [ $CODE = 0 ] || blame "exit code $CODE${said:+, $said}"
-    grep -qE '^work: .* all right$' "$work/out" || blame "the program did not report right results"
+    [ -z "$NO_STACKS" ] || [ -n "$off" ] || [ $CODE != 0 ] || blame "no stacks: $NO_STACKS"
+    [ $CODE = 0 ] || [ "$kind:$CODE" = daemon:1 ] || blame "exit code $CODE${said:+, $said}"
+    [[ $kind != @(server|service|daemon) ]] || talks=2
+    [ "$(grep -cE '^work: .* all right$' "$work/out")" = $talks ] ||
+        blame "the program did not report right results"
 }
 
 # A silence that may be told of.
@@ -566,8 +700,17 @@ judge_standing() {
     [ -z "$other" ] || blame "verdicts in force:$other"
 }
 
+# Where the rank that hangs is.
+judge_function() {
+    local function
+    function=$(function_of "$RANK" "$REPORT")
+    [ "$function" = stay_for_ever ] ||
+        blame "function $function $(jq -r '.verdicts[0].no_stacks // ""' "$REPORT")"
+}
+
 judge_verdicts() {
     local v
+    [[ $VICTIM != hang* ]] || judge_function
     STAND=$(verdicts stand | grep -c . || :) GONE=$(verdicts gone | grep -c . || :)
     judge_standing
     is_beyond || return 0
@@ -580,7 +723,7 @@ judge_verdicts() {
 judge_complaints() {
     local said
     said=$(grep -F '[faultloc] ' "$work/err" |
-        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+-[a-z]+: |straggler: |deadlock: |unknown: )' |
+        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+(-[a-z]+)+: |straggler: |deadlock: |unknown: )' |
         grep -vE "^\[faultloc\] ($late_report|${ALLOWED:-only reports})" | head -n 1 || :)
     [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc printed: $said"
 }

@@ -10,6 +10,7 @@
  * work [--pattern alltoall|halo|pipeline|master|phases|irregular] [--seconds S] [--until FILE]
  *      [--pause-ms M] [--rest-us N]
  *      [--harm H [--harm-rank R] [--harm-after S] [--harm-for S] [--harm-mb M] [--harm-seed N]]
+ *      [--hang-rank R --hang-after S]
  *
  * --pattern   how they work together: patterns.h
  * --until     rank 0 ends the work when FILE exists, or after S seconds (10, with --until 3600)
@@ -25,9 +26,20 @@
  *             close         descriptors 3 to 1023 are closed, but for those that MPI and its
  *                           transport need; own files come in their places, which nobody else
  *                           may write to, or close
+ *             calls         children make MPI calls that speak to nobody
+ *             write send recv read
+ *                           one transfer, whose partner is slow; the bytes are compared
+ *             sleep poll    a call with a timeout
+ *             filter        the same, under a filter of system calls
+ *             input         a line of standard input ("go on") is read; of rank 0
+ *             server        all ranks poll for a request that does not come
+ *             service       a thread of each waits for one, the first one for a signal
+ *             daemon        all ranks go on in a child; they end without MPI_Finalize, which UCX
+ *                           allows none
  *
  * Rank R does it, for S seconds from S seconds after the loop began; it writes harm.R and harmed.R
- * to the harness's folder before and after. */
+ * to the harness's folder before and after. With --hang-rank that rank never comes back, in
+ * stay_for_ever(), from S seconds after the loop began, and writes blocked.R before. */
 
 #include "patterns.h"
 #include "rest.h"
@@ -61,13 +73,19 @@ static struct {
     size_t mb;
     unsigned seed;
     enum { HARM_NONE, HARM_AHEAD, HARM_ON, HARM_OVER } phase;
+    int is_daemon;
+    int hangs; /* this rank does, */
+    double hang_after;
 } harm;
 
-/* begin, again every quarter of a second, end. */
+/* begin, again every quarter of a second, end.  Without the last two all ranks do it together,
+ * between two patterns. */
 struct harm {
     const char *name;
     void (*begin)(void), (*again)(void), (*end)(void);
 };
+
+#include "work_calls.h"
 
 static void nothing(void)
 {
@@ -139,6 +157,10 @@ static void fork_exec_again(void)
 static void fork_exit_again(void)
 {
     make_child(leave_orderly);
+}
+static void call_again(void)
+{
+    make_child(call_and_leave);
 }
 
 static int *taken_fds;
@@ -402,24 +424,47 @@ static const struct harm harms[] = {
     {"memory", take_memory, nothing, give_memory},
     {"stderr", nothing, fill_stderr, nothing},
     {"close", nothing, close_others, nothing},
+    {"calls", nothing, call_again, reap_all},
+    {"write", transfer, nothing, nothing},
+    {"send", transfer, nothing, nothing},
+    {"recv", transfer, nothing, nothing},
+    {"read", transfer, nothing, nothing},
+    {"sleep", sleep_long, nothing, nothing},
+    {"poll", poll_long, nothing, nothing},
+    {"filter", sleep_under_filter, nothing, nothing},
+    {"input", read_input, nothing, nothing},
+    {"server", serve_nobody, NULL, NULL},
+    {"service", wait_for_signal, NULL, NULL},
+    {"daemon", become_daemon, NULL, NULL},
 };
+
+static const struct harm *find_harm(const char *name)
+{
+    for (size_t i = 0; i < sizeof(harms) / sizeof(*harms); i++)
+        if (!strcmp(harms[i].name, name))
+            return &harms[i];
+    return NULL;
+}
 
 static void read_harm(int argc, char **argv)
 {
     const char *name = tu_string(argc, argv, "--harm", NULL);
 
-    if (!name || me.rank != (int) tu_number(argc, argv, "--harm-rank", 0))
-        return;
-    for (size_t i = 0; i < sizeof(harms) / sizeof(*harms); i++)
-        if (!strcmp(harms[i].name, name))
-            harm.what = &harms[i];
-    if (!harm.what)
+    harm.hangs = me.rank == (int) tu_number(argc, argv, "--hang-rank", -1);
+    harm.hang_after = tu_number(argc, argv, "--hang-after", 1);
+    harm.what = name ? find_harm(name) : NULL;
+    if (name && !harm.what)
         tu_fail("work", "there is no such harm");
+    if (harm.what && harm.what->again &&
+        me.rank != (int) tu_number(argc, argv, "--harm-rank", 0))
+        harm.what = NULL;
+    if (!harm.what)
+        return;
     harm.after = tu_number(argc, argv, "--harm-after", 1);
     harm.lasts = tu_number(argc, argv, "--harm-for", 2);
     harm.mb = (size_t) tu_number(argc, argv, "--harm-mb", 0);
     harm.seed = (unsigned) tu_number(argc, argv, "--harm-seed", 1);
-    harm.phase = HARM_AHEAD;
+    harm.phase = harm.what->again ? HARM_AHEAD : HARM_NONE;
     touch_memory();
 }
 
@@ -441,6 +486,8 @@ static void harm_turn(void)
         tu_note("harmed", me.rank);
         harm.phase = HARM_OVER;
     }
+    if (harm.hangs && now > harm.hang_after)
+        stay_for_ever();
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
@@ -448,6 +495,7 @@ static void harm_turn(void)
 static void pattern_loops(void)
 {
     harm.after += tu_now();
+    harm.hang_after += tu_now();
 }
 
 static void pattern_turn(void)
@@ -458,6 +506,21 @@ static void pattern_turn(void)
 static int pattern_may_end(void)
 {
     return harm.phase != HARM_ON;
+}
+
+static void harm_together(const char *pattern)
+{
+    double end = me.end;
+    const char *until = me.until;
+
+    me.until = "";
+    me.end = tu_now() + harm.after;
+    talk(pattern);
+    tu_note("harm", me.rank);
+    harm.what->begin();
+    tu_note("harmed", me.rank);
+    me.until = until;
+    me.end = end;
 }
 
 #ifdef THREAD_LOCAL_BYTES
@@ -475,9 +538,12 @@ static void use_thread_local(void)
 
 int main(int argc, char **argv)
 {
+    const char *pattern = tu_string(argc, argv, "--pattern", "alltoall");
+    int is_service = !strcmp(tu_string(argc, argv, "--harm", ""), "service"), level;
+
     keep_those_open();
     rest_while_idle(tu_number(argc, argv, "--rest-us", 200));
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, is_service ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     pattern_begin("work");
     tu_hello(me.rank);
     use_thread_local();
@@ -485,9 +551,13 @@ int main(int argc, char **argv)
     me.end = tu_now() + tu_number(argc, argv, "--seconds", *me.until ? 3600 : 10);
     me.pause_ms = tu_number(argc, argv, "--pause-ms", 5);
     read_harm(argc, argv);
-    talk(tu_string(argc, argv, "--pattern", "alltoall"));
+    if (harm.what && !harm.what->again)
+        harm_together(pattern);
+    talk(pattern);
     check_files();
     tu_meet(MPI_COMM_WORLD);
+    if (harm.is_daemon)
+        _exit(0);
     MPI_Finalize();
     check_files();
     return 0;

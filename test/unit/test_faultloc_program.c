@@ -960,6 +960,40 @@ START_TEST(a_job_that_is_being_ended_has_no_fault)
 }
 END_TEST
 
+/* A launcher that does not know the agent yet cannot tell it. */
+static void start_with_launcher(void)
+{
+    make_job(1, 3);
+    snprintf(settings.launcher, sizeof(settings.launcher), "@faultloc-test-%d", (int) getpid());
+    start_ranks();
+    ck_assert_int_eq(ask(&rank[0], 's'), 'y');
+}
+
+START_TEST(a_job_that_ends_before_it_has_begun_has_no_fault)
+{
+    start_with_launcher();
+    for (int i = 0; i < 3; i++)
+        process_kill(&rank[(i + _i) % 3].process);
+    UNTIL(is_over());
+    ck_assert_str_eq(read_text("err"), "");
+    ck_assert_int_eq(board[0]->verdicts, 0);
+    end_job();
+}
+END_TEST
+
+/* ... and where it goes on, that is one. */
+START_TEST(a_rank_that_ends_before_the_job_begins_is_found_then)
+{
+    start_with_launcher();
+    process_kill(&rank[2].process);
+    ck_assert_int_eq(ask(&rank[0], 'g'), 'y');
+    UNTIL(count_in("report.json", "process-crash") > 0);
+    leave_all();
+    UNTIL(has_node_ended(0));
+    end_job();
+}
+END_TEST
+
 /* ... and the agent is not the first to go. */
 START_TEST(a_deputy_notified_of_the_end_knows_it_as_agent)
 {
@@ -1519,6 +1553,8 @@ SUITE("faultloc_program")
     TEST(the_ranks_output_is_let_go_of_when_they_have_left);
     TEST(a_closed_stderr_is_survived);
     TEST_ROWS(a_job_that_is_being_ended_has_no_fault, 2);
+    TEST_ROWS(a_job_that_ends_before_it_has_begun_has_no_fault, 2);
+    TEST(a_rank_that_ends_before_the_job_begins_is_found_then);
     TEST(a_deputy_notified_of_the_end_knows_it_as_agent);
     TEST(what_a_rank_does_with_its_process_does_not_matter);
     TEST(a_vanished_rank_is_reported);

@@ -80,7 +80,7 @@ static int run_well(void)
     faultloc_start_answer(SOCK, 0);
     describe(&start, &found);
     send(SOCK, &found, sizeof(found), MSG_NOSIGNAL);
-    b->abort_code = hear_all() == FAULTLOC_START_GO ? 'g' : 'q';
+    b->abort_code = "wgql"[hear_all()];
     return 0;
 }
 
@@ -270,8 +270,8 @@ static int start_and_wait(int in, int out, void *arg)
     return 0;
 }
 
-/* The job goes on without that rank: the agent has to say so. */
-START_TEST(it_runs_where_its_starter_dies)
+/* The job may go on without that rank, or be ended: the agent has to find out. */
+START_TEST(it_learns_that_its_starter_has_died)
 {
     struct process rank;
 
@@ -280,7 +280,7 @@ START_TEST(it_runs_where_its_starter_dies)
     ck_assert_int_eq(process_hear(&rank), 'y');
     ck_assert_int_eq(board->abort_code, 0);
     process_kill(&rank);
-    UNTIL(board->abort_code == 'g');
+    UNTIL(board->abort_code == 'l');
     free_start();
 }
 END_TEST
@@ -496,7 +496,7 @@ static void add_tests(TCase *cases)
     TEST_ROWS(the_program_gets_what_it_is_given, 2);
     TEST(a_port_of_one_path_is_passed_as_such);
     TEST(it_quits_when_it_is_told_to);
-    TEST(it_runs_where_its_starter_dies);
+    TEST(it_learns_that_its_starter_has_died);
     TEST_ROWS(only_who_is_ready_has_standard_error, 2);
     TEST_ROWS(a_rank_learns_why_there_is_no_agent, COUNT(failures));
     TEST(a_program_that_says_nothing_is_not_waited_for_for_ever);

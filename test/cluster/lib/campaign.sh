@@ -69,6 +69,15 @@ draw_of() { # WORD...
     DRAWN=${!DRAWN}
 }
 
+# function_of RANK REPORT: the last "stay_..." on its stack in the first verdict that stands, or
+# "none".
+function_of() {
+    jq -r --argjson rank "$1" '[first(.verdicts[] | select(.withdrawn == null))
+        | .stacks.calls // [] | .[]
+        | select(.ranks.runs | any(.[0] <= $rank and $rank < .[0] + .[1] * (.[2] // 1)))
+        | .function // empty | select(startswith("stay_"))] | last // "none"' "$2" || echo none
+}
+
 # A run that was told is counted: SKIP is set where it could not be made, WHY where it failed.
 bad=0 all=0 skipped=0
 count_run() {

@@ -404,6 +404,8 @@ static void handle_start(struct agent *a)
     close(a->p->start);
     a->p->start = -1;
     a->second.fork_at = a->quit ? FTREE_NEVER : 0;
+    if (word == FAULTLOC_START_GO)
+        faultloc_looks_job_begins(&a->looks, faultloc_now());
 }
 
 static void handle_signal(struct agent *a)

@@ -31,6 +31,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .pid_fd = malloc(slots * sizeof(*l->pid_fd)),
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
+                                 .begun = p->start < 0 || !p->board->settings.launcher[0],
                                  .wakeup = -1};
     l->samples.share = calloc(slots, sizeof(*l->samples.share));
     faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
@@ -101,7 +102,7 @@ static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
 
-    if (slot->state >= FAULTLOC_SLOT_LEFT)
+    if (slot->state >= FAULTLOC_SLOT_LEFT || !l->begun)
         return;
     if (l->ending || is_consequence(l, now, i))
         slot->state = FAULTLOC_SLOT_VICTIM;
@@ -114,6 +115,14 @@ void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i)
     epoll_ctl(l->p->epoll, EPOLL_CTL_DEL, l->pid_fd[i], NULL);
     faultloc_watch_gone(&l->p->watch, i);
     process_gone(l, now, i);
+}
+
+void faultloc_looks_job_begins(struct faultloc_looks *l, ftree_time now)
+{
+    l->begun = true;
+    for (int32_t i = 0; i < l->p->board->slots; i++)
+        if (l->p->watch.seen[i].gone)
+            process_gone(l, now, i);
 }
 
 void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)

@@ -24,6 +24,7 @@ struct faultloc_looks {
     ftree_time at; /* when to look again */
     ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
     int32_t finalizing_told; /* how many were, as the launcher was told */
+    bool begun; /* false: the launcher may not know this agent yet */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
 };
 
@@ -41,6 +42,11 @@ void faultloc_looks_wake(struct faultloc_looks *l);
 
 /* Purpose: the process of local rank i has ended, says its tag. */
 void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i);
+
+/* Purpose: the first rank of the node lets the agent run.  A launcher that ends the job knows the
+ * agent by then, and tells it before it kills ranks.  Who ends before may have been killed with the
+ * job: that is a fault where the launcher says so, or where another rank waits for it. */
+void faultloc_looks_job_begins(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: hears what the transports of the own ranks say of their peers. */
 void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now);

@@ -174,8 +174,7 @@ bool faultloc_start_is_ready(int sock, int ms, char *error, size_t room)
 
 void faultloc_start_end(int sock, bool go)
 {
-    if (!go)
-        (void) !send(sock, "q", 1, MSG_NOSIGNAL);
+    (void) !send(sock, go ? "g" : "q", 1, MSG_NOSIGNAL);
     close(sock);
 }
 
@@ -289,6 +288,7 @@ enum faultloc_start_word faultloc_start_hear(int sock)
     union control control;
     struct iovec part = {.iov_base = &o, .iov_len = sizeof(o)};
     struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+    char *word = (char *) &o;
     ssize_t n;
 
     do { /* an answer that was not read is an error first, and then what was sent is there */
@@ -296,8 +296,10 @@ enum faultloc_start_word faultloc_start_hear(int sock)
         m.msg_controllen = sizeof(control);
         n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
     } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+    if (n == 1)
+        return *word == 'g' ? FAULTLOC_START_GO : FAULTLOC_START_QUIT;
     if (n != sizeof(o))
-        return n == 1 ? FAULTLOC_START_QUIT : FAULTLOC_START_GO;
+        return FAULTLOC_START_LOST;
     take_outputs(&m, &o);
     return FAULTLOC_START_WAIT;
 }

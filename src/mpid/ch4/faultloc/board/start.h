@@ -20,7 +20,8 @@
  *     agent -> rank    ready, or why not
  *     rank -> agent    standard output and error, for reports; a program that is never ready does
  *                      not keep them open
- *     rank -> agent    quit, where the job does without; else the end of the connection
+ *     rank -> agent    go, or quit where the job does without; the end of the connection alone says
+ *                      that the rank has ended
  *
  * Both are of one build: a start of another one is refused, and says so.
  */
@@ -60,7 +61,8 @@ void faultloc_start_keep_output(void);
 enum faultloc_start_word {
     FAULTLOC_START_WAIT, /* it has its standard output and error now; more is to come */
     FAULTLOC_START_GO,
-    FAULTLOC_START_QUIT
+    FAULTLOC_START_QUIT,
+    FAULTLOC_START_LOST /* the rank has ended before it said either */
 };
 
 /* Purpose: for the program: what has come on the socket, which is readable. */
