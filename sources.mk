@@ -226,6 +226,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
+    src/mpid/ch4/faultloc/base/number.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -564,6 +565,7 @@ mpi_tests = \
     test/mpi/test_outside.sh \
     test/mpi/test_poll_limit.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_settings.sh \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \

@@ -503,6 +503,7 @@ int MPIDI_faultloc_start(void)
     int first_on, first_off, mpi_errno;
 
     MPIDI_faultloc_register_event();
+    MPIDI_faultloc_say_unread();
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
     if (!MPIDI_faultloc_is_on_in_all(&first_on, &first_off)) {

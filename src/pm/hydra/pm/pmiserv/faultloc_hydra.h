@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_HYDRA_H_INCLUDED
 #define FAULTLOC_HYDRA_H_INCLUDED
 
+#include "../../../../mpid/ch4/faultloc/base/number.h"
 #include "../../../../mpid/ch4/faultloc/board/launcher.h"
 
 #include <stdbool.h>

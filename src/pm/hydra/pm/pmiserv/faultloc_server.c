@@ -185,19 +185,17 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 {
     const char *grace = NULL, *on;
     HYD_status status = HYD_SUCCESS;
+    int value = 0;
 
     for (struct HYD_exec *e = execs; e; e = e->next) {
         on = cvar("FAULTLOC", e);
-        HYD_faultloc_on |= on && strtol(on, NULL, 10) != 0;
+        HYD_faultloc_on |= on && faultloc_number_read(on, true, &value) && value;
         grace = grace ? grace : cvar("FAULTLOC_GRACE_MS", e);
     }
     if (!HYD_faultloc_on)
         return HYD_SUCCESS;
-    if (!HYD_faultloc_incident_grace(&me.incident, grace))
-        fprintf(stderr,
-                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS=%s: must be a number of milliseconds from "
-                "0 to 60000; using %d\n",
-                grace, HYD_FAULTLOC_GRACE_MS);
+    /* what is wrong with it rank 0 says */
+    HYD_faultloc_incident_grace(&me.incident, grace);
     status = HYDU_append_env_to_list(HYD_FAULTLOC_ENV, "1",
                                      &HYD_server_info.user_global.global_env.system);
     return status ? status : watch_events();
