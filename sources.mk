@@ -563,6 +563,7 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_outside.sh \
+    test/mpi/test_own_output.sh \
     test/mpi/test_poll_limit.sh \
     test/mpi/test_sessions.sh \
     test/mpi/test_settings.sh \

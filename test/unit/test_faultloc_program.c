@@ -20,6 +20,7 @@
 #include "faultloc/board/wakeup.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
+#include "faultloc/base/say.h"
 #include "faultloc/agent/program.h"
 #include "faultloc/base/sock.h"
 #include "hang.h"
@@ -82,6 +83,7 @@ static char start_agent(const struct rank *r)
 {
     char why[128] = "cannot be executed";
 
+    faultloc_output_note(true);
     start.board_fd = r->board_fd;
     memset(start.key, 'k', sizeof(start.key));
     if (faultloc_start_send(program, &start, &sock) == 0 &&
