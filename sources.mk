@@ -120,6 +120,7 @@ core_headers = \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
+    src/util/ftree/base/text.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
@@ -545,6 +546,7 @@ mpi_tests = \
     test/mpi/test_bench.sh \
     test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
+    test/mpi/test_escaped.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_exec.sh \
     test/mpi/test_failures.sh \

@@ -6,6 +6,7 @@
 #include "faultloc/base/say.h"
 
 #include "faultloc/base/clock.h"
+#include "ftree/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -104,7 +105,7 @@ void faultloc_say(const char *format, ...)
     va_end(args);
     if (n < 0)
         return;
-    ftree_report_clean(line, strlen(line), '?');
+    ftree_text_clean(line, strlen(line), '?');
     strcat(line, "\n");
     write_line(line);
 }
@@ -153,7 +154,7 @@ bool faultloc_output_is_given(int fd)
 
 void faultloc_clean_name(char *name)
 {
-    ftree_report_clean(name, strlen(name), '_');
+    ftree_text_clean(name, strlen(name), '_');
     for (; *name; name++)
         if (*name == ' ')
             *name = '_';

@@ -417,10 +417,10 @@ static void open_socket(void)
 
     /* before it has a name: what comes then has its sender's credentials with it */
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) || !bind_socket(fd)) {
-        fprintf(stderr,
-                "[faultloc] hydra's proxy on %s cannot open a socket for its agent (%s): "
-                "verdicts on its processes may come later\n",
-                HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
+        HYD_faultloc_say(stderr,
+                         "[faultloc] hydra's proxy on %s cannot open a socket for its agent (%s): "
+                         "verdicts on its processes may come later\n",
+                         HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
         if (fd >= 0)
             close(fd);
         return;
