@@ -550,6 +550,7 @@ mpi_tests = \
     test/mpi/test_examples.sh \
     test/mpi/test_exec.sh \
     test/mpi/test_failures.sh \
+    test/mpi/test_filter.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \

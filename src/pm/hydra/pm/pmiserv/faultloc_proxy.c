@@ -445,6 +445,7 @@ static HYD_status watch(void)
     HYDU_ERR_POP(status, "unable to set the control socket to close on exec\n");
     status = HYD_faultloc_children_watch(&me.some_ended);
     HYDU_ERR_POP(status, "unable to watch the processes\n");
+    HYD_faultloc_children_outlive();
     if (pthread_atfork(NULL, NULL, in_child))
         HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pthread_atfork error\n");
     if (me.socket >= 0)
