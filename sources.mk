@@ -412,6 +412,7 @@ unit_tests = \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \
+    test/unit/test_faultloc_loop \
     test/unit/test_faultloc_mark \
     test/unit/test_faultloc_note \
     test/unit/test_faultloc_numa \
