@@ -121,6 +121,7 @@ core_headers = \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
+    src/util/ftree/base/text.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
@@ -229,6 +230,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
+    src/mpid/ch4/faultloc/base/number.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -419,6 +421,7 @@ unit_tests = \
     test/unit/test_faultloc_launcher \
     test/unit/test_faultloc_launcher_notify \
     test/unit/test_faultloc_log \
+    test/unit/test_faultloc_loop \
     test/unit/test_faultloc_mark \
     test/unit/test_faultloc_note \
     test/unit/test_faultloc_numa \
@@ -555,9 +558,11 @@ mpi_tests = \
     test/mpi/test_bench.sh \
     test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
+    test/mpi/test_escaped.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_exec.sh \
     test/mpi/test_failures.sh \
+    test/mpi/test_filter.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_holders.sh \
@@ -574,8 +579,10 @@ mpi_tests = \
     test/mpi/test_one_node.sh \
     test/mpi/test_one_rank.sh \
     test/mpi/test_outside.sh \
+    test/mpi/test_own_output.sh \
     test/mpi/test_poll_limit.sh \
     test/mpi/test_sessions.sh \
+    test/mpi/test_settings.sh \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
     test/mpi/test_spawn.sh \

@@ -217,8 +217,7 @@ static enum tool_exit show(const struct agent_socket *d, const char *text, bool 
         return TOOL_TROUBLE;
     }
     if (json)
-        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+        tool_print_json(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
     else
         print_answer(o);
     if (is_true(o, "well") && !has_verdict(o))

@@ -5,6 +5,9 @@
 
 #include "tool.h"
 
+#include "ftree/base/text.h"
+#include "ftree/report/report.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -234,9 +237,7 @@ enum tool_exit tool_read(const char *file, struct json_object **out)
 
 char *tool_clean(char *s)
 {
-    for (char *c = s; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    ftree_text_ascii(s);
     return s;
 }
 
@@ -249,6 +250,16 @@ void tool_say(FILE *to, const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     fprintf(to, "%s\n", tool_clean(line));
+}
+
+bool tool_print_json(struct json_object *o, int flags)
+{
+    char *text = ftree_report_json_text(o, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+    if (text)
+        puts(text);
+    free(text);
+    return text != NULL;
 }
 
 struct json_object *tool_member(struct json_object *object, const char *key)

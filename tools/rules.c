@@ -162,22 +162,17 @@ static enum tool_exit print_plain(const struct rules_file *f)
 {
     char *plain = calloc(1, f->len + 1);
     struct json_object *root = NULL;
-    const char *text = NULL;
+    bool printed;
     size_t at;
 
     if (plain && !rules_place_scan(f->text, f->len, plain, &at))
         root = json_tokener_parse(plain);
-    if (root)
-        text =
-            json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                     JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (text)
-        puts(text);
-    else
+    printed = tool_print_json(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+    if (!printed)
         tool_say(stderr, "faultloc: %s: out of memory", f->name);
     json_object_put(root);
     free(plain);
-    return text ? TOOL_OK : TOOL_TROUBLE;
+    return printed ? TOOL_OK : TOOL_TROUBLE;
 }
 
 static enum tool_exit print(const char *name)

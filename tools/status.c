@@ -195,8 +195,7 @@ static enum tool_exit show(const struct agent_socket *d, const char *text, bool 
     if (!json_object_is_type(o, json_type_object))
         code = no_answer(d, "is of another version: its answer is no status");
     else if (json)
-        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+        tool_print_json(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
     else
         print_status(o);
     json_object_put(o);
@@ -245,10 +244,7 @@ static void print_line(char *line, bool colour)
                      : begins_with(line, "job ")      ? "\033[1m"
                                                       : "";
 
-    for (char *c = line; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-    printf("%s%s%s\n", on, line, *on ? "\033[0m" : "");
+    printf("%s%s%s\n", on, tool_clean(line), *on ? "\033[0m" : "");
 }
 
 static enum tool_exit print_text(const struct agent_socket *d, char *text, bool colour)
@@ -273,8 +269,7 @@ static enum tool_exit print_json(const struct agent_socket *d, const char *text)
     enum tool_exit code = json_object_get_int(silent) > 0 ? TOOL_INVALID : TOOL_OK;
 
     if (json_object_is_type(o, json_type_object))
-        puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
+        tool_print_json(o, JSON_C_TO_STRING_PLAIN);
     else
         code = no_answer(d, "is of another version: its answer is no status");
     json_object_put(o);

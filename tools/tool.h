@@ -99,6 +99,10 @@ enum tool_exit tool_rules(int n, char **arguments);
 /* Purpose: makes `s` safe for a terminal: what is not printable ASCII becomes '?'.  Returns s. */
 char *tool_clean(char *s);
 
+/* Purpose: prints an object and a newline, with json-c's flags for its form; what is not safe for a
+ * terminal is escaped (ftree/report/report.h).  False: out of memory. */
+bool tool_print_json(struct json_object *o, int flags);
+
 /* Purpose: one line, safe for a terminal whatever the names and texts in it are; one that is too
  * long is cut. */
 void tool_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));

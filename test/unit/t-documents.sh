@@ -132,7 +132,7 @@ ok "ranges and defaults"
 plain doc/faultloc.7 | sed 's/^\.[A-Z]* //' | tr -d '"' | tr -s ' \n' '  ' >"$work/manual"
 literal='"([^"\\]|\\.)*"( *"([^"\\]|\\.)*")*'
 find src -name '*.c' -exec cat {} + | tr '\n' ' ' | sed 's/sizeof(line), *"\[fault/fputs("[fault/g' |
-    grep -oE "(faultloc_say\\(|fprintf\\((stderr|out), *|fputs\\()$literal" |
+    grep -oE "(faultloc_say\\((stderr, *|out, *)?|fprintf\\((stderr|out), *|fputs\\()$literal" |
     sed -E 's/^[^"]*"//; s/"$//; s/" +"//g; s/\[faultloc\] //; s/\\n/ /g; s/\\"//g; s/ \(further.*//' |
     sed -E 's/%%/%/g; s/%[-0-9.*l]*[a-z]/\n/g; s/$/\n./' | awk '
         /^\.$/ { print best; best = ""; next }

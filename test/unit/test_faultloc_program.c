@@ -20,6 +20,7 @@
 #include "faultloc/board/wakeup.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
+#include "faultloc/base/say.h"
 #include "faultloc/agent/program.h"
 #include "faultloc/base/sock.h"
 #include "hang.h"
@@ -82,6 +83,7 @@ static char start_agent(const struct rank *r)
 {
     char why[128] = "cannot be executed";
 
+    faultloc_output_note(true);
     start.board_fd = r->board_fd;
     memset(start.key, 'k', sizeof(start.key));
     if (faultloc_start_send(program, &start, &sock) == 0 &&
@@ -1408,6 +1410,69 @@ START_TEST(a_symptom_socket_that_hangs_does_not_delay_the_end)
 }
 END_TEST
 
+/* ---- a flood -------------------------------------------------------------------------------- */
+
+static long switches_of(pid_t pid)
+{
+    static const char key[] = "voluntary_ctxt_switches:";
+    char name[64], line[128];
+    long n = -1;
+    FILE *f;
+
+    snprintf(name, sizeof(name), "/proc/%d/status", (int) pid);
+    f = fopen(name, "r");
+    while (f && fgets(line, sizeof(line), f))
+        if (!strncmp(line, key, strlen(key)))
+            n = strtol(line + strlen(key), NULL, 10);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* Rubbish, for a second or so. */
+static void flood_with(bool wakeups)
+{
+    ftree_time begin = faultloc_now();
+
+    while (faultloc_now() - begin < 1000 * FTREE_MS) {
+        for (int i = 0; i < 20; i++)
+            if (wakeups)
+                faultloc_wakeup_send(board[0]);
+            else
+                tell(0, "rubbish");
+        process_pause();
+    }
+}
+
+/* It costs its sender's time; and what is real is seen nevertheless. */
+START_TEST(a_flood_keeps_no_agent_busy)
+{
+    ftree_time begin;
+    long before;
+
+    make_job(2, 1);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    settings.sample = 300000 * FTREE_MS;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0) && is_complete(1));
+    before = switches_of(agent_of(0));
+    begin = faultloc_now();
+    flood_with(_i == 0);
+    ck_assert_int_le(switches_of(agent_of(0)) - before,
+                     20 + (long) ((faultloc_now() - begin) / FTREE_MS / 10));
+    if (_i == 0) {
+        ck_assert_int_eq(ask(&rank[0], 't'), 'y');
+        UNTIL(count_in("trace", "peer-reset") > 0);
+    } else {
+        UNTIL(tell(0, "{\"kind\": \"power-off\", \"component\": \"node h1\"}"));
+        UNTIL(count_in("trace", "power-off") > 0);
+    }
+    end_job();
+}
+END_TEST
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static void write_rules(const char *text, size_t len)
@@ -1575,6 +1640,7 @@ SUITE("faultloc_program")
     TEST(what_happens_during_succession_is_reported_later);
     TEST(a_symptom_that_is_sent_is_examined);
     TEST(a_successor_reopens_the_symptom_socket);
+    TEST_ROWS(a_flood_keeps_no_agent_busy, 2);
     TEST(a_symptom_socket_that_hangs_delays_nobody);
     TEST(a_symptom_socket_that_hangs_does_not_delay_the_end);
     TEST(rules_are_read_anew_when_they_change);

@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -721,6 +722,91 @@ static const struct {
     {"", ""},
 };
 
+/* ---- what a program was given ----------------------------------------------------------------- */
+
+enum kind {
+    NOTHING,
+    PIPE,
+    SOCKET,
+    DEVICE,
+    REGULAR,
+    REGULAR_ANEW, /* another file of the same name, which may get the number of the first */
+    EVENTFD
+};
+
+/* Opens one of that kind as standard error; what is at its other end stays open. */
+static void open_stderr(enum kind kind)
+{
+    int pair[2] = {-1, -1}, fd = -1;
+
+    close(STDERR_FILENO);
+    if (kind == PIPE && pipe(pair) == 0)
+        fd = pair[1];
+    else if (kind == SOCKET && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0)
+        fd = pair[1];
+    else if (kind == DEVICE)
+        fd = open("/dev/null", O_WRONLY);
+    else if (kind == EVENTFD)
+        fd = eventfd(0, 0);
+    else if (kind >= REGULAR && (kind == REGULAR || unlink(path) == 0))
+        fd = open(path, O_CREAT | O_WRONLY, 0600);
+    if (fd >= 0 && fd != STDERR_FILENO) {
+        dup2(fd, STDERR_FILENO);
+        close(fd);
+    }
+}
+
+static const struct {
+    enum kind given, then;
+    bool before_program, fine;
+} outputs[] = {
+    {PIPE, NOTHING, true, false},     {SOCKET, NOTHING, true, false},
+    {PIPE, PIPE, true, false},        {PIPE, REGULAR, true, false},
+    {SOCKET, SOCKET, false, false},   {SOCKET, REGULAR, false, false},
+    {DEVICE, DEVICE, true, true}, /* the same */
+    {DEVICE, REGULAR, true, false},   {REGULAR, PIPE, true, false},
+    {REGULAR, REGULAR, true, true}, /* likewise */
+    {REGULAR, REGULAR_ANEW, true, false},
+    {REGULAR, REGULAR, false, false}, /* it may be the program's */
+    {NOTHING, NOTHING, true, false},  {NOTHING, PIPE, true, false},
+    {NOTHING, REGULAR, true, false},  {EVENTFD, EVENTFD, true, false},
+};
+
+/* Returns what is wrong, in a process of its own. */
+static int change_stderr(int in, int out, void *arg)
+{
+    int row = *(const int *) arg;
+    bool given;
+
+    process_obey(in);
+    open_stderr(outputs[row].given);
+    if (faultloc_output_is_given(STDERR_FILENO))
+        return 1; /* it was not noted yet */
+    faultloc_output_note(outputs[row].before_program);
+    given = outputs[row].given != NOTHING && outputs[row].given != EVENTFD &&
+            (outputs[row].given != REGULAR || outputs[row].before_program);
+    if (faultloc_output_is_given(STDERR_FILENO) != given)
+        return 2;
+    open_stderr(outputs[row].then);
+    process_tell(out, '.');
+    return faultloc_output_is_given(STDERR_FILENO) == outputs[row].fine ? 0 : 3;
+}
+
+START_TEST(what_was_given)
+{
+    struct process p;
+    int row = _i;
+
+    setup();
+    process_start(&p, change_stderr, &row);
+    process_say(&p, '.');
+    process_hear(&p);
+    ck_assert_int_eq(process_end(&p), 0);
+    empty_folder();
+    teardown(0);
+}
+END_TEST
+
 START_TEST(a_name_is_one_word)
 {
     char name[32];
@@ -762,5 +848,6 @@ SUITE("faultloc_say")
     TEST_ROWS(a_slow_reader_gets_it_all, 2);
     TEST(a_line_has_its_head_and_its_end);
     TEST(a_line_is_safe_for_a_terminal);
+    TEST_ROWS(what_was_given, COUNT(outputs));
     TEST_ROWS(a_name_is_one_word, COUNT(names));
 }

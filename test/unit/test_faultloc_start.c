@@ -13,6 +13,7 @@
 #endif
 
 #include "faultloc/board/board.h"
+#include "faultloc/base/say.h"
 #include "faultloc/board/start.h"
 
 #include "process.h"
@@ -296,6 +297,8 @@ static int start_with_pipe(int in, int out, void *arg)
     process_obey(in);
     if (pipe(pipes) || dup2(pipes[1], STDERR_FILENO) < 0 || close(pipes[1]))
         return 1;
+    if (!strcmp(name, "speak"))
+        faultloc_output_note(true);
     sock = start_program(name);
     if (!strcmp(name, "speak"))
         faultloc_start_end(sock, is_ready(sock));

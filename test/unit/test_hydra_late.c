@@ -159,6 +159,19 @@ START_TEST(ranks_without_a_range)
 }
 END_TEST
 
+/* A host's name is what the user typed, a state what a process of the host said. */
+START_TEST(what_is_no_text_is_not_printed)
+{
+    begin(0, 4);
+    add(1, 0, 1, 0, "in \033]0;x\a\xc2\x9b caf\xc3\xa9");
+    late[0].host = "h\xc3\xa9\x9b\n1";
+    ck_assert_str_eq(
+        print(),
+        "[faultloc] MPI_Init: 0 of 4 ranks have come, none for 10 s; 2 ranks on h\xc3\xa9??1 "
+        "have not\n[faultloc]   2 ranks (0-1) on h\xc3\xa9??1: in ?]0;x??? caf\xc3\xa9\n");
+}
+END_TEST
+
 START_TEST(all_have_come)
 {
     FILE *f = fmemopen(printed, sizeof(printed), "w");
@@ -204,6 +217,7 @@ SUITE("hydra_late")
     TEST(who_is_inside_has_come);
     TEST(many_hosts_in_many_states);
     TEST(ranks_without_a_range);
+    TEST(what_is_no_text_is_not_printed);
     TEST(all_have_come);
     TEST(without_memory);
 }

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "ftree_int.h"
+#include "ftree/base/text.h"
 #include "ftree/report/report_int.h"
 #include "sample.h"
 #include "suite.h"
@@ -460,6 +461,9 @@ static const struct {
     {"\xe0\x82\x9b \xf0\x82\x82\xac", "??? ????"},
     {"\xed\xa0\x80 \xed\x9f\xbf", "??? \xed\x9f\xbf"}, /* half of a pair */
     {"\xf4\x8f\xbf\xbf \xf4\x90\x80\x80 \xf5\x80\x80\x80", "\xf4\x8f\xbf\xbf ???? ????"},
+    /* what breaks a line, or turns it around; and its neighbours */
+    {"\xe2\x80\xa7 \xe2\x80\xa8 \xe2\x80\xae \xe2\x80\xaf", "\xe2\x80\xa7 ??? ??? \xe2\x80\xaf"},
+    {"\xe2\x81\xa5 \xe2\x81\xa6 \xe2\x81\xa9 \xe2\x81\xaa", "\xe2\x81\xa5 ??? ??? \xe2\x81\xaa"},
 };
 
 /* rows: text_is_cleaned COUNT(cleaned) */
@@ -470,10 +474,47 @@ START_TEST(text_is_cleaned)
     char *text = memcpy(malloc(len + 1), cleaned[_i].text, len);
 
     text = realloc(text, len ? len : 1);
-    ftree_report_clean(text, len, '?');
+    ftree_text_clean(text, len, '?');
     ck_assert_uint_eq(len, strlen(cleaned[_i].clean));
     ck_assert_mem_eq(text, cleaned[_i].clean, len);
     free(text);
+}
+END_TEST
+
+/* What is printable stays as it is, all else is escaped; a program reads what it was. */
+static const struct {
+    const char *text, *json;
+    bool same; /* read again, it is the text */
+} escaped[] = {
+    {"node h1", "node h1", true},
+    {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+     true},
+    {"a\"b\\c\n\033[1m", "a\\\"b\\\\c\\n\\u001b[1m", true},
+    {"\x7f", "\\u007f", true},
+    {"\xc2\x80 \xc2\x85 \xc2\x9b[31m \xc2\x9f \xc2\xa0",
+     "\\u0080 \\u0085 \\u009b[31m \\u009f \xc2\xa0", true},
+    {"\xe2\x80\xa8 \xe2\x80\xae \xe2\x81\xa6", "\\u2028 \\u202e \\u2066", true},
+    {"\x9b[31m \xff", "\\ufffd[31m \\ufffd", false},
+    {"\xe2\x82", "\\ufffd\\ufffd", false},
+    {"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd", false},
+};
+
+/* rows: json_is_escaped COUNT(escaped) */
+START_TEST(json_is_escaped)
+{
+    struct json_object *o = json_object_new_object(), *again;
+    char expected[256], *text;
+
+    json_object_object_add(o, escaped[_i].text, json_object_new_string(escaped[_i].text));
+    text = ftree_report_json_text(o, JSON_C_TO_STRING_PLAIN);
+    snprintf(expected, sizeof(expected), "{\"%s\":\"%s\"}", escaped[_i].json, escaped[_i].json);
+    ck_assert_str_eq(text, expected);
+    again = json_tokener_parse(text);
+    ck_assert_int_eq(json_object_equal(o, again), escaped[_i].same);
+    json_object_put(again);
+    json_object_put(o);
+    free(text);
+    ck_assert_ptr_null(ftree_report_json_text(NULL, JSON_C_TO_STRING_PLAIN));
 }
 END_TEST
 
@@ -1792,6 +1833,7 @@ SUITE("report")
     TEST(text_of_every_class);
     TEST_ROWS(a_hostile_name_is_only_text, COUNT(hostile));
     TEST_ROWS(text_is_cleaned, COUNT(cleaned));
+    TEST_ROWS(json_is_escaped, COUNT(escaped));
     TEST(long_names_lose_no_line);
     TEST_ROWS(ranks_as_a_person_writes_them, COUNT(rank_rows));
     TEST(errno_names);

@@ -10,10 +10,12 @@
 #include "sim/result.h"
 #include "sim/sim_memory.h"
 #include "sim/units.h"
+#include "ftree/report/report.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <json.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -586,11 +588,11 @@ static int plot_files(const struct command *c)
 static int write_json(const struct command *c, struct json_object *all)
 {
     FILE *f = strcmp(c->json, "-") ? fopen(c->json, "w") : stdout;
-    bool good =
-        f && fprintf(f, "%s\n",
-                     json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-                                                             JSON_C_TO_STRING_NOSLASHESCAPE)) >= 0;
+    char *text =
+        ftree_report_json_text(all, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+    bool good = f && text && fprintf(f, "%s\n", text) >= 0;
 
+    free(text);
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)

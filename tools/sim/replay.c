@@ -8,6 +8,7 @@
 #include "sim/hang.h"
 #include "sim/sim_memory.h"
 #include "sim/units.h"
+#include "ftree/base/text.h"
 #include "ftree/waitfor/waitfor.h"
 #include "ftree/wire/wire.h"
 
@@ -140,13 +141,6 @@ static void print_record(const struct replay *p, const struct replay_record *r)
 
 /* ---- the comparison -------------------------------------------------------------------------- */
 
-static void clean(char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-}
-
 /* The first difference; what comes after it is of no use. */
 static void differ(struct replay *p, const struct replay_record *want,
                    const struct replay_record *got)
@@ -170,8 +164,8 @@ static void differ(struct replay *p, const struct replay_record *want,
             snprintf(out->got + n, sizeof(out->got) - n, ", of which byte %zu is %02x, not %02x", i,
                      got->bytes[i], want->bytes[i]);
     }
-    clean(out->expected);
-    clean(out->got);
+    ftree_text_ascii(out->expected);
+    ftree_text_ascii(out->got);
 }
 
 /* What the trace has next of this input; NULL: nothing. */

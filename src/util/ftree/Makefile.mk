@@ -10,6 +10,7 @@ noinst_HEADERS += \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
+    src/util/ftree/base/text.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \

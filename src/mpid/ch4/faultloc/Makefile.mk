@@ -49,6 +49,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
+    src/mpid/ch4/faultloc/base/number.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \

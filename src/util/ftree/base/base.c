@@ -32,13 +32,6 @@ int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank)
     return FTREE_NONE;
 }
 
-void ftree_clean(char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-}
-
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
 {
     if (ft->io->alloc)

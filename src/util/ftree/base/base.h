@@ -108,8 +108,6 @@ int32_t ftree_ranks_of(const struct ftree_job *job, int32_t node);
 int32_t ftree_rank_at(const struct ftree_job *job, int32_t node, int32_t i);
 /* Which of the node's ranks it is, from 0 on; FTREE_NONE: none of them. */
 int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank);
-/* Makes it fit for a terminal: what is not printable ASCII becomes '?'. */
-void ftree_clean(char *text);
 
 /* Purpose: true if the job may not be ended because of it: a debugger holds a process of the
  * verdict's evidence, or that which it is about may end by itself. */

@@ -4,6 +4,7 @@
  */
 
 #include "ftree/base/event.h"
+#include "ftree/base/text.h"
 #include "ftree/observe/observe.h"
 #include "ftree/state/state.h"
 
@@ -52,7 +53,7 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
     s.reporters = 1;
     s.reporter[0] = ft->self;
     s.detail[sizeof(s.detail) - 1] = 0;
-    ftree_clean(s.detail); /* it is sent, and shown on a terminal */
+    ftree_text_ascii(s.detail); /* it is sent, and shown on a terminal */
     if (!ends_own_rank(ft, now, &s))
         ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
     return FTREE_OK;

@@ -5,6 +5,8 @@
 
 #include "ftree/query/query.h"
 
+#include "ftree/base/text.h"
+
 #include <string.h>
 
 /* What came of a query of the own agent. */
@@ -89,7 +91,7 @@ static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const 
     struct ftree_query_result r = {.root = root};
 
     memcpy(r.refused, why, len < sizeof(r.refused) ? len : sizeof(r.refused) - 1);
-    ftree_clean(r.refused);
+    ftree_text_ascii(r.refused);
     if (!r.refused[0])
         strcpy(r.refused, "refused");
     hand_over(ft, own, &r, NULL);

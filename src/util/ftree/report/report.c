@@ -5,6 +5,8 @@
 
 #include "ftree/report/report_int.h"
 
+#include "ftree/base/text.h"
+
 #include <json.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,7 +58,7 @@ static void add(struct text *t, const char *format, ...)
     va_start(args, format);
     vsnprintf(t->s + t->len, (size_t) n + 1, format, args);
     va_end(args);
-    ftree_report_clean(t->s + t->len, (size_t) n - line, '?');
+    ftree_text_clean(t->s + t->len, (size_t) n - line, '?');
     t->len += (size_t) n;
 }
 

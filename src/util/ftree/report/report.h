@@ -115,11 +115,6 @@ struct json_object *ftree_report_stacks_json(const struct ftree_stacks *s, bool 
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Purpose: makes a line of text safe for a terminal, in place.  Each byte of a control character
- * (newlines and the C1 controls are among them), or of what is no valid UTF-8, becomes `instead`;
- * other valid UTF-8 stays. */
-void ftree_report_clean(char *text, size_t len, char instead);
-
 /* Purpose: ranks as a person writes them, "0-1, 3"; buf is always terminated, and what does not
  * fit ends in "...". */
 void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len);
@@ -130,6 +125,11 @@ const char *ftree_report_errno(int error, char *buf, size_t len);
 
 /* Purpose: the number of such a name, or of a number from 1 to 4095 as text; 0: it is none. */
 int ftree_report_errno_number(const char *name);
+
+/* Purpose: an object as text, with json-c's flags, to be freed by free(3).  JSON leaves more in its
+ * strings than is safe for a terminal (ftree/base/text.h): that is escaped, so a program reads what
+ * it was; what is no UTF-8 becomes U+FFFD.  NULL: out of memory, or there is no object. */
+char *ftree_report_json_text(struct json_object *o, int flags);
 
 #define REPORT_OPEN_MAX 8
 

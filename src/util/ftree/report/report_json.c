@@ -6,6 +6,7 @@
 #include "ftree/report/report_int.h"
 
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 
 #include <inttypes.h>
 #include <json.h>
@@ -13,6 +14,55 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+/* The code of a character of UTF-8, of `n` bytes; 0: it is none. */
+static unsigned code_of(const unsigned char *s, size_t n)
+{
+    switch (n) {
+        case 1:
+            return s[0];
+        case 2:
+            return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
+        case 3:
+            return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+        default:
+            return 0xfffd; /* of four all are printable */
+    }
+}
+
+/* Returns how long it becomes, without the zero at its end; out may be NULL.  What is below ' ' is
+ * between values: in strings json-c has escaped it. */
+static size_t escape(const char *json, size_t len, char *out)
+{
+    const unsigned char *s = (const unsigned char *) json, *end = s + len;
+    size_t to = 0, n, kept;
+
+    for (; s < end; s += n ? n : 1) {
+        n = ftree_text_character(s, (size_t) (end - s));
+        kept = *s < ' ' ? 1 : ftree_text_printable(s, (size_t) (end - s));
+        if (out && kept)
+            memcpy(out + to, s, kept);
+        else if (out)
+            snprintf(out + to, 7, "\\u%04x", code_of(s, n));
+        to += kept ? kept : 6;
+    }
+    return to;
+}
+
+char *ftree_report_json_text(struct json_object *o, int flags)
+{
+    const char *json = o ? json_object_to_json_string_ext(o, flags) : NULL;
+    size_t len = json ? strlen(json) : 0, room = json ? escape(json, len, NULL) : 0;
+    char *text = json ? malloc(room + 7) : NULL;
+
+    if (text) {
+        escape(json, len, text);
+        text[room] = '\0';
+    }
+    return text;
+}
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -35,7 +85,7 @@ static struct json_object *json_text(const char *s)
 
     if (!copy)
         return NULL;
-    ftree_clean(copy); /* the schema has printable ASCII only */
+    ftree_text_ascii(copy); /* the schema has printable ASCII only */
     o = json_object_new_string(copy);
     free(copy);
     return o;
@@ -420,8 +470,7 @@ char *ftree_report_json(const struct report_job *rj)
 {
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     struct json_object *trace = json_object_new_array();
-    const char *s = NULL;
-    char *copy;
+    char *text = NULL;
 
     set_string(o, "schema", "faultloc-report/1");
     report_set(o, "job", json_job(rj));
@@ -438,9 +487,8 @@ char *ftree_report_json(const struct report_job *rj)
         report_append(trace, json_text(rj->trace[i]));
     report_set(o, "trace", trace);
     if (is_whole(o))
-        s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                  JSON_C_TO_STRING_NOSLASHESCAPE);
-    copy = s ? strdup(s) : NULL;
+        text = ftree_report_json_text(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                             JSON_C_TO_STRING_NOSLASHESCAPE);
     json_object_put(o);
-    return copy;
+    return text;
 }

@@ -5,47 +5,12 @@
 
 #include "ftree/report/report_int.h"
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 #include "ftree/topology/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How many bytes of these make a character that is no control character; 0: none do. */
-static size_t printable(const unsigned char *s, size_t len)
-{
-    /* the first byte, how many follow, and which the first of these may be */
-    static const struct {
-        unsigned char first, last, more, least, most;
-    } rows[] = {
-        {' ', '~', 0, 0, 0},         {0xc2, 0xc2, 1, 0xa0, 0xbf}, {0xc3, 0xdf, 1, 0x80, 0xbf},
-        {0xe0, 0xe0, 2, 0xa0, 0xbf}, {0xe1, 0xec, 2, 0x80, 0xbf}, {0xed, 0xed, 2, 0x80, 0x9f},
-        {0xee, 0xef, 2, 0x80, 0xbf}, {0xf0, 0xf0, 3, 0x90, 0xbf}, {0xf1, 0xf3, 3, 0x80, 0xbf},
-        {0xf4, 0xf4, 3, 0x80, 0x8f},
-    };
-    size_t r = 0;
-
-    while (r < sizeof(rows) / sizeof(rows[0]) && (*s < rows[r].first || *s > rows[r].last))
-        r++;
-    if (r == sizeof(rows) / sizeof(rows[0]) || len <= rows[r].more)
-        return 0;
-    for (size_t i = 1; i <= rows[r].more; i++)
-        if ((s[i] & 0xc0) != 0x80 || (i == 1 && (s[i] < rows[r].least || s[i] > rows[r].most)))
-            return 0;
-    return rows[r].more + 1u;
-}
-
-void ftree_report_clean(char *text, size_t len, char instead)
-{
-    size_t at = 0, n;
-
-    while (at < len) {
-        n = printable((const unsigned char *) text + at, len - at);
-        if (!n)
-            text[at] = instead;
-        at += n ? n : 1;
-    }
-}
 
 /* ---- errno ----------------------------------------------------------------------------------- */
 
@@ -399,7 +364,7 @@ void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *
     report_about(job, v, &room, &about);
     ftree_report_headline(&about, headline, sizeof(headline));
     snprintf(buf, len, "%s: %s", about.class_, headline);
-    ftree_report_clean(buf, strlen(buf), '?');
+    ftree_text_clean(buf, strlen(buf), '?');
 }
 
 void ftree_report_component(const struct report_about *a, char *buf, size_t len)

@@ -6,6 +6,7 @@
 #include "ftree/rules/rules_place.h"
 
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,7 @@ const char *rules_path_text(const struct rules_path *path, char *buf, size_t siz
                     : snprintf(buf + len, size - len, "[%d]", path->step[i].index);
         len += n > 0 ? (size_t) n : 0;
     }
-    ftree_clean(buf);
+    ftree_text_ascii(buf);
     return buf;
 }
 

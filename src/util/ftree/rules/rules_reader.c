@@ -6,6 +6,7 @@
 #include "ftree/rules/rules_reader.h"
 
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ void rules_fail(struct rules_reader *r, bool at_key, const char *format, ...)
     va_start(args, format);
     vsnprintf(e->text + len, sizeof(e->text) - len, format, args);
     va_end(args);
-    ftree_clean(e->text);
+    ftree_text_ascii(e->text);
     e->line = e->column = 0;
     if (rules_place_find(r->text, r->len, &r->path, at_key, &span))
         rules_place_line(r->text, r->len, span.begin, &e->line, &e->column);

@@ -5,6 +5,7 @@
 
 #include "ftree/stacks/stacks.h"
 
+#include "ftree/base/text.h"
 #include "ftree/waits/classes.h"
 #include "ftree/wire/codec.h"
 
@@ -14,15 +15,6 @@
 /* A call is behind the one that called it, so a tree is read straight through. */
 
 /* ---- adding ---------------------------------------------------------------------------------- */
-
-static void copy_text(char *to, size_t room, const char *from)
-{
-    size_t i = 0;
-
-    for (; from && from[i] && i < room - 1; i++)
-        to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
-    to[i] = '\0';
-}
 
 static bool is_same(const struct ftree_stack *a, const struct ftree_stack *b)
 {
@@ -55,9 +47,9 @@ bool ftree_stacks_add(struct ftree *ft, struct ftree_stacks *s, int32_t rank,
     for (int32_t i = 0; i < n; i++) {
         const char *slash = call[i].file ? strrchr(call[i].file, '/') : NULL;
         one.line = call[i].line > 0 ? call[i].line : 0;
-        copy_text(one.function, sizeof(one.function), call[i].function);
-        copy_text(one.file, sizeof(one.file), slash ? slash + 1 : call[i].file);
-        copy_text(one.module, sizeof(one.module), call[i].module);
+        ftree_text_copy(one.function, sizeof(one.function), call[i].function);
+        ftree_text_copy(one.file, sizeof(one.file), slash ? slash + 1 : call[i].file);
+        ftree_text_copy(one.module, sizeof(one.module), call[i].module);
         at = place(ft, s, &one);
         if (!at || !ftree_spans_add(ft, &at->ranks, rank, rank))
             return false;

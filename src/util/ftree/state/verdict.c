@@ -5,6 +5,8 @@
 
 #include "ftree/state/state.h"
 
+#include "ftree/base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +61,7 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
                                .at = now};
 
     snprintf(e.detail, sizeof(e.detail), "%s", line);
-    ftree_clean(e.detail); /* a program's own names may have anything */
+    ftree_text_ascii(e.detail); /* a program's own names may have anything */
     ftree_verdict_add_evidence(v, &e);
 }
 

@@ -6,6 +6,7 @@
 #include "ftree/topology/tree_int.h"
 
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,6 @@ int ftree_tree_wrong(struct ftree_tree_error *e, int line, int column, const cha
     va_start(args, format);
     vsnprintf(e->text, sizeof(e->text), format, args);
     va_end(args);
-    ftree_clean(e->text); /* it may quote a job's own name for a node */
+    ftree_text_ascii(e->text); /* it may quote a job's own name for a node */
     return FTREE_ERR_INVALID;
 }

@@ -5,6 +5,8 @@
 
 #include "ftree/waitfor/waitfor.h"
 
+#include "ftree/base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -88,7 +90,7 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
                                                     : " but for a thread");
     else
         snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
-    ftree_clean(buf);
+    ftree_text_ascii(buf);
 }
 
 static bool any_new(const struct ftree *ft, ftree_time now)

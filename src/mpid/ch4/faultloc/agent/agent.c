@@ -385,6 +385,8 @@ static ftree_time next_event(const struct agent *a)
 {
     ftree_time t = faultloc_loop_earlier(a->looks.at, ftree_deadline(a->p->ft));
 
+    t = faultloc_loop_earlier(t, faultloc_pause_deadline(&a->looks.pause));
+    t = faultloc_loop_earlier(t, faultloc_pause_deadline(&a->sources.pause));
     t = faultloc_loop_earlier(t, a->stop.at);
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
@@ -430,7 +432,7 @@ static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
     if (tag >= FAULTLOC_TAG_RANK)
         faultloc_looks_ended(&a->looks, now, (int32_t) (tag - FAULTLOC_TAG_RANK));
     else if (tag == FAULTLOC_TAG_WAKEUP_SOCKET)
-        faultloc_wakeup_clear(a->looks.wakeup);
+        faultloc_looks_woken(&a->looks);
     else if (tag == FAULTLOC_TAG_START)
         handle_start(a);
     else if (tag == FAULTLOC_TAG_PARTNER)

@@ -96,13 +96,11 @@ static inline struct json_object *faultloc_json_verdicts(const struct ftree_job 
 /* The text of an object, which is freed; to be freed by free(3).  NULL: out of memory. */
 static inline char *faultloc_json_text(struct json_object *o)
 {
-    const char *text = o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-                                                                 JSON_C_TO_STRING_NOSLASHESCAPE)
-                         : NULL;
-    char *copy = text ? strdup(text) : NULL;
+    char *text =
+        ftree_report_json_text(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 
     json_object_put(o);
-    return copy;
+    return text;
 }
 
 #endif /* FAULTLOC_JSON_H_INCLUDED */

@@ -125,16 +125,30 @@ void faultloc_looks_job_begins(struct faultloc_looks *l, ftree_time now)
             process_gone(l, now, i);
 }
 
+void faultloc_looks_woken(struct faultloc_looks *l)
+{
+    faultloc_wakeup_clear(l->wakeup);
+    l->woken = true;
+}
+
 void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
 {
     const struct faultloc_board *b = l->p->board;
     struct ftree_symptom s;
+    bool news = false;
 
     for (int32_t i = 0; i < b->slots; i++) {
         const struct faultloc_page *page = (const void *) faultloc_board_slot(b, i);
-        while (faultloc_peer_errors_next(&page->peer_errors, &l->p->job.job, now, &l->heard[i], &s))
+        while (
+            faultloc_peer_errors_next(&page->peer_errors, &l->p->job.job, now, &l->heard[i], &s)) {
             ftree_symptom(l->p->ft, now, &s);
+            news = true;
+        }
     }
+    faultloc_pause_turn(&l->pause, now, l->p->epoll, l->wakeup, FAULTLOC_TAG_WAKEUP_SOCKET);
+    if (l->woken && !news)
+        faultloc_pause_begin(&l->pause, now, l->p->epoll, l->wakeup);
+    l->woken = false;
 }
 
 /* ---- looks ----------------------------------------------------------------------------------- */

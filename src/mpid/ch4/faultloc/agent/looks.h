@@ -7,6 +7,7 @@
 #define FAULTLOC_LOOKS_H_INCLUDED
 
 #include "faultloc/agent/reporter.h"
+#include "faultloc/io/loop.h"
 #include "faultloc/node/samples.h"
 
 /* The agent's looks at the board of its node, and what it reports of them to the core. */
@@ -18,6 +19,8 @@ struct faultloc_looks {
     uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */
     int wakeup; /* -1: there is none */
+    bool woken; /* in this turn */
+    struct faultloc_pause pause; /* of the wakeup socket */
     int32_t restored; /* of the board's verdicts */
     int32_t withdrawals; /* of the board, when they were */
     struct faultloc_samples samples;
@@ -48,7 +51,11 @@ void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i);
  * job: that is a fault where the launcher says so, or where another rank waits for it. */
 void faultloc_looks_job_begins(struct faultloc_looks *l, ftree_time now);
 
-/* Purpose: hears what the transports of the own ranks say of their peers. */
+/* Purpose: somebody has sent to the wakeup socket. */
+void faultloc_looks_woken(struct faultloc_looks *l);
+
+/* Purpose: hears what the transports of the own ranks say of their peers.  Who woke the agent for
+ * nothing does not wake it again soon; what a rank says is then heard a moment later. */
 void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: one look at all slots. */

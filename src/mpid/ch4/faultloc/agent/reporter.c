@@ -13,6 +13,7 @@
 #include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/topo.h"
 
@@ -44,7 +45,7 @@ void faultloc_reporter_trace(struct faultloc_reporter *t, const char *line)
     ms = faultloc_unix_ms();
     snprintf(out, sizeof(out), "%lld.%03d %s: %s\n", (long long) (ms / 1000), (int) (ms % 1000),
              t->p->job.names[t->p->self], line);
-    ftree_report_clean(out, strcspn(out, "\n"), '?');
+    ftree_text_clean(out, strcspn(out, "\n"), '?');
     faultloc_writer_trace(t->writer, out);
 }
 

@@ -166,10 +166,16 @@ void faultloc_sources_open_socket(struct faultloc_sources *s)
 void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now)
 {
     struct ftree_symptom symptom;
+    uint32_t taken = s->sock.taken;
     int budget = 0;
 
     take_rules(s, now);
     take_socket(s);
+    faultloc_pause_turn(&s->pause, now, s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
+    if (s->pause.until)
+        return;
     while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom))
         ftree_symptom(s->p->ft, now, &symptom);
+    if (budget > 0 && s->sock.taken == taken)
+        faultloc_pause_begin(&s->pause, now, s->p->epoll, s->sock.fd);
 }

@@ -9,6 +9,7 @@
 #include "faultloc/agent/ask.h"
 #include "faultloc/agent/set.h"
 #include "faultloc/agent/status.h"
+#include "faultloc/io/loop.h"
 #include "faultloc/io/socket_opener.h"
 #include "faultloc/io/reader.h"
 
@@ -21,6 +22,7 @@ struct faultloc_sources {
     bool set; /* a person has set the rules: the file is not followed */
     struct faultloc_socket_opener *opener; /* NULL: no symptom socket is to be open */
     struct faultloc_symptom_socket sock; /* the opener's, when it is open */
+    struct faultloc_pause pause; /* of it */
     struct faultloc_statuses statuses; /* who asked for the status, */
     struct faultloc_asks asks; /* what it was asked, */
     struct faultloc_sets sets; /* and to set */

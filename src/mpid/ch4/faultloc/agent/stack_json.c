@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/json.h"
 #include "faultloc/agent/stacks.h"
+#include "ftree/base/text.h"
 #include "ftree/stacks/stacks.h"
 
 #include <string.h>
@@ -59,12 +60,9 @@ static struct json_object *get(struct json_object *o, const char *key, json_type
 static struct json_object *copy_string(struct json_object *from, int longest)
 {
     char text[256];
-    int len = json_object_get_string_len(from), i = 0;
-    const char *s = json_object_get_string(from);
+    size_t room = longest < (int) sizeof(text) ? (size_t) longest + 1 : sizeof(text);
 
-    for (; i < len && i < longest && i < (int) sizeof(text) - 1; i++)
-        text[i] = s[i] >= ' ' && s[i] <= '~' ? s[i] : '?';
-    text[i] = '\0';
+    ftree_text_copy(text, room, json_object_get_string(from));
     return json_object_new_string(text);
 }
 

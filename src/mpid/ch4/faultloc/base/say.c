@@ -6,6 +6,7 @@
 #include "faultloc/base/say.h"
 
 #include "faultloc/base/clock.h"
+#include "ftree/base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -104,14 +105,56 @@ void faultloc_say(const char *format, ...)
     va_end(args);
     if (n < 0)
         return;
-    ftree_report_clean(line, strlen(line), '?');
+    ftree_text_clean(line, strlen(line), '?');
     strcat(line, "\n");
     write_line(line);
 }
 
+/* ---- what the program was given -------------------------------------------------------------- */
+
+#define OUTPUTS 2
+
+static struct statx given[OUTPUTS]; /* stx_mode 0: nothing that may be written to */
+
+/* Of a file on a network what is known here suffices: its server may be silent. */
+static bool describe(int fd, struct statx *s)
+{
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, s) ==
+           0;
+}
+
+static bool is_output(mode_t mode, bool before_program)
+{
+    return S_ISFIFO(mode) || S_ISSOCK(mode) || S_ISCHR(mode) || (before_program && S_ISREG(mode));
+}
+
+void faultloc_output_note(bool before_program)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (!describe(STDOUT_FILENO + i, &given[i]) ||
+            !is_output(given[i].stx_mode, before_program))
+            given[i].stx_mode = 0;
+}
+
+/* By its birth a file is told from one that has its number since it was removed. */
+bool faultloc_output_is_given(int fd)
+{
+    const struct statx *was = &given[fd - STDOUT_FILENO];
+    struct statx is;
+
+    return was->stx_mode && describe(fd, &is) && was->stx_ino == is.stx_ino &&
+           was->stx_dev_major == is.stx_dev_major && was->stx_dev_minor == is.stx_dev_minor &&
+           was->stx_rdev_major == is.stx_rdev_major && was->stx_rdev_minor == is.stx_rdev_minor &&
+           (was->stx_mode & S_IFMT) == (is.stx_mode & S_IFMT) &&
+           was->stx_btime.tv_sec == is.stx_btime.tv_sec &&
+           was->stx_btime.tv_nsec == is.stx_btime.tv_nsec;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
 void faultloc_clean_name(char *name)
 {
-    ftree_report_clean(name, strlen(name), '_');
+    ftree_text_clean(name, strlen(name), '_');
     for (; *name; name++)
         if (*name == ' ')
             *name = '_';

@@ -27,7 +27,7 @@ int faultloc_write_all(int fd, const char *text, int patience_ms);
 void faultloc_write(int fd, const char *text);
 
 /* Purpose: one line on stderr, "[faultloc] " before it, safe for a terminal whatever the names and
- * paths in it are: ftree_report_clean(). */
+ * paths in it are: ftree_text_clean(). */
 void faultloc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Purpose: makes a name (of a node, of a job) one word, in place: blanks, control characters and
@@ -39,6 +39,19 @@ void faultloc_clean_name(char *name);
  * thread.  NULL: all are written directly. */
 typedef bool (*faultloc_line_writer)(const char *line);
 void faultloc_say_by(faultloc_line_writer by);
+
+/*
+ * A program may close standard output and error and open files of its own, which then have their
+ * numbers: nothing of FaultLoc's may get there.  What it was given is noted as soon as libmpi is
+ * loaded; a regular file only if that is before the program's own code runs, for later it may be
+ * the program's.
+ */
+
+/* Purpose: notes what standard output and error are; until then neither counts as given. */
+void faultloc_output_note(bool before_program);
+
+/* Purpose: true if `fd`, standard output or error, still is what was noted. */
+bool faultloc_output_is_given(int fd);
 
 /* Purpose: `pattern` with %j replaced by the job's id and %h by the node's name, and %% by %, into
  * out.  Characters of the two that do not belong into a file name become '_'.

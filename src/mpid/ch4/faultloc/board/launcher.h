@@ -29,7 +29,7 @@
  * of some containers, do not reach it, and their daemon gets no message.
  *
  * Both ends are of one build on one host, so a message is a struct as it is in memory; the receiver
- * checks it first.  This header is all that the process manager includes.
+ * checks it first.  Of the glue's headers the process manager includes this one and base/number.h.
  */
 
 #define FAULTLOC_LAUNCHER_ENV "FAULTLOC_LAUNCHER"

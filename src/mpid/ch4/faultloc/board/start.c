@@ -78,13 +78,15 @@ static int send_descriptors(int sock, void *bytes, size_t len, const int *fd, si
     struct msghdr m = {.msg_iov = &part,
                        .msg_iovlen = 1,
                        .msg_control = &control,
-                       .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+                       .msg_controllen = n ? CMSG_SPACE(n * sizeof(int)) : 0};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(n * sizeof(int));
-    memcpy(CMSG_DATA(c), fd, n * sizeof(int));
+    if (c) {
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n * sizeof(int));
+        memcpy(CMSG_DATA(c), fd, n * sizeof(int));
+    }
     return sendmsg(sock, &m, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
@@ -99,7 +101,7 @@ static int send_start(int sock, const struct faultloc_start *start)
     return rc;
 }
 
-/* Those that are open.  A program that has ended meanwhile misses nothing. */
+/* Those that are what the program was given.  One that has ended meanwhile misses nothing. */
 static void send_outputs(int sock)
 {
     struct outputs o = {.magic = MAGIC};
@@ -107,12 +109,11 @@ static void send_outputs(int sock)
     size_t n = 0;
 
     for (int i = 0; i < OUTPUTS; i++)
-        if (fcntl(STDOUT_FILENO + i, F_GETFD) >= 0) {
+        if (faultloc_output_is_given(STDOUT_FILENO + i)) {
             o.has_fd[i] = 1;
             fd[n++] = STDOUT_FILENO + i;
         }
-    if (n)
-        (void) send_descriptors(sock, &o, sizeof(o), fd, n);
+    (void) send_descriptors(sock, &o, sizeof(o), fd, n);
 }
 
 int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock)
@@ -277,9 +278,10 @@ static void take_outputs(struct msghdr *m, const struct outputs *o)
     int fd[FDS_MAX];
     size_t n = take_descriptors(m, fd), taken = 0;
 
-    for (int i = 0; i < OUTPUTS && taken < n; i++)
-        if (o->has_fd[i])
-            take_output(STDOUT_FILENO + i, fd[taken++]);
+    for (int i = 0; i < OUTPUTS; i++) /* what is written where there is none is not to be kept */
+        take_output(STDOUT_FILENO + i, o->has_fd[i] && taken < n
+                                           ? fd[taken++]
+                                           : open("/dev/null", O_WRONLY | O_CLOEXEC));
 }
 
 enum faultloc_start_word faultloc_start_hear(int sock)

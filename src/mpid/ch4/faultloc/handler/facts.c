@@ -6,6 +6,7 @@
 #include "faultloc/handler/handler.h"
 
 #include "faultloc/base/proc.h"
+#include "ftree/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,16 +48,6 @@ static ssize_t read_of(const char *root, pid_t pid, pid_t tid, const char *name,
 
     snprintf(path, sizeof(path), "%s/%d/task/%d/%s", root_of(root), (int) pid, (int) tid, name);
     return read_text(path, text, room);
-}
-
-/* What is no printable ASCII is '?'. */
-static void copy_text(char *to, size_t room, const char *from)
-{
-    size_t i = 0;
-
-    for (; from[i] && i < room - 1; i++)
-        to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
-    to[i] = '\0';
 }
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
@@ -105,8 +96,8 @@ static bool read_mount(const char *line, struct mount_line *m)
         return false;
     unescape(m->point);
     unescape(source);
-    copy_text(m->type, sizeof(m->type), type);
-    copy_text(m->source, sizeof(m->source), source);
+    ftree_text_copy(m->type, sizeof(m->type), type);
+    ftree_text_copy(m->source, sizeof(m->source), source);
     return true;
 }
 
@@ -134,9 +125,9 @@ bool handler_mount_find(const char *text, long id, const char *path, struct hand
             continue;
         best = strlen(m.point);
         memset(out, 0, sizeof(*out));
-        copy_text(out->point, sizeof(out->point), m.point);
-        copy_text(out->type, sizeof(out->type), m.type);
-        copy_text(out->source, sizeof(out->source), m.source);
+        ftree_text_copy(out->point, sizeof(out->point), m.point);
+        ftree_text_copy(out->type, sizeof(out->type), m.type);
+        ftree_text_copy(out->source, sizeof(out->source), m.source);
         find_server(out);
     }
     return best > 0;
@@ -192,7 +183,7 @@ static void find_fd(const char *root, pid_t pid, int fd, struct handler_file *f)
         return;
     target[n] = '\0';
     f->fd = fd;
-    copy_text(f->path, sizeof(f->path), target);
+    ftree_text_copy(f->path, sizeof(f->path), target);
     if (target[0] == '/')
         find_mount(root, pid, mount_of_fd(root, pid, fd), target, &f->mount);
 }
@@ -212,7 +203,7 @@ static void find_path(const char *root, pid_t pid, uint64_t at, struct handler_f
         close(fd);
     if (n <= 0)
         return;
-    copy_text(f->path, sizeof(f->path), text);
+    ftree_text_copy(f->path, sizeof(f->path), text);
     if (text[0] == '/')
         find_mount(root, pid, -1, text, &f->mount);
 }
@@ -250,9 +241,9 @@ void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
         return;
     }
     t->state = proc.state;
-    copy_text(t->name, sizeof(t->name), proc.comm);
+    ftree_text_copy(t->name, sizeof(t->name), proc.comm);
     if (read_of(root, pid, t->tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0"))
-        copy_text(t->wait_channel, sizeof(t->wait_channel), text);
+        ftree_text_copy(t->wait_channel, sizeof(t->wait_channel), text);
     if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0 &&
         sscanf(text, "%" SCNu64 " %*u %" SCNu64, &ran_ns, &t->turns) == 2)
         t->cpu_s = (double) ran_ns / 1e9;
@@ -303,7 +294,7 @@ void handler_facts(const char *root, struct handler_process *p)
         return;
     p->start = proc.start;
     p->state = proc.state;
-    copy_text(p->name, sizeof(p->name), proc.comm);
+    ftree_text_copy(p->name, sizeof(p->name), proc.comm);
     p->thread = calloc(HANDLER_THREADS_MAX, sizeof(*p->thread));
     if (!p->thread || list_threads(root, p)) {
         p->why = p->thread ? "its threads cannot be listed" : "out of memory";

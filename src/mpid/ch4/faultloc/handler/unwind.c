@@ -5,6 +5,8 @@
 
 #include "faultloc/handler/handler.h"
 
+#include "ftree/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,11 +142,6 @@ static const Dwfl_Callbacks modules = {.find_elf = find_elf,
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static void copy(char *to, size_t room, const char *from)
-{
-    snprintf(to, room, "%s", from ? from : "");
-}
-
 static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
 {
     Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
@@ -155,11 +152,12 @@ static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
         return;
     module = dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     slash = module ? strrchr(module, '/') : NULL;
-    copy(f->module, sizeof(f->module), slash ? slash + 1 : module);
+    ftree_text_copy(f->module, sizeof(f->module), slash ? slash + 1 : module);
     symbol = dwfl_module_addrname(m, at);
     handler_function(symbol ? symbol : "", f->function, sizeof(f->function));
+    ftree_text_ascii(f->function);
     if (line)
-        copy(f->file, sizeof(f->file), dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL));
+        ftree_text_copy(f->file, sizeof(f->file), dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL));
 }
 
 /* Ranks run the same program, and many are at the same place; reading debugging information is what

@@ -19,6 +19,23 @@ int faultloc_loop_add(int epoll, int fd, uint64_t tag)
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) ? errno : 0;
 }
 
+/* No event at all: what has come meanwhile is there when it is listened to again. */
+void faultloc_pause_begin(struct faultloc_pause *p, ftree_time now, int epoll, int fd)
+{
+    struct epoll_event none = {.events = 0};
+
+    if (!epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &none))
+        p->until = now + FAULTLOC_LOOP_PAUSE;
+}
+
+void faultloc_pause_turn(struct faultloc_pause *p, ftree_time now, int epoll, int fd, uint64_t tag)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
+
+    if (p->until && now >= p->until && !epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &e))
+        p->until = 0;
+}
+
 /* Rounded up, else the last fraction of a millisecond is spent turning. */
 int faultloc_loop_ms(ftree_time deadline)
 {

@@ -485,6 +485,7 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now, str
 
     if (!is_allowed(d, g))
         return false;
+    d->taken++;
     if (is_question(g)) {
         answer_question(d, g);
         return false;
@@ -497,6 +498,7 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now, str
         answer(d, g, "ok");
         return true;
     }
+    d->taken--;
     answer(d, g, error);
     complain(d, error);
     return false;

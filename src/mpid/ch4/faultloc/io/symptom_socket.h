@@ -60,6 +60,7 @@ struct faultloc_symptom_socket {
     ftree_time first_try; /* 0: none yet */
     bool given_up, refusal_reported;
     int complaints;
+    uint32_t taken; /* datagrams that were not refused; it wraps */
     char *(*status)(void *ctx); /* the answer, to be freed; NULL: none is given */
     /* Takes a request from this user, and the socket for the answer, which is then -1 here (-1:
      * none was sent).  Returns what is to be answered at once, "": nothing.  NULL: none are

@@ -497,12 +497,36 @@ static int start(const char *name, const char *job_id, bool fine)
  * less, bytes. */
 #define USED_STACK 32768
 
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static bool say_on_given(const char *line)
+{
+    if (faultloc_output_is_given(STDERR_FILENO))
+        faultloc_write(STDERR_FILENO, line);
+    return true;
+}
+
+/* glibc calls the constructors of what a program is linked with right above the kernel's block of
+ * arguments: between them are the linker's frames alone, some 150 bytes. Below main and dlopen(3)
+ * it is further down, 1800 bytes at least. */
+#define LINKER_STACK 1024
+
+static void __attribute__((constructor)) note_output(int argc, char **argv)
+{
+    uintptr_t below = (uintptr_t) argv - (uintptr_t) __builtin_frame_address(0);
+
+    (void) argc;
+    faultloc_output_note(below < LINKER_STACK);
+    faultloc_say_by(say_on_given);
+}
+
 int MPIDI_faultloc_start(void)
 {
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
     int first_on, first_off, mpi_errno;
 
     MPIDI_faultloc_register_event();
+    MPIDI_faultloc_say_unread();
     if (!MPIR_CVAR_FAULTLOC)
         return MPI_SUCCESS;
     if (!MPIDI_faultloc_is_on_in_all(&first_on, &first_off)) {

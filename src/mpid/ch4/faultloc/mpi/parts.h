@@ -38,6 +38,9 @@
 
 /* ---- settings.c ------------------------------------------------------------------------------ */
 
+/* Purpose: says, on rank 0, which numbers of the user's are none, and what is used instead. */
+void MPIDI_faultloc_say_unread(void);
+
 /* Purpose: what the user has set, for the agent of this node. */
 void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_id,
                                   const char *node);

@@ -6,6 +6,7 @@
 #include "faultloc/mpi/parts.h"
 
 #include "faultloc/base/clock.h"
+#include "faultloc/base/number.h"
 #include "faultloc/base/say.h"
 #include "faultloc/board/action.h"
 
@@ -232,6 +233,74 @@ cvars:
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
+
+/* ---- numbers as MPICH reads them ------------------------------------------------------------- */
+
+/* What is no number, until the rank is known that says so. MPICH reads each of its variables by
+ * three names. */
+#define UNREAD_MAX 32
+static struct {
+    const char *name;
+    const int *value;           /* what is used instead */
+} unread[UNREAD_MAX];
+static int unreads;
+
+/* Behind the prefix; NULL: it is no variable of faultloc's. */
+static const char *own_name(const char *variable)
+{
+    static const char *const prefixes[] = { "MPIR_CVAR_", "MPIR_PARAM_", "MPICH_" };
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        const char *name = variable + strlen(prefixes[i]);
+        if (!strncmp(variable, prefixes[i], strlen(prefixes[i])) &&
+            !strncmp(name, "FAULTLOC", strlen("FAULTLOC")))
+            return name;
+    }
+    return NULL;
+}
+
+static bool is_switch(const char *name)
+{
+    return !strcmp(name, "FAULTLOC") || !strcmp(name, "FAULTLOC_SYMPTOMS") ||
+        !strcmp(name, "FAULTLOC_VERBOSE");
+}
+
+/* An empty one counts as not set. */
+int MPIDI_faultloc_env2int(const char *variable, int *value)
+{
+    const char *name = own_name(variable), *text = name ? getenv(variable) : NULL;
+
+    if (!name)
+        return (MPL_env2int) (variable, value);
+    if (!text || !*text)
+        return 0;
+    if (faultloc_number_read(text, is_switch(name), value))
+        return 1;
+    if (unreads < UNREAD_MAX) {
+        unread[unreads].name = variable;
+        unread[unreads++].value = value;
+    }
+    return 0;
+}
+
+/* With faultloc off, which that of the switch may be the reason for, the others do not count. */
+void MPIDI_faultloc_say_unread(void)
+{
+    for (int i = 0; i < unreads && MPIR_Process.rank == 0; i++) {
+        const char *variable = unread[i].name, *text = getenv(variable);
+        int value = *unread[i].value;
+
+        if (is_switch(own_name(variable)))
+            faultloc_say("%s=%s is neither 1 (on) nor 0 (off); using %d", variable,
+                         text ? text : "", value);
+        else if (MPIR_CVAR_FAULTLOC)
+            faultloc_say("%s=%s is not a whole number that fits; using %d", variable,
+                         text ? text : "", value);
+    }
+    unreads = 0;
+}
+
+/* ---- what is read of them -------------------------------------------------------------------- */
 
 static int in_range(const char *name, int value, int least, int most, int otherwise)
 {

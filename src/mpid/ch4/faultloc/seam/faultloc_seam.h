@@ -638,6 +638,10 @@ void MPIDI_faultloc_probed(struct MPIR_Comm *comm, int offset, int source, int t
 void MPIDI_faultloc_polled(int for_all, struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
+/* MPICH ends the job where a control variable is no number; where it is one of faultloc's, that is
+ * said and the default is used.  In parentheses the name means MPICH's function. */
+int MPIDI_faultloc_env2int(const char *name, int *value) MPIDI_FAULTLOC_HIDDEN;
+#define MPL_env2int(name, value) MPIDI_faultloc_env2int(name, value)
 int MPIDI_faultloc_peer_is_lost(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_progress_thread(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;

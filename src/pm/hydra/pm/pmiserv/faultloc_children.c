@@ -69,13 +69,6 @@ pid_t HYD_faultloc_children_next(int64_t *ms)
     return child.pid;
 }
 
-static void ignore(int signum, siginfo_t *info, void *context)
-{
-    (void) signum;
-    (void) info;
-    (void) context;
-}
-
 /* As HYDU_set_signal, but no write of hydra's is interrupted, which it takes for an error. */
 static void handle(int signum, void (*handler)(int, siginfo_t *, void *))
 {
@@ -84,6 +77,18 @@ static void handle(int signum, void (*handler)(int, siginfo_t *, void *))
 
     sigemptyset(&a.sa_mask);
     sigaction(signum, &a, NULL);
+}
+
+static void ignore(int signum, siginfo_t *info, void *context)
+{
+    (void) signum;
+    (void) info;
+    (void) context;
+}
+
+void HYD_faultloc_children_outlive(void)
+{
+    handle(SIGPIPE, ignore); /* not SIG_IGN, which children would inherit */
 }
 
 HYD_status HYD_faultloc_children_watch(bool *some_ended)
@@ -96,7 +101,6 @@ HYD_status HYD_faultloc_children_watch(bool *some_ended)
     status = HYDT_dmx_register_fd(1, &me.pids[0], HYD_POLLIN, NULL, pids_cb);
     HYDU_ERR_POP(status, "unable to register fd\n");
     handle(SIGCHLD, note_end);
-    handle(SIGPIPE, ignore); /* not SIG_IGN, which children would inherit */
 
 fn_exit:
     return status;

@@ -10,10 +10,13 @@
 #include "hydra.h"
 
 /* Purpose: from now on `*some_ended` becomes true, and hydra's demux engine wakes, when a child of
- * this process has ended; nobody is waited for here.  The death of who is written to is no longer a
- * signal, but an error of that write.  To be called once, by a proxy or by mpiexec.
+ * this process has ended; nobody is waited for here.  To be called once, by a proxy or by mpiexec.
  * Errors: as of pipe() and of the demux engine. */
 HYD_status HYD_faultloc_children_watch(bool *some_ended);
+
+/* Purpose: for a proxy: the death of who is written to is no longer a signal, but an error of that
+ * write.  mpiexec ends by the signal, without a word, where nobody reads its output any more. */
+void HYD_faultloc_children_outlive(void);
 
 /* Purpose: a child that has ended and was not named here before, 0: there is none; in the order of
  * their ends.  *ms: when the kernel told so.  Of several that end before this process gets to run

@@ -3,10 +3,14 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#define _GNU_SOURCE 1 /* sigtimedwait */
 #include "faultloc_hydra.h"
 
+#include "../../../../util/ftree/base/text.h"
+
 #include <signal.h>
-#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -51,6 +55,43 @@ const char *HYD_faultloc_how(const struct HYD_faultloc_end *end, char *out, size
     return out;
 }
 
+/* That nobody reads what FaultLoc says is no reason to end. */
+static void print(FILE *out, const char *text)
+{
+    const struct timespec at_once = {.tv_sec = 0};
+    sigset_t sigpipe, before, pending;
+
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    sigpending(&pending);
+    sigprocmask(SIG_BLOCK, &sigpipe, &before);
+    if ((fputs(text, out) < 0 || fflush(out)) && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&sigpipe, NULL, &at_once);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void HYD_faultloc_say(FILE *out, const char *format, ...)
+{
+    char line[1024], *text = line;
+    va_list args, again;
+    int n;
+    size_t len;
+
+    va_start(args, format);
+    va_copy(again, args);
+    n = vsnprintf(line, sizeof(line), format, args);
+    if (n >= (int) sizeof(line) && (text = malloc((size_t) n + 1)))
+        vsnprintf(text, (size_t) n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    text = text ? text : line; /* cut, where memory is out */
+    len = n < 0 ? 0 : strlen(text);
+    ftree_text_clean(text, len - (len > 0 && text[len - 1] == '\n'), '?');
+    print(out, text);
+    if (text != line)
+        free(text);
+}
+
 const char *HYD_faultloc_escape(const char *text, char *out, size_t room)
 {
     size_t n = 0;
@@ -58,9 +99,10 @@ const char *HYD_faultloc_escape(const char *text, char *out, size_t room)
     for (; *text && n + 3 < room; text++) {
         if (*text == '"' || *text == '\\')
             out[n++] = '\\';
-        out[n++] = *text >= ' ' && *text <= '~' ? *text : '?';
+        out[n++] = *text;
     }
     out[n] = '\0';
+    ftree_text_clean(out, n, '?');
     return out;
 }
 

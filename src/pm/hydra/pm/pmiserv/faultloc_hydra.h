@@ -6,11 +6,13 @@
 #ifndef FAULTLOC_HYDRA_H_INCLUDED
 #define FAULTLOC_HYDRA_H_INCLUDED
 
+#include "../../../../mpid/ch4/faultloc/base/number.h"
 #include "../../../../mpid/ch4/faultloc/board/launcher.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * FaultLoc in the process manager.  If it is on, the others are not killed at once when a process
@@ -118,8 +120,12 @@ extern int HYD_faultloc_on;
  * before MPI_Finalize", "killed for memory, signal 9 (SIGKILL)".  Returns `out`. */
 const char *HYD_faultloc_how(const struct HYD_faultloc_end *end, char *out, size_t room);
 
-/* Purpose: a text as it may stand between quotation marks in JSON: what is not printable ASCII is
- * '?'.  Cut where it does not fit.  Returns `out`. */
+/* Purpose: a piece of a line, or its end, safe for a terminal whatever the names in it are.  Where
+ * nobody reads it any more, nothing happens. */
+void HYD_faultloc_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Purpose: a text as it may stand between quotation marks in JSON, and on a terminal: what is not
+ * printable is '?'.  Cut where it does not fit.  Returns `out`. */
 const char *HYD_faultloc_escape(const char *text, char *out, size_t room);
 
 /* Purpose: the symptom of a process that ended, as the agent's symptom socket reads it. */

@@ -20,15 +20,12 @@
 
 bool HYD_faultloc_incident_grace(struct HYD_faultloc_incident *s, const char *text)
 {
-    char *end = NULL;
-    long long ms;
+    int ms = -1;
 
     s->grace_ms = HYD_FAULTLOC_GRACE_MS;
-    if (!text)
+    if (!text || !*text)
         return true;
-    errno = 0;
-    ms = strtoll(text, &end, 10);
-    if (errno || end == text || *end || ms < 0 || ms > 60000)
+    if (!faultloc_number_read(text, false, &ms) || ms < 0 || ms > 60000)
         return false;
     s->grace_ms = ms;
     return true;

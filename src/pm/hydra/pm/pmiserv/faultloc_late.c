@@ -69,9 +69,9 @@ static void print_hosts(const struct HYD_faultloc_note *note, const struct reaso
     for (int i = 0; name && i < n; i++)
         name[i] = note->late[r->from + i].host;
     if (name && text)
-        fputs(HYD_faultloc_hosts(name, n, text, room), out);
+        HYD_faultloc_say(out, "%s", HYD_faultloc_hosts(name, n, text, room));
     else
-        fprintf(out, "%d host%s", n, plural(n));
+        HYD_faultloc_say(out, "%d host%s", n, plural(n));
     free(text);
     free(name);
 }
@@ -90,8 +90,9 @@ static void print_ranks(const struct HYD_faultloc_note *note, const struct reaso
             with_range += range[n].last - range[n].first + 1;
         }
     }
-    fputs(range && text ? HYD_faultloc_ranks(range, n, with_range < r->ranks, text, room) : "...",
-          out);
+    HYD_faultloc_say(out, "%s",
+                     range && text ? HYD_faultloc_ranks(range, n, with_range < r->ranks, text, room)
+                                   : "...");
     free(text);
     free(range);
 }
@@ -101,15 +102,15 @@ static void print_reason(const struct HYD_faultloc_note *note, const struct reas
     const struct HYD_faultloc_group *group = &note->late[r->from].group;
 
     if (r->ranks > 1)
-        fprintf(out, "[faultloc]   %d ranks (", r->ranks);
+        HYD_faultloc_say(out, "[faultloc]   %d ranks (", r->ranks);
     else
-        fputs("[faultloc]   rank ", out);
+        HYD_faultloc_say(out, "[faultloc]   rank ");
     print_ranks(note, r, out);
-    fputs(r->ranks > 1 ? ") on " : " on ", out);
+    HYD_faultloc_say(out, "%s", r->ranks > 1 ? ") on " : " on ");
     print_hosts(note, r, out);
     if (r->ranks == 1 && group->pid > 0)
-        fprintf(out, " (pid %d)", (int) group->pid);
-    fprintf(out, ": %s\n", group->state);
+        HYD_faultloc_say(out, " (pid %d)", (int) group->pid);
+    HYD_faultloc_say(out, ": %s\n", group->state);
 }
 
 static void print_reasons(const struct HYD_faultloc_note *note, FILE *out)
@@ -126,17 +127,17 @@ static void print_reasons(const struct HYD_faultloc_note *note, FILE *out)
             states++;
         }
     if (states)
-        fprintf(out,
-                "[faultloc]   %d rank%s more in %d other state%s: mpiexec -verbose lists them\n",
-                ranks, plural(ranks), states, plural(states));
+        HYD_faultloc_say(
+            out, "[faultloc]   %d rank%s more in %d other state%s: mpiexec -verbose lists them\n",
+            ranks, plural(ranks), states, plural(states));
 }
 
 static void print_call(const struct HYD_faultloc_note *note, FILE *out)
 {
-    fprintf(out, "[faultloc] %s", note->call);
+    HYD_faultloc_say(out, "[faultloc] %s", note->call);
     if (note->pgid)
-        fprintf(out, " of spawned group %d", note->pgid);
-    fputs(": ", out);
+        HYD_faultloc_say(out, " of spawned group %d", note->pgid);
+    HYD_faultloc_say(out, ": ");
 }
 
 /* Who is inside MPI_Finalize has come as well, as long as another has not. */
@@ -167,10 +168,11 @@ void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
     for (int i = 0; i < note->lates; i++)
         all.ranks += note->late[i].ranks;
     print_call(note, out);
-    fprintf(out, "%d of %d ranks have come, none for %lld s; %d rank%s on ", note->come, note->size,
-            (long long) (note->quiet_ms + 500) / 1000, all.ranks, plural(all.ranks));
+    HYD_faultloc_say(out, "%d of %d ranks have come, none for %lld s; %d rank%s on ", note->come,
+                     note->size, (long long) (note->quiet_ms + 500) / 1000, all.ranks,
+                     plural(all.ranks));
     print_hosts(note, &all, out);
-    fputs(all.ranks == 1 ? " has not\n" : " have not\n", out);
+    HYD_faultloc_say(out, "%s", all.ranks == 1 ? " has not\n" : " have not\n");
     qsort(note->late, (size_t) note->lates, sizeof(*note->late), compare);
     print_reasons(note, out);
     fflush(out);
@@ -179,7 +181,7 @@ void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
 void HYD_faultloc_late_print_over(const struct HYD_faultloc_note *note, int64_t took_ms, FILE *out)
 {
     print_call(note, out);
-    fprintf(out, "all %d ranks have come, after %lld s\n", note->size,
-            (long long) (took_ms + 500) / 1000);
+    HYD_faultloc_say(out, "all %d ranks have come, after %lld s\n", note->size,
+                     (long long) (took_ms + 500) / 1000);
     fflush(out);
 }

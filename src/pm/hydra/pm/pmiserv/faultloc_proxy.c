@@ -18,15 +18,18 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 
 #define CLOSED_MS 1000 /* after its PMI connection a process that ends is gone, too */
 #define AGENT_MS 2000 /* for FaultLoc's own processes to end after the ranks */
 #define MESSAGES_MAX 64 /* read at once */
+#define PAUSE_MS 50 /* in which the socket is not read after nothing but a stranger's messages */
 #define BEGIN_MS 10000 /* an agent that begins so soon after a signal has been started before it */
 #define DRAIN_MS 500 /* for what somebody else prints on and on */
 #define CLEANUP_MS 500 /* for the file system in which agents leave their symptom sockets */
@@ -54,6 +57,7 @@ struct process {
 static struct {
     pid_t pid; /* the proxy's own: forked children have all this, too */
     int socket; /* for the agent's messages; -1: there is none */
+    int listening, timer; /* an epoll set of it and of a timer, for hydra's loop; the timer */
     int agent[AGENTS], agents; /* descriptors of their processes */
     bool some_ended, agent_seen, killing;
     int requested_signal; /* the last one that mpiexec wanted to be sent */
@@ -326,8 +330,8 @@ static bool is_ours(struct msghdr *m, pid_t *pid)
     return false;
 }
 
-/* False: there is none. */
-static bool receive_next(int fd, HYD_status *status)
+/* False: there is none.  *strange: it was not the agent's, nor one of the user's. */
+static bool receive_next(int fd, HYD_status *status, bool *strange)
 {
     struct faultloc_launcher_message message;
     union {
@@ -345,22 +349,69 @@ static bool receive_next(int fd, HYD_status *status)
     ssize_t len = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     bool from_agent = me.symptom_socket[0] && !strcmp(from.sun_path, me.symptom_socket);
     pid_t sender;
+    bool ours = len > 0 && is_ours(&m, &sender) &&
+                (from_agent || faultloc_launcher_is_message(&message, (size_t) len, INT32_MAX));
 
-    if (len > 0 && is_ours(&m, &sender))
+    *strange |= len >= 0 && !ours;
+    if (ours)
         *status = handle_message(&message, (size_t) len, from_agent, sender);
     return len >= 0;
 }
 
 /* All that is there: ends are looked at after this, and a message may explain one of them. */
-static HYD_status message_cb(int fd, HYD_event_t events, void *userp)
+static HYD_status receive_all(bool *strange)
 {
     HYD_status status = HYD_SUCCESS;
 
+    for (int i = 0; i < MESSAGES_MAX && !status && me.socket >= 0; i++)
+        if (!receive_next(me.socket, &status, strange))
+            break;
+    return status;
+}
+
+/* With no event at all what comes waits in the kernel, and holds up its sender. */
+static void listen_again(bool now)
+{
+    const struct itimerspec pause = {.it_value = {.tv_nsec = PAUSE_MS * 1000000}};
+    struct epoll_event e = {.events = now ? EPOLLIN : 0};
+
+    epoll_ctl(me.listening, EPOLL_CTL_MOD, me.socket, &e);
+    if (!now)
+        timerfd_settime(me.timer, 0, &pause, NULL);
+}
+
+static HYD_status message_cb(int fd, HYD_event_t events, void *userp)
+{
+    HYD_status status;
+    uint64_t times;
+    bool strange = false;
+
+    (void) fd;
     (void) events;
     (void) userp;
-    for (int i = 0; i < MESSAGES_MAX && !status && receive_next(fd, &status); i++)
-        ;
+    if (read(me.timer, &times, sizeof(times)) == sizeof(times))
+        listen_again(true);
+    status = receive_all(&strange);
+    if (strange)
+        listen_again(false);
     return status;
+}
+
+static bool is_added(int fd)
+{
+    struct epoll_event e = {.events = EPOLLIN};
+
+    return fd >= 0 && !epoll_ctl(me.listening, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* A stranger can send to it, and is not to keep this process busy. */
+static HYD_status listen_to_agent(void)
+{
+    me.listening = epoll_create1(EPOLL_CLOEXEC);
+    me.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return HYDT_dmx_register_fd(1, is_added(me.timer) && is_added(me.socket) ? &me.listening
+                                                                              : &me.socket,
+                                HYD_POLLIN, NULL, message_cb);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -417,10 +468,10 @@ static void open_socket(void)
 
     /* before it has a name: what comes then has its sender's credentials with it */
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) || !bind_socket(fd)) {
-        fprintf(stderr,
-                "[faultloc] hydra's proxy on %s cannot open a socket for its agent (%s): "
-                "verdicts on its processes may come later\n",
-                HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
+        HYD_faultloc_say(stderr,
+                         "[faultloc] hydra's proxy on %s cannot open a socket for its agent (%s): "
+                         "verdicts on its processes may come later\n",
+                         HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
         if (fd >= 0)
             close(fd);
         return;
@@ -445,10 +496,11 @@ static HYD_status watch(void)
     HYDU_ERR_POP(status, "unable to set the control socket to close on exec\n");
     status = HYD_faultloc_children_watch(&me.some_ended);
     HYDU_ERR_POP(status, "unable to watch the processes\n");
+    HYD_faultloc_children_outlive();
     if (pthread_atfork(NULL, NULL, in_child))
         HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "pthread_atfork error\n");
     if (me.socket >= 0)
-        status = HYDT_dmx_register_fd(1, &me.socket, HYD_POLLIN, NULL, message_cb);
+        status = listen_to_agent();
     HYDU_ERR_POP(status, "unable to register fd\n");
 
 fn_exit:
@@ -830,19 +882,10 @@ static bool ends_processes(int signum)
            signum == SIGHUP;
 }
 
-static void receive_all(void)
-{
-    HYD_status status = HYD_SUCCESS;
-
-    for (int i = 0; i < MESSAGES_MAX && !status && me.socket >= 0; i++)
-        if (!receive_next(me.socket, &status))
-            break;
-}
-
 /* Before the processes are sent the signal; an agent that has just begun may not be known yet. */
 static void signal_agents(void)
 {
-    receive_all();
+    receive_all(&(bool){false});
     me.end_requested = HYD_faultloc_now_ms();
     for (int i = 0; i < me.agents; i++)
         signal_end(me.agent[i]);
@@ -893,7 +936,7 @@ bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
         me.process[i].finalized = true;
     if (i < 0 || strcmp(cmd, "abort"))
         return false;
-    receive_all(); /* the agent may have said that it is because of a verdict */
+    receive_all(&(bool){false}); /* the agent may have said that it is because of a verdict */
     report_abort(i, args);
     return true;
 }

@@ -185,19 +185,17 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
 {
     const char *grace = NULL, *on;
     HYD_status status = HYD_SUCCESS;
+    int value = 0;
 
     for (struct HYD_exec *e = execs; e; e = e->next) {
         on = cvar("FAULTLOC", e);
-        HYD_faultloc_on |= on && strtol(on, NULL, 10) != 0;
+        HYD_faultloc_on |= on && faultloc_number_read(on, true, &value) && value;
         grace = grace ? grace : cvar("FAULTLOC_GRACE_MS", e);
     }
     if (!HYD_faultloc_on)
         return HYD_SUCCESS;
-    if (!HYD_faultloc_incident_grace(&me.incident, grace))
-        fprintf(stderr,
-                "[faultloc] MPIR_CVAR_FAULTLOC_GRACE_MS=%s: must be a number of milliseconds from "
-                "0 to 60000; using %d\n",
-                grace, HYD_FAULTLOC_GRACE_MS);
+    /* what is wrong with it rank 0 says */
+    HYD_faultloc_incident_grace(&me.incident, grace);
     status = HYDU_append_env_to_list(HYD_FAULTLOC_ENV, "1",
                                      &HYD_server_info.user_global.global_env.system);
     return status ? status : watch_events();
@@ -262,8 +260,9 @@ static void run_retry(int number)
     if (ask_next(number))
         return;
     if (e->once)
-        fprintf(stderr, "[faultloc] status: no agent of the job answers; there is one on each host "
-                        "from the end of MPI_Init to MPI_Finalize\n");
+        HYD_faultloc_say(
+            stderr, "[faultloc] status: no agent of the job answers; there is one on each host "
+                    "from the end of MPI_Init to MPI_Finalize\n");
     e->done = !e->wraps;
     e->wraps = false;
     e->asked = 0;
@@ -340,8 +339,9 @@ static void add_event(const struct HYD_proxy *proxy, struct HYD_faultloc_event *
     event->ended = event->ms - waited_ms(proxy) - event->end.age_ms;
     snprintf(event->host, sizeof(event->host), "%s", proxy->node->hostname);
     if (!HYD_faultloc_incident_add(&me.incident, event))
-        fprintf(stderr, "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
-                (int) event->end.rank);
+        HYD_faultloc_say(stderr,
+                         "[faultloc] mpiexec is out of memory: the end of rank %d is not listed\n",
+                         (int) event->end.rank);
 }
 
 static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_faultloc_end *end)
@@ -425,7 +425,7 @@ static void note_message(const struct HYD_proxy *proxy,
     }
     if (!HYD_faultloc_incident_verdict(&me.incident, proxy->pg->pgid, HYD_faultloc_now_ms(),
                                        message))
-        fprintf(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
+        HYD_faultloc_say(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
     if (message->kind == FAULTLOC_LAUNCHER_ENDING)
         note_ending(proxy, message);
     if (message->ends_ranks && message->kind == FAULTLOC_LAUNCHER_VERDICT)
@@ -506,10 +506,11 @@ static void note_lost(const struct HYD_proxy *proxy, bool silent)
     for (int i = 0; i < proxy->proxy_process_count; i++)
         note_lost_process(proxy, i, silent);
     if (silent && !count_gone(proxy))
-        fprintf(stderr,
-                "[faultloc] the connection to hydra's proxy on %s timed out, and there is no "
-                "verdict about that host: the job continues without the output of its processes\n",
-                proxy->node->hostname);
+        HYD_faultloc_say(
+            stderr,
+            "[faultloc] the connection to hydra's proxy on %s timed out, and there is no "
+            "verdict about that host: the job continues without the output of its processes\n",
+            proxy->node->hostname);
 }
 
 /* If all connected processes wait in a barrier of PMI, the job cannot continue without the lost. */
@@ -674,11 +675,12 @@ static void look_at_launchers(int64_t now)
     me.some_ended = false;
     if (!proxy || me.cleaning)
         return;
-    fprintf(stderr,
-            "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy there "
-            "connected: the job is ended\n",
-            proxy->node->hostname, WIFSIGNALED(status) ? "signal" : "exit code",
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    HYD_faultloc_say(
+        stderr,
+        "[faultloc] the launcher for host %s ended with %s %d before hydra's proxy there "
+        "connected: the job is ended\n",
+        proxy->node->hostname, WIFSIGNALED(status) ? "signal" : "exit code",
+        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     me.launch_failed = true;
     begin_cleaning(now);
 }

@@ -31,12 +31,12 @@ int HYD_faultloc_incident_exit_code(const struct HYD_faultloc_incident *s)
 
 static void print_who(const struct HYD_faultloc_event *f, FILE *out)
 {
-    fprintf(out, "rank %d", (int) f->end.rank);
+    HYD_faultloc_say(out, "rank %d", (int) f->end.rank);
     if (f->pgid)
-        fprintf(out, " of spawned group %d", f->pgid);
-    fprintf(out, " on %s", f->host);
+        HYD_faultloc_say(out, " of spawned group %d", f->pgid);
+    HYD_faultloc_say(out, " on %s", f->host);
     if (f->end.pid > 0)
-        fprintf(out, " (pid %d)", (int) f->end.pid);
+        HYD_faultloc_say(out, " (pid %d)", (int) f->end.pid);
 }
 
 static const char *how(const struct HYD_faultloc_event *f, char *buf, size_t room)
@@ -61,25 +61,27 @@ static void print_first(const struct HYD_faultloc_event *f, bool not_alone, FILE
 {
     char buf[128];
 
-    fputs("[faultloc] ", out);
+    HYD_faultloc_say(out, "[faultloc] ");
     if (f->class_[0]) {
-        fprintf(out, "FaultLoc ended the job because of its verdict %s (action abort), by %s ",
-                HYD_faultloc_escape(f->class_, buf, sizeof(buf)),
-                f->kind == HYD_FAULTLOC_EVENT_ABORT ? "MPI_Abort of" : "a signal to");
+        HYD_faultloc_say(out,
+                         "FaultLoc ended the job because of its verdict %s (action abort), by %s ",
+                         f->class_,
+                         f->kind == HYD_FAULTLOC_EVENT_ABORT ? "MPI_Abort of" : "a signal to");
         print_who(f, out);
-        fputc('\n', out);
+        HYD_faultloc_say(out, "\n");
         return;
     }
     print_who(f, out);
     if (f->kind == HYD_FAULTLOC_EVENT_ABORT)
-        fprintf(out, " called MPI_Abort with code %d\n", (int) f->end.status);
+        HYD_faultloc_say(out, " called MPI_Abort with code %d\n", (int) f->end.status);
     else if (f->kind == HYD_FAULTLOC_EVENT_LOST)
-        fputs(" was lost with hydra's proxy there\n", out);
+        HYD_faultloc_say(out, " was lost with hydra's proxy there\n");
     else if (f->end.killed)
-        fprintf(out, " ended by the signal that mpiexec was sent: %s\n", how(f, buf, sizeof(buf)));
+        HYD_faultloc_say(out, " ended by the signal that mpiexec was sent: %s\n",
+                         how(f, buf, sizeof(buf)));
     else
-        fprintf(out, " was %s first to end: %s\n", not_alone ? "among the" : "the",
-                how(f, buf, sizeof(buf)));
+        HYD_faultloc_say(out, " was %s first to end: %s\n", not_alone ? "among the" : "the",
+                         how(f, buf, sizeof(buf)));
 }
 
 /* Who called MPI_Abort, and then ended by itself, has one line. */
@@ -119,16 +121,16 @@ static void print_others(const struct HYD_faultloc_incident *s, int first, FILE 
             f->kind == HYD_FAULTLOC_EVENT_LOST && s->event[first].kind == HYD_FAULTLOC_EVENT_LOST;
         if (i == first || !is_worth_a_line(s, f))
             continue;
-        fputs("[faultloc]   ", out);
+        HYD_faultloc_say(out, "[faultloc]   ");
         print_who(f, out);
         if (together)
-            fputs(" was lost, too\n", out);
+            HYD_faultloc_say(out, " was lost, too\n");
         else
-            fprintf(out, " %s: %s\n", others_word(s, i), how(f, buf, sizeof(buf)));
+            HYD_faultloc_say(out, " %s: %s\n", others_word(s, i), how(f, buf, sizeof(buf)));
     }
 }
 
-/* A line comes from another process: it is one line, and printable. */
+/* A line comes from another process: it is one line. */
 static void print_verdicts(const struct HYD_faultloc_incident *s, FILE *out)
 {
     for (int i = 0; i < s->verdicts; i++) {
@@ -137,10 +139,7 @@ static void print_verdicts(const struct HYD_faultloc_incident *s, FILE *out)
             continue;
         snprintf(line, sizeof(line), "%s", s->verdict[i].message.line);
         line[strcspn(line, "\n")] = '\0';
-        for (char *c = line; *c; c++)
-            if (*c < ' ' || *c > '~')
-                *c = '?';
-        fprintf(out, "[faultloc]   %s\n", line);
+        HYD_faultloc_say(out, "[faultloc]   %s\n", line);
     }
 }
 
