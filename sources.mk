@@ -549,6 +549,7 @@ mpi_tests = \
     test/mpi/test_failures.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
+    test/mpi/test_harm_fork.sh \
     test/mpi/test_harm_holders.sh \
     test/mpi/test_harm_wrappers.sh \
     test/mpi/test_hydra_fixes.sh \

@@ -123,6 +123,25 @@ static char fork_worker(int in)
     _exit(0);
 }
 
+/* It ends, and goes on in a child, as a program that becomes a daemon does.  late: the child does not
+ * run for a while, until the next word. */
+static char go_on_in_child(const struct rank *r, bool late, int in, int out)
+{
+    int32_t i = (int32_t) (r - rank) % ppn;
+    struct faultloc_wait_area *area = faultloc_board_wait_area(r->board, i);
+
+    area->forks++;
+    if (fork() > 0)
+        _exit(0);
+    if (late) {
+        process_tell(out, 'y');
+        process_obey(in);
+    }
+    area->heir = (int32_t) getpid();
+    area->born++;
+    return 'y';
+}
+
 /* All that are not the test's way to it. */
 static char close_descriptors(int in, int out)
 {
@@ -165,6 +184,9 @@ static char obey(const struct rank *r, char word, int in, int out)
             return lose_peer(r);
         case 'f':
             return fork_worker(in);
+        case 'd':
+        case 'D':
+            return go_on_in_child(r, word == 'D', in, out);
         case 'c':
             return close_descriptors(in, out);
         case 'm':
@@ -1185,6 +1207,47 @@ START_TEST(who_exits_without_a_reason_has_crashed)
 }
 END_TEST
 
+/* Its process is another then, also for who asks, and its end is the rank's. */
+START_TEST(who_goes_on_in_a_child_has_not_crashed)
+{
+    int32_t before, heir;
+    bool late = _i;
+
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    before = rank[2].slot->pid;
+    ck_assert_int_eq(ask(&rank[2], late ? 'D' : 'd'), 'y');
+    UNTIL(!process_is_alive(&rank[2].process));
+    if (late) {
+        wait_for_rank(&rank[0], 2); /* so that the core asks */
+        UNTIL_TURNING(count_in("trace", "rank 0 waits in") > 0);
+        ck_assert_int_eq(ask(&rank[2], '.'), 'y');
+    }
+    UNTIL(rank[2].slot->pid != before);
+    heir = rank[2].slot->pid;
+    ck_assert_int_eq(faultloc_board_rank_pid(board[0])[2], heir);
+    process_kill(&rank[1].process);
+    UNTIL_TURNING(said("[faultloc] process-crash: ") == 1);
+    ck_assert_int_eq(said("process-crash: rank 1"), 1);
+    process_say(&rank[2].process, 'x');
+    UNTIL_TURNING(said("[faultloc] process-crash: rank 2") == 1);
+    ck_assert_int_eq(verdicts(), 2);
+    end_job();
+}
+END_TEST
+
+START_TEST(who_is_killed_and_leaves_a_child_has_crashed)
+{
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(ask(&rank[2], 'f'), 'y');
+    faultloc_board_wait_area(board[0], 2)->heir = (int32_t) rank[0].process.pid; /* any that lives */
+    process_kill(&rank[2].process);
+    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
+    end_job();
+}
+END_TEST
+
 /* An agent that would not look for minutes is woken. */
 START_TEST(a_wakeup_wakes_the_agent)
 {
@@ -1532,6 +1595,8 @@ SUITE("faultloc_program")
     TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
     TEST(who_exits_without_a_reason_has_crashed);
+    TEST_ROWS(who_goes_on_in_a_child_has_not_crashed, 2);
+    TEST(who_is_killed_and_leaves_a_child_has_crashed);
     TEST(a_wakeup_wakes_the_agent);
     TEST(a_successor_has_a_wakeup_socket_of_its_own);
     TEST_ROWS(a_long_wait_is_no_fault, 2);

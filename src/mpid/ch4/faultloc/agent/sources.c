@@ -170,6 +170,10 @@ void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now)
 
     take_rules(s, now);
     take_socket(s);
-    while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom))
+    while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom)) {
+        if (symptom.kind == FTREE_SYMPTOM_PROCESS_EXITED ||
+            symptom.kind == FTREE_SYMPTOM_OUT_OF_MEMORY)
+            faultloc_watch_ended(&s->p->watch, symptom.about.rank);
         ftree_symptom(s->p->ft, now, &symptom);
+    }
 }

@@ -120,6 +120,22 @@ int faultloc_board_map(int fd, struct faultloc_board **out);
  * Errors: an errno; EINVAL: the page is not aligned. */
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
 
+/* Purpose: puts memory of this process's own, with the same content, in the place of the slot that
+ * is mapped over `page`; what it stores there from now on is seen by nobody.  For a child of fork():
+ * takes no lock, allocates nothing, and uses little stack.
+ * Errors: an errno; the slot is then still there. */
+int faultloc_board_leave_slot(const struct faultloc_board *b, void *page);
+
+/* Purpose: the reverse, without a descriptor: maps slot `i` over `page` again, and carries over what
+ * is a rank's there.  No thread sees `page` missing.
+ * Errors: an errno; the page is then what it was. */
+int faultloc_board_take_slot(const struct faultloc_board *b, int32_t i, void *page);
+
+/* Purpose: true if process `pid` has mapped the board behind this descriptor: it is a rank or its
+ * fork child, and has executed no other program since.
+ * Source: proc(5), /proc/PID/maps. */
+bool faultloc_board_is_mapped_by(int fd, int32_t pid);
+
 /* Purpose: from here on this process only reads the board, but for the wait area of slot `i`, and
  * for a slot that it has mapped: what its program writes by mistake does not become what the agent
  * believes.
