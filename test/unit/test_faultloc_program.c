@@ -169,6 +169,20 @@ static char bind_to_one_core(void)
     return sched_setaffinity(0, sizeof(set), &set) ? 'n' : 'y';
 }
 
+/* As by chrt(1), nice(1) and a site that protects jobs.  Where real time is not permitted it has none. */
+static char become_urgent(void)
+{
+    const struct sched_param first = {.sched_priority = 1};
+    FILE *f = fopen("/proc/self/oom_score_adj", "w");
+
+    (void) sched_setscheduler(0, SCHED_RR, &first);
+    if (f) {
+        fprintf(f, "%d", 100);
+        fclose(f);
+    }
+    return setpriority(PRIO_PROCESS, 0, 2) ? 'n' : 'y';
+}
+
 static char obey(const struct rank *r, char word, int in, int out)
 {
     switch (word) {
@@ -193,6 +207,8 @@ static char obey(const struct rank *r, char word, int in, int out)
             return limit_descriptors();
         case 'b':
             return bind_to_one_core();
+        case 'u':
+            return become_urgent();
     }
     return '?';
 }
@@ -680,6 +696,34 @@ START_TEST(agent_and_deputy_keep_nothing_of_the_rank)
     UNTIL(is_complete(0));
     check_is_free_of_the_rank(agent_of(0));
     check_is_free_of_the_rank(deputy_of(0));
+    end_job();
+}
+END_TEST
+
+static int oom_score_adj(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int) pid);
+    return atoi(suite_text_of(path));
+}
+
+START_TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory)
+{
+    pid_t pid;
+
+    make_job(2, 1);
+    start_ranks();
+    ck_assert_int_eq(ask(&rank[0], 'u'), 'y');
+    start_agents();
+    UNTIL(is_complete(0));
+    for (int i = 0; i < 2; i++) {
+        pid = i ? deputy_of(0) : agent_of(0);
+        ck_assert_int_eq(sched_getscheduler(pid), SCHED_OTHER);
+        ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t) pid), 2 + 5);
+        ck_assert_int_eq(oom_score_adj(pid), 999);
+    }
+    ck_assert_int_eq(oom_score_adj(rank[0].process.pid), 100);
     end_job();
 }
 END_TEST
@@ -1567,6 +1611,7 @@ SUITE("faultloc_program")
     TEST(a_rank_that_dies_at_the_start_is_reported);
     TEST_ROWS(an_agent_that_cannot_start_is_an_error, COUNT(obstacles));
     TEST(agent_and_deputy_keep_nothing_of_the_rank);
+    TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory);
     TEST_ROWS(started_by_hand_it_says_what_it_is, 3);
     TEST(who_is_killed_is_succeeded);
     TEST(a_killed_deputy_is_replaced);
