@@ -551,6 +551,7 @@ mpi_tests = \
     test/mpi/test_harm_ending.sh \
     test/mpi/test_harm_fork.sh \
     test/mpi/test_harm_holders.sh \
+    test/mpi/test_harm_same_job.sh \
     test/mpi/test_harm_wrappers.sh \
     test/mpi/test_hydra_fixes.sh \
     test/mpi/test_key.sh \

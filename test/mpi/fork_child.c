@@ -3,13 +3,15 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* Ranks that call fork(), for test_harm_fork.sh; two of them.
+/* Ranks that call fork(), for test_harm_fork.sh, two of them; and ranks that stay, for
+ * test_harm_same_job.sh.
  *
  * fork_child --kind KIND --file FILE
  *
  * local   each rank's child calls what MPI lets it, while the rank goes on
  * inside  the child of rank 0 ends inside MPI_Recv; then the ranks are outside MPI until FILE is
  *         there
+ * hold    none forks; each prints "rank R pid P", and they are outside MPI until FILE is there
  * daemon  each rank ends, with code --code, and goes on in its child, or in that one's (--twice 1):
  *         rank 1 waits for rank 0, which is outside MPI until FILE is there.  UCX does not let a child
  *         call MPI_Finalize. */
@@ -103,6 +105,16 @@ static void run_inside(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void run_hold(void)
+{
+    char line[64];
+
+    snprintf(line, sizeof(line), "rank %d pid %d\n", rank, (int) getpid());
+    tu_say(line);
+    wait_for_file();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void run_daemon(int code, bool twice)
 {
     int x = 0;
@@ -137,6 +149,8 @@ int main(int argc, char **argv)
                    tu_number(argc, argv, "--twice", 0) > 0);
     else if (!strcmp(kind, "inside"))
         run_inside();
+    else if (!strcmp(kind, "hold"))
+        run_hold();
     else
         run_local();
     tu_meet(MPI_COMM_WORLD);

@@ -397,6 +397,32 @@ START_TEST(a_dead_file_system_holds_back_no_message)
 }
 END_TEST
 
+/* Another start of the job has the name: it keeps it, and people are told the other one. */
+START_TEST(a_report_of_another_start_stays)
+{
+    char text[512], otherwise[64] = "not named\n", numbered[160];
+
+    setup();
+    put(path, "{\"started\": 1} x");
+    faultloc_number_path(path, 2, numbered, sizeof(numbered));
+    start("", path);
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof(text), "full report: %s\n", path);
+        faultloc_writer_text(writer, strdup(text), strdup(otherwise),
+                             faultloc_writer_report(writer, strdup(i ? "{\"started\": 2} b"
+                                                                     : "{\"started\": 2} a")));
+        UNTIL(faultloc_writer_done(writer));
+        snprintf(text, sizeof(text), "full report: %s\n", numbered);
+        expect(text);
+        heard_len = 0;
+    }
+    ck_assert_str_eq(suite_text_of(path), "{\"started\": 1} x");
+    ck_assert_str_eq(suite_text_of(numbered), "{\"started\": 2} b");
+    unlink(numbered);
+    end();
+}
+END_TEST
+
 START_TEST(of_reports_that_wait_the_newest_is_written)
 {
     char text[64] = "";
@@ -645,6 +671,7 @@ SUITE("faultloc_writer")
     TEST(a_job_without_a_report_has_texts);
     TEST(a_report_that_cannot_be_written_is_not_named);
     TEST(a_dead_file_system_holds_back_no_message);
+    TEST(a_report_of_another_start_stays);
     TEST(of_reports_that_wait_the_newest_is_written);
     TEST(the_end_does_not_wait_for_a_dead_file_system);
     TEST(a_trace_is_appended_to);

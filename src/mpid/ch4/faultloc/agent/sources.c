@@ -136,6 +136,7 @@ static void take_socket(struct faultloc_sources *s)
 {
     if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
+    s->p->board->symptom_number = s->sock.number > 1 ? s->sock.number : 1;
     s->sock.status = status;
     s->sock.request = request;
     s->sock.status_ctx = s;
@@ -152,7 +153,8 @@ void faultloc_sources_open_socket(struct faultloc_sources *s)
 
     if (!p->board->settings.symptoms)
         return;
-    rc = faultloc_socket_opener_start(&p->job.job, p->self, p->board->job_id, &s->opener);
+    rc = faultloc_socket_opener_start(&p->job.job, p->self, p->board->job_id,
+                                      p->board->symptom_number, &s->opener);
     if (rc)
         faultloc_say("node %s: cannot accept symptoms of other middleware: %s",
                      p->job.names[p->self], strerror(rc));

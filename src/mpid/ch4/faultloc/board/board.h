@@ -72,6 +72,7 @@ struct faultloc_board {
     char iface[FTREE_PATHS][16];
 
     _Atomic int32_t agent_pid, deputy_pid; /* 0: nobody yet */
+    _Atomic int32_t symptom_number; /* in the name of the symptom socket; 0: there has been none */
     char wakeup[FAULTLOC_WAKEUP_SIZE]; /* the agent's wakeup socket (board/wakeup.h); all 0: none */
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
     _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */

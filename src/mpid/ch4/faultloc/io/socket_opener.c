@@ -73,7 +73,7 @@ static const struct faultloc_worker_ops ops = {
 /* ---- its owner ------------------------------------------------------------------------------- */
 
 int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, const char *job_id,
-                                 struct faultloc_socket_opener **out)
+                                 int number, struct faultloc_socket_opener **out)
 {
     struct faultloc_socket_opener *p = calloc(1, sizeof(*p));
     int rc;
@@ -90,6 +90,7 @@ int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, cons
     p->holders = 2;
     p->job_id = job_id;
     faultloc_symptom_socket_init(&p->sock, job, self);
+    p->sock.number = number;
     faultloc_worker_init(&p->worker, &ops, p, p->notify);
     faultloc_worker_add(&p->worker, &p->job, 0);
     *out = p;
