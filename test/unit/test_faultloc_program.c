@@ -700,6 +700,30 @@ START_TEST(agent_and_deputy_keep_nothing_of_the_rank)
 }
 END_TEST
 
+static int tasks(pid_t pid)
+{
+    struct faultloc_proc proc;
+
+    return faultloc_proc_read(NULL, pid, &proc) ? 0 : (int) proc.threads;
+}
+
+/* They count against the limit of the user's processes: one thread is for messages, so that they come
+ * where the program has taken all that are left. */
+START_TEST(while_the_job_is_healthy_agent_and_deputy_are_three_threads)
+{
+    make_job(2, 1);
+    settings.trace[0] = '\0';
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0) && access(socket_of(0), F_OK) == 0);
+    UNTIL(tasks(agent_of(0)) == 2);
+    ck_assert_int_eq(tasks(deputy_of(0)), 1);
+    end_job();
+}
+END_TEST
+
 static int oom_score_adj(pid_t pid)
 {
     char path[64];
@@ -1611,6 +1635,7 @@ SUITE("faultloc_program")
     TEST(a_rank_that_dies_at_the_start_is_reported);
     TEST_ROWS(an_agent_that_cannot_start_is_an_error, COUNT(obstacles));
     TEST(agent_and_deputy_keep_nothing_of_the_rank);
+    TEST(while_the_job_is_healthy_agent_and_deputy_are_three_threads);
     TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory);
     TEST_ROWS(started_by_hand_it_says_what_it_is, 3);
     TEST(who_is_killed_is_succeeded);

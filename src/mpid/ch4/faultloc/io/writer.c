@@ -182,11 +182,25 @@ static void write_text(const struct faultloc_writer *w, const struct writing *j)
     free(text);
 }
 
+static void write_report(struct faultloc_worker *worker, struct faultloc_task *job);
+
+/* The program may have taken all threads that there are: then this one writes the report, too. */
+static void help_out(struct faultloc_writer *w)
+{
+    struct faultloc_task *job;
+
+    while ((job = faultloc_worker_take_back(&w->worker[REPORT])))
+        write_report(&w->worker[REPORT], job);
+}
+
 static void write_to_people(struct faultloc_worker *worker, struct faultloc_task *job)
 {
     struct faultloc_writer *w = worker->owner;
     struct writing *j = (struct writing *) job;
-    bool there = is_in_its_file(w, j);
+    bool there;
+
+    help_out(w);
+    there = is_in_its_file(w, j);
 
     if (there && j->report)
         write_text(w, j);
@@ -434,8 +448,6 @@ int faultloc_writer_start(const char *trace, const char *report, bool ready,
     w->holders = 1 + WORKERS;
     if (ready) /* if it cannot be, the first job tries it again */
         faultloc_worker_start(&w->worker[PEOPLE]);
-    if (ready && *report)
-        faultloc_worker_start(&w->worker[REPORT]);
     set_current(w);
     *out = w;
     return 0;
