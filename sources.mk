@@ -565,7 +565,9 @@ mpi_tests = \
     test/mpi/test_filter.sh \
     test/mpi/test_finalize.sh \
     test/mpi/test_harm_ending.sh \
+    test/mpi/test_harm_fork.sh \
     test/mpi/test_harm_holders.sh \
+    test/mpi/test_harm_same_job.sh \
     test/mpi/test_harm_wrappers.sh \
     test/mpi/test_hydra_fixes.sh \
     test/mpi/test_idle.sh \

@@ -187,9 +187,19 @@ static void find_sockets(struct agent_sockets *sockets, const struct agent_choic
     search_users(sockets, "/tmp", "faultloc-");
 }
 
-static bool fits(const struct agent_socket *d, const char *job, const char *node)
+/* "4711.2" is the second job of the name 4711 here, or a step of it. */
+static bool is_numbered(const char *name, const char *job)
 {
-    return (!job || !strcmp(d->job, job)) && (!node || !strcmp(d->node, node));
+    size_t len = strlen(job);
+
+    return !strncmp(name, job, len) && name[len] == '.' && name[len + 1] &&
+           !name[len + 1 + strspn(name + len + 1, "0123456789")];
+}
+
+static bool fits(const struct agent_socket *d, const struct agent_choice *o)
+{
+    return (!o->job || !strcmp(d->job, o->job) || (o->numbered && is_numbered(d->job, o->job))) &&
+           (!o->node || !strcmp(d->node, o->node));
 }
 
 /* What is known, for a message: jobs, or the nodes of one. */
@@ -213,7 +223,7 @@ static const char *missing(const struct agent_sockets *sockets, const struct age
 
     for (int i = 0; i < sockets->n; i++) {
         const struct agent_socket *d = &sockets->sock[i];
-        if (!fits(d, o->job, o->node))
+        if (!fits(d, o))
             continue;
         jobs = jobs || strcmp(first->job, d->job);
         users = users || first->uid != d->uid;
@@ -232,21 +242,33 @@ static const char *missing(const struct agent_sockets *sockets, const struct age
     return "";
 }
 
-const struct agent_socket *tool_agent_pick(const struct agent_choice *o)
+static const struct agent_socket *find_first(const struct agent_sockets *sockets,
+                                             const struct agent_choice *o)
+{
+    for (int i = 0; i < sockets->n; i++)
+        if (fits(&sockets->sock[i], o))
+            return &sockets->sock[i];
+    return NULL;
+}
+
+/* Who names a job means the one of that name, and where there is none those with a number. */
+const struct agent_socket *tool_agent_pick(struct agent_choice *o)
 {
     static struct agent_sockets sockets;
-    const struct agent_socket *first = NULL;
+    const struct agent_socket *first;
     const char *what = "no such job on this host, or it runs without MPIR_CVAR_FAULTLOC=1";
 
     find_sockets(&sockets, o);
-    for (int i = 0; i < sockets.n && !first; i++)
-        first = fits(&sockets.sock[i], o->job, o->node) ? &sockets.sock[i] : NULL;
+    first = find_first(&sockets, o);
+    o->numbered = !first;
+    if (!first)
+        first = find_first(&sockets, o);
     if (first)
         what = missing(&sockets, o, first);
     if (!*what)
         return first;
     tool_say(stderr, "faultloc %s: %s; see faultloc %s --help", o->command, what, o->command);
-    list_sockets(&sockets, o->command, first && o->job ? o->job : NULL);
+    list_sockets(&sockets, o->command, first && o->job && !o->numbered ? o->job : NULL);
     return NULL;
 }
 

@@ -29,6 +29,7 @@ struct agent_choice {
     const char *job, *user, *node; /* NULL: any */
     const char *no_value; /* the option behind which its value is missing */
     uid_t uid; /* of `user`: tool_agent_check() */
+    bool numbered; /* jobs of that name with a number, too */
     bool any_node; /* any agent of the job will do */
     bool component; /* the command has an option --component, by which any will do */
 };
@@ -49,7 +50,7 @@ bool tool_agent_option(int n, char **arguments, int *i, struct agent_choice *c);
 enum tool_exit tool_agent_check(struct agent_choice *c);
 
 /* Purpose: the only agent that fits.  NULL: a message has said what is missing. */
-const struct agent_socket *tool_agent_pick(const struct agent_choice *c);
+const struct agent_socket *tool_agent_pick(struct agent_choice *c);
 
 /* Purpose: a socket connected to the symptom socket; -1 with errno: nobody is behind it, or it is
  * not its user's. */

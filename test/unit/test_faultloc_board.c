@@ -468,6 +468,99 @@ START_TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_al
 }
 END_TEST
 
+/* ---- children of fork() ---------------------------------------------------------------------- */
+
+/* A rank's, word by word: l leave the slot, t take it again, s store. */
+static int fork_child(int in, int out, void *arg)
+{
+    for (;;) {
+        switch (process_obey(in)) {
+            case 'l':
+                process_tell(out, faultloc_board_leave_slot(arg, &page) ? 'n' : 'y');
+                break;
+            case 't':
+                process_tell(out, faultloc_board_take_slot(arg, 1, &page) ? 'n' : 'y');
+                break;
+            case 's':
+                page.slot.call += 1u << FAULTLOC_CALL_BITS;
+                process_tell(out, page.slot.spins == 255 ? 'y' : 'n'); /* the rest is there, too */
+                break;
+            default:
+                return 0;
+        }
+    }
+}
+
+static char tell(const struct process *p, char word)
+{
+    process_say(p, word);
+    return process_hear(p);
+}
+
+START_TEST(a_fork_child_that_leaves_the_slot_stores_elsewhere_until_it_takes_it)
+{
+    struct faultloc_board *rank, *agent;
+    struct faultloc_slot *slot;
+    struct process child;
+    uint64_t call;
+    int fd;
+
+    rank = make(1, 2, 2, &fd);
+    ck_assert_int_eq(faultloc_board_map(fd, &agent), 0);
+    slot = faultloc_board_slot(agent, 1);
+    page.slot = some_slot();
+    ck_assert_int_eq(faultloc_board_map_slot(rank, fd, 1, &page), 0);
+    ck_assert_int_eq(faultloc_board_protect(rank, 1), 0);
+    call = slot->call;
+    process_start(&child, fork_child, rank);
+    ck_assert_int_eq(tell(&child, 'l'), 'y');
+    ck_assert_int_eq(tell(&child, 's'), 'y');
+    ck_assert_uint_eq(slot->call, call);
+    slot->failures = 0x80000001u; /* the agent's, who knows nothing of the child */
+    slot->longest_ns = 7;
+    ck_assert_int_eq(tell(&child, 't'), 'y');
+    ck_assert_uint_eq(slot->call, call + (1u << FAULTLOC_CALL_BITS));
+    ck_assert_uint_eq(slot->failures, 0x80000001u);
+    ck_assert_uint_eq(slot->longest_ns, 7);
+    ck_assert_int_eq(tell(&child, 's'), 'y');
+    ck_assert_uint_eq(slot->call, call + (2u << FAULTLOC_CALL_BITS));
+    process_kill(&child);
+    ck_assert_uint_eq(page.slot.call, slot->call); /* the rank's is mapped as before */
+    faultloc_board_unmap(rank);
+    faultloc_board_unmap(agent);
+    close(fd);
+}
+END_TEST
+
+static int execute_program(int in, int out, void *arg)
+{
+    (void) out, (void) arg;
+    dup2(in, STDIN_FILENO);
+    execlp("cat", "cat", (char *) NULL);
+    return 1;
+}
+
+START_TEST(who_has_executed_a_program_has_mapped_no_board)
+{
+    int fd, other;
+    struct faultloc_board *b = make(1, 1, 1, &fd), *second = make(1, 1, 1, &other);
+    struct process child, program;
+
+    faultloc_board_unmap(second);
+    process_start(&child, fork_child, b);
+    process_start(&program, execute_program, NULL);
+    ck_assert(faultloc_board_is_mapped_by(fd, child.pid));
+    ck_assert(!faultloc_board_is_mapped_by(other, child.pid));
+    UNTIL(!faultloc_board_is_mapped_by(fd, program.pid));
+    process_kill(&child);
+    ck_assert(!faultloc_board_is_mapped_by(fd, child.pid));
+    process_kill(&program);
+    faultloc_board_unmap(b);
+    close(fd);
+    close(other);
+}
+END_TEST
+
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static struct ftree_verdict verdict(uint32_t id, enum ftree_class class_, ftree_time withdrawn)
@@ -692,6 +785,8 @@ SUITE("faultloc_board")
     TEST(a_page_that_is_not_aligned_is_refused);
     TEST(a_slot_needs_the_boards_descriptor);
     TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_alone);
+    TEST(a_fork_child_that_leaves_the_slot_stores_elsewhere_until_it_takes_it);
+    TEST(who_has_executed_a_program_has_mapped_no_board);
     TEST(a_verdict_that_is_over_stays_in_its_place);
     TEST(on_a_full_board_what_is_over_gives_its_place);
     TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict);

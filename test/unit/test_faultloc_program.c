@@ -125,6 +125,25 @@ static char fork_worker(int in)
     _exit(0);
 }
 
+/* It ends, and goes on in a child, as a program that becomes a daemon does.  late: the child does not
+ * run for a while, until the next word. */
+static char go_on_in_child(const struct rank *r, bool late, int in, int out)
+{
+    int32_t i = (int32_t) (r - rank) % ppn;
+    struct faultloc_wait_area *area = faultloc_board_wait_area(r->board, i);
+
+    area->forks++;
+    if (fork() > 0)
+        _exit(0);
+    if (late) {
+        process_tell(out, 'y');
+        process_obey(in);
+    }
+    area->heir = (int32_t) getpid();
+    area->born++;
+    return 'y';
+}
+
 /* All that are not the test's way to it. */
 static char close_descriptors(int in, int out)
 {
@@ -152,6 +171,20 @@ static char bind_to_one_core(void)
     return sched_setaffinity(0, sizeof(set), &set) ? 'n' : 'y';
 }
 
+/* As by chrt(1), nice(1) and a site that protects jobs.  Where real time is not permitted it has none. */
+static char become_urgent(void)
+{
+    const struct sched_param first = {.sched_priority = 1};
+    FILE *f = fopen("/proc/self/oom_score_adj", "w");
+
+    (void) sched_setscheduler(0, SCHED_RR, &first);
+    if (f) {
+        fprintf(f, "%d", 100);
+        fclose(f);
+    }
+    return setpriority(PRIO_PROCESS, 0, 2) ? 'n' : 'y';
+}
+
 static char obey(const struct rank *r, char word, int in, int out)
 {
     switch (word) {
@@ -167,12 +200,17 @@ static char obey(const struct rank *r, char word, int in, int out)
             return lose_peer(r);
         case 'f':
             return fork_worker(in);
+        case 'd':
+        case 'D':
+            return go_on_in_child(r, word == 'D', in, out);
         case 'c':
             return close_descriptors(in, out);
         case 'm':
             return limit_descriptors();
         case 'b':
             return bind_to_one_core();
+        case 'u':
+            return become_urgent();
     }
     return '?';
 }
@@ -660,6 +698,58 @@ START_TEST(agent_and_deputy_keep_nothing_of_the_rank)
     UNTIL(is_complete(0));
     check_is_free_of_the_rank(agent_of(0));
     check_is_free_of_the_rank(deputy_of(0));
+    end_job();
+}
+END_TEST
+
+static int tasks(pid_t pid)
+{
+    struct faultloc_proc proc;
+
+    return faultloc_proc_read(NULL, pid, &proc) ? 0 : (int) proc.threads;
+}
+
+/* They count against the limit of the user's processes: one thread is for messages, so that they come
+ * where the program has taken all that are left. */
+START_TEST(while_the_job_is_healthy_agent_and_deputy_are_three_threads)
+{
+    make_job(2, 1);
+    settings.trace[0] = '\0';
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+    start_ranks();
+    start_agents();
+    UNTIL(is_complete(0) && access(socket_of(0), F_OK) == 0);
+    UNTIL(tasks(agent_of(0)) == 2);
+    ck_assert_int_eq(tasks(deputy_of(0)), 1);
+    end_job();
+}
+END_TEST
+
+static int oom_score_adj(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int) pid);
+    return atoi(suite_text_of(path));
+}
+
+START_TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory)
+{
+    pid_t pid;
+
+    make_job(2, 1);
+    start_ranks();
+    ck_assert_int_eq(ask(&rank[0], 'u'), 'y');
+    start_agents();
+    UNTIL(is_complete(0));
+    for (int i = 0; i < 2; i++) {
+        pid = i ? deputy_of(0) : agent_of(0);
+        ck_assert_int_eq(sched_getscheduler(pid), SCHED_OTHER);
+        ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t) pid), 2 + 5);
+        ck_assert_int_eq(oom_score_adj(pid), 999);
+    }
+    ck_assert_int_eq(oom_score_adj(rank[0].process.pid), 100);
     end_job();
 }
 END_TEST
@@ -1221,6 +1311,47 @@ START_TEST(who_exits_without_a_reason_has_crashed)
 }
 END_TEST
 
+/* Its process is another then, also for who asks, and its end is the rank's. */
+START_TEST(who_goes_on_in_a_child_has_not_crashed)
+{
+    int32_t before, heir;
+    bool late = _i;
+
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    before = rank[2].slot->pid;
+    ck_assert_int_eq(ask(&rank[2], late ? 'D' : 'd'), 'y');
+    UNTIL(!process_is_alive(&rank[2].process));
+    if (late) {
+        wait_for_rank(&rank[0], 2); /* so that the core asks */
+        UNTIL_TURNING(count_in("trace", "rank 0 waits in") > 0);
+        ck_assert_int_eq(ask(&rank[2], '.'), 'y');
+    }
+    UNTIL(rank[2].slot->pid != before);
+    heir = rank[2].slot->pid;
+    ck_assert_int_eq(faultloc_board_rank_pid(board[0])[2], heir);
+    process_kill(&rank[1].process);
+    UNTIL_TURNING(said("[faultloc] process-crash: ") == 1);
+    ck_assert_int_eq(said("process-crash: rank 1"), 1);
+    process_say(&rank[2].process, 'x');
+    UNTIL_TURNING(said("[faultloc] process-crash: rank 2") == 1);
+    ck_assert_int_eq(verdicts(), 2);
+    end_job();
+}
+END_TEST
+
+START_TEST(who_is_killed_and_leaves_a_child_has_crashed)
+{
+    start_job(1, 3);
+    UNTIL(is_complete(0));
+    ck_assert_int_eq(ask(&rank[2], 'f'), 'y');
+    faultloc_board_wait_area(board[0], 2)->heir = (int32_t) rank[0].process.pid; /* any that lives */
+    process_kill(&rank[2].process);
+    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
+    end_job();
+}
+END_TEST
+
 /* An agent that would not look for minutes is woken. */
 START_TEST(a_wakeup_wakes_the_agent)
 {
@@ -1603,6 +1734,8 @@ SUITE("faultloc_program")
     TEST(a_rank_that_dies_at_the_start_is_reported);
     TEST_ROWS(an_agent_that_cannot_start_is_an_error, COUNT(obstacles));
     TEST(agent_and_deputy_keep_nothing_of_the_rank);
+    TEST(while_the_job_is_healthy_agent_and_deputy_are_three_threads);
+    TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory);
     TEST_ROWS(started_by_hand_it_says_what_it_is, 3);
     TEST(who_is_killed_is_succeeded);
     TEST(a_killed_deputy_is_replaced);
@@ -1633,6 +1766,8 @@ SUITE("faultloc_program")
     TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
     TEST(who_exits_without_a_reason_has_crashed);
+    TEST_ROWS(who_goes_on_in_a_child_has_not_crashed, 2);
+    TEST(who_is_killed_and_leaves_a_child_has_crashed);
     TEST(a_wakeup_wakes_the_agent);
     TEST(a_successor_has_a_wakeup_socket_of_its_own);
     TEST_ROWS(a_long_wait_is_no_fault, 2);

@@ -96,6 +96,7 @@ END_TEST
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static char folder[64], path[128];
+static int number; /* of a file that was written */
 
 static void setup(void)
 {
@@ -162,15 +163,105 @@ static void check_content(const char *expected)
 START_TEST(a_file_is_made_and_replaced)
 {
     setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "one\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "one\n", 0, &number), 0);
     check_content("one\n");
-    ck_assert_int_eq(faultloc_replace_file(path, "two, longer\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "two, longer\n", 0, &number), 0);
     check_content("two, longer\n");
-    ck_assert_int_eq(faultloc_replace_file(path, "3"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "3", 0, &number), 0);
     check_content("3");
-    ck_assert_int_eq(faultloc_replace_file(path, ""), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "", 0, &number), 0);
     check_content("");
     teardown(1);
+}
+END_TEST
+
+static const struct {
+    const char *path;
+    int number;
+    const char *numbered;
+} numbers[] = {{"/a/faultloc-7.json", 1, "/a/faultloc-7.json"},
+               {"/a/faultloc-7.json", 2, "/a/faultloc-7.2.json"},
+               {"faultloc-7.0.json", 12, "faultloc-7.0.12.json"},
+               {"/a.b/report", 2, "/a.b/report.2"},
+               {"/a/.hidden", 3, "/a/.hidden.3"},
+               {".hidden", 3, ".hidden.3"}};
+
+START_TEST(a_number_goes_before_the_last_dot_of_the_name)
+{
+    char out[32];
+
+    ck_assert(faultloc_number_path(numbers[_i].path, numbers[_i].number, out, sizeof(out)));
+    ck_assert_str_eq(out, numbers[_i].numbered);
+    ck_assert(!faultloc_number_path(numbers[_i].path, numbers[_i].number, out, strlen(out)));
+}
+END_TEST
+
+static void check_numbered(int n, const char *expected)
+{
+    char name[160], text[256] = "";
+
+    ck_assert(faultloc_number_path(path, n, name, sizeof(name)));
+    read_file(name, text, sizeof(text));
+    ck_assert_str_eq(text, expected);
+}
+
+/* Of two starts of one job, or of two jobs with one number, each has a file. */
+START_TEST(what_begins_otherwise_is_not_replaced)
+{
+    setup();
+    ck_assert_int_eq(faultloc_replace_file(path, "", 0, &number), 0); /* a place that was made for it */
+    ck_assert_int_eq(faultloc_replace_file(path, "{A 1", 2, &number), 0);
+    ck_assert_int_eq(number, 1);
+    ck_assert_int_eq(faultloc_replace_file(path, "{B 1", 2, &number), 0);
+    ck_assert_int_eq(number, 2);
+    ck_assert_int_eq(faultloc_replace_file(path, "{C 1", 2, &number), 0);
+    ck_assert_int_eq(number, 3);
+    ck_assert_int_eq(faultloc_replace_file(path, "{A 2, longer", 2, &number), 0);
+    ck_assert_int_eq(number, 1);
+    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &number), 0);
+    ck_assert_int_eq(number, 2);
+    check_numbered(1, "{A 2, longer");
+    check_numbered(2, "{B 2, longer");
+    check_numbered(3, "{C 1");
+    teardown(3);
+}
+END_TEST
+
+/* All at once: the kernel says who has which name. */
+static int write_own(int in, int out, void *arg)
+{
+    char text[16];
+    int i = *(int *) arg, own;
+
+    snprintf(text, sizeof(text), "{%c", 'A' + i);
+    process_obey(in);
+    process_tell(out, faultloc_replace_file(path, text, 2, &own) ? 'n' : (char) ('0' + own));
+    return 0;
+}
+
+START_TEST(starts_that_write_at_once_have_a_file_each)
+{
+    enum { STARTS = 6 };
+    struct process start[STARTS];
+    char text[16];
+    int i, seen = 0, own;
+
+    setup();
+    for (i = 0; i < STARTS; i++)
+        process_start(&start[i], write_own, &i);
+    for (i = 0; i < STARTS; i++)
+        process_say(&start[i], '.');
+    for (i = 0; i < STARTS; i++) {
+        own = process_hear(&start[i]) - '0';
+        ck_assert_int_ge(own, 1);
+        ck_assert_int_le(own, STARTS);
+        seen |= 1 << own;
+        snprintf(text, sizeof(text), "{%c", 'A' + i);
+        check_numbered(own, text);
+        ck_assert_int_eq(process_end(&start[i]), 0);
+    }
+    ck_assert_int_eq(seen, (1 << (STARTS + 1)) - 2);
+    teardown(STARTS);
 }
 END_TEST
 
@@ -180,7 +271,7 @@ START_TEST(its_mode_is_the_users)
     mode_t before = umask(027);
 
     setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "x"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "x", 0, &number), 0);
     umask(before);
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0640);
@@ -201,7 +292,7 @@ static int write_again_and_again(int in, int out, void *arg)
         size_t len = WHOLE_BYTES - 4096 * (size_t) (i % 7);
         memset(text, 'a' + i % 26, len);
         text[len] = '\0';
-        if (faultloc_replace_file(path, text))
+        if (faultloc_replace_file(path, text, 0, &number))
             return 1;
     }
     process_tell(out, '.');
@@ -216,7 +307,7 @@ START_TEST(it_is_whole_at_every_moment)
     int reads = 0;
 
     setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "a"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "a", 0, &number), 0);
     process_start(&writer, write_again_and_again, NULL);
     while (process_is_alive(&writer)) {
         size_t len = read_file(path, text, sizeof(text));
@@ -236,7 +327,7 @@ START_TEST(a_writer_that_is_killed_leaves_the_old_file)
     static char text[WHOLE_BYTES + 2];
 
     setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "a"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "a", 0, &number), 0);
     for (int i = 0; i < 10; i++) {
         struct process writer;
         process_start(&writer, write_again_and_again, NULL);
@@ -264,7 +355,7 @@ START_TEST(what_a_killed_writer_left_is_in_nobodys_way)
     fputs("half of a rep", f);
     fclose(f);
     ck_assert_int_eq(chmod(temporary, 0400), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "whole\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "whole\n", 0, &number), 0);
     check_content("whole\n");
     teardown(1);
 }
@@ -283,7 +374,7 @@ START_TEST(a_link_in_its_place_is_not_followed)
     fclose(f);
     snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int) getpid());
     ck_assert_int_eq(symlink(victim, temporary), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "whole\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "whole\n", 0, &number), 0);
     check_content("whole\n");
     read_file(victim, text, sizeof(text));
     ck_assert_str_eq(text, "precious");
@@ -299,7 +390,7 @@ START_TEST(a_missing_folder_is_an_error)
 
     setup();
     in_folder(name, sizeof(name), "none/report.json");
-    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENOENT);
+    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENOENT);
     teardown(0);
 }
 END_TEST
@@ -309,9 +400,9 @@ START_TEST(a_file_as_folder_is_an_error)
     char name[256];
 
     setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "old"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "old", 0, &number), 0);
     snprintf(name, sizeof(name), "%s/report.json", path);
-    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENOTDIR);
+    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENOTDIR);
     check_content("old");
     teardown(1);
 }
@@ -321,7 +412,7 @@ START_TEST(a_folder_as_file_is_an_error)
 {
     setup();
     ck_assert_int_eq(mkdir(path, 0700), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "x"), EISDIR);
+    ck_assert_int_eq(faultloc_replace_file(path, "x", 0, &number), EISDIR);
     teardown(1);
 }
 END_TEST
@@ -334,13 +425,13 @@ START_TEST(a_name_too_long_is_an_error)
     memset(name, 'x', sizeof(name));
     name[0] = '/';
     name[4095] = '\0'; /* the kernel would take it, the temporary file's name is longer */
-    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENAMETOOLONG);
+    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENAMETOOLONG);
     name[4095] = 'x';
     name[4999] = '\0';
-    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENAMETOOLONG);
+    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENAMETOOLONG);
     in_folder(name, sizeof(name), "");
     memset(name + strlen(name), 'x', 300); /* longer than a file's own name can be */
-    ck_assert_int_eq(faultloc_replace_file(name, "x"), ENAMETOOLONG);
+    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENAMETOOLONG);
     teardown(0);
 }
 END_TEST
@@ -349,11 +440,11 @@ END_TEST
 START_TEST(a_folder_that_is_read_only_is_an_error)
 {
     setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "old"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "old", 0, &number), 0);
     ck_assert_int_eq(chmod(folder, 0555), 0);
     if (geteuid() == 0)
         ck_assert_int_eq(seteuid(65534), 0);
-    int rc = faultloc_replace_file(path, "x");
+    int rc = faultloc_replace_file(path, "x", 0, &number);
     if (getuid() == 0)
         ck_assert_int_eq(seteuid(0), 0);
     ck_assert_int_eq(chmod(folder, 0755), 0);
@@ -365,7 +456,7 @@ END_TEST
 
 START_TEST(a_full_device_is_an_error)
 {
-    ck_assert_int_eq(faultloc_replace_file("/dev/full", "x"), ENOSPC);
+    ck_assert_int_eq(faultloc_replace_file("/dev/full", "x", 0, &number), ENOSPC);
 }
 END_TEST
 
@@ -375,7 +466,7 @@ START_TEST(a_device_is_written_into_and_stays)
 {
     struct stat st;
 
-    ck_assert_int_eq(faultloc_replace_file("/dev/null", "gone\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file("/dev/null", "gone\n", 0, &number), 0);
     ck_assert_int_eq(stat("/dev/null", &st), 0);
     ck_assert(S_ISCHR(st.st_mode));
 }
@@ -389,9 +480,9 @@ START_TEST(a_named_pipe_is_written_into_if_somebody_reads)
 
     setup();
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "x"), ENXIO);
+    ck_assert_int_eq(faultloc_replace_file(path, "x", 0, &number), ENXIO);
     fd = open(path, O_RDONLY | O_NONBLOCK);
-    ck_assert_int_eq(faultloc_replace_file(path, "report\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), 0);
     ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 7);
     ck_assert_str_eq(text, "report\n");
     ck_assert_int_eq(stat(path, &st), 0);
@@ -409,7 +500,7 @@ START_TEST(standard_output_is_written_into)
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     dup2(ends[1], STDOUT_FILENO);
-    int rc = faultloc_replace_file("/dev/stdout", "report\n");
+    int rc = faultloc_replace_file("/dev/stdout", "report\n", 0, &number);
     dup2(was, STDOUT_FILENO);
     ck_assert_int_eq(rc, 0);
     ck_assert_int_eq(read(ends[0], text, sizeof(text) - 1), 7);
@@ -436,7 +527,7 @@ START_TEST(a_link_to_a_pipe)
     fd = reader_of(fifo);
     ck_assert_int_eq(symlink(fifo, path), 0);
     if (!_i || lchown(path, STRANGER, STRANGER) == 0) {
-        ck_assert_int_eq(faultloc_replace_file(path, "report\n"), 0);
+        ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), 0);
         ck_assert_int_eq(read(fd, text, sizeof(text) - 1), _i ? 0 : 7);
     }
     teardown(2);
@@ -452,7 +543,7 @@ START_TEST(another_users_pipe_gets_nothing)
     setup();
     fd = reader_of(path);
     if (lchown(path, STRANGER, STRANGER) == 0) {
-        ck_assert_int_eq(faultloc_replace_file(path, "report\n"), EPERM);
+        ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), EPERM);
         ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 0);
     }
     teardown(1);
@@ -471,7 +562,7 @@ START_TEST(a_link_to_a_file_is_replaced)
     fputs("precious", f);
     fclose(f);
     ck_assert_int_eq(symlink(victim, path), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "report\n"), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), 0);
     check_content("report\n");
     read_file(victim, text, sizeof(text));
     ck_assert_str_eq(text, "precious");
@@ -822,6 +913,9 @@ SUITE("faultloc_say")
     TEST_ROWS(pattern, COUNT(patterns));
     TEST(a_name_that_does_not_fit_is_refused);
     TEST(a_file_is_made_and_replaced);
+    TEST_ROWS(a_number_goes_before_the_last_dot_of_the_name, COUNT(numbers));
+    TEST(what_begins_otherwise_is_not_replaced);
+    TEST(starts_that_write_at_once_have_a_file_each);
     TEST(its_mode_is_the_users);
     TEST(it_is_whole_at_every_moment);
     TEST(a_writer_that_is_killed_leaves_the_old_file);

@@ -27,7 +27,7 @@ static int descriptors; /* before there was a opener */
 
 static void start(void)
 {
-    ck_assert_int_eq(faultloc_socket_opener_start(&job, 0, "4711", &opener), 0);
+    ck_assert_int_eq(faultloc_socket_opener_start(&job, 0, "4711", 0, &opener), 0);
 }
 
 static void setup(void)

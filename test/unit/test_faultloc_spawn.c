@@ -22,10 +22,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +45,7 @@ struct about {
     int arguments;
     int higher; /* descriptors above FAULTLOC_SPAWN_FD */
     bool has_none, is_blocked; /* whether SIGUSR1 is */
+    int policy, nice, io_class;
     char name[64];
     char environment[1024]; /* a line each */
 };
@@ -82,6 +86,9 @@ static int spawned_main(int argc, char **argv)
     a.has_none = is_null(STDIN_FILENO) && is_null(STDOUT_FILENO) && is_null(STDERR_FILENO);
     snprintf(a.name, sizeof(a.name), "%s", argv[0]);
     list_environment(&a);
+    a.policy = sched_getscheduler(0);
+    a.nice = getpriority(PRIO_PROCESS, 0);
+    a.io_class = (int) syscall(SYS_ioprio_get, 1, 0) >> 13;
     if (send(FAULTLOC_SPAWN_FD, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
         return 1;
     return recv(FAULTLOC_SPAWN_FD, &word, 1, 0) < 0; /* until the test closes its end */
@@ -400,6 +407,66 @@ END_TEST
 
 /* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed
  * is told, not the place where there is none. */
+/* As an agent starts its child. */
+static int start_child(bool background, pid_t *pid)
+{
+    char *arguments[] = {(char *) (uintptr_t) NAME, NULL};
+    int pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    ck_assert_int_eq(faultloc_spawn_child(&(struct faultloc_spawn_child){.path = path,
+                                                                         .arguments = arguments,
+                                                                         .fd = pair[1],
+                                                                         .input = -1,
+                                                                         .output = -1,
+                                                                         .background = background},
+                                          pid),
+                     0);
+    close(pair[1]);
+    return pair[0];
+}
+
+static const struct {
+    int policy, priority, as_program, as_background;
+} policies[] = {{SCHED_OTHER, 0, SCHED_OTHER, SCHED_BATCH},
+                {SCHED_FIFO, 1, SCHED_OTHER, SCHED_BATCH},
+                {SCHED_RR, 1, SCHED_OTHER, SCHED_BATCH},
+                {SCHED_BATCH, 0, SCHED_BATCH, SCHED_BATCH},
+                {SCHED_IDLE, 0, SCHED_IDLE, SCHED_IDLE}};
+
+/* Who may not have real time has nothing to give back. */
+START_TEST(real_time_is_given_back_and_all_else_stays)
+{
+    struct sched_param param = {.sched_priority = policies[_i].priority};
+    pid_t pid;
+    int sock;
+
+    make_program();
+    syscall(SYS_ioprio_set, 1, 0, 1 << 13 | 4); /* real time; else it is what it was */
+    ck_assert_int_eq(setpriority(PRIO_PROCESS, 0, 3), 0);
+    if (sched_setscheduler(0, policies[_i].policy, &param) == 0) {
+        sock = start();
+        hear(sock);
+        ck_assert_int_eq(about.policy, policies[_i].as_program);
+        ck_assert_int_eq(about.nice, 3);
+        ck_assert_int_ne(about.io_class, 1);
+        end(sock);
+        for (int background = 0; background < 2; background++) {
+            sock = start_child(background, &pid);
+            hear(sock);
+            ck_assert_int_eq(about.policy, background ? policies[_i].as_background
+                                                      : policies[_i].as_program);
+            ck_assert_int_eq(about.nice, 3);
+            ck_assert_int_ne(about.io_class, 1);
+            close(sock);
+            ck_assert_int_eq(waitpid(pid, NULL, __WALL), pid);
+        }
+        ck_assert_int_eq(sched_getscheduler(0), policies[_i].policy); /* its own stays */
+    }
+    remove_program();
+}
+END_TEST
+
 START_TEST(the_program_that_is_there_is_reported)
 {
     char own[512] = "", libexec[600], expected[700], found[FAULTLOC_SPAWN_PATH];
@@ -502,6 +569,7 @@ static void add_tests(TCase *cases)
     TEST(a_program_that_cannot_be_executed_is_an_error);
     TEST(a_descriptor_that_is_none_is_an_error);
     TEST(a_process_that_takes_in_orphans_starts_none);
+    TEST_ROWS(real_time_is_given_back_and_all_else_stays, COUNT(policies));
     TEST(the_program_that_is_there_is_reported);
     TEST(a_large_process_starts_it_as_quickly);
     TEST(what_is_installed_nowhere_is_not_found);

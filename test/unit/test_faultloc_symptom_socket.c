@@ -634,6 +634,7 @@ START_TEST(one_that_lives_on_is_left_alone)
     setup();
     process_start(&agent, hold_a_socket, NULL);
     ck_assert_int_eq(process_hear(&agent), 'y');
+    sock.number = 1; /* the agent before this one had it */
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW + 11000 * FTREE_MS, "4711"));
     ck_assert_ptr_nonnull(
@@ -643,6 +644,30 @@ START_TEST(one_that_lives_on_is_left_alone)
     process_kill(&agent);
     path_of(path, sizeof(path));
     unlink(path);
+    teardown();
+}
+END_TEST
+
+/* One that a job leaves as it ends is waited for; two that run have a name each. */
+START_TEST(another_start_of_the_job_has_a_name_of_its_own)
+{
+    struct process agent;
+    struct ftree_symptom s;
+    char path[256];
+
+    setup();
+    process_start(&agent, hold_a_socket, NULL);
+    ck_assert_int_eq(process_hear(&agent), 'y');
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
+    ck_assert(!faultloc_symptom_socket_open(&sock, NOW + 299 * FTREE_MS, "4711"));
+    ck_assert(faultloc_symptom_socket_open(&sock, NOW + 300 * FTREE_MS, "4711"));
+    ck_assert_int_eq(sock.number, 2);
+    ck_assert_ptr_nonnull(strstr(sock.path, "/4711.2@"));
+    ck_assert_str_eq(said(), "");
+    process_kill(&agent);
+    path_of(path, sizeof(path));
+    unlink(path);
+    ck_assert(!hear(&s));
     teardown();
 }
 END_TEST
@@ -693,8 +718,8 @@ START_TEST(a_file_in_its_place_stays)
     path_of(path, sizeof(path));
     close(open(path, O_WRONLY | O_CREAT, 0600));
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
-    ck_assert(!faultloc_symptom_socket_open(&sock, NOW + 11000 * FTREE_MS, "4711"));
-    ck_assert_ptr_nonnull(strstr(said(), "another process is bound to it"));
+    ck_assert(faultloc_symptom_socket_open(&sock, NOW + 11000 * FTREE_MS, "4711"));
+    ck_assert_ptr_nonnull(strstr(sock.path, "/4711.2@"));
     ck_assert_int_eq(unlink(path), 0);
     teardown();
 }
@@ -922,6 +947,7 @@ SUITE("faultloc_symptom_socket")
     TEST(a_stranger_is_refused);
     TEST(the_socket_of_a_dead_agent_is_replaced);
     TEST(one_that_lives_on_is_left_alone);
+    TEST(another_start_of_the_job_has_a_name_of_its_own);
     TEST(a_folder_open_to_others_is_not_used);
     TEST(a_link_to_a_folder_is_not_used);
     TEST(a_file_in_its_place_stays);

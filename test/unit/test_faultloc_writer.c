@@ -155,7 +155,7 @@ START_TEST(threads_are_there_when_they_are_needed)
     setup();
     descriptors = process_descriptors();
     ck_assert_int_eq(faultloc_writer_start("", path, true, &writer), 0);
-    UNTIL(threads() == 2);
+    UNTIL(threads() == 1);
     end();
 }
 END_TEST
@@ -314,6 +314,32 @@ static void tell(const char *json)
     faultloc_writer_text(writer, strdup("named\n"), strdup("not named\n"), report);
 }
 
+/* One thread has been there from the start; there are none for the report, as if the program had
+ * taken them. */
+START_TEST(without_a_second_thread_the_first_writes_the_report)
+{
+    struct rlimit limit, none;
+    uint32_t report;
+
+    setup();
+    descriptors = process_descriptors();
+    ck_assert_int_eq(faultloc_writer_start("", path, true, &writer), 0);
+    UNTIL(threads() == 1);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = limit;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    report = faultloc_writer_report(writer, strdup("1"));
+    setrlimit(RLIMIT_NOFILE, &limit);
+    faultloc_writer_text(writer, strdup("named\n"), strdup("not named\n"), report);
+    UNTIL(strlen(hear()) > 0);
+    ck_assert_str_eq(hear(), "named\n");
+    ck_assert_str_eq(suite_text_of(path), "1");
+    ck_assert_int_eq(threads(), 1);
+    end();
+}
+END_TEST
+
 START_TEST(a_text_names_the_file_that_is_there)
 {
     setup();
@@ -393,6 +419,32 @@ START_TEST(a_dead_file_system_holds_back_no_message)
     snprintf(line, sizeof(line), "[faultloc] full report: %s\n", path);
     expect(line);
     ck_assert_str_eq(suite_text_of(path), "1");
+    end();
+}
+END_TEST
+
+/* Another start of the job has the name: it keeps it, and people are told the other one. */
+START_TEST(a_report_of_another_start_stays)
+{
+    char text[512], otherwise[64] = "not named\n", numbered[160];
+
+    setup();
+    put(path, "{\"started\": 1} x");
+    faultloc_number_path(path, 2, numbered, sizeof(numbered));
+    start("", path);
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof(text), "full report: %s\n", path);
+        faultloc_writer_text(writer, strdup(text), strdup(otherwise),
+                             faultloc_writer_report(writer, strdup(i ? "{\"started\": 2} b"
+                                                                     : "{\"started\": 2} a")));
+        UNTIL(faultloc_writer_done(writer));
+        snprintf(text, sizeof(text), "full report: %s\n", numbered);
+        expect(text);
+        heard_len = 0;
+    }
+    ck_assert_str_eq(suite_text_of(path), "{\"started\": 1} x");
+    ck_assert_str_eq(suite_text_of(numbered), "{\"started\": 2} b");
+    unlink(numbered);
     end();
 }
 END_TEST
@@ -641,10 +693,12 @@ SUITE("faultloc_writer")
     TEST(the_end_waits_within_limits);
     TEST(a_thread_that_cannot_be_started_is_tried_again);
     TEST(what_there_was_no_memory_for_is_counted);
+    TEST(without_a_second_thread_the_first_writes_the_report);
     TEST(a_text_names_the_file_that_is_there);
     TEST(a_job_without_a_report_has_texts);
     TEST(a_report_that_cannot_be_written_is_not_named);
     TEST(a_dead_file_system_holds_back_no_message);
+    TEST(a_report_of_another_start_stays);
     TEST(of_reports_that_wait_the_newest_is_written);
     TEST(the_end_does_not_wait_for_a_dead_file_system);
     TEST(a_trace_is_appended_to);

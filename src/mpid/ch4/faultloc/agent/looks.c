@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CHILD_PATIENCE (5000 * FTREE_MS) /* for one that was forked to run, on a busy machine */
 #define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
@@ -98,6 +99,78 @@ static bool is_consequence(const struct faultloc_looks *l, ftree_time now, int32
            faultloc_proc_status(l->pid_fd[i], slot->pid, &status) && WIFEXITED(status);
 }
 
+static bool lives(pid_t pid, uint64_t start)
+{
+    enum faultloc_proc_fate fate;
+
+    return pid > 0 && faultloc_proc_fate(NULL, pid, start, &fate) == 0 &&
+           fate != FAULTLOC_PROC_GONE;
+}
+
+/* The child that the rank has forked last has the board still.  It may also be what a crashed rank
+ * has left: then others see that it does not come to MPI. */
+static bool inherits(struct faultloc_looks *l, int32_t i, int32_t heir)
+{
+    struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+    struct faultloc_proc proc;
+
+    if (!lives(heir, 0) || !faultloc_board_is_mapped_by(l->p->board_fd, heir) ||
+        faultloc_proc_read(NULL, heir, &proc))
+        return false;
+    slot->start = proc.start;
+    slot->pid = heir;
+    return true;
+}
+
+/* The process of a rank has ended, which has not left.  A program that becomes a daemon goes on in a
+ * child: that is the rank then, and may have said so in the slot already.  known: so is how it
+ * ended. */
+static bool goes_on(struct faultloc_looks *l, int32_t i, bool known)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+
+    if (!lives(slot->pid, slot->start) &&
+        !inherits(l, i, faultloc_board_wait_area(l->p->board, i)->heir))
+        return false;
+    if (slot->rank >= 0 && slot->rank < l->p->board->size)
+        faultloc_board_rank_pid(l->p->board)[slot->rank] = slot->pid;
+    faultloc_watch_goes_on(&l->p->watch, i, !known);
+    l->pid_fd[i] = watch_process(l, i);
+    return true;
+}
+
+/* A child that was forked may not have run yet.  Where fork() has failed there is none. */
+static bool awaits_child(struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    const struct faultloc_wait_area *area = faultloc_board_wait_area(l->p->board, i);
+    ftree_time until = l->p->watch.seen[i].unborn;
+
+    if (area->forks == area->born || (until && now >= until))
+        return false;
+    if (!until)
+        faultloc_watch_await(&l->p->watch, i, now + CHILD_PATIENCE);
+    return true;
+}
+
+/* True: it has ended by itself, as far as is known, and goes on in a child, or may. */
+static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+    int status, fd = l->pid_fd[i];
+    bool known = faultloc_proc_status(fd, slot->pid, &status);
+
+    if (slot->state >= FAULTLOC_SLOT_LEFT || l->ending || (known && !WIFEXITED(status)))
+        return false;
+    l->pid_fd[i] = -1;
+    if (!goes_on(l, i, known) && !awaits_child(l, now, i)) {
+        l->pid_fd[i] = fd;
+        return false;
+    }
+    if (fd >= 0)
+        close(fd);
+    return true;
+}
+
 static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
@@ -113,6 +186,8 @@ static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
 void faultloc_looks_ended(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     epoll_ctl(l->p->epoll, EPOLL_CTL_DEL, l->pid_fd[i], NULL);
+    if (may_go_on(l, now, i))
+        return;
     faultloc_watch_gone(&l->p->watch, i);
     process_gone(l, now, i);
 }
@@ -176,12 +251,16 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
 static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct ftree_rank_state s;
+    const struct faultloc_seen *seen = &l->p->watch.seen[i];
     ftree_time stall = l->p->board->settings.stall;
 
     faultloc_log_tick(l->p->board, i, now);
     faultloc_watch_look(&l->p->watch, now, i, l->pid_fd[i] < 0, &s);
-    if (s.phase == FTREE_PHASE_GONE && l->pid_fd[i] < 0) {
-        process_gone(l, now, i);
+    if ((s.phase == FTREE_PHASE_GONE || seen->unborn) && l->pid_fd[i] < 0) {
+        if (!may_go_on(l, now, i)) {
+            faultloc_watch_gone(&l->p->watch, i);
+            process_gone(l, now, i);
+        }
     } else if (s.phase == FTREE_PHASE_LEFT) {
         end_stall(l, now, i, s.rank);
     } else if (s.waiting >= stall) {

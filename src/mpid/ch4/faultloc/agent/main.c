@@ -26,6 +26,8 @@
  */
 
 #define NICE 5 /* the ranks' own work goes first */
+#define OOM "/proc/self/oom_score_adj" /* see proc(5) */
+#define OOM_RAISED 999 /* how much memory ever a rank has; the handler, which has more, goes first */
 
 static const char usage[] =
     "Usage: " FAULTLOC_PROGRAM_NAME "\n"
@@ -84,6 +86,22 @@ static void take_cpus(void)
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
 }
 
+/* Where memory is short the kernel is to end FaultLoc's processes before any of the job's, which have the
+ * value that is inherited here.  The deputy has it by fork, what the agent starts as well. */
+static void be_ended_first(void)
+{
+    FILE *f = fopen(OOM, "re+");
+    int inherited = 0;
+
+    if (!f)
+        return;
+    if (fscanf(f, "%d", &inherited) == 1 && inherited < OOM_RAISED) {
+        rewind(f);
+        fprintf(f, "%d", inherited < 0 ? inherited + OOM_RAISED : OOM_RAISED);
+    }
+    fclose(f);
+}
+
 static void raise_limits(void)
 {
     struct rlimit files;
@@ -101,6 +119,7 @@ static void become_agent(void)
     take_signals();
     take_cpus();
     raise_limits();
+    be_ended_first(); /* only while it is dumpable */
     mallopt(M_ARENA_MAX, 1); /* a thread that writes needs no megabytes of its own */
     (void) !chdir("/");
     prctl(PR_SET_NAME, FAULTLOC_PROGRAM_NAME, 0, 0, 0);

@@ -136,6 +136,7 @@ static void take_socket(struct faultloc_sources *s)
 {
     if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
+    s->p->board->symptom_number = s->sock.number > 1 ? s->sock.number : 1;
     s->sock.status = status;
     s->sock.request = request;
     s->sock.status_ctx = s;
@@ -152,7 +153,8 @@ void faultloc_sources_open_socket(struct faultloc_sources *s)
 
     if (!p->board->settings.symptoms)
         return;
-    rc = faultloc_socket_opener_start(&p->job.job, p->self, p->board->job_id, &s->opener);
+    rc = faultloc_socket_opener_start(&p->job.job, p->self, p->board->job_id,
+                                      p->board->symptom_number, &s->opener);
     if (rc)
         faultloc_say("node %s: cannot accept symptoms of other middleware: %s",
                      p->job.names[p->self], strerror(rc));
@@ -174,8 +176,12 @@ void faultloc_sources_receive(struct faultloc_sources *s, ftree_time now)
     faultloc_pause_turn(&s->pause, now, s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
     if (s->pause.until)
         return;
-    while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom))
+    while (faultloc_symptom_socket_next(&s->sock, now, &budget, &symptom)) {
+        if (symptom.kind == FTREE_SYMPTOM_PROCESS_EXITED ||
+            symptom.kind == FTREE_SYMPTOM_OUT_OF_MEMORY)
+            faultloc_watch_ended(&s->p->watch, symptom.about.rank);
         ftree_symptom(s->p->ft, now, &symptom);
+    }
     if (budget > 0 && s->sock.taken == taken)
         faultloc_pause_begin(&s->pause, now, s->p->epoll, s->sock.fd);
 }

@@ -114,7 +114,7 @@ static char **make_arguments(const struct faultloc_stacks *s,
 static int start(struct faultloc_stacks *s, ftree_time now)
 {
     struct faultloc_spawn_child child = {
-        .path = s->path, .fd = FAULTLOC_SPAWN_FD, .input = -1, .output = -1};
+        .path = s->path, .fd = FAULTLOC_SPAWN_FD, .input = -1, .output = -1, .background = true};
     char **arguments = make_arguments(s, &s->request[0]);
     int rc = arguments ? 0 : ENOMEM;
 

@@ -26,6 +26,7 @@
 
 #define PATIENCE_MS 1000
 #define RETRY_MS 10
+#define NUMBERS 10000 /* of files of one name */
 
 static _Atomic(faultloc_line_writer) line_writer; /* NULL: lines are written here */
 
@@ -281,7 +282,18 @@ static int write_special(int folder, const char *name, const char *text)
     return rc;
 }
 
-static int replace(int folder, const char *name, const char *text)
+/* A new name is given without taking the place of one that has come meanwhile, where the file system
+ * can do that. */
+static int give_name(int folder, const char *temporary, const char *name, bool is_new)
+{
+    if (is_new && linkat(folder, temporary, folder, name, 0) == 0)
+        return unlinkat(folder, temporary, 0) ? errno : 0;
+    if (is_new && errno == EEXIST)
+        return EEXIST;
+    return renameat(folder, temporary, folder, name) ? errno : 0;
+}
+
+static int replace(int folder, const char *name, const char *text, bool is_new)
 {
     char temporary[NAME_MAX + 1];
     int rc;
@@ -293,19 +305,83 @@ static int replace(int folder, const char *name, const char *text)
         return ENAMETOOLONG;
     unlinkat(folder, temporary, 0); /* of a process of this number that was killed while it wrote */
     rc = write_file(folder, temporary, text);
-    if (!rc && renameat(folder, temporary, folder, name))
-        rc = errno;
-    if (rc && rc != EEXIST)
+    if (rc == EEXIST)
+        return EPERM; /* another user's */
+    if (!rc)
+        rc = give_name(folder, temporary, name, is_new);
+    if (rc)
         unlinkat(folder, temporary, 0);
     return rc;
 }
 
-int faultloc_replace_file(const char *path, const char *text)
+enum owner {
+    NOBODY, /* there is no such file */
+    OURS,
+    OTHERS
+};
+
+/* What is no regular file is not looked into: it is handled as it always is. */
+static enum owner find_owner(int folder, const char *name, const char *text, size_t head)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    char *there = NULL;
+    size_t len = 0;
+    bool ours;
+
+    if (fd < 0)
+        return errno == ENOENT ? NOBODY : errno == EACCES ? OTHERS : OURS;
+    ours = fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size == 0);
+    if (!ours) {
+        faultloc_read_whole(fd, head, &there, &len);
+        ours = there && len >= head && memcmp(there, text, head) == 0;
+        free(there);
+    }
+    close(fd);
+    return ours ? OURS : OTHERS;
+}
+
+bool faultloc_number_path(const char *path, int number, char *out, size_t room)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    size_t len = strlen(path);
+    int n;
+
+    if (dot && dot > (slash ? slash + 1 : path)) /* not where a hidden file's name begins */
+        len = (size_t) (dot - path);
+    if (number == 1)
+        n = snprintf(out, room, "%s", path);
+    else
+        n = snprintf(out, room, "%.*s.%d%s", (int) len, path, number, path + len);
+    return n >= 0 && (size_t) n < room;
+}
+
+/* Who comes between the look and the name has it: then it is looked at again. */
+static int replace_own(int folder, const char *name, const char *text, size_t head, int *number)
+{
+    char numbered[NAME_MAX + 1];
+    enum owner owner;
+    int rc;
+
+    for (*number = 1; *number <= NUMBERS;) {
+        if (!faultloc_number_path(name, *number, numbered, sizeof(numbered)))
+            return ENAMETOOLONG;
+        owner = head ? find_owner(folder, numbered, text, head) : OURS;
+        rc = owner == OTHERS ? 0 : replace(folder, numbered, text, owner == NOBODY);
+        if (owner != OTHERS && rc != EEXIST)
+            return rc;
+        *number += owner == OTHERS;
+    }
+    return EEXIST;
+}
+
+int faultloc_replace_file(const char *path, const char *text, size_t head, int *number)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char folder[PATH_MAX];
     int fd, rc;
 
+    *number = 1;
     if (faultloc_own_descriptor(path) >= 0)
         return faultloc_write_all(faultloc_own_descriptor(path), text, PATIENCE_MS);
     if (name - path >= (ptrdiff_t) sizeof(folder))
@@ -314,7 +390,7 @@ int faultloc_replace_file(const char *path, const char *text)
     fd = open(slash ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    rc = replace(fd, name, text);
+    rc = replace_own(fd, name, text, head, number);
     close(fd);
     return rc;
 }

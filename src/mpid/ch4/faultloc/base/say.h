@@ -69,11 +69,17 @@ int faultloc_read_whole(int fd, size_t most, char **text, size_t *len);
  * file.) */
 int faultloc_own_descriptor(const char *path);
 
+/* Purpose: `path` itself for number 1, else with the number before the last dot of its name:
+ * "faultloc-7.2.json".  Returns false where it does not fit. */
+bool faultloc_number_path(const char *path, int number, char *out, size_t room);
+
 /* Purpose: replaces file `path` by `text` so that it is whole at every moment: a temporary file
  * beside it, fsync, rename, which also takes the place of a symbolic link.  A device, or a pipe
  * that somebody reads, is written into; so is one behind a link, if link and pipe are the user's or
  * root's.  Blocks where the file system does.
- * Errors: an errno; the old file is then untouched. */
-int faultloc_replace_file(const char *path, const char *text);
+ * A file that does not begin with the first `head` bytes of the text is somebody else's, unless it is
+ * empty, and stays: the next number is taken.  *number is where the text is; head 0: 1.
+ * Errors: an errno; the old file is then untouched.  EEXIST: all numbers are taken. */
+int faultloc_replace_file(const char *path, const char *text, size_t head, int *number);
 
 #endif /* FAULTLOC_SAY_H_INCLUDED */

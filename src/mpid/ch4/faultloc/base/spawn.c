@@ -72,6 +72,7 @@ struct launch {
     char *const *arguments;
     char *const *environment;
     int fd, input, output; /* -1: none; /dev/null */
+    bool background;
     bool child; /* of the caller, which it shares nothing with */
     char *stack; /* of the second, its upper end */
     volatile int error;
@@ -97,6 +98,24 @@ static void set_standard_files(const struct launch *e)
     }
 }
 
+#define IO_OF_PROCESS 1 /* as in linux/ioprio.h */
+#define IO_CLASS(priority) ((priority) >> 13)
+#define IO_CLASS_REAL_TIME 1
+
+/* Real time is for the program: what runs beside it would keep it from its core. Its nice value stays, and so
+ * does a policy that is below the usual one.  To give real time back needs no privilege. */
+static void leave_real_time(bool background)
+{
+    const struct sched_param none = {.sched_priority = 0};
+    int policy = sched_getscheduler(0);
+    long io = syscall(SYS_ioprio_get, IO_OF_PROCESS, 0);
+
+    if (policy != SCHED_BATCH && policy != SCHED_IDLE && (policy != SCHED_OTHER || background))
+        sched_setscheduler(0, background ? SCHED_BATCH : SCHED_OTHER, &none);
+    if (io > 0 && IO_CLASS(io) == IO_CLASS_REAL_TIME)
+        syscall(SYS_ioprio_set, IO_OF_PROCESS, 0, 0); /* none: by the nice value */
+}
+
 /* What is ignored or blocked here would be there, too. */
 static void become_child(void)
 {
@@ -120,6 +139,7 @@ static int run_second(void *arg)
         return leave(127);
     }
     set_standard_files(e);
+    leave_real_time(e->background);
     /* an older kernel does not know it: the program closes the others, too */
     syscall(SYS_close_range, first_closed, INT_MAX, 0);
     if (e->child)
@@ -241,6 +261,7 @@ int faultloc_spawn_child(const struct faultloc_spawn_child *child, pid_t *pid)
                        .fd = child->fd,
                        .input = child->input,
                        .output = child->output,
+                       .background = child->background,
                        .child = true};
     char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

@@ -17,8 +17,9 @@
  * A first process is cloned without an exit signal, clones the second one likewise, and ends; the
  * second executes the program and is nobody's child.  Both share the caller's memory, and the
  * caller is suspended meanwhile (CLONE_VM | CLONE_VFORK, as posix_spawn(3) does it), so nothing is
- * copied.
- * Source: clone(2), wait(2) on __WCLONE.
+ * copied.  A program that is started has no real-time policy and no real-time class of I/O, whatever
+ * the caller has.
+ * Source: clone(2), wait(2) on __WCLONE; sched(7), ioprio_set(2).
  */
 
 #define FAULTLOC_SPAWN_PATH 4096
@@ -45,6 +46,7 @@ struct faultloc_spawn_child {
     char *const *environment; /* more than the above, NULL ends it; NULL: nothing */
     int fd; /* its descriptor FAULTLOC_SPAWN_FD; -1: it has none */
     int input, output; /* its standard input; its standard output and error; -1: /dev/null */
+    bool background; /* it computes for long: SCHED_BATCH, which disturbs others less */
 };
 
 /* Purpose: the same, as a child of the caller: *pid, to be waited for by waitpid(2) with __WALL.

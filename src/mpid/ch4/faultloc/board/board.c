@@ -14,9 +14,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define BOARD_MAGIC 0x464c4234u /* "FLB4" */
+#define BOARD_NAME "faultloc"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
@@ -57,9 +59,9 @@ static void lay_out(struct faultloc_board *b, uint64_t page)
  * know how to ask for one that cannot. */
 static int make_file(void)
 {
-    int fd = memfd_create("faultloc", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    int fd = memfd_create(BOARD_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
 
-    return fd < 0 && errno == EINVAL ? memfd_create("faultloc", MFD_CLOEXEC) : fd;
+    return fd < 0 && errno == EINVAL ? memfd_create(BOARD_NAME, MFD_CLOEXEC) : fd;
 }
 
 int faultloc_board_make(int32_t nodes, int32_t size, int32_t slots, uint64_t tree_bytes,
@@ -136,6 +138,80 @@ int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, v
     at = mmap(page, b->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
               (off_t) (b->slots_at + (uint64_t) i * b->page));
     return at == MAP_FAILED ? errno : 0;
+}
+
+/* UCX puts a function of its own in the place of mremap(2), which loses the new address. */
+static void *remap(void *at, size_t old_bytes, size_t bytes, void *to)
+{
+    long rc = syscall(SYS_mremap, at, old_bytes, bytes,
+                      MREMAP_MAYMOVE | (to ? MREMAP_FIXED : 0), to);
+
+    return rc == -1 ? MAP_FAILED : (void *) rc;
+}
+
+int faultloc_board_leave_slot(const struct faultloc_board *b, void *page)
+{
+    void *own = mmap(NULL, b->page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int rc;
+
+    if (own == MAP_FAILED)
+        return errno;
+    memcpy(own, page, sizeof(struct faultloc_page));
+    if (remap(own, b->page, b->page, page) != MAP_FAILED)
+        return 0;
+    rc = errno;
+    munmap(own, b->page);
+    return rc;
+}
+
+/* What is the agent's in it stays. */
+static void carry_over(struct faultloc_page *to, const struct faultloc_page *from)
+{
+    struct faultloc_page page = *from;
+
+    page.slot.failures = to->slot.failures;
+    page.slot.tracer = to->slot.tracer;
+    page.slot.longest_ns = to->slot.longest_ns;
+    page.slot.news = 1; /* whatever it is, it is there to be looked at */
+    page.ring.looks = to->ring.looks;
+    memcpy(page.ring.look, to->ring.look, sizeof(page.ring.look));
+    *to = page;
+}
+
+int faultloc_board_take_slot(const struct faultloc_board *b, int32_t i, void *page)
+{
+    /* of shared memory an old size of 0 makes a second mapping */
+    void *shared = remap(faultloc_board_slot(b, i), 0, b->page, NULL);
+    int rc;
+
+    if (shared == MAP_FAILED)
+        return errno;
+    if (mprotect(shared, b->page, PROT_READ | PROT_WRITE) == 0) {
+        carry_over(shared, page);
+        if (remap(shared, b->page, b->page, page) != MAP_FAILED)
+            return 0;
+    }
+    rc = errno;
+    munmap(shared, b->page);
+    return rc;
+}
+
+bool faultloc_board_is_mapped_by(int fd, int32_t pid)
+{
+    char path[64], line[512];
+    unsigned long long inode;
+    bool found = false;
+    struct stat st;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
+    f = fstat(fd, &st) ? NULL : fopen(path, "re");
+    while (f && !found && fgets(line, sizeof(line), f))
+        found = strstr(line, "/memfd:" BOARD_NAME " ") &&
+                sscanf(line, "%*s %*s %*s %*s %llu", &inode) == 1 && inode == st.st_ino;
+    if (f)
+        fclose(f);
+    return found;
 }
 
 int faultloc_board_protect(const struct faultloc_board *b, int32_t i)

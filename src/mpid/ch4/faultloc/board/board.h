@@ -72,6 +72,7 @@ struct faultloc_board {
     char iface[FTREE_PATHS][16];
 
     _Atomic int32_t agent_pid, deputy_pid; /* 0: nobody yet */
+    _Atomic int32_t symptom_number; /* in the name of the symptom socket; 0: there has been none */
     char wakeup[FAULTLOC_WAKEUP_SIZE]; /* the agent's wakeup socket (board/wakeup.h); all 0: none */
     _Atomic int32_t abort_code; /* not 0: the job is to end with this code */
     _Atomic int32_t peer_lost; /* not 0: a verdict says that a rank is gone for good */
@@ -119,6 +120,22 @@ int faultloc_board_map(int fd, struct faultloc_board **out);
  * that long; its present content is carried over.
  * Errors: an errno; EINVAL: the page is not aligned. */
 int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, void *page);
+
+/* Purpose: puts memory of this process's own, with the same content, in the place of the slot that
+ * is mapped over `page`; what it stores there from now on is seen by nobody.  For a child of fork():
+ * takes no lock, allocates nothing, and uses little stack.
+ * Errors: an errno; the slot is then still there. */
+int faultloc_board_leave_slot(const struct faultloc_board *b, void *page);
+
+/* Purpose: the reverse, without a descriptor: maps slot `i` over `page` again, and carries over what
+ * is a rank's there.  No thread sees `page` missing.
+ * Errors: an errno; the page is then what it was. */
+int faultloc_board_take_slot(const struct faultloc_board *b, int32_t i, void *page);
+
+/* Purpose: true if process `pid` has mapped the board behind this descriptor: it is a rank or its
+ * fork child, and has executed no other program since.
+ * Source: proc(5), /proc/PID/maps. */
+bool faultloc_board_is_mapped_by(int fd, int32_t pid);
 
 /* Purpose: from here on this process only reads the board, but for the wait area of slot `i`, and
  * for a slot that it has mapped: what its program writes by mistake does not become what the agent

@@ -28,6 +28,10 @@ struct faultloc_wait_area {
     int32_t with[WAITS_PEERS_MAX];
     _Atomic uint32_t writing; /* the rank's: odd while it writes */
     _Atomic uint32_t answered; /* the rank's: the look that the page is of */
+    /* The rank's and its fork children's: how often they have called fork(), and how many children
+     * have begun; and the last of these, which may go on as the rank when that ends (mpi/rank.c) */
+    _Atomic uint32_t forks, born;
+    _Atomic int32_t heir; /* 0: none */
     struct waits_page page; /* the rank's */
 };
 

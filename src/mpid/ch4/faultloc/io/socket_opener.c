@@ -6,6 +6,7 @@
 #include "faultloc/io/socket_opener.h"
 
 #include "faultloc/base/clock.h"
+#include "faultloc/io/loop.h"
 #include "faultloc/io/worker.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@
 
 struct faultloc_socket_opener {
     struct faultloc_worker worker;
-    struct faultloc_task job; /* to open the symptom socket */
+    struct faultloc_task opening, closing; /* the symptom socket */
+    atomic_bool quit; /* it is not to be opened any more */
     struct faultloc_symptom_socket sock; /* the owner's while the worker is idle */
     const char *job_id;
     bool taken; /* the owner's */
@@ -38,18 +40,27 @@ static void let_go(struct faultloc_socket_opener *p)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void open_socket(struct faultloc_worker *worker, struct faultloc_task *job)
+static void open_socket(struct faultloc_worker *worker)
 {
     struct faultloc_socket_opener *p = worker->owner;
     struct pollfd wake = {.fd = worker->wake, .events = POLLIN};
 
-    (void) job;
-    while (!faultloc_worker_stopping(worker) &&
+    while (!p->quit && !faultloc_worker_stopping(worker) &&
            !faultloc_symptom_socket_open(&p->sock, faultloc_now(), p->job_id) &&
            !p->sock.given_up) {
         poll(&wake, 1, TRY_PAUSE_MS);
         faultloc_eventfd_clear(worker->wake);
     }
+}
+
+static void run(struct faultloc_worker *worker, struct faultloc_task *job)
+{
+    struct faultloc_socket_opener *p = worker->owner;
+
+    if (job == &p->opening)
+        open_socket(worker);
+    else
+        faultloc_symptom_socket_close(&p->sock);
 }
 
 static void ended(struct faultloc_worker *worker)
@@ -68,12 +79,12 @@ static void drop(struct faultloc_task *job)
 }
 
 static const struct faultloc_worker_ops ops = {
-    .name = "faultloc-socket", .run = open_socket, .ended = ended, .drop = drop};
+    .name = "faultloc-socket", .leaves = true, .run = run, .ended = ended, .drop = drop};
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 
 int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, const char *job_id,
-                                 struct faultloc_socket_opener **out)
+                                 int number, struct faultloc_socket_opener **out)
 {
     struct faultloc_socket_opener *p = calloc(1, sizeof(*p));
     int rc;
@@ -90,8 +101,9 @@ int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, cons
     p->holders = 2;
     p->job_id = job_id;
     faultloc_symptom_socket_init(&p->sock, job, self);
+    p->sock.number = number;
     faultloc_worker_init(&p->worker, &ops, p, p->notify);
-    faultloc_worker_add(&p->worker, &p->job, 0);
+    faultloc_worker_add(&p->worker, &p->opening, 1);
     *out = p;
     return 0;
 }
@@ -121,15 +133,19 @@ bool faultloc_socket_opener_is_busy(struct faultloc_socket_opener *p)
 
 void faultloc_socket_opener_stop(struct faultloc_socket_opener *p, int patience_ms)
 {
+    ftree_time by = faultloc_now() + (ftree_time) patience_ms * FTREE_MS;
     struct pollfd notify = {.events = POLLIN};
 
     if (!p)
         return;
     notify.fd = p->notify;
-    faultloc_eventfd_clear(p->notify);
-    if (faultloc_worker_stop(&p->worker))
-        poll(&notify, 1, patience_ms);
-    else
-        let_go(p); /* there never was a thread */
+    p->quit = true;
+    faultloc_worker_add(&p->worker, &p->closing, 1);
+    while (!faultloc_worker_idle(&p->worker) && faultloc_now() < by) {
+        poll(&notify, 1, faultloc_loop_ms(by));
+        faultloc_eventfd_clear(p->notify);
+    }
+    if (!faultloc_worker_stop(&p->worker))
+        let_go(p); /* there is no thread */
     let_go(p);
 }

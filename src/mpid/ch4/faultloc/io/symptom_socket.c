@@ -22,6 +22,8 @@
 
 #define COMPLAINTS 5
 #define DEAD_AGENT (10000 * FTREE_MS) /* how long the socket of a dead agent may still look alive */
+#define OTHER_START (300 * FTREE_MS) /* how long a job that ends may still have the name, as in a script */
+#define NUMBERS 1000 /* of jobs of one name at a time */
 #define STALE_MAX 512 /* entries of the folder that are looked at, once */
 #define NEWBORN_S 10 /* a socket of this age may not be bound yet */
 
@@ -108,12 +110,14 @@ int faultloc_symptom_socket_connect(int folder, const char *name, uid_t owner)
  * far as it is known, for a message. */
 static int find_path(struct faultloc_symptom_socket *d, const char *job_id, const char *node)
 {
-    char path[FAULTLOC_SYMPTOM_PATH], name[FAULTLOC_SYMPTOM_PATH];
-    int folder;
+    char path[FAULTLOC_SYMPTOM_PATH], name[FAULTLOC_SYMPTOM_PATH], job[FAULTLOC_SYMPTOM_PATH];
+    int folder, n = d->number > 1 ? snprintf(job, sizeof(job), "%s.%d", job_id, d->number)
+                                  : snprintf(job, sizeof(job), "%s", job_id);
 
     errno = ENAMETOOLONG;
-    if (!faultloc_symptom_socket_folder(d->uid, path, sizeof(path)) ||
-        !faultloc_symptom_socket_name(job_id, node, name, sizeof(name)))
+    if (n < 0 || n >= (int) sizeof(job) ||
+        !faultloc_symptom_socket_folder(d->uid, path, sizeof(path)) ||
+        !faultloc_symptom_socket_name(job, node, name, sizeof(name)))
         return -1;
     snprintf(d->path, sizeof(d->path), "%s", path);
     if (mkdir(path, 0700) && errno != EEXIST)
@@ -247,6 +251,18 @@ static int try_to_open(struct faultloc_symptom_socket *d, const char *job_id, co
     return rc;
 }
 
+/* Its name stays another start's. */
+static int take_number(struct faultloc_symptom_socket *d, const char *job_id, const char *node)
+{
+    int rc = EADDRINUSE;
+
+    for (d->number = 1; rc == EADDRINUSE && d->number < NUMBERS;) {
+        d->number++;
+        rc = try_to_open(d, job_id, node);
+    }
+    return rc;
+}
+
 bool faultloc_symptom_socket_open(struct faultloc_symptom_socket *d, ftree_time now,
                                   const char *job_id)
 {
@@ -259,6 +275,8 @@ bool faultloc_symptom_socket_open(struct faultloc_symptom_socket *d, ftree_time 
     if (!d->first_try)
         d->first_try = now;
     rc = try_to_open(d, job_id, node);
+    if (rc == EADDRINUSE && !d->number && now - d->first_try >= OTHER_START)
+        rc = take_number(d, job_id, node);
     if (rc && (rc != EADDRINUSE || now - d->first_try > DEAD_AGENT))
         give_up(d, node, rc);
     return rc == 0;

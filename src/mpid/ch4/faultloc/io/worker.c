@@ -38,6 +38,7 @@ enum step {
     STEP_END,
     STEP_JOB,
     STEP_LOST,
+    STEP_LEAVE,
     STEP_SLEEP
 };
 
@@ -55,7 +56,7 @@ static struct faultloc_task *pop(struct faultloc_worker *worker)
 static enum step next_step(struct faultloc_worker *worker, struct faultloc_task **job,
                            uint32_t *lost)
 {
-    enum step step = STEP_SLEEP;
+    enum step step = worker->ops->leaves ? STEP_LEAVE : STEP_SLEEP;
     bool was_busy;
 
     pthread_mutex_lock(&worker->lock);
@@ -72,9 +73,11 @@ static enum step next_step(struct faultloc_worker *worker, struct faultloc_task 
     }
     worker->busy = step == STEP_JOB || step == STEP_LOST;
     worker->starting = false;
-    pthread_mutex_unlock(&worker->lock);
-    if (was_busy && step == STEP_SLEEP && worker->notify >= 0)
+    worker->started = step != STEP_LEAVE;
+    /* under the lock: who finds no thread may free the worker */
+    if (was_busy && (step == STEP_SLEEP || step == STEP_LEAVE) && worker->notify >= 0)
         faultloc_eventfd_signal(worker->notify);
+    pthread_mutex_unlock(&worker->lock);
     return step;
 }
 
@@ -92,6 +95,8 @@ static void *worker_main(void *arg)
             worker->ops->run(worker, job);
         } else if (step == STEP_LOST) {
             worker->ops->lost(worker, lost);
+        } else if (step == STEP_LEAVE) {
+            return NULL;
         } else {
             poll(&p, 1, -1);
             faultloc_eventfd_clear(worker->wake);
@@ -207,6 +212,17 @@ bool faultloc_worker_add(struct faultloc_worker *worker, struct faultloc_task *j
     if (job && !fits && worker->ops->drop)
         worker->ops->drop(job);
     return fits;
+}
+
+struct faultloc_task *faultloc_worker_take_back(struct faultloc_worker *worker)
+{
+    struct faultloc_task *job = NULL;
+
+    pthread_mutex_lock(&worker->lock);
+    if (!worker->started && worker->first)
+        job = pop(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return job;
 }
 
 bool faultloc_worker_idle(struct faultloc_worker *worker)

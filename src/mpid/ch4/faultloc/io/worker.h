@@ -30,11 +30,12 @@ struct faultloc_worker;
 
 struct faultloc_worker_ops {
     const char *name; /* of the thread, at most 15 bytes */
+    bool leaves; /* the thread ends when nothing is to be done; the next job has another one */
     bool newest; /* a job takes the place of one that waits: only the newest matters */
     /* Each is called in the thread. */
     void (*run)(struct faultloc_worker *worker, struct faultloc_task *job); /* which it owns */
     void (*lost)(struct faultloc_worker *worker, uint32_t jobs); /* so many were dropped before */
-    void (*ended)(struct faultloc_worker *worker); /* the thread uses the worker no more */
+    void (*ended)(struct faultloc_worker *worker); /* at the end of all: the thread uses the worker no more */
     /* In any thread: a job that will not be done; NULL: it is a part of the owner. */
     void (*drop)(struct faultloc_task *job);
 };
@@ -64,6 +65,10 @@ int faultloc_worker_start(struct faultloc_worker *worker);
  * would wait it is dropped and counted; one alone is always taken.  Starts the thread; if that
  * cannot be, the job waits until it can.  False: dropped. */
 bool faultloc_worker_add(struct faultloc_worker *worker, struct faultloc_task *job, size_t limit);
+
+/* Purpose: takes back the first job that waits, if no thread could be started to do it; the caller
+ * owns it then.  NULL: none is. */
+struct faultloc_task *faultloc_worker_take_back(struct faultloc_worker *worker);
 
 /* Purpose: true if nothing waits or runs, and no thread is being started. Then the owner may read
  * what jobs have written. Else it tries again to start a thread that could not be started. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ struct faultloc_writer {
     int settled_fd; /* eventfd for the thread of messages: look at `settled` */
     atomic_uint reports; /* so far */
     atomic_uint written, settled; /* the newest report that is in the file; that is or cannot be */
+    atomic_int number; /* of the report's file: base/say.h */
     atomic_bool late; /* a text did not name the file, which was not there yet */
     bool report_failed; /* and it was said */
     bool trace_tried, trace_failed; /* to open it; to write to it, and it was said */
@@ -134,6 +136,12 @@ static bool wait_until(ftree_time by, int fd)
     return true;
 }
 
+/* The file of the report, which another start of the job may have the plain name of. */
+static const char *name_report(const struct faultloc_writer *w, char name[PATH_MAX])
+{
+    return faultloc_number_path(w->report_path, w->number, name, PATH_MAX) ? name : w->report_path;
+}
+
 /* ---- people ---------------------------------------------------------------------------------- */
 
 static void say_lost(struct faultloc_worker *worker, uint32_t jobs)
@@ -160,13 +168,44 @@ static bool is_in_its_file(struct faultloc_writer *w, const struct writing *j)
     return w->written >= j->report;
 }
 
+/* The text names the file as it was to be called. */
+static void write_text(const struct faultloc_writer *w, const struct writing *j)
+{
+    char name[PATH_MAX];
+    const char *at = w->number > 1 ? strstr(j->text, w->report_path) : NULL;
+    char *text = at ? malloc(strlen(j->text) + PATH_MAX) : NULL;
+
+    if (text)
+        sprintf(text, "%.*s%s%s", (int) (at - j->text), j->text, name_report(w, name),
+                at + strlen(w->report_path));
+    faultloc_write_all(STDERR_FILENO, text ? text : at ? j->otherwise : j->text, -1);
+    free(text);
+}
+
+static void write_report(struct faultloc_worker *worker, struct faultloc_task *job);
+
+/* The program may have taken all threads that there are: then this one writes the report, too. */
+static void help_out(struct faultloc_writer *w)
+{
+    struct faultloc_task *job;
+
+    while ((job = faultloc_worker_take_back(&w->worker[REPORT])))
+        write_report(&w->worker[REPORT], job);
+}
+
 static void write_to_people(struct faultloc_worker *worker, struct faultloc_task *job)
 {
     struct faultloc_writer *w = worker->owner;
     struct writing *j = (struct writing *) job;
-    bool there = is_in_its_file(w, j);
+    bool there;
 
-    faultloc_write_all(STDERR_FILENO, there ? j->text : j->otherwise, -1);
+    help_out(w);
+    there = is_in_its_file(w, j);
+
+    if (there && j->report)
+        write_text(w, j);
+    else
+        faultloc_write_all(STDERR_FILENO, there ? j->text : j->otherwise, -1);
     if (!there && w->late)
         faultloc_say("the report is still being written to %s", w->report_path);
     drop(job);
@@ -194,17 +233,24 @@ static void say_unwritten(struct faultloc_writer *w, int error)
 
 static void say_written(struct faultloc_writer *w)
 {
+    char name[PATH_MAX];
+
     if (atomic_exchange(&w->late, false))
-        faultloc_say("full report: %s", w->report_path);
+        faultloc_say("full report: %s", name_report(w, name));
     w->report_failed = false;
 }
 
+/* A report begins with the job and its start. */
 static void write_report(struct faultloc_worker *worker, struct faultloc_task *job)
 {
     struct faultloc_writer *w = worker->owner;
     struct writing *j = (struct writing *) job;
-    int rc = faultloc_replace_file(w->report_path, j->text);
+    const char *end = strchr(j->text, '}');
+    size_t head = end ? (size_t) (end - j->text) : 0;
+    int number, rc = faultloc_replace_file(w->report_path, j->text, head, &number);
 
+    if (!rc)
+        w->number = number;
     if (!rc)
         w->written = j->report;
     w->settled = j->report;
@@ -387,6 +433,7 @@ int faultloc_writer_start(const char *trace, const char *report, bool ready,
         return ENOMEM;
     w->holders = 1;
     w->trace_fd = -1;
+    w->number = 1;
     w->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->settled_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->report_path = strdup(report);
@@ -401,8 +448,6 @@ int faultloc_writer_start(const char *trace, const char *report, bool ready,
     w->holders = 1 + WORKERS;
     if (ready) /* if it cannot be, the first job tries it again */
         faultloc_worker_start(&w->worker[PEOPLE]);
-    if (ready && *report)
-        faultloc_worker_start(&w->worker[REPORT]);
     set_current(w);
     *out = w;
     return 0;

@@ -24,9 +24,9 @@
 struct faultloc_writer;
 
 /* Purpose: makes the writer of this process; from then on faultloc_say() of any file goes through
- * it, until it ends.  trace, report: paths, copied; "": there is none.  ready: starts the threads
- * of messages and of the report at once, while threads can be had (the agent); else each is started
- * when there is something to write (the deputy).
+ * it, until it ends.  trace, report: paths, copied; "": there is none.  ready: starts the thread
+ * of messages at once, while threads can be had (the agent); it writes the report, too, where that one's
+ * cannot be started. Each is started when there is something to write, in the deputy also the first.
  * Errors: an errno; then *out is NULL. */
 int faultloc_writer_start(const char *trace, const char *report, bool ready,
                           struct faultloc_writer **out);

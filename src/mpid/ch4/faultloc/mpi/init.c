@@ -165,7 +165,6 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
     if (tree)
         ftree_tree_pack(tree, faultloc_board_tree(b));
     MPL_strncpy(b->job_id, job_id, sizeof(b->job_id));
-    b->started_ms = faultloc_unix_ms();
     fill_tables(b, p);
     *out = b;
     return true;
@@ -281,13 +280,15 @@ static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uin
     goto fn_exit;
 }
 
-/* Settings that must be the same in all nodes: those of the first leader, whatever the others'. */
-static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int32_t * fanout)
+/* Settings that must be the same in all nodes: those of the first leader, whatever the others'; and
+ * when the job was started, by which reports of one start are told from those of others. */
+static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int32_t * fanout,
+                          int64_t * started_ms)
 {
     MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
         s->symptoms, s->verbose, *fanout, 0, s->program[0], s->walltime.end_ms,
-        s->walltime.limit_s, s->walltime.at_most
+        s->walltime.limit_s, s->walltime.at_most, faultloc_unix_ms()
     };
     int mpi_errno;
 
@@ -308,6 +309,7 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
     s->walltime = (struct report_walltime) {
         .end_ms = first[11], .limit_s = first[12], .at_most = first[13] != 0
     };
+    *started_ms = first[14];
     return mpi_errno;
 }
 
@@ -358,6 +360,7 @@ static int set_up_node(struct leader *l, struct MPIDI_faultloc_place *p, const c
     int32_t fanout = MPIDI_faultloc_read_fanout();
     struct faultloc_board *b = NULL;
     struct faultloc_settings settings;
+    int64_t started_ms;
     uint8_t own[crypto_box_SECRETKEYBYTES] = { 0 };
     struct ftree_tree *tree = NULL;
     struct card card;
@@ -365,15 +368,17 @@ static int set_up_node(struct leader *l, struct MPIDI_faultloc_place *p, const c
 
     memset(&card, 0, sizeof(card));
     MPIDI_faultloc_read_settings(&settings, job_id, name);
-    mpi_errno = share_settings(p->leaders, &settings, &fanout);
+    mpi_errno = share_settings(p->leaders, &settings, &fanout, &started_ms);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = take_topology(p, name, fanout, &tree, fine);
     MPIR_ERR_CHECK(mpi_errno);
     if (*fine)
         *fine = make_board(p, job_id, fanout, tree, &b, &l->board_fd);
     MPIDI_faultloc_take_board(b);
-    if (b)
+    if (b) {
         b->settings = settings;
+        b->started_ms = started_ms;
+    }
     if (b && p->nodes > 1)
         *fine = make_card(&card, name, b, l->ports);
     else if (b)

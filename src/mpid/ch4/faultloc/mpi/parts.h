@@ -122,6 +122,9 @@ bool MPIDI_faultloc_map_slot(int fd, int32_t slot);
 /* Purpose: lets the agent have this process traced, where it asks for that. */
 void MPIDI_faultloc_permit_tracer(void);
 
+/* Purpose: in a child of fork(): it goes on as the rank, if that has ended. */
+void MPIDI_faultloc_go_on(void);
+
 /* Purpose: all ranks agree: faultloc is on, or it is disabled, and there is no board any more. */
 void MPIDI_faultloc_begin(bool on);
 

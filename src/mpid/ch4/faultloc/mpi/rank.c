@@ -8,6 +8,7 @@
 #include "faultloc/base/proc.h"
 #include "faultloc/base/say.h"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
@@ -20,6 +21,7 @@ struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums = {
 static struct {
     struct faultloc_board *board; /* NULL: faultloc is off */
     bool is_on;                 /* from the end of MPI_Init until the rank leaves */
+    bool is_child;              /* of fork(): not the rank, which has the slot */
     int32_t slot;               /* its place on the board */
     struct faultloc_job job;
 } local;
@@ -88,11 +90,61 @@ void MPIDI_faultloc_permit_tracer(void)
     (void) prctl(PR_SET_PTRACER, (unsigned long) tracer, 0, 0, 0);
 }
 
+/* ---- children of fork() ---------------------------------------------------------------------- */
+
+/* For the agent, if the rank ends: the child may not run before that. */
+static void before_fork(void)
+{
+    if (local.board)
+        faultloc_board_wait_area(local.board, local.slot)->forks++;
+}
+
+/* The child's calls are not the rank's: they would change the rank's words, and of two processes
+ * that add to one at a time one addition is lost. */
+static void in_child(void)
+{
+    struct faultloc_wait_area *area;
+
+    if (!local.board)
+        return;
+    area = faultloc_board_wait_area(local.board, local.slot);
+    area->heir = (int32_t) getpid();
+    area->born++;
+    if (!local.is_child)
+        local.is_child = faultloc_board_leave_slot(local.board, &MPIDI_faultloc_page) == 0;
+}
+
+static bool rank_has_ended(const struct faultloc_slot *slot)
+{
+    enum faultloc_proc_fate fate;
+
+    return slot->state < FAULTLOC_SLOT_LEFT &&
+        (slot->pid == (int32_t) getpid() ||
+         (faultloc_proc_fate(NULL, slot->pid, slot->start, &fate) == 0 &&
+          fate == FAULTLOC_PROC_GONE));
+}
+
+/* A program that becomes a daemon goes on in its child: that is the rank then, and has the slot. */
+void MPIDI_faultloc_go_on(void)
+{
+    struct faultloc_slot *own = &MPIDI_faultloc_page.slot;
+    struct faultloc_proc proc = { 0 };
+
+    if (!local.is_child || !local.board ||
+        !rank_has_ended(faultloc_board_slot(local.board, local.slot)))
+        return;
+    faultloc_proc_read(NULL, getpid(), &proc);
+    own->pid = (int32_t) getpid();
+    own->start = proc.start;
+    local.is_child = faultloc_board_take_slot(local.board, local.slot, &MPIDI_faultloc_page) != 0;
+}
+
 void MPIDI_faultloc_begin(bool on)
 {
     local.is_on = on;
     MPIDI_faultloc_notes = on;
     if (on) {
+        (void) pthread_atfork(before_fork, NULL, in_child);
         MPIDI_faultloc_begin_collectives();
         MPIDI_faultloc_begin_waits();
         MPIDI_faultloc_permit_tracer();
@@ -127,7 +179,8 @@ const struct ftree_job *MPIDI_faultloc_job(void)
 
 struct faultloc_wait_area *MPIDI_faultloc_wait_area(void)
 {
-    return local.board ? faultloc_board_wait_area(local.board, local.slot) : NULL;
+    return local.board && !local.is_child ? faultloc_board_wait_area(local.board,
+                                                                     local.slot) : NULL;
 }
 
 ftree_time MPIDI_faultloc_grace(void)
@@ -145,6 +198,7 @@ int MPIDI_faultloc_peer_is_lost(void)
 
 void MPIDI_faultloc_finalizing(void)
 {
+    MPIDI_faultloc_go_on();
     if (local.board)
         MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_FINALIZING;
 }
@@ -152,6 +206,7 @@ void MPIDI_faultloc_finalizing(void)
 /* The process ends the job or is ended by an error of MPI: no crash of its own. */
 void MPIDI_faultloc_aborting(bool is_victim)
 {
+    MPIDI_faultloc_go_on();
     if (!local.board || MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT)
         return;
     MPIDI_faultloc_page.slot.state = is_victim ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_LEFT;

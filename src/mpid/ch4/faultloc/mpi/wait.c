@@ -75,6 +75,7 @@ static int look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
         MPIR_pmi_abort(code, "faultloc has located the fault that stops this job");
         MPL_exit(code);
     }
+    MPIDI_faultloc_go_on();
     MPIDI_faultloc_raise_events(b);
     req = MPIDI_faultloc_real(req);
     note_wait(req);

@@ -253,7 +253,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         return;
     }
     state->call = (uint32_t) (slot.call & FAULTLOC_CALL_MASK);
-    if ((with_proc || seen->stopped) && !seen->gone)
+    if ((with_proc || seen->stopped) && !seen->gone && !seen->unborn)
         look_at_proc(w, seen, &slot, state);
     if (seen->gone) {
         state->phase = FTREE_PHASE_GONE;
@@ -294,6 +294,26 @@ bool faultloc_watch_any_stopped(const struct faultloc_watch *w)
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
 {
     w->seen[i].gone = true;
+}
+
+void faultloc_watch_await(struct faultloc_watch *w, int32_t i, ftree_time until)
+{
+    w->seen[i].gone = false;
+    w->seen[i].unborn = until;
+}
+
+void faultloc_watch_goes_on(struct faultloc_watch *w, int32_t i, bool presumed)
+{
+    w->seen[i].gone = false;
+    w->seen[i].unborn = 0;
+    w->seen[i].presumed = presumed;
+}
+
+void faultloc_watch_ended(struct faultloc_watch *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->board->slots; i++)
+        if (w->seen[i].presumed && faultloc_board_slot(w->board, i)->rank == rank)
+            w->seen[i].gone = true;
 }
 
 void faultloc_watch_take_over(struct faultloc_watch *w)

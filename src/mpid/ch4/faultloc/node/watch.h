@@ -52,6 +52,9 @@ struct faultloc_seen {
     bool visits; /* it was in one */
     struct faultloc_done done; /* when its stay was asked for last (samples.h) */
     bool gone;
+    ftree_time unborn; /* its process has ended; until then a child is awaited that may go on as the
+                        * rank; 0: none is */
+    bool presumed; /* its process has ended, and another one goes on as the rank, as it seems */
 };
 
 /* A call in which ranks of this node were seen, and how often: each time that it was over by the
@@ -98,6 +101,17 @@ bool faultloc_watch_any_stopped(const struct faultloc_watch *w);
 
 /* Purpose: the process of local rank i has ended, as the kernel says. */
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i);
+
+/* Purpose: that process has ended, and whether local rank i goes on in another one is not known
+ * until then: meanwhile it counts as being outside MPI. */
+void faultloc_watch_await(struct faultloc_watch *w, int32_t i, ftree_time until);
+
+/* Purpose: that process has ended, but local rank i goes on in another one, which its slot names
+ * by now. presumed: it is not known how the process ended. */
+void faultloc_watch_goes_on(struct faultloc_watch *w, int32_t i, bool presumed);
+
+/* Purpose: the launcher says that this rank has ended, of which it was presumed that it goes on. */
+void faultloc_watch_ended(struct faultloc_watch *w, int32_t rank);
 
 /* Purpose: for an agent that succeeds the one it was forked by: that one may have ended before it
  * had told of the ends that it saw, so each is found again; and what it saw may be long ago. */
