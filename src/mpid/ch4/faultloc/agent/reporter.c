@@ -276,11 +276,12 @@ void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_ver
                              char **json, char ***facts)
 {
     const char *line[FAULTLOC_REPORTER_LINES];
+    char name[PATH_MAX];
     struct report_job rj;
     const struct ftree_verdict **known = begin_report(t, line, &rj);
 
     *json = known ? ftree_report_json(&rj) : NULL;
-    *facts = ftree_report_facts(&rj, v, t->p->board->settings.report);
+    *facts = ftree_report_facts(&rj, v, faultloc_writer_report_path(t->writer, name));
     free(known);
 }
 

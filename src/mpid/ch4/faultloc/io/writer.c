@@ -136,8 +136,7 @@ static bool wait_until(ftree_time by, int fd)
     return true;
 }
 
-/* The file of the report, which another start of the job may have the plain name of. */
-static const char *name_report(const struct faultloc_writer *w, char name[PATH_MAX])
+const char *faultloc_writer_report_path(const struct faultloc_writer *w, char name[PATH_MAX])
 {
     return faultloc_number_path(w->report_path, w->number, name, PATH_MAX) ? name : w->report_path;
 }
@@ -176,7 +175,7 @@ static void write_text(const struct faultloc_writer *w, const struct writing *j)
     char *text = at ? malloc(strlen(j->text) + PATH_MAX) : NULL;
 
     if (text)
-        sprintf(text, "%.*s%s%s", (int) (at - j->text), j->text, name_report(w, name),
+        sprintf(text, "%.*s%s%s", (int) (at - j->text), j->text, faultloc_writer_report_path(w, name),
                 at + strlen(w->report_path));
     faultloc_write_all(STDERR_FILENO, text ? text : at ? j->otherwise : j->text, -1);
     free(text);
@@ -236,7 +235,7 @@ static void say_written(struct faultloc_writer *w)
     char name[PATH_MAX];
 
     if (atomic_exchange(&w->late, false))
-        faultloc_say("full report: %s", name_report(w, name));
+        faultloc_say("full report: %s", faultloc_writer_report_path(w, name));
     w->report_failed = false;
 }
 

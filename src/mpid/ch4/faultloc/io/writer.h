@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_WRITER_H_INCLUDED
 #define FAULTLOC_WRITER_H_INCLUDED
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -43,6 +44,10 @@ bool faultloc_writer_idle(struct faultloc_writer *w);
 
 /* Purpose: fork(2).  The child has no writer; what the parent's has to write is not the child's. */
 pid_t faultloc_writer_fork(void);
+
+/* Purpose: where the report is, as far as that is known before the first one is written: a report of
+ * another start of the job may have the plain name. */
+const char *faultloc_writer_report_path(const struct faultloc_writer *w, char name[PATH_MAX]);
 
 /* Purpose: a new JSON report, taken over, to be freed by free(3); NULL: out of memory.  It replaces
  * one that waits.  That it cannot be written is said on stderr, once.  Returns its number, for
