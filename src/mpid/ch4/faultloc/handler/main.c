@@ -122,6 +122,8 @@ static bool read_options(int n, char **arguments, struct options *o)
  * holds.  Who started it may be gone before that: then nobody wants to know. */
 static void set_limits(long ms)
 {
+    FILE *f = fopen("/proc/self/oom_score_adj", "we");
+
     struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
     const struct rlimit data = {DATA_BYTES, DATA_BYTES};
     sigset_t none;
@@ -133,7 +135,11 @@ static void set_limits(long ms)
     sigprocmask(SIG_SETMASK, &none, NULL);
     setitimer(ITIMER_REAL, &t, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setrlimit(RLIMIT_DATA, &data); /* it is counted to the job's control group */
+    setrlimit(RLIMIT_DATA, &data); /* it is counted to the job's control group, */
+    if (f && fputs("1000", f) >= 0) /* and goes first where that has none left */
+        fflush(f);
+    if (f)
+        fclose(f);
 }
 
 static void print(const struct handler_process *p)
