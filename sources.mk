@@ -277,7 +277,6 @@ glue_headers = \
 handler_sources = \
     src/mpid/ch4/faultloc/handler/facts.c \
     src/mpid/ch4/faultloc/handler/frame.c \
-    src/mpid/ch4/faultloc/handler/hold.c \
     src/mpid/ch4/faultloc/handler/names.c \
     src/mpid/ch4/faultloc/handler/print.c \
     src/mpid/ch4/faultloc/handler/sample.c \

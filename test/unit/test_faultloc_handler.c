@@ -164,6 +164,8 @@ static size_t read_memory(void *ctx, uint64_t at, void *buf, size_t len)
 
 #define PLAIN "\x55\x48\x89\xe5\x48\x83\xec\x40" /* push %rbp; mov %rsp,%rbp; sub $64,%rsp */
 #define MARKED "\xf3\x0f\x1e\xfa\x55\x48\x89\xe5\x41\x57\x53\x48\x81\xec\x80\x00\x00\x00"
+#define TOUCHED "\x55\x48\x89\xe5\x48\x83\xec\x20\x48\x83\x0c\x24\x00\x48\x83\xec\x20\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
+#define LOOPED "\x55\x48\x89\xe5\x4c\x8d\x9c\x24\x00\xf8\xff\xff\x48\x81\xec\x00\x10\x00\x00\x48\x83\x0c\x24\x00\x4c\x39\xdc\x75\xef\x48\x83\xec\x10\x90\x90\x90\x90\x90"
 #define OTHER "\x53\x48\x89\xfb" /* push %rbx; ... */
 #define CALL(to) "\xe8", 5, (to) - 0x80
 
@@ -189,6 +191,9 @@ static const struct {
     {"a call of another function", OTHER, 4, CALL(0x200), 40, 0, 0},
     {"a call of another function where it should be", PLAIN, 8, CALL(0x200), 8, 0, 0},
     {"at no multiple of 16", OTHER, 4, CALL(0x100), 41, 0, 0},
+    {"an earlier call is left, and its size is not told", OTHER, 4, CALL(0x100), 40, 20, 0},
+    {"each page is touched", TOUCHED, 28, CALL(0x100), 8, 2, 8},
+    {"each page is touched in a loop", LOOPED, 38, CALL(0x100), 258, 2, 258},
 };
 
 static void build(struct memory *m, int row)
@@ -227,7 +232,6 @@ END_TEST
 /* ---- a process that is looked at ------------------------------------------------------------- */
 
 static volatile long turns;
-static volatile sig_atomic_t handled;
 
 static __attribute__((noinline)) void wait_in_epoll(void)
 {
@@ -291,60 +295,122 @@ static __attribute__((noinline)) void call_it(void)
     turns++;
 }
 
-static __attribute__((noinline)) void write_nowhere(void)
+/* What is left of an earlier call, in the array of a later one, is not taken for a frame. */
+static __attribute__((noinline)) void solve(int n, bool waits)
 {
-    int fd = open("/dev/null", O_WRONLY);
-    char c = 0;
+    char array[n];
 
-    while (write(fd, &c, 1) > 0)
-        turns++;
+    array[0] = 1;
+    if (waits)
+        read_pipe();
+    turns += array[0];
 }
 
-static __attribute__((noinline)) void pause_often(void)
+static __attribute__((noinline)) void not_there(void)
+{
+    char room[256];
+
+    room[0] = 1;
+    solve(16, false);
+    turns += room[0];
+}
+
+static __attribute__((noinline)) void wait_above_stale(void)
+{
+    not_there();
+    solve(4096, true);
+    turns++;
+}
+
+#define LARGE 200000
+
+static __attribute__((noinline)) void doze(void)
+{
+    usleep(300);
+    turns++;
+}
+
+/* It goes to and fro between two callers, above a frame that is larger than what is copied. */
+static __attribute__((noinline)) void large(void (*run)(void))
+{
+    char array[LARGE];
+
+    array[0] = 1;
+    run();
+    turns += array[0];
+}
+
+static __attribute__((noinline)) void doze_in_a(void)
+{
+    doze();
+    turns++;
+}
+
+static __attribute__((noinline)) void doze_in_b(void)
+{
+    doze();
+    turns += 2;
+}
+
+static __attribute__((noinline)) void from_a(void)
+{
+    large(doze_in_a);
+    turns++;
+}
+
+static __attribute__((noinline)) void from_b(void)
+{
+    large(doze_in_b);
+    turns += 2;
+}
+
+static void go_to_and_fro(void)
 {
     for (;;) {
-        usleep(1000);
-        turns++;
+        from_a();
+        from_b();
     }
+}
+
+static volatile int depth = 20000;
+
+static __attribute__((noinline)) int recurse(int n)
+{
+    int below = n > 0 ? recurse(n - 1) : (read_pipe(), 0);
+
+    turns++;
+    return below + 1;
+}
+
+static void wait_deep(void)
+{
+    turns += recurse(depth);
+}
+
+/* Code that has no call frame information, as of an assembler; %rbp is its caller's. */
+long handler_test_kernel(long n);
+#if defined(__x86_64__)
+__asm__(".text\n.globl handler_test_kernel\n.type handler_test_kernel,@function\n"
+        "handler_test_kernel: mov %rdi,%rax\n1: dec %rax\n jnz 1b\n ret\n"
+        ".size handler_test_kernel,.-handler_test_kernel\n");
+#else
+long handler_test_kernel(long n)
+{
+    while (n-- > 0)
+        turns++;
+    return 0;
+}
+#endif
+
+static void run_kernel(void)
+{
+    turns += handler_test_kernel(1000000000000000);
 }
 
 static __attribute__((noinline)) void spin(void)
 {
     for (;;)
         turns++;
-}
-
-#define SIGNALS 3000
-
-static void count_signal(int signal_)
-{
-    (void) signal_;
-    handled++;
-}
-
-/* Shared; an exit status may go to the tracer, which is a thread of the parent. */
-static volatile bool *all_have_come;
-
-/* Computes, and handles signals, each of which must come: they are queued. */
-static __attribute__((noinline)) void spin_and_handle(void)
-{
-    signal(SIGRTMIN, count_signal);
-    while (handled < SIGNALS)
-        turns++;
-    *all_have_come = true;
-    _exit(0);
-}
-
-static pid_t looked_at;
-
-static void send_signals(void)
-{
-    for (int i = 0; i < SIGNALS; i++) {
-        while (sigqueue(looked_at, SIGRTMIN, (union sigval){0}))
-            usleep(100);
-        for (volatile int k = 0; k < 3000; k++)
-            ;
-    }
 }
 
 static pid_t start(void (*run)(void))
@@ -379,25 +445,6 @@ static void look_at(pid_t pid, struct handler_process *p)
     *p = (struct handler_process){.pid = pid};
     handler_facts(NULL, p);
     handler_unwind(p);
-}
-
-static struct handler_copy copy;
-
-/* By ptrace(2). */
-static bool hold(pid_t pid, struct handler_thread *t)
-{
-    char path[64];
-    bool held;
-    int mem;
-
-    snprintf(path, sizeof(path), "/proc/%d/mem", (int) pid);
-    mem = open(path, O_RDONLY | O_CLOEXEC);
-    ck_assert_int_ge(mem, 0);
-    *t = (struct handler_thread){.tid = pid};
-    handler_thread_facts(NULL, pid, t);
-    held = handler_hold(pid, mem, t, &copy);
-    close(mem);
-    return held;
 }
 
 static bool has_function(const struct handler_thread *t, const char *function)
@@ -438,7 +485,6 @@ START_TEST(one_that_is_looked_at_notices_nothing)
         look_at(pid, &p);
         ck_assert_ptr_null(p.why);
         ck_assert_int_eq(p.threads, 1);
-        ck_assert_uint_eq(p.thread[0].pause_ns, 0);
         if (looks[_i].call)
             ck_assert_str_eq(handler_syscall(p.thread[0].syscall)->name, looks[_i].call);
         if (handler_can_unwind())
@@ -449,6 +495,56 @@ START_TEST(one_that_is_looked_at_notices_nothing)
     }
     ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
     await_state(pid, looks[_i].state);
+    end(pid);
+}
+END_TEST
+
+/* No stack is wrong; one that is not whole says why. */
+static const struct {
+    void (*run)(void);
+    char state;
+    const char *has, *has_not, *why;
+} doubts[] = {{wait_above_stale, 'S', "solve", "not_there", NULL},
+              {wait_deep, 'S', "recurse", "main", "cut"},
+              {run_kernel, 'R', "handler_test_kernel", "main", "not found"}};
+
+START_TEST(a_stack_that_is_not_whole_says_so)
+{
+    pid_t pid = start(doubts[_i].run);
+    const struct handler_thread *t;
+    struct handler_process p;
+
+    await_state(pid, doubts[_i].state);
+    look_at(pid, &p);
+    t = &p.thread[0];
+    if (handler_can_unwind()) {
+        ck_assert(has_function(t, doubts[_i].has) && !has_function(t, doubts[_i].has_not));
+        ck_assert(t->is_cut || t->why || has_function(t, "main"));
+        if (doubts[_i].why)
+            ck_assert(t->is_cut ? !t->why : t->why && strstr(t->why, doubts[_i].why));
+    }
+    handler_free(&p);
+    end(pid);
+}
+END_TEST
+
+START_TEST(frames_of_two_moments_are_not_mixed)
+{
+    pid_t pid = start(go_to_and_fro);
+    struct handler_process p;
+    int whole = 0;
+
+    for (int i = 0; i < 200 || whole == 0; i++) {
+        const struct handler_thread *t;
+        look_at(pid, &p);
+        t = &p.thread[0];
+        ck_assert(!(has_function(t, "doze_in_a") && has_function(t, "from_b")));
+        ck_assert(!(has_function(t, "doze_in_b") && has_function(t, "from_a")));
+        whole += !t->why;
+        handler_free(&p);
+        if (!handler_can_unwind())
+            break;
+    }
     end(pid);
 }
 END_TEST
@@ -468,54 +564,6 @@ START_TEST(one_that_is_stopped_stays_so_and_goes_on)
     ck_assert_int_eq(state_of(pid), 'T');
     kill(pid, SIGCONT);
     await_state(pid, 'S');
-    end(pid);
-}
-END_TEST
-
-START_TEST(no_signal_is_lost)
-{
-    time_t until = time(NULL) + 60;
-    struct handler_thread t;
-    pid_t pid, sender;
-
-    all_have_come = mmap(NULL, sizeof(*all_have_come), PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne((void *) all_have_come, MAP_FAILED);
-    pid = start(spin_and_handle);
-    usleep(50000);
-    looked_at = pid;
-    sender = start(send_signals);
-    while (time(NULL) < until && !*all_have_come)
-        hold(pid, &t);
-    ck_assert_msg(*all_have_come, "some have not come");
-    end(pid);
-    end(sender);
-    munmap((void *) all_have_come, sizeof(*all_have_come));
-}
-END_TEST
-
-static const struct {
-    void (*run)(void);
-    bool held;
-} holds[] = {{spin, true}, {read_pipe, false}, {write_nowhere, false}, {pause_often, false}};
-
-/* Where nothing may be sampled. */
-START_TEST(one_that_only_computes_may_be_held)
-{
-    pid_t pid = start(holds[_i].run);
-    struct handler_thread t;
-    bool held = false;
-
-    if (holds[_i].held)
-        await_state(pid, 'R');
-    for (int i = 0; (holds[_i].held || i < 20) && !held; i++) /* it may not get a CPU in time */
-        held = hold(pid, &t) && t.pause_ns > 0;
-    ck_assert_int_eq(held, holds[_i].held);
-    if (held)
-        ck_assert(!t.why && t.has_registers && copy.bytes > 0);
-    else
-        ck_assert_ptr_nonnull(t.why);
-    ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
     end(pid);
 }
 END_TEST
@@ -544,12 +592,8 @@ START_TEST(one_that_a_debugger_holds_is_left_to_it)
 {
     pid_t pid = start(spin), debugger = debug(pid);
     struct handler_process p;
-    struct handler_thread t;
 
     await_state(pid, 'R');
-    while (!hold(pid, &t))
-        ;
-    ck_assert_ptr_nonnull(strstr(t.why, "a debugger holds it"));
     look_at(pid, &p);
     if (handler_can_unwind())
         ck_assert(has_function(&p.thread[0], "spin"));
@@ -600,30 +644,6 @@ START_TEST(exit_codes)
 }
 END_TEST
 
-/* It is ended while it has a thread; the kernel lets go of that. */
-START_TEST(one_whose_handler_is_killed_goes_on)
-{
-    pid_t pid = start(spin), handler;
-    int status;
-
-    for (int i = 0; i < 10; i++) {
-        handler = fork();
-        if (handler == 0) {
-            struct handler_process p = {.pid = pid};
-            handler_facts(NULL, &p);
-            if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL))
-                _exit(1);
-            waitpid(pid, &status, __WALL);
-            raise(SIGKILL);
-        }
-        waitpid(handler, &status, 0);
-        ck_assert(WIFSIGNALED(status));
-        await_state(pid, 'R');
-    }
-    end(pid);
-}
-END_TEST
-
 SUITE("faultloc-handler")
 {
     TEST_ROWS(a_path_is_below_a_mount, COUNT(mount_rows));
@@ -633,11 +653,10 @@ SUITE("faultloc-handler")
     TEST_ROWS(a_frame_is_found, COUNT(frames));
     TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
     TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
+    TEST_ROWS(a_stack_that_is_not_whole_says_so, COUNT(doubts));
+    TEST(frames_of_two_moments_are_not_mixed);
     TEST(one_that_is_stopped_stays_so_and_goes_on);
-    TEST_ROWS(one_that_only_computes_may_be_held, COUNT(holds));
-    TEST(no_signal_is_lost);
     TEST(one_that_a_debugger_holds_is_left_to_it);
     TEST(another_process_of_that_number_is_not_meant);
-    TEST(one_whose_handler_is_killed_goes_on);
     TEST(exit_codes);
 }

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define STACKS 1000
-#define STACKS_OF_LOOP 100 /* where nothing may be sampled: to see that one only computes takes long */
 
 static struct handler_copy copy;
 
@@ -39,31 +38,26 @@ static pid_t start(const struct blocking *b, struct blocking_case *c)
 }
 
 /* Returns how many were taken. */
-static int take(struct blocking_case *c, int stacks)
+static int take_stacks(struct blocking_case *c)
 {
     struct handler_thread t = {.tid = c->tid};
     char path[64];
-    int mem, taken = 0;
+    int mem, taken = 0, wait_ms;
 
     snprintf(path, sizeof(path), "/proc/%d/mem", (int) c->pid);
     mem = open(path, O_RDONLY | O_CLOEXEC);
     ck_assert_int_ge(mem, 0);
-    for (int i = 0; i < stacks && !c->done; i++) {
-        handler_snapshot(c->pid, mem, &t, &copy);
+    for (int i = 0; i < STACKS && !c->done; i++) {
+        wait_ms = HANDLER_WAIT_MS;
+        handler_snapshot(c->pid, mem, &t, &copy, &wait_ms);
         taken += !t.why && copy.bytes > 0;
     }
     close(mem);
     return taken;
 }
 
-static int take_stacks(const struct blocking *b, struct blocking_case *c)
-{
-    (void) b;
-    return take(c, STACKS);
-}
-
 /* What came of the call; NULL: not on this machine. */
-static struct blocking_case *run(const struct blocking *b, int (*look)(const struct blocking *b, struct blocking_case *c))
+static struct blocking_case *run(const struct blocking *b, int (*look)(struct blocking_case *c))
 {
     struct blocking_case *c = blocking_prepare(b);
     int status = 0, taken;
@@ -73,7 +67,7 @@ static struct blocking_case *run(const struct blocking *b, int (*look)(const str
         return NULL;
     pid = start(b, c);
     ck_assert_msg(blocking_await(b, c), "%s: it does not wait", b->name);
-    if (look && (taken = look(b, c)) == 0 && !c->done)
+    if (look && (taken = look(c)) == 0 && !c->done)
         printf("%s: no stack could be taken\n", b->name);
     blocking_release(b, c);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -81,7 +75,7 @@ static struct blocking_case *run(const struct blocking *b, int (*look)(const str
     return c;
 }
 
-static void compare(const struct blocking *b, int (*look)(const struct blocking *b, struct blocking_case *c))
+static void compare(const struct blocking *b, int (*look)(struct blocking_case *c))
 {
     struct blocking_case *alone = run(b, NULL), *seen;
 
@@ -120,14 +114,14 @@ static void forbid_sampling(void)
 }
 
 /* The process that takes the stacks may not sample; the one that is looked at has no filter. */
-static int take_stacks_without_sampling(const struct blocking *b, struct blocking_case *c)
+static int take_stacks_without_sampling(struct blocking_case *c)
 {
     pid_t pid = fork();
     int status = 0;
 
     if (pid == 0) {
         forbid_sampling();
-        _exit(take(c, b->kind == BLOCKING_RUNS ? STACKS_OF_LOOP : STACKS) == 0);
+        _exit(take_stacks(c) == 0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     return status == 0;

@@ -32,7 +32,7 @@ static const struct member of_thread[] = {
     {"tid", json_type_int, 0},         {"name", json_type_string, 63},
     {"state", json_type_string, 1},    {"wait_channel", json_type_string, 63},
     {"cpu_s", json_type_double, 0},    {"syscall", json_type_string, 32},
-    {"syscall_number", json_type_int, 0}, {"pause_ms", json_type_double, 0},
+    {"syscall_number", json_type_int, 0},
     {"cut", json_type_boolean, 0},     {"why_not", json_type_string, WHY_MAX},
     {NULL, json_type_null, 0}};
 static const struct member of_file[] = {

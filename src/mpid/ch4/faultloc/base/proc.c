@@ -90,8 +90,6 @@ static bool take_done(const char **at, const char *end, struct faultloc_proc *pr
         proc->done += number;
         if (field == FIELD_USER_TIME || field == FIELD_SYSTEM_TIME)
             proc->ticks += number;
-        if (field == FIELD_SYSTEM_TIME)
-            proc->system_ticks = number;
         if (field == FIELD_MAJOR_FAULTS)
             proc->major = number;
     }

@@ -40,7 +40,6 @@ struct faultloc_proc {
      * number together with those of its children and page faults: as long as it is the same nothing
      * has been done. */
     uint64_t ticks, done;
-    uint64_t system_ticks; /* of `ticks`, in the kernel */
     uint64_t major; /* page faults that waited for a disk */
     char comm[FAULTLOC_PROC_COMM];
 };

@@ -17,7 +17,8 @@
  *
  * and begins at a multiple of 16.  Where the beginning of the function tells how large its frame is, its
  * place is known.  Else it is searched for.  The function's own variables may have what is left of
- * earlier calls, so only a place counts there whose call is seen to be of this function.
+ * earlier calls, so a place counts only if its call is seen to be of this function, and if there is
+ * no other: no frame is better than a wrong one.
  * Source: System V ABI, AMD64, 3.2.2; Intel's manual, volume 2, for the instructions.
  */
 
@@ -65,6 +66,35 @@ static uint32_t number(const uint8_t *at)
     return n;
 }
 
+/* sub $n,%rsp */
+static bool skip_sub(const uint8_t **at, const uint8_t *end, int64_t *size)
+{
+    if (end - *at >= 4 && skip(at, end, "\x48\x83\xec", 3)) {
+        *size += *(*at)++;
+        return true;
+    }
+    if (end - *at < 7 || !skip(at, end, "\x48\x81\xec", 3))
+        return false;
+    *size += number(*at);
+    *at += 4;
+    return true;
+}
+
+/* gcc's -fstack-clash-protection touches each page of a large frame: lea -n(%rsp),%r11, and a loop of
+ * sub $4096,%rsp; orq $0,(%rsp); cmp %r11,%rsp; jne; or without a loop the first two so often. */
+static void skip_touches(const uint8_t **at, const uint8_t *end, int64_t *size)
+{
+    static const char loop[] = "\x48\x81\xec\x00\x10\x00\x00\x48\x83\x0c\x24\x00\x4c\x39\xdc\x75\xef";
+
+    if (end - *at >= 8 && skip(at, end, "\x4c\x8d\x9c\x24", 4)) {
+        *size -= (int32_t) number(*at);
+        *at += 4;
+        skip(at, end, loop, sizeof(loop) - 1);
+    }
+    while (skip_sub(at, end, size) && skip(at, end, "\x48\x83\x0c\x24\x00", 5))
+        ;
+}
+
 /* endbr64; push %rbp; mov %rsp,%rbp; push of others; sub $n,%rsp.  How far the stack pointer is below the
  * frame pointer then; -1: it begins otherwise. */
 static int64_t frame_size(const uint8_t *at, const uint8_t *end)
@@ -76,10 +106,7 @@ static int64_t frame_size(const uint8_t *at, const uint8_t *end)
         return -1;
     while (skip_push(&at, end))
         size += WORD;
-    if (end - at >= 4 && skip(&at, end, "\x48\x83\xec", 3))
-        size += *at;
-    else if (end - at >= 7 && skip(&at, end, "\x48\x81\xec", 3))
-        size += number(at);
+    skip_touches(&at, end, &size);
     return size;
 }
 
@@ -120,8 +147,9 @@ static bool is_indirect(const uint8_t code[7])
     return false;
 }
 
-/* The instruction before `to` calls the function; or perhaps it, where that may be. */
-static bool is_behind_call(const struct search *s, uint64_t to, bool maybe)
+/* The instruction before `to` calls the function; by a pointer: some function, which is enough where
+ * the place is known. */
+static bool is_behind_call(const struct search *s, uint64_t to, bool place_is_known)
 {
     uint8_t code[7];
     uint64_t target;
@@ -134,14 +162,14 @@ static bool is_behind_call(const struct search *s, uint64_t to, bool maybe)
     }
     if (code[1] == 0xff && code[2] == 0x15)
         return is_in_table(s, relative(to, code + 3));
-    return maybe && is_indirect(code);
+    return place_is_known && is_indirect(code);
 }
 
-static bool is_frame(const struct search *s, uint64_t at, bool maybe)
+static bool is_frame(const struct search *s, uint64_t at, bool place_is_known)
 {
     uint64_t to;
 
-    return at % 16 == 0 && read_word(s, at + WORD, &to) && is_behind_call(s, to, maybe);
+    return at % 16 == 0 && read_word(s, at + WORD, &to) && is_behind_call(s, to, place_is_known);
 }
 
 uint64_t handler_frame_pointer(handler_read *read, void *ctx, uint64_t start, uint64_t sp)
@@ -149,11 +177,15 @@ uint64_t handler_frame_pointer(handler_read *read, void *ctx, uint64_t start, ui
     const struct search s = {.read = read, .ctx = ctx, .start = start};
     uint8_t code[CODE_BYTES];
     int64_t size = frame_size(code, code + read(ctx, start, code, sizeof(code)));
+    uint64_t found = 0;
 
     if (size >= 0 && is_frame(&s, sp + (uint64_t) size, true))
         return sp + (uint64_t) size;
     for (uint64_t at = (sp + 15) / 16 * 16; at < sp + SEARCH_BYTES; at += 16)
-        if (is_frame(&s, at, false))
-            return at;
-    return 0;
+        if (is_frame(&s, at, false)) {
+            if (found)
+                return 0;
+            found = at;
+        }
+    return found;
 }

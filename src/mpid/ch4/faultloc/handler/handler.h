@@ -20,16 +20,14 @@
  *     main.c      the order of the work, the deadline, the output
  *     facts.c     what /proc says: state, system call, open file, mount point
  *     syscalls.c  the numbers of system calls: names, and which have a file
- *     snapshot.c  registers and inner stack of a thread, by one of three ways:
- *                   one that waits is only read
- *     sample.c      one that runs is sampled by perf_event_open(2), and runs on
- *     hold.c        where that is not permitted: it is held by ptrace(2), if it only computes
+ *     snapshot.c  registers and inner stack of a thread: one that waits is only read
+ *     sample.c    one that runs is sampled by perf_event_open(2), and runs on
  *     frame.c     where the frame of a function is, if the kernel does not tell the frame pointer
  *     unwind.c    from a snapshot to function, file and line (libdwfl)
  *     names.c     C++ names as people write them
  *     print.c     JSON
  *
- * No system call of another process is interrupted: a call that has begun to transfer would return
+ * No process is stopped, not even for a moment: a system call that has begun to transfer would return
  * less than it was asked for, others EINTR or what a system call filter does not permit
  * (doc/user-processes.md has all that is done to a process).
  *
@@ -75,7 +73,6 @@ struct handler_thread {
     bool has_registers; /* all; else those that `sp` and `pc` are in, which are 0 where none is
                          * known */
     uint64_t sp, pc, registers[HANDLER_REGISTERS]; /* in DWARF's order */
-    uint64_t pause_ns; /* for so long the thread was held; 0: it was not */
     /* what came of it */
     int frames;
     struct handler_frame *frame; /* the innermost first */
@@ -92,6 +89,8 @@ struct handler_process {
     const char *why; /* nothing is known of it; NULL: something is */
     bool done; /* the stacks are in */
 };
+
+#define HANDLER_WAIT_MS 1000 /* until the threads of a process run, all in all */
 
 /* ---- facts.c --------------------------------------------------------------------------------- */
 
@@ -125,43 +124,36 @@ const struct handler_syscall *handler_syscall(long number);
 
 /* ---- snapshot.c ------------------------------------------------------------------------------ */
 
-#define HANDLER_COPY_BYTES 65536 /* what is further out is read as it is then */
-#define HANDLER_RED_ZONE 128 /* of x86-64's ABI, below the stack pointer */
+#define HANDLER_COPY_BYTES 65536
 
-/* The inner stack of a thread, from address `at` on. */
+/* The inner stack of a thread, from address `at` on.  The whole stack ends at `end`. */
 struct handler_copy {
-    uint64_t at;
+    uint64_t at, end;
     size_t bytes;
     uint8_t stack[HANDLER_COPY_BYTES];
 };
 
 /* Purpose: fills in the facts, the registers and the copy; or `why` there are none.  `mem`: the
- * memory of process `pid`. */
-void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy);
+ * memory of process `pid`.  `wait_ms`: for so long it may wait until threads run; what it has waited is
+ * taken off. */
+void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
+                      int *wait_ms);
 
-/* Purpose: copies from the stack pointer on.  False: it cannot be read. */
-bool handler_copy_stack(int mem, uint64_t sp, struct handler_copy *copy);
+/* Purpose: true as long as the thread, of which there is a snapshot, waits and has not run since. */
+bool handler_still_waits(pid_t pid, const struct handler_thread *t);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
 
 enum handler_sampled {
     HANDLER_SAMPLED,
-    HANDLER_NOT_SAMPLED, /* it did not run in 100 ms, or in the kernel alone */
+    HANDLER_NOT_SAMPLED, /* it did not run in that time, or in the kernel alone */
     HANDLER_DENIED /* by kernel.perf_event_paranoid, a system call filter, or an old kernel */
 };
 
 /* Purpose: registers and inner stack of a thread that runs.  The kernel copies them in an interrupt
  * of its timer; the thread is neither stopped nor signalled.
  * Source: perf_event_open(2), PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER. */
-enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy);
-
-/* ---- hold.c ---------------------------------------------------------------------------------- */
-
-/* Purpose: the same by ptrace(2), for a thread that only computes: it was seen to run its own code for
- * 40 ms, without a pause, time in the kernel, and bytes read or written.  False: it does not, or does
- * not get a CPU for so long; `why`.  When it returns the kernel has let go of the thread, also
- * where it could not be held in time. */
-bool handler_hold(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy);
+enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy, int wait_ms);
 
 /* ---- frame.c --------------------------------------------------------------------------------- */
 

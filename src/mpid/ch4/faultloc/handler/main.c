@@ -31,8 +31,7 @@ static const char usage[] =
     "\n"
     "Prints what processes of this user do, and the stack of each of their threads with function, file\n"
     "and line: JSON, schema faultloc-handler/1, one object a line. Of each process a line comes at once,\n"
-    "which has no stacks, and a whole one when its stacks are known. No system call of theirs is\n"
-    "interrupted.\n"
+    "which has no stacks, and a whole one when its stacks are known. No process is stopped for that.\n"
     "\n"
     "  PID              a process; with START (field 22 of /proc/PID/stat) only if it began then\n"
     "  --deadline MS    the program ends after so long, with what it has (default: 5000)\n"
@@ -118,19 +117,17 @@ static bool read_options(int n, char **arguments, struct options *o)
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-/* The default action of SIGALRM ends the process wherever it is, and the kernel lets go of what it
- * holds.  Who started it may be gone before that: then nobody wants to know. */
+/* The default action of SIGALRM ends the process wherever it is.  Who started it may be gone before
+ * that: then nobody wants to know. */
 static void set_limits(long ms)
 {
     FILE *f = fopen("/proc/self/oom_score_adj", "we");
-
     struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
     const struct rlimit data = {DATA_BYTES, DATA_BYTES};
     sigset_t none;
 
     signal(SIGALRM, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    signal(SIGCHLD, SIG_DFL); /* of one that is ignored nothing comes, and the agent ignores it */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setitimer(ITIMER_REAL, &t, NULL);
@@ -158,7 +155,7 @@ static bool has_all(const struct handler_process *p)
     for (int i = 0; i < p->threads; i++)
         if (p->thread[i].why)
             return false;
-    return !p->why;
+    return !p->why && p->threads == p->all_threads;
 }
 
 /* 0: nothing is missing. */
@@ -203,7 +200,9 @@ int main(int n, char **arguments)
     if (!read_options(n, arguments, &o))
         return 2;
     set_limits(o.deadline_ms);
-    if (o.fd != STDOUT_FILENO && dup2((int) o.fd, STDOUT_FILENO) < 0)
+    if (o.fd != STDOUT_FILENO && dup2((int) o.fd, STDOUT_FILENO) < 0) {
+        warn("descriptor %ld", o.fd);
         return 2;
+    }
     return run(&o);
 }

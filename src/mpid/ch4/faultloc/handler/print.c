@@ -103,8 +103,6 @@ static struct json_object *json_thread(const struct handler_process *p,
     for (int i = 0; i < t->frames; i++)
         add_item(frames, json_frame(&t->frame[i]));
     add(o, "frames", frames);
-    if (t->pause_ns > 0)
-        add_decimal(o, "pause_ms", (double) t->pause_ns / 1e6);
     if (t->is_cut)
         add(o, "cut", json_object_new_boolean(true));
     if (t->why)

@@ -21,9 +21,8 @@
  */
 
 #define PERIOD_NS 50000 /* of CPU time */
-#define PATIENCE_MS 100
-#define STACK_BYTES 32768 /* a record has at most 64 KiB */
-#define DATA_PAGES 16
+#define STACK_BYTES 65024 /* a record has less than 64 KiB */
+#define DATA_PAGES 32
 
 #if defined(__x86_64__)
 #define REGISTERS 17
@@ -91,7 +90,8 @@ static bool take_record(const struct record *r, struct handler_thread *t, struct
     return true;
 }
 
-static bool sample(int fd, struct handler_thread *t, struct handler_copy *copy)
+static enum handler_sampled sample(int fd, struct handler_thread *t, struct handler_copy *copy,
+                                   int wait_ms)
 {
     size_t page = (size_t) sysconf(_SC_PAGESIZE), len = (1 + DATA_PAGES) * page;
     void *ring = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -100,34 +100,35 @@ static bool sample(int fd, struct handler_thread *t, struct handler_copy *copy)
     bool taken = false;
 
     if (ring == MAP_FAILED)
-        return false;
-    if (ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0 && poll(&p, 1, PATIENCE_MS) > 0 &&
+        return HANDLER_DENIED; /* kernel.perf_event_mlock_kb */
+    if (ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) == 0 && poll(&p, 1, wait_ms) > 0 &&
         __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE) >= sizeof(struct record))
         taken = take_record((const struct record *) (const void *) ((char *) ring + page), t, copy);
     munmap(ring, len);
-    return taken;
+    return taken ? HANDLER_SAMPLED : HANDLER_NOT_SAMPLED;
 }
 
-enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy)
+enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy, int wait_ms)
 {
+    enum handler_sampled sampled;
     int fd = open_event(t->tid, false);
-    bool taken;
 
     if (fd < 0 && errno != ESRCH)
         fd = open_event(t->tid, true);
     if (fd < 0)
         return errno == ESRCH ? HANDLER_NOT_SAMPLED : HANDLER_DENIED;
-    taken = sample(fd, t, copy);
+    sampled = sample(fd, t, copy, wait_ms);
     close(fd);
-    return taken ? HANDLER_SAMPLED : HANDLER_NOT_SAMPLED;
+    return sampled;
 }
 
 #else
 
-enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy)
+enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy, int wait_ms)
 {
     (void) t;
     (void) copy;
+    (void) wait_ms;
     return HANDLER_DENIED;
 }
 

@@ -5,66 +5,108 @@
 
 #include "faultloc/handler/handler.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /*
  * A thread that waits is only read.  The kernel tells its stack pointer and program counter, and how
- * often it has got a CPU: as long as that is the same it has not run, and the copy of its stack
- * is of one moment.  One that runs is sampled, or held where that is not permitted.
+ * often it has got a CPU: as long as that is the same it has not run, and what is read of its stack
+ * is of one moment.  One that runs is sampled.
  */
 
 #define ATTEMPTS 8 /* it may run and wait in turns */
-#define MISS 4 /* so many attempts one counts for that took 100 ms */
+#define SAMPLE_MS 100
+#define MISS 4 /* so many attempts one counts for that took that long */
+#define RED_ZONE 128 /* of x86-64's ABI, below the stack pointer */
 
-bool handler_copy_stack(int mem, uint64_t sp, struct handler_copy *copy)
+/* Beyond the end of a stack may be anything, which reading would bring into memory.  0: not known. */
+static uint64_t end_of_stack(pid_t pid, uint64_t sp)
 {
+    uint64_t from, to, end = 0;
+    char path[64], line[512];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int) pid);
+    f = fopen(path, "re");
+    while (f && end == 0 && fgets(line, sizeof(line), f))
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &from, &to) == 2 && from <= sp && sp < to)
+            end = to;
+    if (f)
+        fclose(f);
+    return end;
+}
+
+/* False: it cannot be read. */
+static bool copy_stack(int mem, uint64_t sp, struct handler_copy *copy)
+{
+    uint64_t at = sp > RED_ZONE ? sp - RED_ZONE : 0, room = copy->end - at;
     ssize_t n;
 
-    copy->at = sp > HANDLER_RED_ZONE ? sp - HANDLER_RED_ZONE : 0;
-    n = pread(mem, copy->stack, sizeof(copy->stack), (off_t) copy->at);
+    if (copy->end == 0)
+        return false;
+    n = pread(mem, copy->stack, room < sizeof(copy->stack) ? room : sizeof(copy->stack), (off_t) at);
+    copy->at = at;
     copy->bytes = n > 0 ? (size_t) n : 0;
     return n > 0;
+}
+
+bool handler_still_waits(pid_t pid, const struct handler_thread *t)
+{
+    struct handler_thread now = {.tid = t->tid};
+
+    handler_thread_facts(NULL, pid, &now);
+    return now.turns == t->turns && now.sp == t->sp && now.pc == t->pc;
 }
 
 /* False: it may have run meanwhile. */
 static bool copy_waiting(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy)
 {
-    struct handler_thread after = {.tid = t->tid};
-
     if (t->sp == 0)
         return false;
-    if (!handler_copy_stack(mem, t->sp, copy)) {
+    copy->end = end_of_stack(pid, t->sp);
+    if (!copy_stack(mem, t->sp, copy)) {
         t->why = "its stack cannot be read";
         return true;
     }
-    handler_thread_facts(NULL, pid, &after);
-    return after.turns == t->turns && after.sp == t->sp && after.pc == t->pc;
+    return handler_still_waits(pid, t);
 }
 
-/* False: it does not run any more. */
-static bool copy_running(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy)
+/* False: it does not run any more.  What it waited in before is of another moment. */
+static bool copy_running(pid_t pid, struct handler_thread *t, struct handler_copy *copy, int *wait_ms)
 {
-    switch (handler_sample(t, copy)) {
+    int ms = *wait_ms < SAMPLE_MS ? *wait_ms : SAMPLE_MS;
+
+    t->syscall = -1;
+    t->wait_channel[0] = t->file.path[0] = '\0';
+    switch (handler_sample(t, copy, ms)) {
         case HANDLER_SAMPLED:
+            copy->end = end_of_stack(pid, t->sp);
             return true;
         case HANDLER_DENIED:
-            return handler_hold(pid, mem, t, copy);
+            t->why = "it runs, and perf_event_open(2) is not permitted: kernel.perf_event_paranoid "
+                     "above 2, or the filter of a container";
+            return true;
         default:
+            *wait_ms -= ms;
             t->why = "it does not get a CPU, or runs in the kernel alone";
             return false;
     }
 }
 
-void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy)
+void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
+                      int *wait_ms)
 {
     bool done = false;
 
     for (int i = 0; i < ATTEMPTS && !done; i += t->state == 'R' ? MISS : 1) {
         copy->bytes = 0;
         handler_thread_facts(NULL, pid, t); /* it may be elsewhere than some time ago */
-        if (t->why || t->state == 'Z' || t->state == 'X')
+        if (t->state == 'Z' || t->state == 'X')
+            t->why = "the thread has ended";
+        if (t->why)
             return;
-        done = t->state == 'R' ? copy_running(pid, mem, t, copy)
+        done = t->state == 'R' ? copy_running(pid, t, copy, wait_ms)
                                : copy_waiting(pid, mem, t, copy);
     }
     if (!done && !t->why)

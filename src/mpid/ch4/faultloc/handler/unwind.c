@@ -20,8 +20,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* From registers and a copy of the inner stack to frames; memory that is not in the copy (the outer
- * stack, constants of a library) is read from the process, which runs meanwhile. */
+/* From registers and a copy of the inner stack to frames.  What is not on the stack (constants of a
+ * library) is read from the process, which runs meanwhile; the outer stack only of a thread that
+ * waits, if it has not run until all is read. */
 
 struct unwinding {
     struct handler_process *p;
@@ -29,6 +30,8 @@ struct unwinding {
     Dwfl *dwfl;
     int mem, next;
     uint64_t frame_pointer; /* of the innermost function that keeps one; 0: not known */
+    bool waits, beyond; /* the thread; the outer stack was read */
+    int wait_ms;
     struct handler_copy copy;
 };
 
@@ -64,14 +67,20 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 
 static size_t read_bytes(void *arg, uint64_t at, void *buf, size_t len)
 {
-    const struct handler_copy *c = &((const struct unwinding *) arg)->copy;
+    struct unwinding *u = arg;
+    const struct handler_copy *c = &u->copy;
     ssize_t n;
 
     if (at >= c->at && at - c->at + len <= c->bytes) {
         memcpy(buf, c->stack + (at - c->at), len);
         return len;
     }
-    n = pread(((const struct unwinding *) arg)->mem, buf, len, (off_t) at);
+    if (at >= c->at && at < c->end) {
+        u->beyond = true;
+        if (!u->waits)
+            return 0;
+    }
+    n = pread(u->mem, buf, len, (off_t) at);
     return n > 0 ? (size_t) n : 0;
 }
 
@@ -111,26 +120,32 @@ static const Dwfl_Thread_Callbacks threads = {.next_thread = next_thread,
                                               .set_initial_registers = set_registers};
 
 static char executable[PATH_MAX + 16]; /* of the process, as its mappings name it */
-static char executable_at[64]; /* where it is to be had */
+static char executable_at[64], root_at[64]; /* where it is to be had, and all other files */
 
 static void find_executable(pid_t pid)
 {
     ssize_t n;
 
     snprintf(executable_at, sizeof(executable_at), "/proc/%d/exe", (int) pid);
+    snprintf(root_at, sizeof(root_at), "/proc/%d/root", (int) pid);
     n = readlink(executable_at, executable, sizeof(executable) - 1);
     executable[n > 0 ? n : 0] = '\0';
 }
 
-/* The file of a program that was built anew while it ran is "PATH (deleted)", but the process still has
- * it. */
+/* The file as the process sees it, which may be in a container.  That of a program that was built anew
+ * while it ran is "PATH (deleted)", but the process still has it. */
 static int find_elf(Dwfl_Module *m, void **userdata, const char *name, Dwarf_Addr base, char **file,
                     Elf **elf)
 {
+    char path[PATH_MAX + 64];
     int fd = -1;
 
-    if (name && *executable && !strcmp(name, executable))
+    if (name && *executable && !strcmp(name, executable)) {
         fd = open(executable_at, O_RDONLY | O_CLOEXEC);
+    } else if (name && name[0] == '/') {
+        snprintf(path, sizeof(path), "%s%s", root_at, name);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
     if (fd < 0)
         return dwfl_linux_proc_find_elf(m, userdata, name, base, file, elf);
     *file = strdup(name);
@@ -195,26 +210,71 @@ static struct place *find_place(Dwfl *dwfl, Dwarf_Addr at, bool *is_known)
 
 static void name_once(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
 {
+    struct handler_frame named = {.line = 0};
     bool is_known = false;
     struct place *p = find_place(dwfl, at, &is_known);
-    struct handler_frame named = {.pc = f->pc, .is_activation = f->is_activation};
 
-    if (is_known) {
+    if (is_known)
         named = p->frame;
-        named.pc = f->pc;
-        named.is_activation = f->is_activation;
-    } else {
+    else
         name_frame(dwfl, at, &named);
-    }
+    named.pc = f->pc;
+    named.is_activation = f->is_activation;
     *f = named;
     if (p)
         p->frame = named;
 }
 
+/* ---- call frame information ------------------------------------------------------------------ */
+
+/* Of the instruction at `at`; the caller's, for free(3).  NULL: there is none. */
+static Dwarf_Frame *frame_information(Dwfl *dwfl, Dwarf_Addr at)
+{
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
+    Dwarf_Frame *frame = NULL;
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *cfi;
+
+    for (int i = 0; m && i < 2 && !frame; i++) {
+        cfi = i == 0 ? dwfl_module_eh_cfi(m, &bias) : dwfl_module_dwarf_cfi(m, &bias);
+        if (cfi && dwarf_cfi_addrframe(cfi, at - bias, &frame))
+            frame = NULL;
+    }
+    return frame;
+}
+
+#if defined(__x86_64__)
+#define RETURN_ADDRESS 16
+#else
+#define RETURN_ADDRESS 30
+#endif
+
+/* Nobody has called the outermost function. */
+static bool is_outermost(Dwfl *dwfl, Dwarf_Addr at)
+{
+    Dwarf_Frame *frame = frame_information(dwfl, at);
+    Dwarf_Op room[3], *ops;
+    size_t n = 1;
+    bool is = frame && dwarf_frame_register(frame, RETURN_ADDRESS, room, &ops, &n) == 0 && n == 0 &&
+              ops == room;
+
+    free(frame);
+    return is;
+}
+
+/* A return address may be behind the last instruction of its function. */
+static Dwarf_Addr inside(const struct handler_frame *f)
+{
+    return f->is_activation ? f->pc : f->pc - 1;
+}
+
+/* Without information libdwfl would follow the frame pointer, which may be of another function. */
 static int take_frame(Dwfl_Frame *state, void *arg)
 {
-    struct handler_thread *t = ((struct unwinding *) arg)->t;
+    struct unwinding *u = arg;
+    struct handler_thread *t = u->t;
     struct handler_frame *f;
+    Dwarf_Frame *frame;
     Dwarf_Addr pc;
 
     if (t->frames == HANDLER_FRAMES_MAX) {
@@ -225,19 +285,21 @@ static int take_frame(Dwfl_Frame *state, void *arg)
         return DWARF_CB_ABORT;
     f = &t->frame[t->frames++];
     f->pc = pc;
-    return DWARF_CB_OK;
-}
-
-/* A return address may be behind the last instruction of its function. */
-static Dwarf_Addr inside(const struct handler_frame *f)
-{
-    return f->is_activation ? f->pc : f->pc - 1;
+    frame = frame_information(u->dwfl, inside(f));
+    free(frame);
+    return frame ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 static void walk(struct unwinding *u, struct handler_thread *t)
 {
     t->frames = 0;
     dwfl_getthread_frames(u->dwfl, t->tid, take_frame, u);
+}
+
+/* libdwfl takes a frame that it cannot find for the end of the stack. */
+static bool is_whole(const struct unwinding *u, const struct handler_thread *t)
+{
+    return t->is_cut || (t->frames > 0 && is_outermost(u->dwfl, inside(&t->frame[t->frames - 1])));
 }
 
 /* ---- the frame pointer ----------------------------------------------------------------------- */
@@ -247,18 +309,12 @@ static void walk(struct unwinding *u, struct handler_thread *t)
 /* The frame of the function that `at` is in is found by it. */
 static bool needs_frame_pointer(Dwfl *dwfl, Dwarf_Addr at)
 {
-    Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI *cfi = m ? dwfl_module_eh_cfi(m, &bias) : NULL;
-    Dwarf_Frame *frame = NULL;
+    Dwarf_Frame *frame = frame_information(dwfl, at);
     Dwarf_Op *ops;
     size_t n = 0;
-    bool needs;
+    bool needs = frame && dwarf_frame_cfa(frame, &ops, &n) == 0 && n > 0 &&
+                 (ops[0].atom == DW_OP_breg6 || (ops[0].atom == DW_OP_bregx && ops[0].number == 6));
 
-    if (!cfi || dwarf_cfi_addrframe(cfi, at - bias, &frame))
-        return false;
-    needs = dwarf_frame_cfa(frame, &ops, &n) == 0 && n > 0 &&
-            (ops[0].atom == DW_OP_breg6 || (ops[0].atom == DW_OP_bregx && ops[0].number == 6));
     free(frame);
     return needs;
 }
@@ -289,21 +345,17 @@ static uint64_t stack_pointer(struct unwinding *u, const struct handler_thread *
 /* No function between that one and the innermost has changed it, for its frame would tell. */
 static void find_frame_pointer(struct unwinding *u, const struct handler_thread *t)
 {
-    Dwarf_Addr start = function_start(u->dwfl, inside(&t->frame[t->frames - 1]));
-    uint64_t sp = stack_pointer(u, t);
+    Dwarf_Addr at = inside(&t->frame[t->frames - 1]), start = function_start(u->dwfl, at);
+    uint64_t sp;
 
-    if (start > 0 && sp > 0)
+    if (t->has_registers || !needs_frame_pointer(u->dwfl, at) || start == 0)
+        return;
+    sp = stack_pointer(u, t);
+    if (sp > 0)
         u->frame_pointer = handler_frame_pointer(read_bytes, u, start, sp);
 }
 
 #else
-
-static bool needs_frame_pointer(Dwfl *dwfl, Dwarf_Addr at)
-{
-    (void) dwfl;
-    (void) at;
-    return false;
-}
 
 static void find_frame_pointer(struct unwinding *u, const struct handler_thread *t)
 {
@@ -313,34 +365,56 @@ static void find_frame_pointer(struct unwinding *u, const struct handler_thread 
 
 #endif
 
-/* libdwfl takes a frame that it cannot find for the end of the stack. */
-static bool is_whole(const struct unwinding *u, const struct handler_thread *t)
+/* ---- all threads ----------------------------------------------------------------------------- */
+
+#define ATTEMPTS 8 /* it may run and wait in turns */
+
+/* False: it has run while its outer stack was read. */
+static bool take_stack(struct unwinding *u, struct handler_thread *t)
 {
-    return t->frames > 0 &&
-           (t->has_registers || !needs_frame_pointer(u->dwfl, inside(&t->frame[t->frames - 1])));
+    struct handler_frame *frame = t->frame;
+
+    handler_snapshot(u->p->pid, u->mem, t, &u->copy, &u->wait_ms);
+    t->frame = frame;
+    if (t->why)
+        return true;
+    u->t = t;
+    u->frame_pointer = 0;
+    u->waits = !t->has_registers;
+    u->beyond = false;
+    walk(u, t);
+    if (t->frames > 0 && !is_whole(u, t)) {
+        find_frame_pointer(u, t);
+        if (u->frame_pointer)
+            walk(u, t);
+    }
+    return !u->beyond || !u->waits || handler_still_waits(u->p->pid, t);
 }
 
-/* ---- all threads ----------------------------------------------------------------------------- */
+static const char *why_not_whole(const struct unwinding *u, const struct handler_thread *t)
+{
+    return t->frames == 0           ? "libdw cannot unwind it"
+           : u->beyond && !u->waits ? "the outer part of its stack, beyond 64 KiB, changes while it runs"
+                                    : "the outer part of its stack is not found";
+}
 
 static void unwind_thread(struct unwinding *u, struct handler_thread *t)
 {
-    handler_snapshot(u->p->pid, u->mem, t, &u->copy);
-    if (t->why || t->state == 'Z' || t->state == 'X')
-        return;
+    bool taken = false;
+
     t->frame = calloc(HANDLER_FRAMES_MAX, sizeof(*t->frame));
     if (!t->frame) {
         t->why = "out of memory";
         return;
     }
-    u->t = t;
-    u->frame_pointer = 0;
-    walk(u, t);
-    if (t->frames > 0 && !is_whole(u, t)) {
-        find_frame_pointer(u, t);
-        walk(u, t);
+    for (int i = 0; i < ATTEMPTS && !taken; i++)
+        taken = take_stack(u, t);
+    if (!taken) {
+        t->frames = 0;
+        t->why = "it ran meanwhile";
     }
-    if (!is_whole(u, t))
-        t->why = t->frames == 0 ? "libdw cannot unwind it" : "the outer part of its stack is not found";
+    if (!t->why && !is_whole(u, t))
+        t->why = why_not_whole(u, t);
     for (int i = 0; i < t->frames; i++)
         name_once(u->dwfl, inside(&t->frame[i]), &t->frame[i]);
 }
@@ -350,7 +424,7 @@ static const char *why_not(int error)
     return error == EACCES || error == EPERM
                ? "its memory may not be read: the system forbids it (kernel.yama.ptrace_scope), or it "
                  "is not dumpable"
-               : "the process has ended";
+               : "the process, or its first thread, has ended";
 }
 
 /* NULL: its modules are known. */
@@ -373,6 +447,16 @@ static const char *open_process(struct unwinding *u)
     return "libdw cannot read its modules";
 }
 
+/* What was read of the modules is not of another program that the process has executed since. */
+static bool is_same_program(pid_t pid)
+{
+    char before[sizeof(executable)];
+
+    memcpy(before, executable, sizeof(before));
+    find_executable(pid);
+    return !strcmp(before, executable);
+}
+
 void handler_unwind(struct handler_process *p)
 {
     static struct unwinding u; /* too large for a stack */
@@ -381,13 +465,16 @@ void handler_unwind(struct handler_process *p)
     p->done = true;
     if (p->why)
         return;
-    u = (struct unwinding){.p = p, .mem = -1};
+    u = (struct unwinding){.p = p, .mem = -1, .wait_ms = HANDLER_WAIT_MS};
     why = open_process(&u);
-    for (int i = 0; i < p->threads; i++)
-        if (why)
-            p->thread[i].why = why;
-        else
-            unwind_thread(&u, &p->thread[i]);
+    for (int i = 0; i < p->threads && !why; i++)
+        unwind_thread(&u, &p->thread[i]);
+    if (!why && !is_same_program(p->pid))
+        why = "it has executed another program meanwhile";
+    for (int i = 0; i < p->threads && why; i++) {
+        p->thread[i].frames = 0;
+        p->thread[i].why = why;
+    }
     if (u.mem >= 0)
         close(u.mem);
     dwfl_end(u.dwfl);
