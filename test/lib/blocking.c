@@ -1209,6 +1209,7 @@ static void semop_(Case *c)
     struct sembuf s = {.sem_op = -1};
 
     result(c, semop(c->fd[0], &s, 1));
+    semctl(c->fd[0], 0, IPC_RMID);
 }
 
 static void semop_timeout(Case *c)
@@ -1216,6 +1217,7 @@ static void semop_timeout(Case *c)
     struct sembuf s = {.sem_op = -1};
 
     result(c, semtimedop(c->fd[0], &s, 1, &limit));
+    semctl(c->fd[0], 0, IPC_RMID);
 }
 
 static void raise_semaphore(Case *c)
@@ -1223,11 +1225,6 @@ static void raise_semaphore(Case *c)
     struct sembuf s = {.sem_op = 1};
 
     semop(c->fd[0], &s, 1);
-}
-
-static void remove_semaphores(Case *c)
-{
-    semctl(c->fd[0], 0, IPC_RMID);
 }
 
 static void messages(Case *c)
@@ -1249,6 +1246,7 @@ static void msgrcv_(Case *c)
     struct text m = {.type = 0};
 
     say_read(c, m.bytes, msgrcv(c->fd[0], &m, sizeof(m.bytes), 0, 0));
+    msgctl(c->fd[0], IPC_RMID, NULL);
 }
 
 static void msgsnd_(Case *c)
@@ -1256,6 +1254,7 @@ static void msgsnd_(Case *c)
     struct text m = {.type = 1};
 
     result(c, msgsnd(c->fd[0], &m, sizeof(m.bytes), 0));
+    msgctl(c->fd[0], IPC_RMID, NULL);
 }
 
 static void send_text(Case *c)
@@ -1490,6 +1489,7 @@ static void semop_loop(Case *c)
     struct sembuf s = {.sem_op = -1};
 
     LOOP(c, EAGAIN, (semtimedop(c->fd[0], &s, 1, &tick), errno));
+    semctl(c->fd[0], 0, IPC_RMID);
 }
 
 static void signal_loop(Case *c)
@@ -1607,7 +1607,7 @@ const struct blocking blocking[] = {
     {"system", pipes, system_, put, 0},
     {"popen", pipes, popen_, put_and_close, 0},
     {"semop", semaphores, semop_, raise_semaphore, 0},
-    {"semtimedop", semaphores, semop_timeout, remove_semaphores, 0},
+    {"semtimedop", semaphores, semop_timeout, NULL, 0},
     {"msgrcv", messages, msgrcv_, send_text, 0},
     {"msgsnd", full_messages, msgsnd_, take_text, 0},
     {"mq_receive", posix_queue, mq_receive_, mq_put, 0},
