@@ -19,14 +19,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -883,6 +888,55 @@ static int change_stderr(int in, int out, void *arg)
     return faultloc_output_is_given(STDERR_FILENO) == outputs[row].fine ? 0 : 3;
 }
 
+/* As a container's filter does. */
+static void forbid_statx(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = COUNT(filter), .filter = filter};
+
+    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+/* From the first, or after it was noted. */
+static int look_without_statx(int in, int out, void *arg)
+{
+    bool first = *(const int *) arg;
+
+    process_obey(in);
+    if (first)
+        forbid_statx();
+    open_stderr(REGULAR);
+    faultloc_output_note(true);
+    if (!first)
+        forbid_statx();
+    process_tell(out, '.');
+    if (!faultloc_output_is_given(STDERR_FILENO))
+        return 1;
+    open_stderr(PIPE);
+    return faultloc_output_is_given(STDERR_FILENO) ? 2 : 0;
+}
+
+START_TEST(what_was_given_is_known_without_statx)
+{
+    struct process p;
+    int first = _i;
+
+    setup();
+    process_start(&p, look_without_statx, &first);
+    process_say(&p, '.');
+    ck_assert_int_eq(process_hear(&p), '.');
+    ck_assert_int_eq(process_end(&p), 0);
+    empty_folder();
+    teardown(0);
+}
+END_TEST
+
 START_TEST(what_was_given)
 {
     struct process p;
@@ -942,6 +996,7 @@ SUITE("faultloc_say")
     TEST_ROWS(a_slow_reader_gets_it_all, 2);
     TEST(a_line_has_its_head_and_its_end);
     TEST(a_line_is_safe_for_a_terminal);
+    TEST_ROWS(what_was_given_is_known_without_statx, 2);
     TEST_ROWS(what_was_given, COUNT(outputs));
     TEST_ROWS(a_name_is_one_word, COUNT(names));
 }

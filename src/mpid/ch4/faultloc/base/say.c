@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,11 +118,24 @@ void faultloc_say(const char *format, ...)
 
 static struct statx given[OUTPUTS]; /* stx_mode 0: nothing that may be written to */
 
-/* Of a file on a network what is known here suffices: its server may be silent. */
+/* Of a file on a network what is known here suffices: its server may be silent.  An older kernel
+ * does not know statx(2), and a container's filter may forbid it. */
 static bool describe(int fd, struct statx *s)
 {
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, s) ==
-           0;
+    struct stat st;
+
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, s) == 0)
+        return true;
+    if (fstat(fd, &st))
+        return false;
+    *s = (struct statx){.stx_mask = STATX_BASIC_STATS,
+                        .stx_mode = (uint16_t) st.st_mode,
+                        .stx_ino = st.st_ino,
+                        .stx_dev_major = major(st.st_dev),
+                        .stx_dev_minor = minor(st.st_dev),
+                        .stx_rdev_major = major(st.st_rdev),
+                        .stx_rdev_minor = minor(st.st_rdev)};
+    return true;
 }
 
 static bool is_output(mode_t mode, bool before_program)
@@ -137,7 +151,15 @@ void faultloc_output_note(bool before_program)
             given[i].stx_mode = 0;
 }
 
-/* By its birth a file is told from one that has its number since it was removed. */
+/* By its birth a file is told from one that has its number since it was removed, where the file
+ * system knows it. */
+static bool is_born_then(const struct statx *is, const struct statx *was)
+{
+    return !(is->stx_mask & was->stx_mask & STATX_BTIME) ||
+           (was->stx_btime.tv_sec == is->stx_btime.tv_sec &&
+            was->stx_btime.tv_nsec == is->stx_btime.tv_nsec);
+}
+
 bool faultloc_output_is_given(int fd)
 {
     const struct statx *was = &given[fd - STDOUT_FILENO];
@@ -146,9 +168,7 @@ bool faultloc_output_is_given(int fd)
     return was->stx_mode && describe(fd, &is) && was->stx_ino == is.stx_ino &&
            was->stx_dev_major == is.stx_dev_major && was->stx_dev_minor == is.stx_dev_minor &&
            was->stx_rdev_major == is.stx_rdev_major && was->stx_rdev_minor == is.stx_rdev_minor &&
-           (was->stx_mode & S_IFMT) == (is.stx_mode & S_IFMT) &&
-           was->stx_btime.tv_sec == is.stx_btime.tv_sec &&
-           was->stx_btime.tv_nsec == is.stx_btime.tv_nsec;
+           (was->stx_mode & S_IFMT) == (is.stx_mode & S_IFMT) && is_born_then(&is, was);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
