@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -101,7 +102,7 @@ END_TEST
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static char folder[64], path[128];
-static int number; /* of a file that was written */
+static int number = 1; /* of a file that was written */
 
 static void setup(void)
 {
@@ -213,18 +214,23 @@ static void check_numbered(int n, const char *expected)
 /* Of two starts of one job, or of two jobs with one number, each has a file. */
 START_TEST(what_begins_otherwise_is_not_replaced)
 {
+    int of[3];
+
     setup();
     ck_assert_int_eq(faultloc_replace_file(path, "", 0, &number), 0); /* a place that was made for it */
-    ck_assert_int_eq(faultloc_replace_file(path, "{A 1", 2, &number), 0);
-    ck_assert_int_eq(number, 1);
-    ck_assert_int_eq(faultloc_replace_file(path, "{B 1", 2, &number), 0);
-    ck_assert_int_eq(number, 2);
-    ck_assert_int_eq(faultloc_replace_file(path, "{C 1", 2, &number), 0);
-    ck_assert_int_eq(number, 3);
-    ck_assert_int_eq(faultloc_replace_file(path, "{A 2, longer", 2, &number), 0);
-    ck_assert_int_eq(number, 1);
-    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &number), 0);
-    ck_assert_int_eq(number, 2);
+    for (int i = 0; i < 3; i++) {
+        const char text[] = {'{', (char) ('A' + i), ' ', '1', '\0'};
+        of[i] = 1;
+        ck_assert_int_eq(faultloc_replace_file(path, text, 2, &of[i]), 0);
+        ck_assert_int_eq(of[i], i + 1);
+    }
+    ck_assert_int_eq(faultloc_replace_file(path, "{A 2, longer", 2, &of[0]), 0);
+    ck_assert_int_eq(of[0], 1);
+    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &of[1]), 0);
+    ck_assert_int_eq(of[1], 2);
+    of[1] = 1; /* a program that begins anew finds it */
+    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &of[1]), 0);
+    ck_assert_int_eq(of[1], 2);
     check_numbered(1, "{A 2, longer");
     check_numbered(2, "{B 2, longer");
     check_numbered(3, "{C 1");
@@ -236,7 +242,7 @@ END_TEST
 static int write_own(int in, int out, void *arg)
 {
     char text[16];
-    int i = *(int *) arg, own;
+    int i = *(int *) arg, own = 1;
 
     snprintf(text, sizeof(text), "{%c", 'A' + i);
     process_obey(in);
@@ -498,6 +504,38 @@ START_TEST(a_named_pipe_is_written_into_if_somebody_reads)
 END_TEST
 
 /* Standard output is this process's, and a socket cannot be opened by its name. */
+/* Its writer waits for the one who reads from it, and would lose what it has to say. */
+START_TEST(a_named_pipe_is_not_opened_to_be_looked_into)
+{
+    int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    struct inotify_event event;
+
+    setup();
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_ge(inotify_add_watch(opened, path, IN_OPEN), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "{A", 2, &number), ENXIO);
+    ck_assert_int_eq(read(opened, &event, sizeof(event)), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    close(opened);
+    teardown(1);
+}
+END_TEST
+
+/* A name that is too long is nobody's. */
+START_TEST(what_cannot_be_looked_at_is_an_error)
+{
+    char name[400];
+
+    setup();
+    in_folder(name, sizeof(name), "");
+    memset(name + strlen(name), 'x', 300);
+    name[strlen(folder) + 301] = '\0';
+    ck_assert_int_eq(faultloc_replace_file(name, "{A", 2, &number), ENAMETOOLONG);
+    ck_assert_int_eq(number, 1);
+    teardown(0);
+}
+END_TEST
+
 START_TEST(standard_output_is_written_into)
 {
     char text[16] = "";
@@ -983,6 +1021,8 @@ SUITE("faultloc_say")
     TEST(a_full_device_is_an_error);
     TEST(a_device_is_written_into_and_stays);
     TEST(a_named_pipe_is_written_into_if_somebody_reads);
+    TEST(a_named_pipe_is_not_opened_to_be_looked_into);
+    TEST(what_cannot_be_looked_at_is_an_error);
     TEST(standard_output_is_written_into);
     TEST_ROWS(a_link_to_a_pipe, 2);
     TEST(another_users_pipe_gets_nothing);

@@ -340,25 +340,40 @@ enum owner {
     OTHERS
 };
 
-/* What is no regular file is not looked into: it is handled as it always is. */
-static enum owner find_owner(int folder, const char *name, const char *text, size_t head)
+static bool begins_with(int fd, const char *text, size_t head)
 {
-    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st;
     char *there = NULL;
     size_t len = 0;
-    bool ours;
+    bool begins;
 
+    faultloc_read_whole(fd, head, &there, &len);
+    begins = there && len >= head && memcmp(there, text, head) == 0;
+    free(there);
+    return begins;
+}
+
+/* What is no regular file is handled as it always is, and not opened: that would let in who writes
+ * to a pipe, and rewind a tape.  Errors: whose it is cannot be found out. */
+static int find_owner(int folder, const char *name, const char *text, size_t head,
+                      enum owner *owner)
+{
+    struct stat st;
+    int fd;
+
+    *owner = NOBODY;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? 0 : errno;
+    *owner = OURS;
+    if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    *owner = OTHERS;
+    fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? NOBODY : errno == EACCES ? OTHERS : OURS;
-    ours = fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size == 0);
-    if (!ours) {
-        faultloc_read_whole(fd, head, &there, &len);
-        ours = there && len >= head && memcmp(there, text, head) == 0;
-        free(there);
-    }
+        return errno == EACCES || errno == EPERM ? 0 : errno;
+    if (begins_with(fd, text, head))
+        *owner = OURS;
     close(fd);
-    return ours ? OURS : OTHERS;
+    return 0;
 }
 
 bool faultloc_number_path(const char *path, int number, char *out, size_t room)
@@ -380,17 +395,21 @@ bool faultloc_number_path(const char *path, int number, char *out, size_t room)
 static int replace_own(int folder, const char *name, const char *text, size_t head, int *number)
 {
     char numbered[NAME_MAX + 1];
-    enum owner owner;
+    enum owner owner = OURS;
     int rc;
 
-    for (*number = 1; *number <= NUMBERS;) {
+    while (*number <= NUMBERS) {
         if (!faultloc_number_path(name, *number, numbered, sizeof(numbered)))
             return ENAMETOOLONG;
-        owner = head ? find_owner(folder, numbered, text, head) : OURS;
-        rc = owner == OTHERS ? 0 : replace(folder, numbered, text, owner == NOBODY);
-        if (owner != OTHERS && rc != EEXIST)
+        rc = head ? find_owner(folder, numbered, text, head, &owner) : 0;
+        if (!rc && owner == OTHERS) {
+            ++*number;
+            continue;
+        }
+        if (!rc)
+            rc = replace(folder, numbered, text, owner == NOBODY);
+        if (rc != EEXIST)
             return rc;
-        *number += owner == OTHERS;
     }
     return EEXIST;
 }
@@ -401,7 +420,6 @@ int faultloc_replace_file(const char *path, const char *text, size_t head, int *
     char folder[PATH_MAX];
     int fd, rc;
 
-    *number = 1;
     if (faultloc_own_descriptor(path) >= 0)
         return faultloc_write_all(faultloc_own_descriptor(path), text, PATIENCE_MS);
     if (name - path >= (ptrdiff_t) sizeof(folder))
