@@ -302,8 +302,8 @@ static int write_special(int folder, const char *name, const char *text)
     return rc;
 }
 
-/* A new name is given without taking the place of one that has come meanwhile, where the file system
- * can do that. */
+/* A new name is given without taking the place of one that has come meanwhile, where the file
+ * system can do that. */
 static int give_name(int folder, const char *temporary, const char *name, bool is_new)
 {
     if (is_new && linkat(folder, temporary, folder, name, 0) == 0)

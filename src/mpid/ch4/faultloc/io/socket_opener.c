@@ -146,7 +146,8 @@ void faultloc_socket_opener_stop(struct faultloc_socket_opener *p, int patience_
         faultloc_eventfd_clear(p->notify);
     }
     if (!faultloc_worker_stop(&p->worker)) {
-        faultloc_symptom_socket_close(&p->sock); /* there is no thread, and perhaps none was to be had */
+        /* there is no thread, and perhaps none was to be had */
+        faultloc_symptom_socket_close(&p->sock);
         let_go(p);
     }
     let_go(p);

@@ -241,8 +241,8 @@ static void say_written(struct faultloc_writer *w)
     w->report_failed = false;
 }
 
-/* A report begins with the job and its start.  The job's number may have any character, but no quote
- * that is not escaped. */
+/* A report begins with the job and its start.  The job's number may have any character, but no
+ * quote that is not escaped. */
 static size_t head_of(const char *json)
 {
     const char *start = strstr(json, "\"started\""), *end = start ? strchr(start, '}') : NULL;
