@@ -79,12 +79,15 @@ grep -qxF '[faultloc] MPIR_CVAR_FAULTLOC=perhaps is neither 1 (on) nor 0 (off); 
     "$work/err" || bad "a single process: $(cat "$work/err")"
 
 # mpiexec says who was the first to end where FaultLoc is on, and only there.
-for word in yes no; do
-    MPIR_CVAR_FAULTLOC=$word MPIR_CVAR_FAULTLOC_REPORT='' timeout -s INT -k 5 "$limit" \
+for row in yes:MPIR_CVAR_FAULTLOC=yes no:MPIR_CVAR_FAULTLOC=no \
+    'yes:MPICH_FAULTLOC=1 MPIR_CVAR_FAULTLOC=perhaps'; do
+    word=${row%%:*}
+    # shellcheck disable=SC2086
+    env ${row#*:} MPIR_CVAR_FAULTLOC_REPORT='' timeout -s INT -k 5 "$limit" \
         "$mpi/bin/mpiexec" -n 2 "$bin/crash" --rank 1 --how 9 </dev/null >/dev/null \
         2>"$work/err" || :
     found=no
     ! grep -q '^\[faultloc\] rank 1 on .* was the first to end: signal 9' "$work/err" || found=yes
-    [ $found = $word ] || bad "mpiexec, MPIR_CVAR_FAULTLOC=$word: $(cat "$work/err")"
+    [ $found = $word ] || bad "mpiexec, ${row#*:}: $(cat "$work/err")"
 done
 echo "ok: mpiexec"

@@ -747,7 +747,7 @@ START_TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory)
         pid = i ? deputy_of(0) : agent_of(0);
         ck_assert_int_eq(sched_getscheduler(pid), SCHED_OTHER);
         ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t) pid), 2 + 5);
-        ck_assert_int_eq(oom_score_adj(pid), 999);
+        ck_assert_int_eq(oom_score_adj(pid), 1000);
     }
     ck_assert_int_eq(oom_score_adj(rank[0].process.pid), 100);
     end_job();
@@ -1340,13 +1340,18 @@ START_TEST(who_goes_on_in_a_child_has_not_crashed)
 }
 END_TEST
 
+/* So has who ends with an exit code other than 0. */
 START_TEST(who_is_killed_and_leaves_a_child_has_crashed)
 {
     start_job(1, 3);
     UNTIL(is_complete(0));
     ck_assert_int_eq(ask(&rank[2], 'f'), 'y');
-    faultloc_board_wait_area(board[0], 2)->heir = (int32_t) rank[0].process.pid; /* any that lives */
-    process_kill(&rank[2].process);
+    /* any that lives and has the board */
+    faultloc_board_wait_area(board[0], 2)->heir = (int32_t) rank[0].process.pid;
+    if (_i)
+        process_say(&rank[2].process, 'x');
+    else
+        process_kill(&rank[2].process);
     UNTIL(said("[faultloc] process-crash: rank 2") == 1);
     end_job();
 }
@@ -1767,7 +1772,7 @@ SUITE("faultloc_program")
     TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
     TEST(who_exits_without_a_reason_has_crashed);
     TEST_ROWS(who_goes_on_in_a_child_has_not_crashed, 2);
-    TEST(who_is_killed_and_leaves_a_child_has_crashed);
+    TEST_ROWS(who_is_killed_and_leaves_a_child_has_crashed, 2);
     TEST(a_wakeup_wakes_the_agent);
     TEST(a_successor_has_a_wakeup_socket_of_its_own);
     TEST_ROWS(a_long_wait_is_no_fault, 2);

@@ -19,14 +19,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -96,7 +102,7 @@ END_TEST
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static char folder[64], path[128];
-static int number; /* of a file that was written */
+static int number = 1; /* of a file that was written */
 
 static void setup(void)
 {
@@ -208,18 +214,23 @@ static void check_numbered(int n, const char *expected)
 /* Of two starts of one job, or of two jobs with one number, each has a file. */
 START_TEST(what_begins_otherwise_is_not_replaced)
 {
+    int of[3];
+
     setup();
     ck_assert_int_eq(faultloc_replace_file(path, "", 0, &number), 0); /* a place that was made for it */
-    ck_assert_int_eq(faultloc_replace_file(path, "{A 1", 2, &number), 0);
-    ck_assert_int_eq(number, 1);
-    ck_assert_int_eq(faultloc_replace_file(path, "{B 1", 2, &number), 0);
-    ck_assert_int_eq(number, 2);
-    ck_assert_int_eq(faultloc_replace_file(path, "{C 1", 2, &number), 0);
-    ck_assert_int_eq(number, 3);
-    ck_assert_int_eq(faultloc_replace_file(path, "{A 2, longer", 2, &number), 0);
-    ck_assert_int_eq(number, 1);
-    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &number), 0);
-    ck_assert_int_eq(number, 2);
+    for (int i = 0; i < 3; i++) {
+        const char text[] = {'{', (char) ('A' + i), ' ', '1', '\0'};
+        of[i] = 1;
+        ck_assert_int_eq(faultloc_replace_file(path, text, 2, &of[i]), 0);
+        ck_assert_int_eq(of[i], i + 1);
+    }
+    ck_assert_int_eq(faultloc_replace_file(path, "{A 2, longer", 2, &of[0]), 0);
+    ck_assert_int_eq(of[0], 1);
+    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &of[1]), 0);
+    ck_assert_int_eq(of[1], 2);
+    of[1] = 1; /* a program that begins anew finds it */
+    ck_assert_int_eq(faultloc_replace_file(path, "{B 2, longer", 2, &of[1]), 0);
+    ck_assert_int_eq(of[1], 2);
     check_numbered(1, "{A 2, longer");
     check_numbered(2, "{B 2, longer");
     check_numbered(3, "{C 1");
@@ -231,7 +242,7 @@ END_TEST
 static int write_own(int in, int out, void *arg)
 {
     char text[16];
-    int i = *(int *) arg, own;
+    int i = *(int *) arg, own = 1;
 
     snprintf(text, sizeof(text), "{%c", 'A' + i);
     process_obey(in);
@@ -493,6 +504,38 @@ START_TEST(a_named_pipe_is_written_into_if_somebody_reads)
 END_TEST
 
 /* Standard output is this process's, and a socket cannot be opened by its name. */
+/* Its writer waits for the one who reads from it, and would lose what it has to say. */
+START_TEST(a_named_pipe_is_not_opened_to_be_looked_into)
+{
+    int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    struct inotify_event event;
+
+    setup();
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_ge(inotify_add_watch(opened, path, IN_OPEN), 0);
+    ck_assert_int_eq(faultloc_replace_file(path, "{A", 2, &number), ENXIO);
+    ck_assert_int_eq(read(opened, &event, sizeof(event)), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    close(opened);
+    teardown(1);
+}
+END_TEST
+
+/* A name that is too long is nobody's. */
+START_TEST(what_cannot_be_looked_at_is_an_error)
+{
+    char name[400];
+
+    setup();
+    in_folder(name, sizeof(name), "");
+    memset(name + strlen(name), 'x', 300);
+    name[strlen(folder) + 301] = '\0';
+    ck_assert_int_eq(faultloc_replace_file(name, "{A", 2, &number), ENAMETOOLONG);
+    ck_assert_int_eq(number, 1);
+    teardown(0);
+}
+END_TEST
+
 START_TEST(standard_output_is_written_into)
 {
     char text[16] = "";
@@ -883,6 +926,55 @@ static int change_stderr(int in, int out, void *arg)
     return faultloc_output_is_given(STDERR_FILENO) == outputs[row].fine ? 0 : 3;
 }
 
+/* As a container's filter does. */
+static void forbid_statx(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = COUNT(filter), .filter = filter};
+
+    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+/* From the first, or after it was noted. */
+static int look_without_statx(int in, int out, void *arg)
+{
+    bool first = *(const int *) arg;
+
+    process_obey(in);
+    if (first)
+        forbid_statx();
+    open_stderr(REGULAR);
+    faultloc_output_note(true);
+    if (!first)
+        forbid_statx();
+    process_tell(out, '.');
+    if (!faultloc_output_is_given(STDERR_FILENO))
+        return 1;
+    open_stderr(PIPE);
+    return faultloc_output_is_given(STDERR_FILENO) ? 2 : 0;
+}
+
+START_TEST(what_was_given_is_known_without_statx)
+{
+    struct process p;
+    int first = _i;
+
+    setup();
+    process_start(&p, look_without_statx, &first);
+    process_say(&p, '.');
+    ck_assert_int_eq(process_hear(&p), '.');
+    ck_assert_int_eq(process_end(&p), 0);
+    empty_folder();
+    teardown(0);
+}
+END_TEST
+
 START_TEST(what_was_given)
 {
     struct process p;
@@ -929,6 +1021,8 @@ SUITE("faultloc_say")
     TEST(a_full_device_is_an_error);
     TEST(a_device_is_written_into_and_stays);
     TEST(a_named_pipe_is_written_into_if_somebody_reads);
+    TEST(a_named_pipe_is_not_opened_to_be_looked_into);
+    TEST(what_cannot_be_looked_at_is_an_error);
     TEST(standard_output_is_written_into);
     TEST_ROWS(a_link_to_a_pipe, 2);
     TEST(another_users_pipe_gets_nothing);
@@ -942,6 +1036,7 @@ SUITE("faultloc_say")
     TEST_ROWS(a_slow_reader_gets_it_all, 2);
     TEST(a_line_has_its_head_and_its_end);
     TEST(a_line_is_safe_for_a_terminal);
+    TEST_ROWS(what_was_given_is_known_without_statx, 2);
     TEST_ROWS(what_was_given, COUNT(outputs));
     TEST_ROWS(a_name_is_one_word, COUNT(names));
 }

@@ -17,6 +17,13 @@
 #include "process.h"
 #include "suite.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 static const char *const names[] = {"h0"};
 static const struct ftree_job job = {.nodes = 1, .size = 2, .node_name = names};
 
@@ -125,9 +132,57 @@ START_TEST(what_hung_comes_late)
 }
 END_TEST
 
+/* As where a control group has as many as it may. */
+static bool forbid_threads(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int stop_without_threads(int in, int out, void *arg)
+{
+    struct pollfd p = {.events = POLLIN};
+
+    (void) in;
+    (void) out;
+    (void) arg;
+    if (faultloc_socket_opener_start(&job, 0, "4711", 0, &opener))
+        return 1;
+    p.fd = faultloc_socket_opener_fd(opener);
+    if (poll(&p, 1, PROCESS_DEADLINE_MS) != 1 || !faultloc_socket_opener_take(opener, &sock))
+        return 2;
+    while (process_threads(getpid(), "faultloc-socket") > 0)
+        process_pause();
+    if (!forbid_threads())
+        return 3;
+    faultloc_socket_opener_stop(opener, 1);
+    return access(path, F_OK) == 0 ? 4 : 0;
+}
+
+START_TEST(the_name_goes_also_where_no_thread_can_be_had)
+{
+    struct process p;
+
+    setup();
+    process_start(&p, stop_without_threads, NULL);
+    ck_assert_int_eq(process_end(&p), 0);
+    teardown();
+}
+END_TEST
+
 SUITE("faultloc_socket_opener")
 {
     TEST(the_owner_takes_the_socket_once);
+    TEST(the_name_goes_also_where_no_thread_can_be_had);
     TEST(a_symptom_socket_that_cannot_be_opened_is_given_up);
     TEST(it_may_be_stopped_at_any_time);
     TEST(who_hangs_is_left_behind);

@@ -403,10 +403,8 @@ START_TEST(a_process_that_takes_in_orphans_starts_none)
 }
 END_TEST
 
-/* ---- where it is ----------------------------------------------------------------------------- */
+/* ---- real time ------------------------------------------------------------------------------- */
 
-/* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed
- * is told, not the place where there is none. */
 /* As an agent starts its child. */
 static int start_child(bool background, pid_t *pid)
 {
@@ -467,6 +465,10 @@ START_TEST(real_time_is_given_back_and_all_else_stays)
 }
 END_TEST
 
+/* ---- where it is ----------------------------------------------------------------------------- */
+
+/* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed
+ * is told, not the place where there is none. */
 START_TEST(the_program_that_is_there_is_reported)
 {
     char own[512] = "", libexec[600], expected[700], found[FAULTLOC_SPAWN_PATH];

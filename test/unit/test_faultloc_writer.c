@@ -423,27 +423,29 @@ START_TEST(a_dead_file_system_holds_back_no_message)
 }
 END_TEST
 
-/* Another start of the job has the name: it keeps it, and people are told the other one. */
+#define OF_JOB "{\"id\": \"a}\\\"started\\\"}b\", \"started\": " /* its number is a}"started"}b */
+
+/* Another start of the job has the name: it keeps it, and people are told the other one, also where
+ * the text calls the first otherwise, as one with unusual characters. */
 START_TEST(a_report_of_another_start_stays)
 {
     char text[512], otherwise[64] = "not named\n", numbered[160];
 
     setup();
-    put(path, "{\"started\": 1} x");
+    put(path, OF_JOB "1} x");
     faultloc_number_path(path, 2, numbered, sizeof(numbered));
     start("", path);
     for (int i = 0; i < 2; i++) {
-        snprintf(text, sizeof(text), "full report: %s\n", path);
+        snprintf(text, sizeof(text), "full report: %s\n", i ? path : "?");
         faultloc_writer_text(writer, strdup(text), strdup(otherwise),
-                             faultloc_writer_report(writer, strdup(i ? "{\"started\": 2} b"
-                                                                     : "{\"started\": 2} a")));
+                             faultloc_writer_report(writer, strdup(i ? OF_JOB "2} b" : OF_JOB "2} a")));
         UNTIL(faultloc_writer_done(writer));
-        snprintf(text, sizeof(text), "full report: %s\n", numbered);
+        snprintf(text, sizeof(text), "%s[faultloc]   full report: %s\n", otherwise, numbered);
         expect(text);
         heard_len = 0;
     }
-    ck_assert_str_eq(suite_text_of(path), "{\"started\": 1} x");
-    ck_assert_str_eq(suite_text_of(numbered), "{\"started\": 2} b");
+    ck_assert_str_eq(suite_text_of(path), OF_JOB "1} x");
+    ck_assert_str_eq(suite_text_of(numbered), OF_JOB "2} b");
     unlink(numbered);
     end();
 }

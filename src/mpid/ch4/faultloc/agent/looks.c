@@ -32,12 +32,13 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .pid_fd = malloc(slots * sizeof(*l->pid_fd)),
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
+                                 .heir = calloc(slots, sizeof(*l->heir)),
                                  .begun = p->start < 0 || !p->board->settings.launcher[0],
                                  .wakeup = -1};
     l->samples.share = calloc(slots, sizeof(*l->samples.share));
     faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
     faultloc_watch_take_over(&p->watch);
-    return l->pid_fd && l->heard && l->stalled && l->samples.share ? 0 : ENOMEM;
+    return l->pid_fd && l->heard && l->stalled && l->heir && l->samples.share ? 0 : ENOMEM;
 }
 
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
@@ -107,30 +108,44 @@ static bool lives(pid_t pid, uint64_t start)
            fate != FAULTLOC_PROC_GONE;
 }
 
-/* The child that the rank has forked last has the board still.  It may also be what a crashed rank
- * has left: then others see that it does not come to MPI. */
-static bool inherits(struct faultloc_looks *l, int32_t i, int32_t heir)
+/* Its start is read while the rank lives: by the rank's end another process may have its number. */
+static void note_heir(struct faultloc_looks *l, int32_t i)
+{
+    struct faultloc_heir *h = &l->heir[i];
+    int32_t pid = faultloc_board_wait_area(l->p->board, i)->heir;
+    struct faultloc_proc proc = {.start = 0};
+
+    if (pid == h->pid)
+        return;
+    (void) faultloc_proc_read(NULL, pid, &proc);
+    *h = (struct faultloc_heir){.pid = pid, .start = proc.start};
+}
+
+/* The child that the rank has forked last has the board still. */
+static bool inherits(struct faultloc_looks *l, int32_t i)
 {
     struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
-    struct faultloc_proc proc;
+    struct faultloc_heir *h = &l->heir[i];
 
-    if (!lives(heir, 0) || !faultloc_board_is_mapped_by(l->p->board_fd, heir) ||
-        faultloc_proc_read(NULL, heir, &proc))
+    note_heir(l, i);
+    if (h->refused || !h->start || !lives(h->pid, h->start))
         return false;
-    slot->start = proc.start;
-    slot->pid = heir;
+    h->refused = !faultloc_board_is_mapped_by(l->p->board_fd, h->pid);
+    if (h->refused)
+        return false;
+    slot->start = h->start;
+    slot->pid = h->pid;
     return true;
 }
 
-/* The process of a rank has ended, which has not left.  A program that becomes a daemon goes on in a
- * child: that is the rank then, and may have said so in the slot already.  known: so is how it
+/* The process of a rank has ended, which has not left.  A program that becomes a daemon goes on in
+ * a child: that is the rank then, and may have said so in the slot already.  known: so is how it
  * ended. */
 static bool goes_on(struct faultloc_looks *l, int32_t i, bool known)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
 
-    if (!lives(slot->pid, slot->start) &&
-        !inherits(l, i, faultloc_board_wait_area(l->p->board, i)->heir))
+    if (!lives(slot->pid, slot->start) && !inherits(l, i))
         return false;
     if (slot->rank >= 0 && slot->rank < l->p->board->size)
         faultloc_board_rank_pid(l->p->board)[slot->rank] = slot->pid;
@@ -152,14 +167,25 @@ static bool awaits_child(struct faultloc_looks *l, ftree_time now, int32_t i)
     return true;
 }
 
-/* True: it has ended by itself, as far as is known, and goes on in a child, or may. */
-static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
+/* How the rank's process ended; the slot may name the one that goes on. */
+static bool read_status(const struct faultloc_looks *l, int32_t i, int *status)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
-    int status, fd = l->pid_fd[i];
-    bool known = faultloc_proc_status(fd, slot->pid, &status);
+    bool fits = slot->rank >= 0 && slot->rank < l->p->board->size;
+    int32_t pid = fits ? faultloc_board_rank_pid(l->p->board)[slot->rank] : slot->pid;
 
-    if (slot->state >= FAULTLOC_SLOT_LEFT || l->ending || (known && !WIFEXITED(status)))
+    return faultloc_proc_status(l->pid_fd[i], pid, status);
+}
+
+/* True: it has ended with exit code 0, and goes on in a child, or may.  Where the kernel does not
+ * tell how it ended, hydra does, later; other launchers do not, and no crash is to be missed. */
+static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
+{
+    int status = 0, fd = l->pid_fd[i];
+    bool known = read_status(l, i, &status);
+
+    if (faultloc_board_slot(l->p->board, i)->state >= FAULTLOC_SLOT_LEFT || l->ending ||
+        l->p->watch.seen[i].decided || status || (!known && !l->p->board->settings.launcher[0]))
         return false;
     l->pid_fd[i] = -1;
     if (!goes_on(l, i, known) && !awaits_child(l, now, i)) {
@@ -255,6 +281,7 @@ static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
     ftree_time stall = l->p->board->settings.stall;
 
     faultloc_log_tick(l->p->board, i, now);
+    note_heir(l, i);
     faultloc_watch_look(&l->p->watch, now, i, l->pid_fd[i] < 0, &s);
     if ((s.phase == FTREE_PHASE_GONE || seen->unborn) && l->pid_fd[i] < 0) {
         if (!may_go_on(l, now, i)) {

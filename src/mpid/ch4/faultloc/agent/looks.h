@@ -12,12 +12,20 @@
 
 /* The agent's looks at the board of its node, and what it reports of them to the core. */
 
+/* The child that a rank has forked last, which may go on as the rank. */
+struct faultloc_heir {
+    int32_t pid; /* 0: none was seen */
+    uint64_t start; /* 0: it had ended by then */
+    bool refused; /* it has not the board */
+};
+
 struct faultloc_looks {
     struct faultloc_program *p;
     struct faultloc_reporter *reporter;
     int *pid_fd; /* [slots], -1: none */
     uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */
+    struct faultloc_heir *heir; /* [slots] */
     int wakeup; /* -1: there is none */
     bool woken; /* in this turn */
     struct faultloc_pause pause; /* of the wakeup socket */

@@ -27,7 +27,7 @@
 
 #define NICE 5 /* the ranks' own work goes first */
 #define OOM "/proc/self/oom_score_adj" /* see proc(5) */
-#define OOM_RAISED 999 /* how much memory ever a rank has; the handler, which has more, goes first */
+#define OOM_RAISED 1000 /* counts as the whole memory: above any that is not raised, too */
 
 static const char usage[] =
     "Usage: " FAULTLOC_PROGRAM_NAME "\n"
@@ -86,7 +86,7 @@ static void take_cpus(void)
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
 }
 
-/* Where memory is short the kernel is to end FaultLoc's processes before any of the job's, which have the
+/* Where memory is short the kernel is to end FaultLoc's processes before the job's, which have the
  * value that is inherited here.  The deputy has it by fork, what the agent starts as well. */
 static void be_ended_first(void)
 {

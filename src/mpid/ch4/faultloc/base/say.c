@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,11 +118,24 @@ void faultloc_say(const char *format, ...)
 
 static struct statx given[OUTPUTS]; /* stx_mode 0: nothing that may be written to */
 
-/* Of a file on a network what is known here suffices: its server may be silent. */
+/* Of a file on a network what is known here suffices: its server may be silent.  An older kernel
+ * does not know statx(2), and a container's filter may forbid it. */
 static bool describe(int fd, struct statx *s)
 {
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, s) ==
-           0;
+    struct stat st;
+
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, s) == 0)
+        return true;
+    if (fstat(fd, &st))
+        return false;
+    *s = (struct statx){.stx_mask = STATX_BASIC_STATS,
+                        .stx_mode = (uint16_t) st.st_mode,
+                        .stx_ino = st.st_ino,
+                        .stx_dev_major = major(st.st_dev),
+                        .stx_dev_minor = minor(st.st_dev),
+                        .stx_rdev_major = major(st.st_rdev),
+                        .stx_rdev_minor = minor(st.st_rdev)};
+    return true;
 }
 
 static bool is_output(mode_t mode, bool before_program)
@@ -137,7 +151,15 @@ void faultloc_output_note(bool before_program)
             given[i].stx_mode = 0;
 }
 
-/* By its birth a file is told from one that has its number since it was removed. */
+/* By its birth a file is told from one that has its number since it was removed, where the file
+ * system knows it. */
+static bool is_born_then(const struct statx *is, const struct statx *was)
+{
+    return !(is->stx_mask & was->stx_mask & STATX_BTIME) ||
+           (was->stx_btime.tv_sec == is->stx_btime.tv_sec &&
+            was->stx_btime.tv_nsec == is->stx_btime.tv_nsec);
+}
+
 bool faultloc_output_is_given(int fd)
 {
     const struct statx *was = &given[fd - STDOUT_FILENO];
@@ -146,9 +168,7 @@ bool faultloc_output_is_given(int fd)
     return was->stx_mode && describe(fd, &is) && was->stx_ino == is.stx_ino &&
            was->stx_dev_major == is.stx_dev_major && was->stx_dev_minor == is.stx_dev_minor &&
            was->stx_rdev_major == is.stx_rdev_major && was->stx_rdev_minor == is.stx_rdev_minor &&
-           (was->stx_mode & S_IFMT) == (is.stx_mode & S_IFMT) &&
-           was->stx_btime.tv_sec == is.stx_btime.tv_sec &&
-           was->stx_btime.tv_nsec == is.stx_btime.tv_nsec;
+           (was->stx_mode & S_IFMT) == (is.stx_mode & S_IFMT) && is_born_then(&is, was);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -282,8 +302,8 @@ static int write_special(int folder, const char *name, const char *text)
     return rc;
 }
 
-/* A new name is given without taking the place of one that has come meanwhile, where the file system
- * can do that. */
+/* A new name is given without taking the place of one that has come meanwhile, where the file
+ * system can do that. */
 static int give_name(int folder, const char *temporary, const char *name, bool is_new)
 {
     if (is_new && linkat(folder, temporary, folder, name, 0) == 0)
@@ -320,25 +340,40 @@ enum owner {
     OTHERS
 };
 
-/* What is no regular file is not looked into: it is handled as it always is. */
-static enum owner find_owner(int folder, const char *name, const char *text, size_t head)
+static bool begins_with(int fd, const char *text, size_t head)
 {
-    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st;
     char *there = NULL;
     size_t len = 0;
-    bool ours;
+    bool begins;
 
+    faultloc_read_whole(fd, head, &there, &len);
+    begins = there && len >= head && memcmp(there, text, head) == 0;
+    free(there);
+    return begins;
+}
+
+/* What is no regular file is handled as it always is, and not opened: that would let in who writes
+ * to a pipe, and rewind a tape.  Errors: whose it is cannot be found out. */
+static int find_owner(int folder, const char *name, const char *text, size_t head,
+                      enum owner *owner)
+{
+    struct stat st;
+    int fd;
+
+    *owner = NOBODY;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? 0 : errno;
+    *owner = OURS;
+    if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    *owner = OTHERS;
+    fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? NOBODY : errno == EACCES ? OTHERS : OURS;
-    ours = fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size == 0);
-    if (!ours) {
-        faultloc_read_whole(fd, head, &there, &len);
-        ours = there && len >= head && memcmp(there, text, head) == 0;
-        free(there);
-    }
+        return errno == EACCES || errno == EPERM ? 0 : errno;
+    if (begins_with(fd, text, head))
+        *owner = OURS;
     close(fd);
-    return ours ? OURS : OTHERS;
+    return 0;
 }
 
 bool faultloc_number_path(const char *path, int number, char *out, size_t room)
@@ -360,17 +395,21 @@ bool faultloc_number_path(const char *path, int number, char *out, size_t room)
 static int replace_own(int folder, const char *name, const char *text, size_t head, int *number)
 {
     char numbered[NAME_MAX + 1];
-    enum owner owner;
+    enum owner owner = OURS;
     int rc;
 
-    for (*number = 1; *number <= NUMBERS;) {
+    while (*number <= NUMBERS) {
         if (!faultloc_number_path(name, *number, numbered, sizeof(numbered)))
             return ENAMETOOLONG;
-        owner = head ? find_owner(folder, numbered, text, head) : OURS;
-        rc = owner == OTHERS ? 0 : replace(folder, numbered, text, owner == NOBODY);
-        if (owner != OTHERS && rc != EEXIST)
+        rc = head ? find_owner(folder, numbered, text, head, &owner) : 0;
+        if (!rc && owner == OTHERS) {
+            ++*number;
+            continue;
+        }
+        if (!rc)
+            rc = replace(folder, numbered, text, owner == NOBODY);
+        if (rc != EEXIST)
             return rc;
-        *number += owner == OTHERS;
     }
     return EEXIST;
 }
@@ -381,7 +420,6 @@ int faultloc_replace_file(const char *path, const char *text, size_t head, int *
     char folder[PATH_MAX];
     int fd, rc;
 
-    *number = 1;
     if (faultloc_own_descriptor(path) >= 0)
         return faultloc_write_all(faultloc_own_descriptor(path), text, PATIENCE_MS);
     if (name - path >= (ptrdiff_t) sizeof(folder))

@@ -77,8 +77,9 @@ bool faultloc_number_path(const char *path, int number, char *out, size_t room);
  * beside it, fsync, rename, which also takes the place of a symbolic link.  A device, or a pipe
  * that somebody reads, is written into; so is one behind a link, if link and pipe are the user's or
  * root's.  Blocks where the file system does.
- * A file that does not begin with the first `head` bytes of the text is somebody else's, unless it is
- * empty, and stays: the next number is taken.  *number is where the text is; head 0: 1.
+ * A file that does not begin with the first `head` bytes of the text is somebody else's, unless it
+ * is empty, and stays: the next number is taken, and is in *number afterwards.  *number is 1 at
+ * first, then that of the text before; head 0: it stays.
  * Errors: an errno; the old file is then untouched.  EEXIST: all numbers are taken. */
 int faultloc_replace_file(const char *path, const char *text, size_t head, int *number);
 

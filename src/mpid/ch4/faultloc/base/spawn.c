@@ -102,8 +102,9 @@ static void set_standard_files(const struct launch *e)
 #define IO_CLASS(priority) ((priority) >> 13)
 #define IO_CLASS_REAL_TIME 1
 
-/* Real time is for the program: what runs beside it would keep it from its core. Its nice value stays, and so
- * does a policy that is below the usual one.  To give real time back needs no privilege. */
+/* Real time is for the program: what runs beside it would keep it from its core. Its nice value
+ * stays, and so does a policy that is below the usual one.  To give real time back needs no
+ * privilege. */
 static void leave_real_time(bool background)
 {
     const struct sched_param none = {.sched_priority = 0};

@@ -140,7 +140,8 @@ int faultloc_board_map_slot(const struct faultloc_board *b, int fd, int32_t i, v
     return at == MAP_FAILED ? errno : 0;
 }
 
-/* UCX puts a function of its own in the place of mremap(2), which loses the new address. */
+/* UCX puts functions of its own in the place of mmap(2), munmap(2) and mremap(2): they take a lock,
+ * which a child of fork() may find taken, and the last one loses the new address. */
 static void *remap(void *at, size_t old_bytes, size_t bytes, void *to)
 {
     long rc = syscall(SYS_mremap, at, old_bytes, bytes,
@@ -151,16 +152,18 @@ static void *remap(void *at, size_t old_bytes, size_t bytes, void *to)
 
 int faultloc_board_leave_slot(const struct faultloc_board *b, void *page)
 {
-    void *own = mmap(NULL, b->page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long at = syscall(SYS_mmap, NULL, (size_t) b->page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, (off_t) 0);
+    void *own = (void *) at;
     int rc;
 
-    if (own == MAP_FAILED)
+    if (at == -1)
         return errno;
     memcpy(own, page, sizeof(struct faultloc_page));
     if (remap(own, b->page, b->page, page) != MAP_FAILED)
         return 0;
     rc = errno;
-    munmap(own, b->page);
+    syscall(SYS_munmap, own, (size_t) b->page);
     return rc;
 }
 

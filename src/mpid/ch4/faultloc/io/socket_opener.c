@@ -145,7 +145,10 @@ void faultloc_socket_opener_stop(struct faultloc_socket_opener *p, int patience_
         poll(&notify, 1, faultloc_loop_ms(by));
         faultloc_eventfd_clear(p->notify);
     }
-    if (!faultloc_worker_stop(&p->worker))
-        let_go(p); /* there is no thread */
+    if (!faultloc_worker_stop(&p->worker)) {
+        /* there is no thread, and perhaps none was to be had */
+        faultloc_symptom_socket_close(&p->sock);
+        let_go(p);
+    }
     let_go(p);
 }

@@ -15,10 +15,10 @@
 
 struct faultloc_socket_opener;
 
-/* Purpose: starts to open the symptom socket of node `self`; job and job_id must stay; number is that of the agent
- * before this one, 0: there was none, or it had none. It is tried
- * until it is open or given up; where no thread can be had, faultloc_socket_opener_take() tries
- * again. *out is the caller's, who ends it with faultloc_socket_opener_stop().
+/* Purpose: starts to open the symptom socket of node `self`; job and job_id must stay; number is
+ * that of the agent before this one, 0: there was none, or it had none. It is tried until it is
+ * open or given up; where no thread can be had, faultloc_socket_opener_take() tries again. *out is the
+ * caller's, who ends it with faultloc_socket_opener_stop().
  * Errors: an errno; then *out is NULL. */
 int faultloc_socket_opener_start(const struct ftree_job *job, int32_t self, const char *job_id,
                                  int number, struct faultloc_socket_opener **out);

@@ -22,7 +22,7 @@
 
 #define COMPLAINTS 5
 #define DEAD_AGENT (10000 * FTREE_MS) /* how long the socket of a dead agent may still look alive */
-#define OTHER_START (300 * FTREE_MS) /* how long a job that ends may still have the name, as in a script */
+#define OTHER_START (300 * FTREE_MS) /* how long an ended job may have the name, as in a script */
 #define NUMBERS 1000 /* of jobs of one name at a time */
 #define STALE_MAX 512 /* entries of the folder that are looked at, once */
 #define NEWBORN_S 10 /* a socket of this age may not be bound yet */
@@ -482,7 +482,8 @@ static bool is_request(const struct datagram *g)
 }
 
 /* Its answer may come later. */
-static void take_request(const struct faultloc_symptom_socket *d, ftree_time now, struct datagram *g)
+static void take_request(const struct faultloc_symptom_socket *d, ftree_time now,
+                         struct datagram *g)
 {
     char error[FAULTLOC_SYMPTOM_ERROR];
     const char *said = "this agent takes no requests";

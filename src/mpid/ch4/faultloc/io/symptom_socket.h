@@ -58,7 +58,7 @@ struct faultloc_symptom_socket {
     int fd; /* -1: closed */
     char path[FAULTLOC_SYMPTOM_PATH];
     ftree_time first_try; /* 0: none yet */
-    int number; /* in its name, where another start of the job has the plain one: 1; 0: not known yet */
+    int number; /* in its name: 1: that is the plain one; 0: not known yet */
     bool given_up, refusal_reported;
     int complaints;
     uint32_t taken; /* datagrams that were not refused; it wraps */
@@ -96,9 +96,9 @@ void faultloc_symptom_socket_init(struct faultloc_symptom_socket *d, const struc
 
 /* Purpose: opens the symptom socket where it is not open and can be: makes the folder, replaces the
  * socket of an agent that is dead, and removes those that other dead agents of this node left
- * behind. One that the kernel has not closed yet is waited for by calling again; one that stays is of
- * another start of a job of this name, and then its own has a number, JOB.2@NODE.sock. What cannot be
- * is said, once.
+ * behind. One that the kernel has not closed yet is waited for by calling again; one that stays is
+ * of another start of a job of this name, and then its own has a number, JOB.2@NODE.sock. What
+ * cannot be is said, once.
  * Returns true when it has just been opened. */
 bool faultloc_symptom_socket_open(struct faultloc_symptom_socket *d, ftree_time now,
                                   const char *job_id);

@@ -35,7 +35,8 @@ struct faultloc_worker_ops {
     /* Each is called in the thread. */
     void (*run)(struct faultloc_worker *worker, struct faultloc_task *job); /* which it owns */
     void (*lost)(struct faultloc_worker *worker, uint32_t jobs); /* so many were dropped before */
-    void (*ended)(struct faultloc_worker *worker); /* at the end of all: the thread uses the worker no more */
+    /* at the end of all: the thread uses the worker no more */
+    void (*ended)(struct faultloc_worker *worker);
     /* In any thread: a job that will not be done; NULL: it is a part of the owner. */
     void (*drop)(struct faultloc_task *job);
 };

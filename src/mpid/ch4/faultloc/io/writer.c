@@ -9,6 +9,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/io/worker.h"
 #include "faultloc/io/loop.h"
+#include "ftree/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,9 @@ struct faultloc_writer {
     int settled_fd; /* eventfd for the thread of messages: look at `settled` */
     atomic_uint reports; /* so far */
     atomic_uint written, settled; /* the newest report that is in the file; that is or cannot be */
-    atomic_int number; /* of the report's file: base/say.h */
+    pthread_mutex_t file_lock; /* of the report's file: it is written by one thread at a time */
+    uint32_t tried; /* the newest report that was to be written; under the lock */
+    atomic_int number; /* of that file: base/say.h */
     atomic_bool late; /* a text did not name the file, which was not there yet */
     bool report_failed; /* and it was said */
     bool trace_tried, trace_failed; /* to open it; to write to it, and it was said */
@@ -108,6 +111,7 @@ static void let_go(struct faultloc_writer *w)
         return;
     for (int i = 0; i < WORKERS; i++)
         faultloc_worker_destroy(&w->worker[i]);
+    pthread_mutex_destroy(&w->file_lock);
     if (w->trace_fd > STDERR_FILENO)
         close(w->trace_fd);
     if (w->notify >= 0)
@@ -167,18 +171,17 @@ static bool is_in_its_file(struct faultloc_writer *w, const struct writing *j)
     return w->written >= j->report;
 }
 
-/* The text names the file as it was to be called. */
-static void write_text(const struct faultloc_writer *w, const struct writing *j)
+/* The text names the file as it was to be called; its number is known only now. */
+static void write_with_number(const struct faultloc_writer *w, const struct writing *j)
 {
-    char name[PATH_MAX];
-    const char *at = w->number > 1 ? strstr(j->text, w->report_path) : NULL;
-    char *text = at ? malloc(strlen(j->text) + PATH_MAX) : NULL;
+    char name[PATH_MAX], line[PATH_MAX + 64];
 
-    if (text)
-        sprintf(text, "%.*s%s%s", (int) (at - j->text), j->text, faultloc_writer_report_path(w, name),
-                at + strlen(w->report_path));
-    faultloc_write_all(STDERR_FILENO, text ? text : at ? j->otherwise : j->text, -1);
-    free(text);
+    snprintf(line, sizeof(line) - 1, "[faultloc]   full report: %s",
+             faultloc_writer_report_path(w, name));
+    ftree_text_clean(line, strlen(line), '?');
+    strcat(line, "\n");
+    faultloc_write_all(STDERR_FILENO, j->otherwise, -1);
+    faultloc_write_all(STDERR_FILENO, line, -1);
 }
 
 static void write_report(struct faultloc_worker *worker, struct faultloc_task *job);
@@ -200,9 +203,8 @@ static void write_to_people(struct faultloc_worker *worker, struct faultloc_task
 
     help_out(w);
     there = is_in_its_file(w, j);
-
-    if (there && j->report)
-        write_text(w, j);
+    if (there && j->report && w->number > 1)
+        write_with_number(w, j);
     else
         faultloc_write_all(STDERR_FILENO, there ? j->text : j->otherwise, -1);
     if (!there && w->late)
@@ -239,25 +241,44 @@ static void say_written(struct faultloc_writer *w)
     w->report_failed = false;
 }
 
-/* A report begins with the job and its start. */
-static void write_report(struct faultloc_worker *worker, struct faultloc_task *job)
+/* A report begins with the job and its start.  The job's number may have any character, but no
+ * quote that is not escaped. */
+static size_t head_of(const char *json)
 {
-    struct faultloc_writer *w = worker->owner;
-    struct writing *j = (struct writing *) job;
-    const char *end = strchr(j->text, '}');
-    size_t head = end ? (size_t) (end - j->text) : 0;
-    int number, rc = faultloc_replace_file(w->report_path, j->text, head, &number);
+    const char *start = strstr(json, "\"started\""), *end = start ? strchr(start, '}') : NULL;
 
-    if (!rc)
+    return end ? (size_t) (end - json) : 0;
+}
+
+static void replace_report(struct faultloc_writer *w, const struct writing *j)
+{
+    int number = w->number;
+    int rc = faultloc_replace_file(w->report_path, j->text, head_of(j->text), &number);
+
+    if (!rc) {
         w->number = number;
-    if (!rc)
         w->written = j->report;
+    }
     w->settled = j->report;
     faultloc_eventfd_signal(w->settled_fd);
     if (rc)
         say_unwritten(w, rc);
     else
         say_written(w);
+}
+
+/* The thread that helps out may come after the one of reports, which was started meanwhile. */
+static void write_report(struct faultloc_worker *worker, struct faultloc_task *job)
+{
+    struct faultloc_writer *w = worker->owner;
+    struct writing *j = (struct writing *) job;
+
+    pthread_mutex_lock(&w->file_lock);
+    if (j->report > w->tried) {
+        w->tried = j->report;
+        replace_report(w, j);
+    }
+    pthread_mutex_unlock(&w->file_lock);
     drop(job);
 }
 
@@ -433,6 +454,7 @@ int faultloc_writer_start(const char *trace, const char *report, bool ready,
     w->holders = 1;
     w->trace_fd = -1;
     w->number = 1;
+    pthread_mutex_init(&w->file_lock, NULL);
     w->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->settled_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->report_path = strdup(report);

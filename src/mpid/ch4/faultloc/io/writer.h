@@ -26,8 +26,9 @@ struct faultloc_writer;
 
 /* Purpose: makes the writer of this process; from then on faultloc_say() of any file goes through
  * it, until it ends.  trace, report: paths, copied; "": there is none.  ready: starts the thread
- * of messages at once, while threads can be had (the agent); it writes the report, too, where that one's
- * cannot be started. Each is started when there is something to write, in the deputy also the first.
+ * of messages at once, while threads can be had (the agent); it writes the report, too, where that
+ * one's cannot be started. Each is started when there is something to write, in the deputy also the
+ * first.
  * Errors: an errno; then *out is NULL. */
 int faultloc_writer_start(const char *trace, const char *report, bool ready,
                           struct faultloc_writer **out);
@@ -45,8 +46,8 @@ bool faultloc_writer_idle(struct faultloc_writer *w);
 /* Purpose: fork(2).  The child has no writer; what the parent's has to write is not the child's. */
 pid_t faultloc_writer_fork(void);
 
-/* Purpose: where the report is, as far as that is known before the first one is written: a report of
- * another start of the job may have the plain name. */
+/* Purpose: where the report is, as far as that is known before the first one is written: a report
+ * of another start of the job may have the plain name. */
 const char *faultloc_writer_report_path(const struct faultloc_writer *w, char name[PATH_MAX]);
 
 /* Purpose: a new JSON report, taken over, to be freed by free(3); NULL: out of memory.  It replaces

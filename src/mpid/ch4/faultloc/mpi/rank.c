@@ -92,10 +92,16 @@ void MPIDI_faultloc_permit_tracer(void)
 
 /* ---- children of fork() ---------------------------------------------------------------------- */
 
+/* Who has left goes on in nobody, as far as the agent is concerned. */
+static bool has_left(void)
+{
+    return !local.board || MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT;
+}
+
 /* For the agent, if the rank ends: the child may not run before that. */
 static void before_fork(void)
 {
-    if (local.board)
+    if (!has_left())
         faultloc_board_wait_area(local.board, local.slot)->forks++;
 }
 
@@ -105,7 +111,7 @@ static void in_child(void)
 {
     struct faultloc_wait_area *area;
 
-    if (!local.board)
+    if (has_left())
         return;
     area = faultloc_board_wait_area(local.board, local.slot);
     area->heir = (int32_t) getpid();
@@ -207,7 +213,7 @@ void MPIDI_faultloc_finalizing(void)
 void MPIDI_faultloc_aborting(bool is_victim)
 {
     MPIDI_faultloc_go_on();
-    if (!local.board || MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT)
+    if (has_left())
         return;
     MPIDI_faultloc_page.slot.state = is_victim ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_LEFT;
     local.is_on = false;

@@ -294,6 +294,7 @@ bool faultloc_watch_any_stopped(const struct faultloc_watch *w)
 void faultloc_watch_gone(struct faultloc_watch *w, int32_t i)
 {
     w->seen[i].gone = true;
+    w->seen[i].decided = true;
 }
 
 void faultloc_watch_await(struct faultloc_watch *w, int32_t i, ftree_time until)
@@ -313,7 +314,7 @@ void faultloc_watch_ended(struct faultloc_watch *w, int32_t rank)
 {
     for (int32_t i = 0; i < w->board->slots; i++)
         if (w->seen[i].presumed && faultloc_board_slot(w->board, i)->rank == rank)
-            w->seen[i].gone = true;
+            faultloc_watch_gone(w, i);
 }
 
 void faultloc_watch_take_over(struct faultloc_watch *w)

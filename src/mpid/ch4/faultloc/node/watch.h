@@ -52,6 +52,7 @@ struct faultloc_seen {
     bool visits; /* it was in one */
     struct faultloc_done done; /* when its stay was asked for last (samples.h) */
     bool gone;
+    bool decided; /* it is gone, and goes on in no other process */
     ftree_time unborn; /* its process has ended; until then a child is awaited that may go on as the
                         * rank; 0: none is */
     bool presumed; /* its process has ended, and another one goes on as the rank, as it seems */

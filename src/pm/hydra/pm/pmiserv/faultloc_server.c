@@ -135,18 +135,22 @@ static const char *of_processes(const char *name, struct HYD_exec *exec)
     return value;
 }
 
-/* MPICH reads each of its variables by three names; the last that is set counts. */
-static const char *cvar(const char *name, struct HYD_exec *exec)
+/* MPICH reads each of its variables by three names; the last of these that has a value which can be
+ * read counts. */
+static const char *cvar(const char *name, bool is_switch, struct HYD_exec *exec)
 {
     static const char *prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
-    const char *value = NULL;
+    const char *value;
     char full[64];
+    int number;
 
-    for (size_t i = 0; !value && i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
         snprintf(full, sizeof(full), "%s%s", prefixes[i], name);
         value = of_processes(full, exec);
+        if (value && faultloc_number_read(value, is_switch, &number))
+            return value;
     }
-    return value;
+    return NULL;
 }
 
 static HYD_status timer_cb(int fd, HYD_event_t events, void *userp)
@@ -188,9 +192,9 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
     int value = 0;
 
     for (struct HYD_exec *e = execs; e; e = e->next) {
-        on = cvar("FAULTLOC", e);
+        on = cvar("FAULTLOC", true, e);
         HYD_faultloc_on |= on && faultloc_number_read(on, true, &value) && value;
-        grace = grace ? grace : cvar("FAULTLOC_GRACE_MS", e);
+        grace = grace ? grace : cvar("FAULTLOC_GRACE_MS", false, e);
     }
     if (!HYD_faultloc_on)
         return HYD_SUCCESS;
