@@ -137,6 +137,17 @@ static void wait_for_semaphore_with_handlers_of_mpi(void)
     wait_for_semaphore();
 }
 
+/* Of gfortran's runtime library the mask is 418004fc; and Python's. */
+static void wait_for_semaphore_with_handlers_of_languages(void)
+{
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                                  SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        signal(numbers[i], handle);
+    wait_for_semaphore();
+}
+
 static void read_pipe(void) { (void) !read(out_pipe[0], byte, 1); }
 
 static void read_pipe_with_handler(void)
@@ -226,6 +237,16 @@ static void join(void (*call)(void))
 
 static void join_one_that_sleeps(void) { join(sleep_long); }
 static void join_one_that_reads_input(void) { join(read_input); }
+
+static void join_one_that_sleeps_beside_one_that_reads_input(void)
+{
+    void (*call)(void) = join_one_that_reads_input;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, in_thread, &call);
+    join_one_that_sleeps();
+}
+
 static void join_one_that_is_locked(void) { join(lock_twice); }
 static void join_one_that_reads_a_pipe(void) { join(read_pipe); }
 
@@ -257,6 +278,7 @@ static const struct {
     ROW(read_pipe_with_handler, SIGNAL),
     ROW(wait_for_semaphore, UNKNOWN),
     ROW(wait_for_semaphore_with_handlers_of_mpi, UNKNOWN),
+    ROW(wait_for_semaphore_with_handlers_of_languages, UNKNOWN),
     ROW(read_pipe, UNKNOWN),
     ROW(poll_pipe, UNKNOWN),
     ROW(epoll_for_ever, UNKNOWN),
@@ -265,6 +287,7 @@ static const struct {
     ROW(lock_twice_with_handler, THREAD),
     ROW(join_one_that_sleeps, TIMEOUT),
     ROW(join_one_that_reads_input, INPUT),
+    ROW(join_one_that_sleeps_beside_one_that_reads_input, INPUT),
     ROW(join_one_that_is_locked, THREAD),
     ROW(join_one_that_reads_a_pipe, UNKNOWN),
 };

@@ -37,12 +37,14 @@ struct call {
 /* ---- signals --------------------------------------------------------------------------------- */
 
 #define OF_SIGNAL(n) (1ull << ((n) - 1))
-/* Those of which a handler does not go on with the program's work, two of the C library's own, and
- * two that MPICH (SIGUSR1) and UCX (SIGHUP) handle in each rank. */
+/* Those of which a handler does not go on with the program's work, also where it is that of a
+ * language (Fortran handles SIGQUIT, SIGXCPU and SIGXFSZ in each program, Python SIGINT); two of the
+ * C library's own, and two that MPICH (SIGUSR1) and UCX (SIGHUP) handle in each rank. */
 #define NOT_OF_PROGRAM \
     (OF_SIGNAL(SIGILL) | OF_SIGNAL(SIGTRAP) | OF_SIGNAL(SIGABRT) | OF_SIGNAL(SIGBUS) | \
-     OF_SIGNAL(SIGFPE) | OF_SIGNAL(SIGSEGV) | OF_SIGNAL(SIGSYS) | OF_SIGNAL(32) | OF_SIGNAL(33) | \
-     OF_SIGNAL(SIGUSR1) | OF_SIGNAL(SIGHUP))
+     OF_SIGNAL(SIGFPE) | OF_SIGNAL(SIGSEGV) | OF_SIGNAL(SIGSYS) | OF_SIGNAL(SIGQUIT) | \
+     OF_SIGNAL(SIGXCPU) | OF_SIGNAL(SIGXFSZ) | OF_SIGNAL(SIGINT) | OF_SIGNAL(32) | \
+     OF_SIGNAL(33) | OF_SIGNAL(SIGUSR1) | OF_SIGNAL(SIGHUP))
 
 static bool handles_signals(const char *root, pid_t pid)
 {
@@ -274,7 +276,7 @@ enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *know
     if (!dir)
         return FTREE_ENDING_UNKNOWN;
     p.is_handling = handles_signals(p.root, pid);
-    while (found < FTREE_ENDING_SIGNAL && (entry = readdir(dir)) != NULL) {
+    while (found < FTREE_ENDING_INPUT && (entry = readdir(dir)) != NULL) {
         long tid = strtol(entry->d_name, NULL, 10);
         enum ftree_ending of = FTREE_ENDING_THREAD;
         if (tid > 0 && !is_known(known, n, tid))
