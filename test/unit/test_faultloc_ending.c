@@ -106,6 +106,17 @@ static void epoll_for(int ms)
 static void epoll_for_a_time(void) { epoll_for(LONG * 1000); }
 static void epoll_for_ever(void) { epoll_for(-1); }
 
+static void epoll_input(void)
+{
+    struct epoll_event of_pipe = {.events = EPOLLIN, .data.fd = out_pipe[0]},
+                       of_input = {.events = EPOLLIN}, event;
+    int fd = epoll_create1(0);
+
+    epoll_ctl(fd, EPOLL_CTL_ADD, out_pipe[0], &of_pipe);
+    epoll_ctl(fd, EPOLL_CTL_ADD, 0, &of_input);
+    (void) epoll_wait(fd, &event, 1, -1);
+}
+
 static sem_t empty;
 
 static void wait_for_semaphore_for_a_time(void)
@@ -134,6 +145,17 @@ static void wait_for_semaphore_with_handlers_of_mpi(void)
     signal(SIGHUP, handle);
     signal(SIGUSR1, handle);
     signal(SIGSEGV, handle);
+    wait_for_semaphore();
+}
+
+/* Of gfortran's runtime library the mask is 418004fc; and Python's. */
+static void wait_for_semaphore_with_handlers_of_languages(void)
+{
+    static const int numbers[] = {SIGINT, SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                                  SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        signal(numbers[i], handle);
     wait_for_semaphore();
 }
 
@@ -210,6 +232,29 @@ static void lock_twice_with_handler(void)
     lock_twice();
 }
 
+static void lock_again(pthread_mutexattr_t *kind)
+{
+    pthread_mutex_t mutex;
+
+    pthread_mutex_init(&mutex, kind);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex);
+}
+
+static void lock_robust_twice(void)
+{
+    pthread_mutexattr_t kind;
+
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    lock_again(&kind);
+}
+
+/* Twice by one thread is an error to the kernel. */
+static pthread_mutex_t inheriting;
+
+static void lock_inheriting(void) { pthread_mutex_lock(&inheriting); }
+
 static void *in_thread(void *arg)
 {
     (*(void (**)(void)) arg)();
@@ -224,8 +269,29 @@ static void join(void (*call)(void))
     pthread_join(thread, NULL);
 }
 
+static void join_one_that_waits_for_an_inheriting_lock(void)
+{
+    pthread_mutexattr_t kind;
+
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&inheriting, &kind);
+    lock_inheriting();
+    join(lock_inheriting);
+}
+
 static void join_one_that_sleeps(void) { join(sleep_long); }
 static void join_one_that_reads_input(void) { join(read_input); }
+
+static void join_one_that_sleeps_beside_one_that_reads_input(void)
+{
+    void (*call)(void) = join_one_that_reads_input;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, in_thread, &call);
+    join_one_that_sleeps();
+}
+
 static void join_one_that_is_locked(void) { join(lock_twice); }
 static void join_one_that_reads_a_pipe(void) { join(read_pipe); }
 
@@ -241,6 +307,7 @@ static const struct {
     ROW(read_terminal, INPUT),
     ROW(poll_input, INPUT),
     ROW(select_input, INPUT),
+    ROW(epoll_input, INPUT),
     ROW(sleep_long, TIMEOUT),
     ROW(usleep_long, TIMEOUT),
     ROW(poll_nothing, TIMEOUT),
@@ -257,27 +324,32 @@ static const struct {
     ROW(read_pipe_with_handler, SIGNAL),
     ROW(wait_for_semaphore, UNKNOWN),
     ROW(wait_for_semaphore_with_handlers_of_mpi, UNKNOWN),
+    ROW(wait_for_semaphore_with_handlers_of_languages, UNKNOWN),
     ROW(read_pipe, UNKNOWN),
     ROW(poll_pipe, UNKNOWN),
     ROW(epoll_for_ever, UNKNOWN),
     ROW(wait_for_child, UNKNOWN),
     ROW(lock_twice, THREAD),
     ROW(lock_twice_with_handler, THREAD),
+    ROW(lock_robust_twice, THREAD),
+    ROW(join_one_that_waits_for_an_inheriting_lock, THREAD),
     ROW(join_one_that_sleeps, TIMEOUT),
     ROW(join_one_that_reads_input, INPUT),
+    ROW(join_one_that_sleeps_beside_one_that_reads_input, INPUT),
     ROW(join_one_that_is_locked, THREAD),
     ROW(join_one_that_reads_a_pipe, UNKNOWN),
 };
 
 /* ---- a process ------------------------------------------------------------------------------- */
 
-/* Its standard input is a pipe, as that of a rank under mpiexec. */
+/* Its standard input is a pipe, as that of a rank under mpiexec.  It has no handlers any more. */
 static pid_t begin(void (*call)(void))
 {
-    int in[2];
+    int in[2], ready[2];
     pid_t pid;
 
     ck_assert_int_eq(pipe(in), 0);
+    ck_assert_int_eq(pipe(ready), 0);
     ck_assert_int_eq(pipe(out_pipe), 0);
     pid = fork();
     ck_assert_int_ge(pid, 0);
@@ -286,10 +358,12 @@ static pid_t begin(void (*call)(void))
         for (int number = 1; number < NSIG; number++)
             signal(number, SIG_DFL);
         dup2(in[0], 0);
+        (void) !write(ready[1], "", 1);
         call();
         _exit(1);
     }
     setpgid(pid, pid);
+    ck_assert_int_eq(read(ready[0], byte, 1), 1);
     return pid;
 }
 
@@ -310,22 +384,62 @@ static bool is_hidden(pid_t pid)
 }
 
 /* Until it has come to its call. */
+static enum ftree_ending ending_once(pid_t pid, enum ftree_ending expected)
+{
+    struct timespec pause = {.tv_nsec = 1000000};
+    enum ftree_ending found = FTREE_ENDING_COUNT;
+
+    for (int i = 0; i < 20000 && found != expected && !is_hidden(pid); i++) {
+        nanosleep(&pause, NULL);
+        found = faultloc_ending(NULL, pid, NULL, 0);
+    }
+    return is_hidden(pid) ? expected : found;
+}
+
 START_TEST(what_may_end_the_sleep_of_a_process)
 {
     pid_t pid = begin(rows[_i].call);
     struct timespec pause = {.tv_nsec = 1000000};
-    enum ftree_ending found = FTREE_ENDING_COUNT;
+    enum ftree_ending found = ending_once(pid, rows[_i].ending);
 
-    for (int i = 0; i < 20000 && found != rows[_i].ending && !is_hidden(pid); i++) {
-        nanosleep(&pause, NULL);
-        found = faultloc_ending(NULL, pid, NULL, 0);
-    }
     for (int i = 0; i < 20 && found == rows[_i].ending; i++) { /* and it stays so */
         nanosleep(&pause, NULL);
         found = faultloc_ending(NULL, pid, NULL, 0);
     }
     if (found != rows[_i].ending && !is_hidden(pid))
         ck_abort_msg("%s: %d instead of %d", rows[_i].name, (int) found, (int) rows[_i].ending);
+    end(pid);
+}
+END_TEST
+
+static bool is_stopped(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+    return strstr(suite_text_of(path), ") T ");
+}
+
+static const struct {
+    void (*call)(void);
+    enum ftree_ending ending;
+} goes_on[] = {{poll_input, FTREE_ENDING_INPUT},
+               {poll_pipe, FTREE_ENDING_UNKNOWN},
+               {poll_pipe_for_a_time, FTREE_ENDING_TIMEOUT},
+               {sleep_long, FTREE_ENDING_TIMEOUT}};
+
+START_TEST(a_call_that_goes_on_after_a_stop_is_the_same)
+{
+    pid_t pid = begin(goes_on[_i].call);
+
+    ck_assert_int_eq(ending_once(pid, goes_on[_i].ending), goes_on[_i].ending);
+    kill(pid, SIGSTOP);
+    while (!is_stopped(pid))
+        usleep(1000);
+    kill(pid, SIGCONT);
+    while (is_stopped(pid))
+        usleep(1000);
+    ck_assert_int_eq(ending_once(pid, goes_on[_i].ending), goes_on[_i].ending);
     end(pid);
 }
 END_TEST
@@ -349,6 +463,7 @@ END_TEST
 SUITE("ending")
 {
     TEST_ROWS(what_may_end_the_sleep_of_a_process, sizeof(rows) / sizeof(rows[0]));
+    TEST_ROWS(a_call_that_goes_on_after_a_stop_is_the_same, sizeof(goes_on) / sizeof(goes_on[0]));
     TEST(known_threads_do_not_count);
     TEST(of_no_process_nothing_is_known);
 }

@@ -542,6 +542,22 @@ START_TEST(who_did_something_once_is_not_blocked)
 }
 END_TEST
 
+/* Of one that runs at a look it is not known.  rows: each of the sweeps */
+START_TEST(what_could_wake_it_once_may_do_so_again)
+{
+    static struct hang_sweeps all;
+    struct hang_sweep now;
+
+    for (int i = 0; i < HANG_SWEEPS; i++) {
+        now = sweep_of(9, 3, 1, 5);
+        now.stay[0].what = i == _i ? FTREE_OUTSIDE_PAUSES : FTREE_OUTSIDE_RUNS;
+        now.stay[0].ending = i == _i ? FTREE_ENDING_INPUT : FTREE_ENDING_UNKNOWN;
+        ftree_hang_swept(&all, &now);
+    }
+    ck_assert_int_eq(all.last.stay[0].ending, FTREE_ENDING_INPUT);
+}
+END_TEST
+
 #define U FTREE_CPU_UNKNOWN
 
 static const struct {
@@ -672,6 +688,7 @@ SUITE("hang")
     TEST(five_sweeps_name_the_ranks);
     TEST(who_is_not_outside_each_time_is_not_named);
     TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);
+    TEST_ROWS(what_could_wake_it_once_may_do_so_again, HANG_SWEEPS);
     TEST_ROWS(who_does_little_pauses, sizeof(pauses) / sizeof(pauses[0]));
     TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
     TEST(nobody_is_named_where_there_is_none_or_too_many);

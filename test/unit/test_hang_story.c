@@ -590,6 +590,25 @@ START_TEST(one_that_was_blocked_works_again)
 }
 END_TEST
 
+/* It has computed, and waits for its input now. */
+START_TEST(one_that_comes_to_wait_for_a_person_is_found_again)
+{
+    struct world *w = begin(4, 6, 6);
+
+    story.what = FTREE_OUTSIDE_RUNS;
+    ck_assert(world_run_until_reports(w, 1, 20 * SECOND));
+    ck_assert(ftree_verdict_ends_job(&w->report[0]));
+    story.what = FTREE_OUTSIDE_SLEEPS;
+    story.ending = FTREE_ENDING_INPUT;
+    ck_assert(world_run_until_reports(w, 2, 20 * SECOND));
+    ck_assert_int_eq(w->withdrawals, 1);
+    ck_assert(!ftree_verdict_ends_job(&w->report[1]));
+    world_run(w, 60 * SECOND);
+    ck_assert_int_eq(w->reports, 2);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+END_TEST
+
 /* Nobody knows then since when it has been there; at first it is not even seen to be stuck. */
 START_TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come)
 {
@@ -786,6 +805,7 @@ SUITE("hang_story")
     TEST_ROWS(others_may_go_on, 7);
     TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);
     TEST(one_that_was_blocked_works_again);
+    TEST(one_that_comes_to_wait_for_a_person_is_found_again);
     TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
     TEST_ROWS(a_clock_that_is_late_is_no_reason_to_say_nothing, 2);
     TEST(it_comes_after_all);

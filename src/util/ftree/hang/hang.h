@@ -135,6 +135,14 @@ const char *ftree_hang_state_name(int state);
 #define HANG_SWEEPS 5 /* name the faulty ranks; from the second one on each may tell that a rank goes on */
 #define HANG_RANKS_MAX 256 /* outside MPI; with more nobody is named */
 
+/* A person, a timeout or a signal may end this stay at any time: no job is ended because of it.  One
+ * that waits for a disk, or is stopped, is in no call that ends so. */
+static inline bool ftree_hang_ends_by_itself(const struct ftree_stay *s)
+{
+    return s->ending >= FTREE_ENDING_SIGNAL && s->what != FTREE_OUTSIDE_DISK &&
+           s->what != FTREE_OUTSIDE_STOPPED;
+}
+
 /* All ranks, looked at once: those outside MPI, ascending. */
 struct hang_sweep {
     uint64_t progress; /* sum of the calls that all ranks have ended, but for those that asked in vain */

@@ -48,7 +48,8 @@ static uint8_t what_of(const struct ftree_stay *before, const struct ftree_stay 
     return now->what;
 }
 
-/* Of those outside now the ones that were outside before; how they are is what is known last. */
+/* Of those outside now the ones that were outside before; how they are is what is known last, but
+ * what once could wake one may do so again. */
 static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
 {
     int32_t kept = 0;
@@ -61,6 +62,8 @@ static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
         now->stay[kept].what = what_of(old, &now->stay[i]);
         if (old->cpu > now->stay[kept].cpu)
             now->stay[kept].cpu = old->cpu;
+        if (old->ending > now->stay[kept].ending) /* the enumeration is in that order */
+            now->stay[kept].ending = old->ending;
         kept++;
     }
     now->count = kept;

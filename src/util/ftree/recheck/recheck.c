@@ -6,6 +6,7 @@
 #include "ftree/recheck/recheck.h"
 
 #include "ftree/base/event.h"
+#include "ftree/hang/hang.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -285,6 +286,13 @@ static bool works_again(const struct ftree *ft, const struct known *k,
            ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
 }
 
+/* The job may be ended because of the verdict, but not because of how the rank is now.  It is found
+ * again, with what holds then. */
+static bool may_end_by_itself(const struct known *k, const struct ftree_stay *stay)
+{
+    return k->v.holds_back < FTREE_HOLDS_FOR_EVER && ftree_hang_ends_by_itself(stay);
+}
+
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */
 static bool has_rank_come(struct ftree *ft, ftree_time now, const struct known *k, int32_t i)
 {
@@ -295,7 +303,8 @@ static bool has_rank_come(struct ftree *ft, ftree_time now, const struct known *
     if (now <= since)
         return false;
     if (ft->io->stay(ft->io_ctx, i, &stay))
-        return now - stay.away > since || works_again(ft, k, &stay);
+        return now - stay.away > since || works_again(ft, k, &stay) ||
+               may_end_by_itself(k, &stay);
     ft->io->look(ft->io_ctx, i, &s); /* or it was ended with its job */
     return is_running(&s);
 }

@@ -61,6 +61,12 @@ static bool is_in_mpi(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_OUTSIDE || s->call != 0;
 }
 
+/* Of one in MPI it may not be known: then for ever, for 0 is that it does not wait. */
+static ftree_time waits_since(const struct ftree_rank_state *s)
+{
+    return s->waiting == 0 && is_in_mpi(s) ? 1 : s->waiting;
+}
+
 /* One that has come to its end waited for that no more; others that have left had been ended. */
 static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
 {
@@ -310,7 +316,7 @@ static void ask_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
     else if (page)
         note_answer(ft, now, l, r, WAITFOR_READY, s.waiting, page);
     else if (said == FTREE_WAITS_UNABLE || now >= l->until)
-        note_answer(ft, now, l, r, WAITFOR_UNABLE, ftree_max(s.waiting, is_in_mpi(&s)), NULL);
+        note_answer(ft, now, l, r, WAITFOR_UNABLE, waits_since(&s), NULL);
 }
 
 static enum ftree_doing doing_of(const struct ftree_rank_state *s)

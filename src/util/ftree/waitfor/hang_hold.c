@@ -30,20 +30,11 @@ static const ftree_time least[] = {[BLOCKED] = WAITFOR_HANG_END_BLOCKED,
                                    [ACTIVE] = WAITFOR_HANG_END_ACTIVE,
                                    [FOR_EVER] = FTREE_HOLDS_FOR_EVER};
 
-/* THREAD, UNKNOWN, SIGNAL, TIMEOUT, INPUT.  Where one runs, or waits for a disk, it is in no call
- * that ends by itself; but who reads its input may work between two lines. */
-static const uint8_t hold_of[FTREE_OUTSIDE_COUNT][FTREE_ENDING_COUNT] = {
-    [FTREE_OUTSIDE_UNKNOWN] = {ACTIVE, ACTIVE, ACTIVE, ACTIVE, FOR_EVER},
-    [FTREE_OUTSIDE_RUNS] = {ACTIVE, ACTIVE, ACTIVE, ACTIVE, FOR_EVER},
-    [FTREE_OUTSIDE_PAUSES] = {ACTIVE, ACTIVE, FOR_EVER, FOR_EVER, FOR_EVER},
-    [FTREE_OUTSIDE_AWAITS] = {ACTIVE, ACTIVE, FOR_EVER, FOR_EVER, FOR_EVER},
-    [FTREE_OUTSIDE_SLEEPS] = {BLOCKED, ACTIVE, FOR_EVER, FOR_EVER, FOR_EVER},
-    [FTREE_OUTSIDE_DISK] = {ACTIVE, ACTIVE, ACTIVE, ACTIVE, ACTIVE},
-    [FTREE_OUTSIDE_STOPPED] = {ACTIVE, ACTIVE, ACTIVE, ACTIVE, ACTIVE}};
-
-static int hold(const struct ftree_stay *s)
+static enum hold hold(const struct ftree_stay *s)
 {
-    return hold_of[s->what][s->ending];
+    if (ftree_hang_ends_by_itself(s))
+        return FOR_EVER;
+    return s->what == FTREE_OUTSIDE_SLEEPS && s->ending == FTREE_ENDING_THREAD ? BLOCKED : ACTIVE;
 }
 
 static const struct ftree_stay *longest_hold(const struct hang_sweep *s)

@@ -5,6 +5,7 @@
 
 #include "faultloc/base/ending.h"
 
+#include "faultloc/base/proc.h"
 #include "faultloc/base/syscalls.h"
 #include "faultloc/base/text_file.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -37,12 +39,14 @@ struct call {
 /* ---- signals --------------------------------------------------------------------------------- */
 
 #define OF_SIGNAL(n) (1ull << ((n) - 1))
-/* Those of which a handler does not go on with the program's work, two of the C library's own, and
- * two that MPICH (SIGUSR1) and UCX (SIGHUP) handle in each rank. */
+/* Those of which a handler does not go on with the program's work, also where it is that of a
+ * language (Fortran handles SIGQUIT, SIGXCPU and SIGXFSZ in each program, Python SIGINT); two of the
+ * C library's own, and two that MPICH (SIGUSR1) and UCX (SIGHUP) handle in each rank. */
 #define NOT_OF_PROGRAM \
     (OF_SIGNAL(SIGILL) | OF_SIGNAL(SIGTRAP) | OF_SIGNAL(SIGABRT) | OF_SIGNAL(SIGBUS) | \
-     OF_SIGNAL(SIGFPE) | OF_SIGNAL(SIGSEGV) | OF_SIGNAL(SIGSYS) | OF_SIGNAL(32) | OF_SIGNAL(33) | \
-     OF_SIGNAL(SIGUSR1) | OF_SIGNAL(SIGHUP))
+     OF_SIGNAL(SIGFPE) | OF_SIGNAL(SIGSEGV) | OF_SIGNAL(SIGSYS) | OF_SIGNAL(SIGQUIT) | \
+     OF_SIGNAL(SIGXCPU) | OF_SIGNAL(SIGXFSZ) | OF_SIGNAL(SIGINT) | OF_SIGNAL(32) | \
+     OF_SIGNAL(33) | OF_SIGNAL(SIGUSR1) | OF_SIGNAL(SIGHUP))
 
 static bool handles_signals(const char *root, pid_t pid)
 {
@@ -85,12 +89,33 @@ static bool is_input(const struct process *p, long fd)
            begins_with(link, "/dev/tty") || begins_with(link, "/dev/console");
 }
 
-/* False: it cannot be read. */
+/* Or it is not known. */
+static bool any_in_disk_sleep(const struct process *p)
+{
+    const struct dirent *entry;
+    struct faultloc_proc thread;
+    char path[256];
+    bool any = false;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
+    dir = opendir(path);
+    if (!dir)
+        return true;
+    while (!any && (entry = readdir(dir)) != NULL)
+        any = faultloc_proc_read(path, (pid_t) strtol(entry->d_name, NULL, 10), &thread) == 0 &&
+              thread.state == 'D';
+    closedir(dir);
+    return any;
+}
+
+/* False: it cannot be read, or that may have to wait for a disk: a thread that waits in a page fault
+ * has the lock of the process's memory. */
 static bool read_memory(const struct process *p, unsigned long at, void *to, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {(void *) (uintptr_t) at, bytes};
 
-    return at && process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t) bytes;
+    return at && !any_in_disk_sleep(p) && process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t) bytes;
 }
 
 static bool polls_input(const struct process *p, unsigned long fds, unsigned long n)
@@ -118,6 +143,22 @@ static bool selects_input(const struct process *p, unsigned long n, unsigned lon
     return false;
 }
 
+/* Of an epoll the kernel lists the descriptors.  Source: proc(5), /proc/PID/fdinfo. */
+static bool epolls_input(const struct process *p, int epoll)
+{
+    static const char title[] = "\ntfd:";
+    unsigned events;
+    char text[4096];
+    long fd;
+
+    faultloc_text_read(p->root, text, sizeof(text), "%d/fdinfo/%d", (int) p->pid, epoll);
+    for (const char *at = strstr(text, title); at; at = strstr(at + 1, title))
+        if (sscanf(at + sizeof(title) - 1, "%ld events: %x", &fd, &events) == 2 &&
+            (events & EPOLLIN) && is_input(p, fd))
+            return true;
+    return false;
+}
+
 static bool reads(long number)
 {
     return number == SYS_read || number == SYS_readv || number == SYS_recvfrom ||
@@ -137,6 +178,14 @@ static bool waits_for_input(const struct process *p, const struct call *c)
 #endif
         case SYS_pselect6:
             return selects_input(p, c->arg[0], c->arg[1]);
+#ifdef SYS_epoll_wait
+        case SYS_epoll_wait:
+#endif
+#ifdef SYS_epoll_pwait2
+        case SYS_epoll_pwait2:
+#endif
+        case SYS_epoll_pwait:
+            return epolls_input(p, (int) c->arg[0]);
         default:
             return reads(c->number) && is_input(p, (int) c->arg[0]);
     }
@@ -174,16 +223,10 @@ static const struct {
     {SYS_rt_sigtimedwait, 2, -1}, {SYS_semtimedop, 3, -1},   {SYS_mq_timedreceive, 4, -1},
     {SYS_mq_timedsend, 4, -1},    {SYS_recvmmsg, 4, -1},     {SYS_io_getevents, 4, -1}};
 
-/* A call that goes on after a stop by restart_syscall() has a timeout, but for a poll, which may
- * have none. */
-static bool has_timeout(const struct process *p, long tid, const struct call *c)
+static bool has_timeout(const struct process *p, const struct call *c)
 {
-    char wchan[64];
-
-    if (c->number == SYS_restart_syscall) {
-        faultloc_text_read(p->root, wchan, sizeof(wchan), "%d/task/%ld/wchan", (int) p->pid, tid);
-        return *wchan && !strstr(wchan, "poll");
-    }
+    if (c->number == SYS_restart_syscall) /* no other call goes on by that */
+        return true;
     for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
         if (timed[i].number == c->number)
             return timed[i].ms < 0 ? c->arg[timed[i].pointer] != 0 : (int) c->arg[timed[i].ms] > 0;
@@ -204,11 +247,14 @@ static bool waits_for_signal(const struct process *p, const struct call *c)
 
 #define FUTEX_COMMAND 0x7f /* as in linux/futex.h: what is done, */
 #define FUTEX_OF_PROCESS 0x80 /* a flag, */
-#define FUTEX_WAITS 0 /* and the two commands that wait */
+#define FUTEX_WAITS 0 /* the two commands that wait, */
 #define FUTEX_WAITS_FOR_BITS 9
+#define FUTEX_LOCKS 6 /* and those of a lock with priority inheritance */
+#define FUTEX_LOCKS_2 13
+#define FUTEX_THREAD 0x3ffffffful /* of a value: its number, beside two flags */
 
 /* For a lock, or the end of another thread, without a timeout: no signal ends that.  A semaphore,
- * which a handler may post, and a condition look alike, and not like these. */
+ * which a handler may post, a condition and a read-write lock look alike, and not like these. */
 static bool waits_for_thread(const struct process *p, const struct call *c)
 {
     unsigned long command = c->arg[1] & FUTEX_COMMAND;
@@ -217,21 +263,40 @@ static bool waits_for_thread(const struct process *p, const struct call *c)
     if (c->number != SYS_futex)
         return false;
     if (c->arg[1] & FUTEX_OF_PROCESS)
-        return command == FUTEX_WAITS;
-    if ((command != FUTEX_WAITS && command != FUTEX_WAITS_FOR_BITS) || c->arg[2] == 0)
+        return command == FUTEX_WAITS || command == FUTEX_LOCKS || command == FUTEX_LOCKS_2;
+    if (command != FUTEX_WAITS && command != FUTEX_WAITS_FOR_BITS)
         return false;
-    faultloc_text_read(p->root, name, sizeof(name), "%d/task/%lu/comm", (int) p->pid, c->arg[2]);
-    return *name; /* it is joined: the word is the number of the thread */
+    /* the word is the number of the thread that is joined, or has a lock that is robust */
+    faultloc_text_read(p->root, name, sizeof(name), "%d/task/%lu/comm", (int) p->pid,
+                       c->arg[2] & FUTEX_THREAD);
+    return *name;
 }
 
-/* False: it runs, or the kernel does not tell. */
+#ifdef SYS_poll
+static bool waits_in_poll(const struct process *p, long tid)
+{
+    char wchan[64];
+
+    faultloc_text_read(p->root, wchan, sizeof(wchan), "%d/task/%ld/wchan", (int) p->pid, tid);
+    return strstr(wchan, "poll");
+}
+#endif
+
+/* False: it runs, or the kernel does not tell.  After a stop a poll goes on by restart_syscall(),
+ * with its own arguments, also where it has no timeout. */
 static bool read_call(const struct process *p, long tid, struct call *c)
 {
     char line[256];
 
     faultloc_text_read(p->root, line, sizeof(line), "%d/task/%ld/syscall", (int) p->pid, tid);
-    return sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &c->number, &c->arg[0], &c->arg[1],
-                  &c->arg[2], &c->arg[3], &c->arg[4], &c->arg[5]) == 7;
+    if (sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &c->number, &c->arg[0], &c->arg[1],
+               &c->arg[2], &c->arg[3], &c->arg[4], &c->arg[5]) != 7)
+        return false;
+#ifdef SYS_poll
+    if (c->number == SYS_restart_syscall && waits_in_poll(p, tid))
+        c->number = SYS_poll;
+#endif
+    return true;
 }
 
 static enum ftree_ending ending_of(const struct process *p, long tid)
@@ -242,7 +307,7 @@ static enum ftree_ending ending_of(const struct process *p, long tid)
         return FTREE_ENDING_UNKNOWN;
     if (waits_for_input(p, &c))
         return FTREE_ENDING_INPUT;
-    if (has_timeout(p, tid, &c))
+    if (has_timeout(p, &c))
         return FTREE_ENDING_TIMEOUT;
     if (waits_for_signal(p, &c))
         return FTREE_ENDING_SIGNAL;
@@ -274,7 +339,7 @@ enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *know
     if (!dir)
         return FTREE_ENDING_UNKNOWN;
     p.is_handling = handles_signals(p.root, pid);
-    while (found < FTREE_ENDING_SIGNAL && (entry = readdir(dir)) != NULL) {
+    while (found < FTREE_ENDING_INPUT && (entry = readdir(dir)) != NULL) {
         long tid = strtol(entry->d_name, NULL, 10);
         enum ftree_ending of = FTREE_ENDING_THREAD;
         if (tid > 0 && !is_known(known, n, tid))

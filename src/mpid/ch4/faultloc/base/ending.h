@@ -18,10 +18,9 @@
  * Sources: proc(5), /proc/PID/task/TID/syscall, /proc/PID/fd, /proc/PID/status; futex(2).
  */
 
-/* Purpose: of the threads of process `pid`, but the n of `known`, what may end the sleep of the
- * first that input, a timeout or a signal may wake; if there is none, FTREE_ENDING_UNKNOWN of one
- * of which it is not known, also where the kernel tells nothing (Yama, a process that cannot be
- * dumped); else FTREE_ENDING_THREAD.  root: where proc is mounted, NULL for "/proc".  Allocates. */
+/* Purpose: what may end the sleep of any thread of process `pid`, but the n of `known`: the last in
+ * the order of the enumeration.  FTREE_ENDING_UNKNOWN also where the kernel tells nothing (Yama, a
+ * process that cannot be dumped).  root: where proc is mounted, NULL for "/proc".  Allocates. */
 enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *known, int n);
 
 #endif /* FAULTLOC_ENDING_H_INCLUDED */

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MAGIC 0x464c5331u /* "FLS1"; to be changed with what the two processes share */
+#define MAGIC 0x464c5332u /* "FLS2"; to be changed with what the two processes share */
 #define FDS_MAX (1 + FTREE_ROLES * FTREE_PATHS)
 
 /* As it travels; the descriptors come beside it, in the order board, agent's ports, deputy's. */

@@ -253,7 +253,8 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         faultloc_proc_wchan(w->proc_root, state.pid, stay->wchan, sizeof(stay->wchan));
         place = faultloc_proc_waits_in(stay->wchan);
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
-        stay->ending = (uint8_t) ending_of(w, state.pid, place);
+        if (state.proc_state == 'S' || state.proc_state == 'I')
+            stay->ending = (uint8_t) ending_of(w, state.pid, place);
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
     stay->what = what_of(state.proc_state, did, awaits, stay);
