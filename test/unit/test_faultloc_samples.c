@@ -483,6 +483,23 @@ START_TEST(the_call_that_it_sleeps_in_says_what_may_end_that)
 }
 END_TEST
 
+/* Whoever waits for a disk is in no call that ends by itself, and its memory is not touched. */
+START_TEST(of_one_in_disk_sleep_the_call_is_not_asked)
+{
+    struct faultloc_slot *slot = make_rank('D', "io_schedule");
+    struct ftree_stay stay;
+
+    slot->call = OUT(5);
+    make_child();
+    write_file("40/task/40/syscall", "0 0x0 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7fd4\n");
+    write_file("40/task/40/comm", "app\n");
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.what, FTREE_OUTSIDE_DISK);
+    ck_assert_int_eq(stay.ending, FTREE_ENDING_UNKNOWN);
+    end_proc();
+}
+END_TEST
+
 /* As where Yama lets nobody see the call. */
 START_TEST(a_sleep_ends_by_itself)
 {
@@ -580,6 +597,7 @@ SUITE("faultloc_samples")
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
     TEST(who_does_nothing_is_still);
     TEST_ROWS(the_call_that_it_sleeps_in_says_what_may_end_that, 2);
+    TEST(of_one_in_disk_sleep_the_call_is_not_asked);
     TEST_ROWS(a_sleep_ends_by_itself, 2);
     TEST(who_has_a_child_is_not_blocked);
     TEST(any_use_of_the_cpu_is_a_number);
