@@ -289,13 +289,22 @@ run_scenario() {
     await_loop "$START_DEADLINE"
     inject_faults
     await_report
-    [ ! -s "$RUN/undo" ] || bash "$RUN/undo" 2>/dev/null || :
+    undo_faults
     if ! job_ended; then
         ENDED_BY_US=1
         end_job
     fi
     sweep_job 10
+    [ ! -e "$RUN/report.judged" ] || mv -f "$RUN/report.judged" "$RUN/report.json"
     judge_run
+}
+
+# What is undone ends verdicts, which may be said before the job has ended: the report from before is
+# judged.
+undo_faults() {
+    [ -s "$RUN/undo" ] || return 0
+    job_ended || cp "$RUN/report.json" "$RUN/report.judged" 2>/dev/null || :
+    bash "$RUN/undo" 2>/dev/null || :
 }
 
 result_json() {
