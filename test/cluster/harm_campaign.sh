@@ -78,7 +78,7 @@ file is left. Prints a table. A verdict that was withdrawn is allowed, and count
                         calls          its forked children make MPI calls that speak to nobody
                         daemon         all ranks go on in a forked child, and end without
                                        MPI_Finalize (mpiexec then has exit code 1, as without
-                                       FaultLoc)
+                                       FaultLoc, and a verdict says so)
                         memory-group   it has 2000 threads and 300 MB in a control group with 48 MB
                                        of room, while stacks are taken
                         real-time      mpiexec has a real-time policy (chrt -r 1); FaultLoc's own
@@ -681,6 +681,7 @@ is_true() {
                 [[ $class =~ ^(unknown|network-degraded|switch-fault|nic-fault|link-fault)$ ]] ;;
         stop-* | freeze-all) [[ $class =~ ^(process-stopped|node-frozen)$ ]] ;;
         debug-*) [ "$class:$host" = "process-stopped:$TARGET" ] ;;
+        daemon) [ "$class" = process-crash ] ;; # its ranks end without MPI_Finalize
         *) false ;;
     esac
 }
@@ -691,7 +692,7 @@ judge_standing() {
     for v in $(verdicts stand); do
         if [ -n "$VICTIM" ] && [ "${v%:*}" = "$WANT" ]; then
             named=$((named + 1))
-        elif [ -z "$VICTIM" ] || ! is_true "$v"; then
+        elif [ -z "$VICTIM" ] && [ "$kind" != daemon ] || ! is_true "$v"; then
             other+=" ${v%:*}"
         fi
     done
