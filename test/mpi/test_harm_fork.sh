@@ -58,7 +58,8 @@ finish 0 "the child has ended"
 echo "ok: a child that ends inside MPI"
 
 # Without MPI_Finalize stock hydra ends with 0 or 1, see test_nofinalize.sh.
-for args in "" "--code 3" "--twice 1"; do
+# (One that ends with another code than 0 has crashed.)
+for args in "" "--twice 1"; do
     # shellcheck disable=SC2086
     begin --kind daemon $args
     status '^ +1  waiting in MPI_Recv .* 1, for 0$'
