@@ -24,7 +24,12 @@
 
 #define PROCESSES_MAX 1024
 #define DEADLINE_MS 5000
-#define DATA_BYTES (512 * 1024 * 1024) /* more than debugging information of a program needs */
+/* More than debugging information of a program needs; AddressSanitizer takes terabytes. */
+#ifdef __SANITIZE_ADDRESS__
+#define DATA_BYTES RLIM_INFINITY
+#else
+#define DATA_BYTES (512 * 1024 * 1024)
+#endif
 
 static const char usage[] =
     "Usage: faultloc-handler [OPTION]... PID[:START]...\n"
