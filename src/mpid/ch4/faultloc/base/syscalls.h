@@ -20,8 +20,5 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
 
 #endif /* FAULTLOC_SYSCALLS_H_INCLUDED */
