@@ -49,8 +49,7 @@ static int take_stacks(struct blocking_case *c)
     ck_assert_int_ge(mem, 0);
     for (int i = 0; i < STACKS && !c->done; i++) {
         wait_ms = HANDLER_WAIT_MS;
-        handler_snapshot(c->pid, mem, &t, &copy, &wait_ms);
-        taken += !t.why && copy.bytes > 0;
+        taken += handler_snapshot(c->pid, mem, &t, &copy, &wait_ms) && !t.why && copy.bytes > 0;
     }
     close(mem);
     return taken;

@@ -208,31 +208,34 @@ static void find_path(const char *root, pid_t pid, uint64_t at, struct handler_f
         find_mount(root, pid, -1, text, &f->mount);
 }
 
-static void find_call(const char *root, pid_t pid, struct handler_thread *t)
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void read_turns(const char *root, pid_t pid, struct handler_thread *t)
 {
-    const struct handler_syscall *s;
-    uint64_t arguments[6];
+    char text[256];
+    uint64_t ran_ns;
+
+    if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0 &&
+        sscanf(text, "%" SCNu64 " %*u %" SCNu64, &ran_ns, &t->turns) == 2)
+        t->cpu_s = (double) ran_ns / 1e9;
+}
+
+static void read_call(const char *root, pid_t pid, struct handler_thread *t, uint64_t arguments[6])
+{
     char line[512];
     long number;
 
-    if (read_of(root, pid, t->tid, "syscall", line, sizeof(line)) <= 0 ||
-        !handler_syscall_parse(line, &number, arguments, &t->sp, &t->pc))
-        return;
-    t->syscall = number;
-    s = handler_syscall(number);
-    if (s && s->fd >= 0)
-        find_fd(root, pid, (int) arguments[s->fd], &t->file);
-    else if (s && s->path >= 0)
-        find_path(root, pid, arguments[s->path], &t->file);
+    if (read_of(root, pid, t->tid, "syscall", line, sizeof(line)) > 0 &&
+        handler_syscall_parse(line, &number, arguments, &t->sp, &t->pc))
+        t->syscall = number;
 }
-
-/* ---- threads --------------------------------------------------------------------------------- */
 
 void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
 {
     char folder[PATH_MAX], text[256];
     struct faultloc_proc proc;
-    uint64_t ran_ns;
+    const struct handler_syscall *s;
+    uint64_t arguments[6];
 
     *t = (struct handler_thread){.tid = t->tid, .syscall = -1, .cpu_s = -1, .file = {.fd = -1}};
     snprintf(folder, sizeof(folder), "%s/%d/task", root_of(root), (int) pid);
@@ -244,10 +247,23 @@ void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
     ftree_text_copy(t->name, sizeof(t->name), proc.comm);
     if (read_of(root, pid, t->tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0"))
         ftree_text_copy(t->wait_channel, sizeof(t->wait_channel), text);
-    if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0 &&
-        sscanf(text, "%" SCNu64 " %*u %" SCNu64, &ran_ns, &t->turns) == 2)
-        t->cpu_s = (double) ran_ns / 1e9;
-    find_call(root, pid, t);
+    read_turns(root, pid, t);
+    read_call(root, pid, t, arguments);
+    s = handler_syscall(t->syscall);
+    if (s && s->fd >= 0)
+        find_fd(root, pid, (int) arguments[s->fd], &t->file);
+    else if (s && s->path >= 0)
+        find_path(root, pid, arguments[s->path], &t->file);
+}
+
+bool handler_still_waits(pid_t pid, const struct handler_thread *t)
+{
+    struct handler_thread now = {.tid = t->tid};
+    uint64_t arguments[6];
+
+    read_call(NULL, pid, &now, arguments);
+    read_turns(NULL, pid, &now);
+    return now.turns == t->turns && now.sp == t->sp && now.pc == t->pc;
 }
 
 static int by_number(const void *a, const void *b)

@@ -102,6 +102,9 @@ void handler_free(struct handler_process *p);
 /* Purpose: the same of a thread `tid` that was not looked at, or some time ago. */
 void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t);
 
+/* Purpose: true as long as the thread, whose facts are known, waits and has not run since. */
+bool handler_still_waits(pid_t pid, const struct handler_thread *t);
+
 /* Purpose: of the text of a mountinfo file the mount with number `id`, or where that is < 0 the one
  * that `path` is below.  False: there is none.  Pure. */
 bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out);
@@ -133,14 +136,11 @@ struct handler_copy {
     uint8_t stack[HANDLER_COPY_BYTES];
 };
 
-/* Purpose: fills in the facts, the registers and the copy; or `why` there are none.  `mem`: the
- * memory of process `pid`.  `wait_ms`: for so long it may wait until threads run; what it has waited is
- * taken off. */
-void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
+/* Purpose: fills in the facts, the registers and the copy; or `why` there are none.  False: they are
+ * not of one moment, for the thread began or ceased to run.  `mem`: the memory of process `pid`.
+ * `wait_ms`: for so long it may wait until threads run; what it has waited is taken off. */
+bool handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
                       int *wait_ms);
-
-/* Purpose: true as long as the thread, of which there is a snapshot, waits and has not run since. */
-bool handler_still_waits(pid_t pid, const struct handler_thread *t);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
 

@@ -15,9 +15,7 @@
  * is of one moment.  One that runs is sampled.
  */
 
-#define ATTEMPTS 8 /* it may run and wait in turns */
 #define SAMPLE_MS 100
-#define MISS 4 /* so many attempts one counts for that took that long */
 #define RED_ZONE 128 /* of x86-64's ABI, below the stack pointer */
 
 /* Beyond the end of a stack may be anything, which reading would bring into memory.  0: not known. */
@@ -49,14 +47,6 @@ static bool copy_stack(int mem, uint64_t sp, struct handler_copy *copy)
     copy->at = at;
     copy->bytes = n > 0 ? (size_t) n : 0;
     return n > 0;
-}
-
-bool handler_still_waits(pid_t pid, const struct handler_thread *t)
-{
-    struct handler_thread now = {.tid = t->tid};
-
-    handler_thread_facts(NULL, pid, &now);
-    return now.turns == t->turns && now.sp == t->sp && now.pc == t->pc;
 }
 
 /* False: it may have run meanwhile. */
@@ -94,23 +84,14 @@ static bool copy_running(pid_t pid, struct handler_thread *t, struct handler_cop
     }
 }
 
-void handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
+bool handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
                       int *wait_ms)
 {
-    bool done = false;
-
-    for (int i = 0; i < ATTEMPTS && !done; i += t->state == 'R' ? MISS : 1) {
-        copy->bytes = 0;
-        handler_thread_facts(NULL, pid, t); /* it may be elsewhere than some time ago */
-        if (t->state == 'Z' || t->state == 'X')
-            t->why = "the thread has ended";
-        if (t->why)
-            return;
-        done = t->state == 'R' ? copy_running(pid, t, copy, wait_ms)
-                               : copy_waiting(pid, mem, t, copy);
-    }
-    if (!done && !t->why)
-        t->why = t->sp ? "it ran meanwhile" : "the kernel does not tell where it waits";
+    copy->bytes = 0;
+    handler_thread_facts(NULL, pid, t); /* it may be elsewhere than some time ago */
+    if (t->state == 'Z' || t->state == 'X')
+        t->why = "the thread has ended";
     if (t->why)
-        copy->bytes = 0;
+        return true;
+    return t->state == 'R' ? copy_running(pid, t, copy, wait_ms) : copy_waiting(pid, mem, t, copy);
 }

@@ -368,16 +368,17 @@ static void find_frame_pointer(struct unwinding *u, const struct handler_thread 
 /* ---- all threads ----------------------------------------------------------------------------- */
 
 #define ATTEMPTS 8 /* it may run and wait in turns */
+#define MISS 4 /* so many attempts one counts for that waited until the thread runs */
 
-/* False: it has run while its outer stack was read. */
+/* False: not of one moment. */
 static bool take_stack(struct unwinding *u, struct handler_thread *t)
 {
     struct handler_frame *frame = t->frame;
+    bool taken = handler_snapshot(u->p->pid, u->mem, t, &u->copy, &u->wait_ms);
 
-    handler_snapshot(u->p->pid, u->mem, t, &u->copy, &u->wait_ms);
     t->frame = frame;
-    if (t->why)
-        return true;
+    if (!taken || t->why)
+        return taken;
     u->t = t;
     u->frame_pointer = 0;
     u->waits = !t->has_registers;
@@ -407,11 +408,12 @@ static void unwind_thread(struct unwinding *u, struct handler_thread *t)
         t->why = "out of memory";
         return;
     }
-    for (int i = 0; i < ATTEMPTS && !taken; i++)
+    for (int i = 0; i < ATTEMPTS && !taken; i += t->state == 'R' ? MISS : 1)
         taken = take_stack(u, t);
     if (!taken) {
         t->frames = 0;
-        t->why = "it ran meanwhile";
+        if (!t->why)
+            t->why = t->sp ? "it ran meanwhile" : "the kernel does not tell where it waits";
     }
     if (!t->why && !is_whole(u, t))
         t->why = why_not_whole(u, t);
