@@ -509,6 +509,7 @@ disturb_call() {
     [ "$kind" != memory-group ] || { pause 3000; leave_room 48; }
     for ((i = 0; i < 5 && ASKS; i++)); do
         rank_is_done && [ -z "$VICTIM" ] && break
+        [ "$kind" = input ] && [ -n "$VICTIM" ] && break # the line would come too late
         take_stacks
         pause 2000
     done
