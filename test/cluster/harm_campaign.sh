@@ -172,7 +172,7 @@ finish() {
     exit $code
 }
 clear_work() {
-    ! mountpoint -q "$work/small" || umount "$work/small" || umount -l "$work/small"
+    [ ! -d "$work/small" ] || ! mountpoint -q "$work/small" || umount "$work/small" || umount -l "$work/small"
     rm -rf "${work:?}"/*
 }
 
@@ -522,15 +522,22 @@ disturb_call() {
     [ "$kind" != memory-group ] || leave_room all
 }
 
-# As a person does. Of real-time jobs it is looked at who has which policy meanwhile.
+# As a person does. Of real-time jobs it is looked at who has which policy meanwhile. Process numbers
+# come round in a long campaign, and bash may then wait for another process than the one meant.
 take_stacks() {
-    local asking
-    timeout 60 "$cluster" exec --name "$name" h1 "$faultloc" status --stacks --node h1 \
-        >"$work/stacks" 2>&1 &
-    asking=$!
-    while [ "$kind" = real-time ] && [ -d /proc/$asking ]; do judge_policies; pause 5; done
-    wait $asking || NO_STACKS=$(tail -n 1 "$work/stacks")
+    rm -f "$work/asked"
+    { ask_for_stacks || echo failed; } >"$work/asked" &
+    until asked; do
+        [ "$kind" != real-time ] || judge_policies
+        pause 50
+    done
+    ! grep -q failed "$work/asked" || NO_STACKS=$(tail -n 1 "$work/stacks")
 }
+ask_for_stacks() {
+    timeout 60 "$cluster" exec --name "$name" h1 "$faultloc" status --stacks --node h1 \
+        >"$work/stacks" 2>&1 && echo ok
+}
+asked() { [ -s "$work/asked" ]; }
 
 judge_policies() {
     local host p command policy
