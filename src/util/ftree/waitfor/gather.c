@@ -251,8 +251,8 @@ static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *
     int32_t from = 0;
     size_t len;
 
-    if (ftree_waits_count(w) == 0)
-        return true; /* nobody cares who has called MPI_Finalize */
+    if (ftree_waits_count(w) == 0 && ft->waitfor->work->own.n + ft->waitfor->work->below.n == 0)
+        return true; /* nobody cares any more who has called MPI_Finalize */
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
         if (!ftree_bytes_append(ft, out, buf, len))
             return false;

@@ -74,11 +74,24 @@ static bool has_member(const struct waits_comm *c, int32_t rank)
     return false;
 }
 
+/* Of a lock the members are not known, but who holds it. */
+static bool holds(const struct waits *w, const struct term *t, int32_t rank)
+{
+    int32_t i = waits_first_position(w, t->key, 0);
+    int32_t end = waits_first_position(w, t->key, t->number);
+
+    while (i < end && w->positions.items[i].rank != rank)
+        i++;
+    return i < end;
+}
+
 static bool waits_for(const struct waits *w, const struct entry *e, int32_t rank)
 {
     for (int32_t i = e->term; i < e->term + e->terms; i++) {
         const struct term *t = &w->terms.items[i];
         if (waits_has_rank(t->type) && t->rank == rank)
+            return true;
+        if (t->type == TERM_ALL && ftree_waits_is_lock(t->key) && holds(w, t, rank))
             return true;
         if ((t->type == TERM_ANY || t->type == TERM_ALL) &&
             has_member(ftree_waits_comm(w, t->key), rank))
