@@ -184,9 +184,12 @@ static void root_in_another_order(struct ranks *r)
 {
     for (int32_t rank = 0; rank < 16; rank++)
         begin_in_order(r, rank, rank == 9 ? 6 : 4, rank == 9 ? 4 : 6);
-    for (int32_t rank = 0; rank < 16; rank++)
-        if (rank != 9)
-            r->rank[rank].record.request[0].peer = 9;
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank == 9)
+            continue;
+        r->rank[rank].record.request[0].peer = 9;
+        ranks_recv(r, rank, 9, 2, 5); /* inside it */
+    }
     r->rank[9].record.request[0].peer = 2;
 }
 

@@ -197,26 +197,22 @@ static int add_core(struct search *s, const int32_t *node, int32_t n, bool missi
     return FTREE_OK;
 }
 
-/* Somebody is known who keeps it waiting for a lock. */
-static bool waits_for_holder(const struct waits *w, const struct entry *e)
+static bool waits_for_lock(const struct waits *w, const struct entry *e)
 {
-    for (int32_t i = e->term; i < e->term + e->terms; i++) {
-        const struct term *t = &w->terms.items[i];
-        if (t->type == TERM_ALL && ftree_waits_is_lock(t->key) &&
-            waits_first_position(w, t->key, 0) < waits_first_position(w, t->key, t->number))
+    for (int32_t i = e->term; i < e->term + e->terms; i++)
+        if (w->terms.items[i].type == TERM_ALL && ftree_waits_is_lock(w->terms.items[i].key))
             return true;
-    }
     return false;
 }
 
-/* Node u stands for a target that all who wait for it need only once they have a lock, which
- * another one holds: that one is the reason. */
-static bool is_target_of_held_lock(const struct search *s, int32_t u)
+/* Node u stands for a target that is only waited for with a lock: another one, of which nothing may
+ * be known yet, has that, and is the reason. */
+static bool is_target_of_lock(const struct search *s, int32_t u)
 {
     if (u < s->g->entries || s->g->gates.items[u - s->g->entries].type != TERM_TURNS)
         return false;
     for (int32_t i = s->g->out_first[u]; i < s->g->out_first[u + 1]; i++)
-        if (!waits_for_holder(s->w, &s->w->entries.items[s->g->out[i]]))
+        if (!waits_for_lock(s->w, &s->w->entries.items[s->g->out[i]]))
             return false;
     return true;
 }
@@ -227,7 +223,7 @@ static bool is_waited_for(const struct search *s, int32_t v)
     for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++) {
         int32_t u = s->g->out[i];
         if (!s->goes_on[u] && (waits_needs_all(s, u) || s->only_done[u]) &&
-            !is_target_of_held_lock(s, u))
+            !is_target_of_lock(s, u))
             return true;
     }
     return false;

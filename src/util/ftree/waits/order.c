@@ -142,7 +142,17 @@ static bool is_of_collective(const struct gate *gate)
     return (gate->type == TERM_ALL || gate->type == TERM_FIRST) && !ftree_waits_is_lock(gate->key);
 }
 
-/* False: somebody waits for something else, too. */
+/* It waits in one collective, be it for messages inside, too. */
+static bool is_in_collective(const struct waits *w, const struct entry *e)
+{
+    int32_t n = 0;
+
+    for (int32_t i = e->term; i < e->term + e->terms; i++)
+        n += w->terms.items[i].type == TERM_ALL || w->terms.items[i].type == TERM_FIRST;
+    return n == 1 && e->mode != WAITS_FOR_ONE;
+}
+
+/* False: somebody waits otherwise. */
 static bool list_choices(const struct waits *w, int32_t core, struct choices *c)
 {
     for (int32_t v = 0; v < w->graph.nodes; v++) {
@@ -150,7 +160,8 @@ static bool list_choices(const struct waits *w, int32_t core, struct choices *c)
             v >= w->graph.entries ? &w->graph.gates.items[v - w->graph.entries] : NULL;
         if (w->core_of[v] != core)
             continue;
-        if (gate ? !is_of_collective(gate) || !add_choice(c, gate) : w->entries.items[v].terms != 1)
+        if (gate ? !is_of_collective(gate) || !add_choice(c, gate)
+                 : !is_in_collective(w, &w->entries.items[v]))
             return false;
     }
     return c->n > 1;
