@@ -206,13 +206,18 @@ static void two_of_them_alone(struct ranks *r)
 }
 
 /* The target, 3, is of no interest: the holder has called MPI_Finalize. */
+static void leave_lock(struct ranks *r, int32_t rank, enum waits_lock lock)
+{
+    ranks_last_word(r, rank);
+    ranks_begun(r, rank, lock, CALL_NONE, WAITS_LOCK_OF_ONE | 6);
+    ranks_members(r, rank, WAITS_LOCK_OF_ONE | 6, 3, 1, 16);
+    r->rank[rank].record.comm[0].runs = 0;
+}
+
 static void lock_left(struct ranks *r)
 {
     ranks_last_word(r, 3);
-    ranks_last_word(r, 14);
-    ranks_begun(r, 14, WAITS_LOCK_EXCLUSIVE, CALL_NONE, WAITS_LOCK_OF_ONE | 6);
-    ranks_members(r, 14, WAITS_LOCK_OF_ONE | 6, 3, 1, 16);
-    r->rank[14].record.comm[0].runs = 0;
+    leave_lock(r, 14, WAITS_LOCK_EXCLUSIVE);
     ranks_wait(r, 1, CALL_WIN_LOCK, WAITS_FOR_ALL);
     ranks_collective(r, 1, WAITS_LOCK_NONE, CALL_WIN_LOCK, -1, WAITS_NO_BYTES,
                      WAITS_LOCK_OF_ONE | 6);
@@ -221,6 +226,20 @@ static void lock_left(struct ranks *r)
     r->rank[1].record.comm[0].runs = 0;
     ranks_rma(r, 1, 3);
     r->rank[1].record.request[1].kind = WAITS_TARGET;
+}
+
+static void two_have_left_it(struct ranks *r)
+{
+    lock_left(r);
+    leave_lock(r, 14, WAITS_LOCK_SHARED);
+    leave_lock(r, 6, WAITS_LOCK_SHARED);
+}
+
+static void two_are_missing(struct ranks *r)
+{
+    ranks_last_word(r, 6);
+    missing_and_says_so(r);
+    ranks_recv(r, 1, 6, 7, WORLD_CONTEXT);
 }
 
 static void two_of_16_differ(struct ranks *r)
@@ -288,6 +307,9 @@ static const struct {
     {two_of_them_alone, "deadlock/cycle", 9, 2, 990, 2, NULL},
     {lock_left, "deadlock/missing-partner", 14, 0, 990, 2,
      "rank 14 (n3) has called MPI_Finalize, holds exclusive lock of 3, comm 1073741830"},
+    {two_have_left_it, "deadlock/missing-partner", 6, 2, 990, 3,
+     "rank 6 (n1) has called MPI_Finalize, holds shared lock of 3, comm 1073741830"},
+    {two_are_missing, "deadlock/missing-partner", 6, 2, 990, 3, "rank 14 (n3) has called"},
     {two_of_16_differ, "collective-mismatch/different", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 1, 8 bytes)"},
     {half_of_them_differ, "collective-mismatch/different", 0, 16, 990, 2, NULL},

@@ -26,6 +26,7 @@
 #define LOOK_GAP (100 * FTREE_MS)
 #define PAUSE_MIN (250 * FTREE_MS)
 #define RANKS_MAX 4096 /* of a candidate; of more nothing is claimed */
+#define MISSING_MAX 8 /* that are named together */
 #define WAITERS_MAX 8 /* of those who wait for a rank that is missing */
 #define ENDS_MAX 32
 #define FEW_MAX 64 /* ranks of a mismatch that are looked at */
@@ -224,13 +225,33 @@ static void keep_order(struct ftree *ft, struct waitfor_candidate *c, const stru
     }
 }
 
+/* A rank that is missing, others that the same ranks wait for, and some of these, in `set`.  Returns
+ * how many; 0: another one of them is the lowest, and speaks for all. */
+static int32_t list_missing(const struct waits *w, int32_t rank, int32_t *set)
+{
+    int32_t waiter[WAITERS_MAX], waiters = ftree_waits_waiters(w, rank, waiter, WAITERS_MAX), n = 1;
+
+    set[0] = rank;
+    for (int32_t i = 0; i < waiters; i++)
+        n = ftree_waits_missing(w, waiter[i], set, n, MISSING_MAX);
+    for (int32_t i = 1; i < n; i++)
+        if (set[i] < rank)
+            return 0;
+    memcpy(set + n, waiter, (size_t) waiters * sizeof(*waiter));
+    return n + waiters;
+}
+
 static void consider_core(struct ftree *ft, ftree_time now, const struct waits *w, int32_t i,
                           const struct waits_core *core)
 {
     ftree_time when = when_to_ask(ft, now, core);
-    int32_t set[WAITERS_MAX + 1];
+    int32_t set[MISSING_MAX + WAITERS_MAX], n = 0;
     struct waitfor_candidate *c;
-    bool fits, is_new = take(ft, now, WAITFOR_CORE,
+    bool fits, is_new;
+
+    if (core->missing && (n = list_missing(w, core->id, set)) == 0)
+        return;
+    is_new = take(ft, now, WAITFOR_CORE,
                              key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
 
     if (is_new || (c && is_not_asked(c)))
@@ -239,12 +260,7 @@ static void consider_core(struct ftree *ft, ftree_time now, const struct waits *
         return;
     c->is_core_missing = core->missing;
     keep_order(ft, c, w, i);
-    if (core->missing) {
-        set[0] = core->rank[0];
-        fits = fill_in(ft, w, set, 1 + ftree_waits_waiters(w, set[0], set + 1, WAITERS_MAX), c);
-    } else {
-        fits = fill_in(ft, w, core->rank, core->ranks, c);
-    }
+    fits = core->missing ? fill_in(ft, w, set, n, c) : fill_in(ft, w, core->rank, core->ranks, c);
     ftree_trace(ft, "  a core of %d ranks, the first is %d", core->ranks, core->id);
     if (!fits)
         drop(ft, now, c, "its ranks cannot all be asked");

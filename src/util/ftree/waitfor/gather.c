@@ -199,6 +199,7 @@ static bool next_of_others(const struct ftree *ft, const struct waits *w, const 
 
     while (ftree_waits_rank_at(w, (*i)++, rank))
         if (ftree_waits_of(w, *rank, &core) == WAITS_BLOCKED && core != own_core &&
+            !(k->component && ftree_ranks_has(k->component, core)) &&
             (own_core != FTREE_NONE || has_other_verdict(ft, k, core)))
             return true;
     return false;

@@ -116,16 +116,16 @@ static void tell_core(struct ftree *ft, ftree_time now, const struct waitfor_can
         add_near(ft, now, c, waitfor_look_find(c, rank[i])->answer, v);
 }
 
-/* Of one that is missing also those who wait for it. */
+/* Of those who are missing also some who wait for them. */
 static void tell_missing(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
-                         int32_t missing, struct ftree_verdict *v)
+                         const struct ftree_ranks *missing, struct ftree_verdict *v)
 {
     int32_t shown = 0;
 
-    add_record(ft, now, "", waitfor_look_find(c, missing)->answer, v);
-    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (a->rank != missing && ++shown < LINES_MAX)
-            add_record(ft, now, "", a->answer, v);
+    for (int waits = 0; waits < 2; waits++)
+        FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+            if (ftree_ranks_has(missing, a->rank) == !waits && shown++ < LINES_MAX)
+                add_record(ft, now, "", a->answer, v);
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
         add_near(ft, now, c, a->answer, v);
 }
@@ -290,33 +290,45 @@ static void tell(struct ftree *ft, ftree_time now, const struct waitfor_candidat
                  struct ftree_verdict *v)
 {
     if (core->missing)
-        tell_missing(ft, now, c, core->id, v);
+        tell_missing(ft, now, c, &v->component, v);
     else if (order_of(c, core))
         tell_mismatch(ft, now, c, w, v);
     else
         tell_in_order(ft, now, c, w, i, core, v);
 }
 
+/* The ranks of a core, or those of them who are odd. */
+static bool add_core(struct ftree *ft, struct waitfor_candidate *c, const struct waits_core *core,
+                     const struct waits_mismatch *order, struct ftree_verdict *v)
+{
+    for (int32_t k = 0; k < core->ranks; k++) {
+        if (!keep_component(ft, c, core->rank[k]))
+            return false;
+        if (!order || ftree_ranks_has(&order->odd, core->rank[k]))
+            ftree_ranks_add(&v->component, core->rank[k], core->rank[k]);
+    }
+    return true;
+}
+
+/* Several that are missing are one finding: the same ranks wait for them. */
 static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
                          const struct waits *w, bool unsure)
 {
     const struct waits_mismatch *order;
     struct ftree_verdict v;
-    struct waits_core core;
+    struct waits_core core, other;
     int32_t i = 0;
 
     while (ftree_waits_core_at(w, i, &core) && core.missing != c->is_core_missing)
         i++;
     order = order_of(c, &core);
     if (!begin(ft, now, order ? RULES_WAITS_ORDER : sign_of_core(c, &core),
-               order ? order->odd.range[0].first : core.id, unsure, &v))
+               order ? order->odd.range[0].first : core.id, unsure, &v) ||
+        !add_core(ft, c, &core, order, &v))
         return false;
-    for (int32_t k = 0; k < core.ranks; k++) {
-        if (!keep_component(ft, c, core.rank[k]))
+    for (int32_t k = i + 1; core.missing && ftree_waits_core_at(w, k, &other); k++)
+        if (other.missing && !add_core(ft, c, &other, NULL, &v))
             return false;
-        if (!order || ftree_ranks_has(&order->odd, core.rank[k]))
-            ftree_ranks_add(&v.component, core.rank[k], core.rank[k]);
-    }
     if (unsure)
         hold_back(ft, now, c, &v);
     tell(ft, now, c, w, i, &core, &v);

@@ -229,6 +229,11 @@ static bool is_waited_for(const struct search *s, int32_t v)
     return false;
 }
 
+static bool is_missing(const struct search *s, int32_t v)
+{
+    return !s->w->entries.items[v].told && is_waited_for(s, v);
+}
+
 /* A rank that has called MPI_Finalize is a core by itself; what links to it may be a collective. */
 static int add_missing(struct search *s, int32_t v)
 {
@@ -236,7 +241,7 @@ static int add_missing(struct search *s, int32_t v)
     struct core *core;
     int rc = FTREE_OK;
 
-    if (e->told || !is_waited_for(s, v)) {
+    if (!is_missing(s, v)) {
         waits_let_go(s, v, e->rank);
         waits_propagate(s);
         return FTREE_OK;
@@ -249,20 +254,23 @@ static int add_missing(struct search *s, int32_t v)
     return rc;
 }
 
-/* What was decided below, and who is missing, come first. */
+/* What was decided below, and who is missing, come first; before these who has called MPI_Finalize
+ * and is no reason. */
 static int release_fixed(struct search *s)
 {
     int rc = FTREE_OK;
 
-    for (int32_t v = 0; v < s->g->entries && !rc; v++) {
+    for (int32_t v = 0; v < s->g->entries; v++) {
         const struct entry *e = &s->w->entries.items[v];
-        if (e->what == WAITS_BLOCKED && s->is_fixed[v]) {
+        if (e->what == WAITS_BLOCKED && s->is_fixed[v])
             waits_let_go(s, v, e->of);
-            waits_propagate(s);
-        } else if (e->what == WAITS_DONE) {
-            rc = add_missing(s, v);
-        }
+        else if (e->what == WAITS_DONE && !is_missing(s, v))
+            waits_let_go(s, v, e->rank);
     }
+    waits_propagate(s);
+    for (int32_t v = 0; v < s->g->entries && !rc; v++)
+        if (s->w->entries.items[v].what == WAITS_DONE && !s->goes_on[v])
+            rc = add_missing(s, v);
     return rc;
 }
 

@@ -435,9 +435,14 @@ int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
 int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *set, int32_t n,
                           int32_t *peer, int32_t most);
 
-/* Purpose: some of those who are blocked because they wait for that rank themselves, which has
- * called MPI_Finalize.  Returns how many are in `waiter`. */
+/* Purpose: some of those who are blocked and wait for that rank themselves, which has called
+ * MPI_Finalize.  Returns how many are in `waiter`. */
 int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter, int32_t most);
+
+/* Purpose: those who have called MPI_Finalize, and of whom a rank needs a message or a lock, if they
+ * are cores that were found here.  They are added to the n in `rank`, each once, up to `most`.  Returns how many there are then. */
+int32_t ftree_waits_missing(const struct waits *w, int32_t waiter, int32_t *rank, int32_t n,
+                            int32_t most);
 
 /* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.
  * Returns how many are in `end`, where the count is that of the ranks that wait for it
