@@ -11,8 +11,8 @@ set -euo pipefail
 campaign=$(dirname "${BASH_SOURCE[0]}")/waits_campaign.sh
 
 "$campaign" --ppn 1 --seed 1 \
-    --kinds recv-recv,waitall,or-knot,missing-near,missing-fence,bcast-roots,or-no-knot
+    --kinds recv-recv,waitall,or-knot,missing-near,missing-fence,bcast-roots,or-no-knot,first-of-two,extra-allreduce
 "$campaign" --one-host --seed 1 \
-    --kinds big-send-send,test-loop,missing-send,skip-allreduce,freed-window,context-again
+    --kinds big-send-send,test-loop,missing-send,skip-allreduce,freed-window,context-again,lock-left
 "$campaign" --one-host --seed 1 \
     --kinds rest-loop,poll-both,sleep-poll,work-poll,poll-turns,worker-comes,store-comes,put-comes

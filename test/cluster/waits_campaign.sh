@@ -16,9 +16,9 @@ cluster=$here/cluster
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop rest-loop iprobe-loop"
 missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" poll-both or-knot wrong-tag wrong-comm old-message missing-send missing-near $missing"
-deadlocks+=" early-finalize intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw pscw-one"
+deadlocks+=" early-finalize lock-left intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw pscw-one"
 deadlocks+=" win-test part-recv part-send part-missing first-of-two thread-joins recv-recv-f08 recv-recv-f90 recv-recv-mpif"
-mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts"
+mismatches="bcast-roots scatterv-barrier reduce-allreduce skip-allreduce skip-first counts extra-allreduce"
 mismatches+=" ibarrier-barrier freed-window"
 mismatches+=" reduce-allreduce-f08 reduce-allreduce-f90 reduce-allreduce-mpif"
 healthy="or-no-knot context-again late-send compute slow-link sleep-poll work-poll poll-turns"
@@ -176,7 +176,7 @@ start_job() {
 
 # Of those that the verdict is about, and of all where all take part.
 must_block() {
-    case " $mismatches missing-send $missing early-finalize " in
+    case " $mismatches missing-send $missing early-finalize lock-left first-of-two " in
         *" $kind "*) seq 0 $((hosts * ppn - 1)) ;;
         *) tr , '\n' <<<"${EXPECT#* }" ;;
     esac

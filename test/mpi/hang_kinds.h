@@ -499,6 +499,19 @@ static void early_finalize(int i)
     exit(0);
 }
 
+/* The holder has forgotten it, and the target is of no interest. */
+static void lock_left(int i)
+{
+    if (i == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    blocks(i == 1 ? "MPI_Win_lock" : "MPI_Finalize");
+    if (i == 1)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, of(2), 0, hang.win);
+    MPI_Finalize();
+    exit(0);
+}
+
 static void intercomm(int i)
 {
     recv_from(!i, tag(0), hang.inter);
@@ -724,6 +737,18 @@ static void skip_allreduce(int i)
         MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, all());
     }
     barrier();
+}
+
+/* All others have called MPI_Finalize. */
+static void extra_allreduce(int i)
+{
+    int x = 1, sum;
+
+    blocks(i == 0 ? "MPI_Allreduce" : "MPI_Finalize");
+    if (i == 0)
+        MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    exit(0);
 }
 
 static void skip_first(int i)
@@ -1165,6 +1190,7 @@ static const struct kind kinds[] = {
     {"missing-iv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_iv},
     {"missing-scatterv", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_scatterv},
     {"early-finalize", "deadlock", 1, EVERYBODY, 0, 0, NULL, early_finalize},
+    {"lock-left", "deadlock", 1, EVERYBODY, 0, 0, make_win, lock_left},
     {"intercomm", "deadlock", 2, 2, 1, 0, make_inter, intercomm},
     {"rma-lock", "deadlock", 2, 2, 0, 0, make_win, rma_lock},
     {"rma-shared", "deadlock", 2, 2, 0, 0, make_win, rma_shared},
@@ -1181,9 +1207,10 @@ static const struct kind kinds[] = {
     {"scatterv-barrier", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, scatterv_barrier},
     {"reduce-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, reduce_allreduce},
     {"skip-allreduce", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, skip_allreduce},
+    {"extra-allreduce", "collective-mismatch", 1, EVERYBODY, 0, 0, NULL, extra_allreduce},
     {"skip-first", "collective-mismatch", 1, EVERYBODY, 0, 0, make_two_comms, skip_first},
     {"freed-window", "collective-mismatch", 1, EVERYBODY, 0, 0, make_win, freed_window},
-    {"first-of-two", "deadlock", EVERYBODY, EVERYBODY, 0, 0, make_two_comms, first_of_two},
+    {"first-of-two", "deadlock", 1, EVERYBODY, 0, 0, make_two_comms, first_of_two},
     {"counts", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, counts},
     {"ibarrier-barrier", "collective-mismatch", 1, EVERYBODY, 1, 0, make_own, ibarrier_barrier},
     {"context-again", NULL, 0, 3, 0, 5, NULL, context_again},

@@ -249,6 +249,14 @@ static const struct {
      "ranks 5-6 (on 2 nodes) are in collectives that do not match"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/behind", 1,
      "rank 5 (node h1) has called MPI_Finalize, and others wait for it in a collective"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/ahead", 1,
+     "rank 5 (node h1) has begun a collective more than the others, which have called "
+     "MPI_Finalize"},
+    {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/uneven", 2,
+     "ranks 5-6 (on 2 nodes) have begun different numbers of collectives, and some have called "
+     "MPI_Finalize"},
+    {FTREE_CLASS_DEADLOCK, "deadlock/order", 1,
+     "rank 5 (node h1) has begun collectives in another order than the ranks that wait for it"},
 };
 
 /* rows: the_rule_may_say_more COUNT(rule_rows) */

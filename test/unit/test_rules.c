@@ -517,6 +517,9 @@ static const struct {
     {RULES_WAITS_MISSING_PARTNER, "deadlock/missing-partner"},
     {RULES_WAITS_BEHIND, "collective-mismatch/behind"},
     {RULES_WAITS_DIFFERENT, "collective-mismatch/different"},
+    {RULES_WAITS_AHEAD, "collective-mismatch/ahead"},
+    {RULES_WAITS_UNEVEN, "collective-mismatch/uneven"},
+    {RULES_WAITS_ORDER, "deadlock/order"},
 };
 
 /* rows: what_ranks_wait_for_means COUNT(waits) */

@@ -89,6 +89,159 @@ static void behind(struct ranks *r)
             take_part(r, rank, CALL_ALLREDUCE, -1);
 }
 
+/* All but two have called MPI_Finalize: these two have made one too many. */
+static void ahead(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank == 9 || rank == 11) {
+            take_part(r, rank, CALL_ALLREDUCE, -1);
+            continue;
+        }
+        ranks_last_word(r, rank);
+        ranks_begun(r, rank, 2, CALL_ALLREDUCE, WORLD_CONTEXT);
+    }
+}
+
+static void as_many_behind_as_ahead(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank % 2) {
+            take_part(r, rank, CALL_ALLREDUCE, -1);
+            continue;
+        }
+        ranks_last_word(r, rank);
+        ranks_begun(r, rank, 2, CALL_ALLREDUCE, WORLD_CONTEXT);
+    }
+}
+
+/* Of a pair one has called MPI_Finalize, as nobody else has. */
+static void first_to_finalize(struct ranks *r)
+{
+    ranks_last_word(r, 14);
+    ranks_begun(r, 14, 2, CALL_ALLREDUCE, 4);
+    ranks_members(r, 14, 4, 3, 11, 2);
+    ranks_wait(r, 3, CALL_ALLREDUCE, WAITS_FOR_ALL);
+    ranks_collective(r, 3, 3, CALL_ALLREDUCE, -1, 8, 4);
+    ranks_members(r, 3, 4, 3, 11, 2);
+    for (int32_t rank = 0; rank < 16; rank++)
+        if (rank != 3 && rank != 14)
+            receive(r, rank, 3);
+}
+
+/* And here all others have; as long as these say nothing nobody knows. */
+static void pair_of_which_one_finalizes(struct ranks *r)
+{
+    first_to_finalize(r);
+    for (int32_t rank = 0; rank < 16; rank++)
+        if (rank != 3 && rank != 14)
+            ranks_last_word(r, rank);
+}
+
+static void last_to_finalize(struct ranks *r)
+{
+    pair_of_which_one_finalizes(r);
+    for (int32_t rank = 0; rank < 16; rank++)
+        if (rank != 3 && rank != 14)
+            world_wait(r->w, rank, FTREE_NONE);
+}
+
+/* Two of a pair differ, and the others wait for messages of one of them. */
+static void awaited_elsewhere(struct ranks *r)
+{
+    for (int32_t rank = 3; rank <= 14; rank += 11) {
+        ranks_wait(r, rank, rank == 3 ? CALL_BARRIER : CALL_ALLREDUCE, WAITS_FOR_ALL);
+        ranks_collective(r, rank, 3, rank == 3 ? CALL_BARRIER : CALL_ALLREDUCE, -1, 8, 4);
+        ranks_members(r, rank, 4, 3, 11, 2);
+    }
+    for (int32_t rank = 0; rank < 16; rank++)
+        if (rank != 3 && rank != 14)
+            receive(r, rank, 3);
+}
+
+/* Each is a member of both. */
+static void begin_in_order(struct ranks *r, int32_t rank, uint32_t first, uint32_t second)
+{
+    ranks_wait(r, rank, CALL_BARRIER, WAITS_FOR_ALL);
+    ranks_collective(r, rank, 1, CALL_BARRIER, -1, WAITS_NO_BYTES, first);
+    ranks_begun(r, rank, 0, CALL_NONE, second);
+}
+
+static void two_of_16_in_another_order(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++)
+        begin_in_order(r, rank, rank == 9 || rank == 11 ? 6 : 4, rank == 9 || rank == 11 ? 4 : 6);
+}
+
+static void half_in_another_order(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++)
+        begin_in_order(r, rank, rank % 2 ? 6 : 4, rank % 2 ? 4 : 6);
+}
+
+/* The root of a Bcast is elsewhere: of those who wait for it one is needed there, and all others are
+ * in the same Bcast. */
+static void root_in_another_order(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++)
+        begin_in_order(r, rank, rank == 9 ? 6 : 4, rank == 9 ? 4 : 6);
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank == 9)
+            continue;
+        r->rank[rank].record.request[0].peer = 9;
+        ranks_recv(r, rank, 9, 2, 5); /* inside it */
+    }
+    r->rank[9].record.request[0].peer = 2;
+}
+
+/* The two of a pair that only they are in cannot be compared with the others. */
+static void two_of_them_alone(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++)
+        begin_in_order(r, rank, rank == 9 ? 6 : 4, rank == 9 ? 4 : 6);
+    for (int32_t rank = 0; rank < 16; rank++)
+        if (rank != 9 && rank != 11)
+            r->rank[rank].record.comms = 1;
+    ranks_members(r, 9, 6, 9, 2, 2);
+    ranks_members(r, 11, 6, 9, 2, 2);
+}
+
+/* The target, 3, is of no interest: the holder has called MPI_Finalize. */
+static void leave_lock(struct ranks *r, int32_t rank, enum waits_lock lock)
+{
+    ranks_last_word(r, rank);
+    ranks_begun(r, rank, lock, CALL_NONE, WAITS_LOCK_OF_ONE | 6);
+    ranks_members(r, rank, WAITS_LOCK_OF_ONE | 6, 3, 1, 16);
+    r->rank[rank].record.comm[0].runs = 0;
+}
+
+static void lock_left(struct ranks *r)
+{
+    ranks_last_word(r, 3);
+    leave_lock(r, 14, WAITS_LOCK_EXCLUSIVE);
+    ranks_wait(r, 1, CALL_WIN_LOCK, WAITS_FOR_ALL);
+    ranks_collective(r, 1, WAITS_LOCK_NONE, CALL_WIN_LOCK, -1, WAITS_NO_BYTES,
+                     WAITS_LOCK_OF_ONE | 6);
+    ranks_members(r, 1, WAITS_LOCK_OF_ONE | 6, 3, 1, 16);
+    r->rank[1].record.comm[0].last.begun = WAITS_LOCK_NONE;
+    r->rank[1].record.comm[0].runs = 0;
+    ranks_rma(r, 1, 3);
+    r->rank[1].record.request[1].kind = WAITS_TARGET;
+}
+
+static void two_have_left_it(struct ranks *r)
+{
+    lock_left(r);
+    leave_lock(r, 14, WAITS_LOCK_SHARED);
+    leave_lock(r, 6, WAITS_LOCK_SHARED);
+}
+
+static void two_are_missing(struct ranks *r)
+{
+    ranks_last_word(r, 6);
+    missing_and_says_so(r);
+    ranks_recv(r, 1, 6, 7, WORLD_CONTEXT);
+}
+
 static void two_of_16_differ(struct ranks *r)
 {
     for (int32_t rank = 0; rank < 16; rank++)
@@ -135,7 +288,28 @@ static const struct {
     {sleeps, "deadlock/cycle", 1, 2, 800, 3, "the job may be ended after 600 s: not all is known"},
     {missing, "deadlock/missing-partner", 14, 0, 800, 3, "rank 14 (n3) has called MPI_Finalize"},
     {missing_and_says_so, "deadlock/missing-partner", 14, 0, 990, 2, NULL},
-    {behind, "collective-mismatch/behind", 14, 0, 990, 4, NULL},
+    {behind, "collective-mismatch/behind", 14, 0, 990, 2,
+     "rank 14 (1 of 16) has called MPI_Finalize after 2 collectives on MPI_COMM_WORLD, the last "
+     "MPI_Allreduce"},
+    {ahead, "collective-mismatch/ahead", 9, 2, 990, 2,
+     "ranks 9, 11 (2 of 16) in MPI_Allreduce(MPI_COMM_WORLD, the 3rd, 8 bytes)"},
+    {as_many_behind_as_ahead, "collective-mismatch/uneven", 0, 16, 990, 2, NULL},
+    {first_to_finalize, "collective-mismatch/behind", 14, 0, 990, 2, NULL},
+    {pair_of_which_one_finalizes, "collective-mismatch/uneven", 3, 2, 990, 2, NULL},
+    {last_to_finalize, "collective-mismatch/ahead", 3, 0, 990, 2, NULL},
+    {awaited_elsewhere, "collective-mismatch/different", 3, 0, 990, 2,
+     "rank 14 (1 of 2) in MPI_Allreduce(comm 4, the 3rd, 8 bytes)"},
+    {two_of_16_in_another_order, "deadlock/order", 9, 2, 990, 2,
+     "ranks 9, 11 (2 of 16) in MPI_Barrier(comm 6, the 1st)"},
+    {half_in_another_order, "deadlock/cycle", 0, 16, 990, 8, NULL},
+    {root_in_another_order, "deadlock/order", 9, 0, 990, 2,
+     "ranks 0-8, 10-15 (15 of 16) in MPI_Barrier(comm 4, the 1st)"},
+    {two_of_them_alone, "deadlock/cycle", 9, 2, 990, 2, NULL},
+    {lock_left, "deadlock/missing-partner", 14, 0, 990, 2,
+     "rank 14 (n3) has called MPI_Finalize, holds exclusive lock of 3, comm 1073741830"},
+    {two_have_left_it, "deadlock/missing-partner", 6, 2, 990, 3,
+     "rank 6 (n1) has called MPI_Finalize, holds shared lock of 3, comm 1073741830"},
+    {two_are_missing, "deadlock/missing-partner", 6, 2, 990, 3, "rank 14 (n3) has called"},
     {two_of_16_differ, "collective-mismatch/different", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 1, 8 bytes)"},
     {half_of_them_differ, "collective-mismatch/different", 0, 16, 990, 2, NULL},
@@ -209,7 +383,7 @@ END_TEST
 
 SUITE("waitfor_verdict")
 {
-    TEST_ROWS(a_verdict_says_what_was_found, 10);
+    TEST_ROWS(a_verdict_says_what_was_found, COUNT(rows));
     TEST(lines_are_printable);
     TEST(a_verdict_began_with_the_last_wait);
 }

@@ -289,6 +289,8 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"mpi-hang", " hangs in MPI", " hang in MPI"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
         {"deadlock", " waits for itself", " wait for each other"},
+        {"deadlock/order", " has begun collectives in another order than the ranks that wait for it",
+         " have begun collectives in another order than the ranks that wait for them"},
         {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",
          " have called MPI_Finalize, and others wait for them"},
         {"collective-mismatch", " does not match the others in a collective",
@@ -296,6 +298,11 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"collective-mismatch/behind",
          " has called MPI_Finalize, and others wait for it in a collective",
          " have called MPI_Finalize, and others wait for them in a collective"},
+        {"collective-mismatch/ahead",
+         " has begun a collective more than the others, which have called MPI_Finalize",
+         " have begun a collective more than the others, which have called MPI_Finalize"},
+        {"collective-mismatch/uneven", "",
+         " have begun different numbers of collectives, and some have called MPI_Finalize"},
         {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
     };
     const char *words = ": cause not identified";

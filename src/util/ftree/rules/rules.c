@@ -26,8 +26,8 @@ static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
-static const char *const waits_values[] = {"none",   "self",      "cycle", "knot", "missing-partner",
-                                           "behind", "different"};
+static const char *const waits_values[] = {"none",   "self",      "cycle", "knot",   "missing-partner",
+                                           "behind", "different", "ahead", "uneven", "order"};
 static const char *const outside_values[] = {
     "none", "burning", "pausing", "awaiting-answer", "blocked", "disk-sleep", "unknown"};
 static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "preempted",
@@ -36,7 +36,7 @@ static const char *const link_values[] = {"unknown", "up", "down", "no-carrier",
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
 _Static_assert(COUNT(process_values) == RULES_PROCESS_GONE + 1, "one word for each state");
-_Static_assert(COUNT(waits_values) == RULES_WAITS_DIFFERENT + 1, "one word for each finding");
+_Static_assert(COUNT(waits_values) == RULES_WAITS_ORDER + 1, "one word for each finding");
 _Static_assert(COUNT(link_values) == FTREE_LINK_COUNT, "one word for each link state");
 
 static const struct {
@@ -241,7 +241,7 @@ static uint64_t models_of_class(const struct ftree_rules *rules, int class_)
 const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rules, int waits,
                                                   int32_t *model)
 {
-    bool collective = waits == RULES_WAITS_BEHIND || waits == RULES_WAITS_DIFFERENT;
+    bool collective = waits >= RULES_WAITS_BEHIND && waits <= RULES_WAITS_UNEVEN;
     int class_ = collective ? FTREE_CLASS_COLLECTIVE_MISMATCH : FTREE_CLASS_DEADLOCK;
     const struct rules_sign *sign;
     struct rules_facts f;

@@ -61,8 +61,10 @@
  *   waits           of ranks that wait for each other: one that waits for itself alone (self), a
  *                   cycle (all of them need all), a knot (some need one of several), a rank that
  *                   has called MPI_Finalize and that others wait for, in a message
- *                   (missing-partner) or a collective (behind), or collectives that do not match
- *                   (different)
+ *                   (missing-partner) or a collective (behind), one that waits in a collective for
+ *                   most others, which have called MPI_Finalize (ahead), or for as many (uneven),
+ *                   collectives that do not match (different), or that these have begun in another
+ *                   order than the rest of a cycle (order)
  *   outside         of ranks that others wait for, and that seem to hang outside MPI, or in MPI
  *                   without its progress: what they do there, as the kernel says
  *   in-mpi          these are in MPI
@@ -122,14 +124,17 @@ enum { /* none some-answer all-silent cut-off */
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
 enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
-enum { /* none self cycle knot missing-partner behind different */
+enum { /* none self cycle knot missing-partner behind different ahead uneven order */
     RULES_WAITS_NONE,
     RULES_WAITS_SELF,
     RULES_WAITS_CYCLE,
     RULES_WAITS_KNOT,
     RULES_WAITS_MISSING_PARTNER,
     RULES_WAITS_BEHIND,
-    RULES_WAITS_DIFFERENT
+    RULES_WAITS_DIFFERENT,
+    RULES_WAITS_AHEAD,
+    RULES_WAITS_UNEVEN,
+    RULES_WAITS_ORDER
 };
 enum { /* none burning pausing awaiting-answer blocked disk-sleep unknown */
     RULES_OUTSIDE_NONE,

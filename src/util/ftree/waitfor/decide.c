@@ -26,6 +26,7 @@
 #define LOOK_GAP (100 * FTREE_MS)
 #define PAUSE_MIN (250 * FTREE_MS)
 #define RANKS_MAX 4096 /* of a candidate; of more nothing is claimed */
+#define MISSING_MAX 8 /* that are named together */
 #define WAITERS_MAX 8 /* of those who wait for a rank that is missing */
 #define ENDS_MAX 32
 #define FEW_MAX 64 /* ranks of a mismatch that are looked at */
@@ -200,31 +201,6 @@ static ftree_time when_to_ask(struct ftree *ft, ftree_time now, const struct wai
     return t;
 }
 
-static void consider_core(struct ftree *ft, ftree_time now, const struct waits *w,
-                          const struct waits_core *core)
-{
-    ftree_time when = when_to_ask(ft, now, core);
-    int32_t set[WAITERS_MAX + 1];
-    struct waitfor_candidate *c;
-    bool fits, is_new = take(ft, now, WAITFOR_CORE,
-                             key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
-
-    if (is_new || (c && is_not_asked(c)))
-        c->next = when;
-    if (!is_new)
-        return;
-    c->is_core_missing = core->missing;
-    if (core->missing) {
-        set[0] = core->rank[0];
-        fits = fill_in(ft, w, set, 1 + ftree_waits_waiters(w, set[0], set + 1, WAITERS_MAX), c);
-    } else {
-        fits = fill_in(ft, w, core->rank, core->ranks, c);
-    }
-    ftree_trace(ft, "  a core of %d ranks, the first is %d", core->ranks, core->id);
-    if (!fits)
-        drop(ft, now, c, "its ranks cannot all be asked");
-}
-
 static bool keep_mismatch(struct ftree *ft, struct waitfor_candidate *c,
                           const struct waits_mismatch *m)
 {
@@ -235,7 +211,62 @@ static bool keep_mismatch(struct ftree *ft, struct waitfor_candidate *c,
     return c->mismatch != NULL;
 }
 
-static bool add_few(struct ftree *ft, struct waitfor_candidate *c, const struct ftree_ranks *ranks)
+/* Who of its ranks is odd, by all that have spoken: later only its own are asked. */
+static void keep_order(struct ftree *ft, struct waitfor_candidate *c, const struct waits *w,
+                       int32_t i)
+{
+    struct waits_mismatch m;
+
+    if (ftree_waits_odd_order(w, i, &m)) {
+        keep_mismatch(ft, c, &m);
+    } else {
+        ftree_alloc(ft, c->mismatch, 0);
+        c->mismatch = NULL;
+    }
+}
+
+/* A rank that is missing, others that the same ranks wait for, and some of these, in `set`.  Returns
+ * how many; 0: another one of them is the lowest, and speaks for all. */
+static int32_t list_missing(const struct waits *w, int32_t rank, int32_t *set)
+{
+    int32_t waiter[WAITERS_MAX], waiters = ftree_waits_waiters(w, rank, waiter, WAITERS_MAX), n = 1;
+
+    set[0] = rank;
+    for (int32_t i = 0; i < waiters; i++)
+        n = ftree_waits_missing(w, waiter[i], set, n, MISSING_MAX);
+    for (int32_t i = 1; i < n; i++)
+        if (set[i] < rank)
+            return 0;
+    memcpy(set + n, waiter, (size_t) waiters * sizeof(*waiter));
+    return n + waiters;
+}
+
+static void consider_core(struct ftree *ft, ftree_time now, const struct waits *w, int32_t i,
+                          const struct waits_core *core)
+{
+    ftree_time when = when_to_ask(ft, now, core);
+    int32_t set[MISSING_MAX + WAITERS_MAX], n = 0;
+    struct waitfor_candidate *c;
+    bool fits, is_new;
+
+    if (core->missing && (n = list_missing(w, core->id, set)) == 0)
+        return;
+    is_new = take(ft, now, WAITFOR_CORE,
+                             key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
+
+    if (is_new || (c && is_not_asked(c)))
+        c->next = when;
+    if (!is_new)
+        return;
+    c->is_core_missing = core->missing;
+    keep_order(ft, c, w, i);
+    fits = core->missing ? fill_in(ft, w, set, n, c) : fill_in(ft, w, core->rank, core->ranks, c);
+    ftree_trace(ft, "  a core of %d ranks, the first is %d", core->ranks, core->id);
+    if (!fits)
+        drop(ft, now, c, "its ranks cannot all be asked");
+}
+
+static bool add_odd(struct ftree *ft, struct waitfor_candidate *c, const struct ftree_ranks *ranks)
 {
     for (int32_t i = 0; i < ranks->ranges; i++)
         for (int32_t r = ranks->range[i].first; r <= ranks->range[i].last; r++)
@@ -245,18 +276,24 @@ static bool add_few(struct ftree *ft, struct waitfor_candidate *c, const struct 
 }
 
 /* Who has not spoken may be about to: the root, which decides all the same, waits for them for half
- * a stall limit, and for a whole one as long as they could make the few the many. */
+ * a stall limit, and for a whole one as long as they could make the few the many.  Who has called
+ * MPI_Finalize says so when it is asked, so of others only half a limit is waited for. */
 static ftree_time patience(const struct ftree *ft, const struct waits_mismatch *m)
 {
-    int32_t missing = m->size > m->told ? m->size - m->told : 0;
-    bool settled = m->classes < 2 || m->class_[0].count >= m->class_[1].count + missing;
+    bool of_count = m->how == WAITS_DIFFER_COUNT;
+    bool all_told = m->size > 0 && m->told >= m->size;
 
-    if (m->size > 0 && missing == 0)
+    if (m->silent == 0 || (of_count && m->is_settled))
         return 0;
-    return settled ? ft->cfg.stall / 2 : ft->cfg.stall;
+    return of_count || m->is_settled || all_told ? ft->cfg.stall / 2 : ft->cfg.stall;
 }
 
-/* True: it is new, or more members have spoken before any was asked. */
+static bool is_more(const struct waits_mismatch *m, const struct waits_mismatch *than)
+{
+    return m->told > than->told || m->silent < than->silent || m->how != than->how;
+}
+
+/* True: it is new, or more ranks have spoken before any was asked. */
 static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m,
                           struct waitfor_candidate **out)
 {
@@ -268,7 +305,7 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
     c = *out;
     if (is_new)
         c->next = until;
-    if (is_new || !c || c->state != WAITFOR_DUE || c->round > 0 || m->told <= c->mismatch->told)
+    if (is_new || !c || c->state != WAITFOR_DUE || c->round > 0 || !is_more(m, c->mismatch))
         return is_new;
     c->next = ftree_min(c->next, until);
     c->ranks.n = c->with.n = 0;
@@ -277,18 +314,15 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
 
 static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
 {
-    bool all_told = m->size > 0 && m->told >= m->size, fits;
+    bool all_told = m->size > 0 && m->told >= m->size && !m->is_tie, fits;
     struct waitfor_candidate *c;
 
     if ((!all_told && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, &c))
         return;
     fits = keep_mismatch(ft, c, m);
-    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX && fits; i++) {
+    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX && fits; i++)
         fits = waitfor_look_add(ft, c, m->class_[i].example) != NULL;
-        if (i > 0)
-            fits = fits && add_few(ft, c, &m->class_[i].ranks);
-    }
-    if (!fits)
+    if (!fits || !add_odd(ft, c, &m->odd))
         drop(ft, now, c, "out of memory");
 }
 
@@ -345,7 +379,7 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
         consider_mismatch(ft, now, &m);
     for (int32_t i = 0; ftree_waits_core_at(w, i, &core); i++)
         if (!has_mismatch(w, &core))
-            consider_core(ft, now, w, &core);
+            consider_core(ft, now, w, i, &core);
     if (ftree_route_is_root(ft))
         consider_ends(ft, now, w);
     FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates) {
@@ -461,8 +495,12 @@ static bool has_core(const struct waitfor_candidate *c, const struct waits *w, b
     struct waits_core core;
 
     *polls = false;
+    for (int32_t i = 0; c->kind == WAITFOR_MISMATCH && ftree_waits_mismatch_at(w, i, &m); i++)
+        if (m.how == c->mismatch->how && m.comm.context == c->mismatch->comm.context &&
+            m.comm.first == c->mismatch->comm.first)
+            return true;
     if (c->kind == WAITFOR_MISMATCH)
-        return ftree_waits_mismatch_at(w, 0, &m);
+        return false;
     for (int32_t i = 0; ftree_waits_core_at(w, i, &core); i++)
         if (core.missing == c->is_core_missing) {
             *polls = core.polls;

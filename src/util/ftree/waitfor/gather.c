@@ -199,6 +199,7 @@ static bool next_of_others(const struct ftree *ft, const struct waits *w, const 
 
     while (ftree_waits_rank_at(w, (*i)++, rank))
         if (ftree_waits_of(w, *rank, &core) == WAITS_BLOCKED && core != own_core &&
+            !(k->component && ftree_ranks_has(k->component, core)) &&
             (own_core != FTREE_NONE || has_other_verdict(ft, k, core)))
             return true;
     return false;
@@ -251,8 +252,8 @@ static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *
     int32_t from = 0;
     size_t len;
 
-    if (ftree_waits_count(w) == 0)
-        return true; /* nobody cares who has called MPI_Finalize */
+    if (ftree_waits_count(w) == 0 && ft->waitfor->work->own.n + ft->waitfor->work->below.n == 0)
+        return true; /* nobody cares any more who has called MPI_Finalize */
     while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
         if (!ftree_bytes_append(ft, out, buf, len))
             return false;

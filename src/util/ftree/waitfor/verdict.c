@@ -116,16 +116,16 @@ static void tell_core(struct ftree *ft, ftree_time now, const struct waitfor_can
         add_near(ft, now, c, waitfor_look_find(c, rank[i])->answer, v);
 }
 
-/* Of one that is missing also those who wait for it. */
+/* Of those who are missing also some who wait for them. */
 static void tell_missing(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
-                         int32_t missing, struct ftree_verdict *v)
+                         const struct ftree_ranks *missing, struct ftree_verdict *v)
 {
     int32_t shown = 0;
 
-    add_record(ft, now, "", waitfor_look_find(c, missing)->answer, v);
-    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (a->rank != missing && ++shown < LINES_MAX)
-            add_record(ft, now, "", a->answer, v);
+    for (int waits = 0; waits < 2; waits++)
+        FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+            if (ftree_ranks_has(missing, a->rank) == !waits && shown++ < LINES_MAX)
+                add_record(ft, now, "", a->answer, v);
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
         add_near(ft, now, c, a->answer, v);
 }
@@ -147,16 +147,43 @@ static void tell_in_order(struct ftree *ft, ftree_time now, const struct waitfor
 
 /* ---- a mismatch ------------------------------------------------------------------------------ */
 
-static void tell_mismatch(struct ftree *ft, ftree_time now, const struct waits *w,
-                          const struct waits_mismatch *m, struct ftree_verdict *v)
+static int sign_of_mismatch(const struct waits_mismatch *m)
+{
+    bool done = false, others = false;
+
+    if (m->how != WAITS_DIFFER_COUNT)
+        return m->how == WAITS_DIFFER ? RULES_WAITS_DIFFERENT : RULES_WAITS_ORDER;
+    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
+        if (ftree_ranks_has(&m->odd, m->class_[i].example))
+            *(m->class_[i].done ? &done : &others) = true;
+    return !done ? RULES_WAITS_AHEAD : others ? RULES_WAITS_UNEVEN : RULES_WAITS_BEHIND;
+}
+
+static bool holds_lock(const struct waitfor_answer *a)
+{
+    for (int32_t i = 0; a->records > 0 && i < a->record[0].comms; i++)
+        if (ftree_waits_is_lock(a->record[0].comm[i].key) &&
+            a->record[0].comm[i].last.begun < WAITS_LOCK_NONE)
+            return true;
+    return false;
+}
+
+/* A line for each class; and whose lock others may wait for. */
+static void tell_mismatch(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                          const struct waits *w, struct ftree_verdict *v)
 {
     const struct waits_names names = names_of(ft);
+    const struct waits_mismatch *m = c->mismatch;
+    int32_t shown = WAITS_CLASSES_MAX;
     char line[FTREE_DETAIL_MAX];
 
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++) {
         ftree_waits_class_line(&names, w, m, i, line, sizeof(line));
         add_line(ft, now, m->class_[i].example, line, v);
     }
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+        if (m->how == WAITS_DIFFER_COUNT && holds_lock(a->answer) && shown++ < LINES_MAX)
+            add_record(ft, now, "", a->answer, v);
 }
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
@@ -246,28 +273,65 @@ static void emit(struct ftree *ft, struct waitfor_candidate *c, struct ftree_ver
     ftree_emit_verdict(ft, v);
 }
 
+/* NULL: nobody is odd, or who is has not been confirmed. */
+static const struct waits_mismatch *order_of(const struct waitfor_candidate *c,
+                                             const struct waits_core *core)
+{
+    const struct waits_mismatch *m = core->missing ? NULL : c->mismatch;
+    int32_t odd = 0;
+
+    for (int32_t i = 0; m && i < core->ranks; i++)
+        odd += ftree_ranks_has(&m->odd, core->rank[i]);
+    return m && odd == m->odd.count ? m : NULL;
+}
+
+static void tell(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
+                 const struct waits *w, int32_t i, const struct waits_core *core,
+                 struct ftree_verdict *v)
+{
+    if (core->missing)
+        tell_missing(ft, now, c, &v->component, v);
+    else if (order_of(c, core))
+        tell_mismatch(ft, now, c, w, v);
+    else
+        tell_in_order(ft, now, c, w, i, core, v);
+}
+
+/* The ranks of a core, or those of them who are odd. */
+static bool add_core(struct ftree *ft, struct waitfor_candidate *c, const struct waits_core *core,
+                     const struct waits_mismatch *order, struct ftree_verdict *v)
+{
+    for (int32_t k = 0; k < core->ranks; k++) {
+        if (!keep_component(ft, c, core->rank[k]))
+            return false;
+        if (!order || ftree_ranks_has(&order->odd, core->rank[k]))
+            ftree_ranks_add(&v->component, core->rank[k], core->rank[k]);
+    }
+    return true;
+}
+
+/* Several that are missing are one finding: the same ranks wait for them. */
 static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
                          const struct waits *w, bool unsure)
 {
+    const struct waits_mismatch *order;
     struct ftree_verdict v;
-    struct waits_core core;
+    struct waits_core core, other;
     int32_t i = 0;
 
     while (ftree_waits_core_at(w, i, &core) && core.missing != c->is_core_missing)
         i++;
-    if (!begin(ft, now, sign_of_core(c, &core), core.id, unsure, &v))
+    order = order_of(c, &core);
+    if (!begin(ft, now, order ? RULES_WAITS_ORDER : sign_of_core(c, &core),
+               order ? order->odd.range[0].first : core.id, unsure, &v) ||
+        !add_core(ft, c, &core, order, &v))
         return false;
-    for (int32_t k = 0; k < core.ranks; k++) {
-        if (!keep_component(ft, c, core.rank[k]))
+    for (int32_t k = i + 1; core.missing && ftree_waits_core_at(w, k, &other); k++)
+        if (other.missing && !add_core(ft, c, &other, NULL, &v))
             return false;
-        ftree_ranks_add(&v.component, core.rank[k], core.rank[k]);
-    }
     if (unsure)
         hold_back(ft, now, c, &v);
-    if (core.missing)
-        tell_missing(ft, now, c, core.id, &v);
-    else
-        tell_in_order(ft, now, c, w, i, &core, &v);
+    tell(ft, now, c, w, i, &core, &v);
     emit(ft, c, &v);
     return true;
 }
@@ -276,21 +340,16 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
                              const struct waits *w)
 {
     const struct waits_mismatch *m = c->mismatch;
-    /* where as many do this as that, nobody knows which of them are wrong */
-    bool no_few = m->classes > 1 && m->class_[0].count == m->class_[1].count;
-    struct ftree_ranks few = {0};
     struct ftree_verdict v;
 
-    for (int32_t i = no_few ? 0 : 1; i < m->classes && i < WAITS_CLASSES_MAX; i++)
-        ftree_ranks_merge(&few, &m->class_[i].ranks);
-    if (few.ranges == 0 ||
-        !begin(ft, now, RULES_WAITS_DIFFERENT, few.range[0].first, false, &v))
+    if (m->odd.ranges == 0 ||
+        !begin(ft, now, sign_of_mismatch(m), m->odd.range[0].first, false, &v))
         return false;
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
         if (!keep_component(ft, c, a->rank))
             return false;
-    v.component = few;
-    tell_mismatch(ft, now, w, m, &v);
+    v.component = m->odd;
+    tell_mismatch(ft, now, c, w, &v);
     emit(ft, c, &v);
     return true;
 }

@@ -74,11 +74,24 @@ static bool has_member(const struct waits_comm *c, int32_t rank)
     return false;
 }
 
+/* Of a lock the members are not known, but who holds it. */
+static bool holds(const struct waits *w, const struct term *t, int32_t rank)
+{
+    int32_t i = waits_first_position(w, t->key, 0);
+    int32_t end = waits_first_position(w, t->key, t->number);
+
+    while (i < end && w->positions.items[i].rank != rank)
+        i++;
+    return i < end;
+}
+
 static bool waits_for(const struct waits *w, const struct entry *e, int32_t rank)
 {
     for (int32_t i = e->term; i < e->term + e->terms; i++) {
         const struct term *t = &w->terms.items[i];
         if (waits_has_rank(t->type) && t->rank == rank)
+            return true;
+        if (t->type == TERM_ALL && ftree_waits_is_lock(t->key) && holds(w, t, rank))
             return true;
         if ((t->type == TERM_ANY || t->type == TERM_ALL) &&
             has_member(ftree_waits_comm(w, t->key), rank))
@@ -93,11 +106,40 @@ int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter
 
     for (int32_t i = 0; i < w->entries.n && n < most; i++) {
         const struct entry *e = &w->entries.items[i];
-        if (e->what == WAITS_BLOCKED && e->of == rank && waits_for(w, e, rank) &&
+        if (e->what == WAITS_BLOCKED && waits_for(w, e, rank) &&
             !is_listed(waiter, n, e->rank))
             waiter[n++] = e->rank;
     }
     return n;
+}
+
+/* Adds a rank that is missing, once. */
+static void list_done(const struct waits *w, struct list *l, int32_t rank)
+{
+    int32_t at = waits_find(w, rank, 0);
+
+    if (at != FTREE_NONE && l->n < l->most && w->entries.items[at].what == WAITS_DONE &&
+        w->core_of[at] != FTREE_NONE)
+        list_rank(l, rank);
+}
+
+int32_t ftree_waits_missing(const struct waits *w, int32_t waiter, int32_t *rank, int32_t n,
+                            int32_t most)
+{
+    struct list l = {.rank = rank, .n = n, .most = most};
+    int32_t at = waits_find(w, waiter, 0);
+    const struct entry *e = at == FTREE_NONE ? NULL : &w->entries.items[at];
+
+    for (int32_t i = e ? e->term : 0; e && i < e->term + e->terms && l.n < most; i++) {
+        const struct term *t = &w->terms.items[i];
+        if (t->type == TERM_RANK)
+            list_done(w, &l, t->rank);
+        else if (t->type == TERM_ALL && ftree_waits_is_lock(t->key))
+            for (int32_t k = waits_first_position(w, t->key, 0);
+                 k < waits_first_position(w, t->key, t->number); k++)
+                list_done(w, &l, w->positions.items[k].rank);
+    }
+    return l.n;
 }
 
 /* ---- who is silent --------------------------------------------------------------------------- */

@@ -197,15 +197,41 @@ static int add_core(struct search *s, const int32_t *node, int32_t n, bool missi
     return FTREE_OK;
 }
 
+static bool waits_for_lock(const struct waits *w, const struct entry *e)
+{
+    for (int32_t i = e->term; i < e->term + e->terms; i++)
+        if (w->terms.items[i].type == TERM_ALL && ftree_waits_is_lock(w->terms.items[i].key))
+            return true;
+    return false;
+}
+
+/* Node u stands for a target that is only waited for with a lock: another one, of which nothing may
+ * be known yet, has that, and is the reason. */
+static bool is_target_of_lock(const struct search *s, int32_t u)
+{
+    if (u < s->g->entries || s->g->gates.items[u - s->g->entries].type != TERM_TURNS)
+        return false;
+    for (int32_t i = s->g->out_first[u]; i < s->g->out_first[u + 1]; i++)
+        if (!waits_for_lock(s->w, &s->w->entries.items[s->g->out[i]]))
+            return false;
+    return true;
+}
+
 /* True if somebody waits for it, and not for others as well. */
 static bool is_waited_for(const struct search *s, int32_t v)
 {
     for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1]; i++) {
         int32_t u = s->g->out[i];
-        if (!s->goes_on[u] && (waits_needs_all(s, u) || s->only_done[u]))
+        if (!s->goes_on[u] && (waits_needs_all(s, u) || s->only_done[u]) &&
+            !is_target_of_lock(s, u))
             return true;
     }
     return false;
+}
+
+static bool is_missing(const struct search *s, int32_t v)
+{
+    return !s->w->entries.items[v].told && is_waited_for(s, v);
 }
 
 /* A rank that has called MPI_Finalize is a core by itself; what links to it may be a collective. */
@@ -215,7 +241,7 @@ static int add_missing(struct search *s, int32_t v)
     struct core *core;
     int rc = FTREE_OK;
 
-    if (e->told || !is_waited_for(s, v)) {
+    if (!is_missing(s, v)) {
         waits_let_go(s, v, e->rank);
         waits_propagate(s);
         return FTREE_OK;
@@ -228,20 +254,23 @@ static int add_missing(struct search *s, int32_t v)
     return rc;
 }
 
-/* What was decided below, and who is missing, come first. */
+/* What was decided below, and who is missing, come first; before these who has called MPI_Finalize
+ * and is no reason. */
 static int release_fixed(struct search *s)
 {
     int rc = FTREE_OK;
 
-    for (int32_t v = 0; v < s->g->entries && !rc; v++) {
+    for (int32_t v = 0; v < s->g->entries; v++) {
         const struct entry *e = &s->w->entries.items[v];
-        if (e->what == WAITS_BLOCKED && s->is_fixed[v]) {
+        if (e->what == WAITS_BLOCKED && s->is_fixed[v])
             waits_let_go(s, v, e->of);
-            waits_propagate(s);
-        } else if (e->what == WAITS_DONE) {
-            rc = add_missing(s, v);
-        }
+        else if (e->what == WAITS_DONE && !is_missing(s, v))
+            waits_let_go(s, v, e->rank);
     }
+    waits_propagate(s);
+    for (int32_t v = 0; v < s->g->entries && !rc; v++)
+        if (s->w->entries.items[v].what == WAITS_DONE && !s->goes_on[v])
+            rc = add_missing(s, v);
     return rc;
 }
 

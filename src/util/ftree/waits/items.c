@@ -50,7 +50,7 @@ static void need_comms(struct waits *w, const struct entry *e)
 }
 
 /* A communicator of which all have spoken, and nobody undecided waits for it, was dealt with
- * here. */
+ * here, unless the other ranks of the job must tell who is odd. */
 int waits_choose_comms(struct waits *w)
 {
     w->comm_goes_up = ftree_alloc(w->ft, NULL, (size_t) w->comms.n + 1);
@@ -63,6 +63,9 @@ int waits_choose_comms(struct waits *w)
     }
     FTREE_EACH(const struct entry, e, w->entries)
         need_comms(w, e);
+    FTREE_EACH(const struct waits_mismatch, m, w->mismatches)
+        if (m->is_tie && waits_find_comm(w, m->comm) != FTREE_NONE)
+            w->comm_goes_up[waits_find_comm(w, m->comm)] = true;
     return FTREE_OK;
 }
 

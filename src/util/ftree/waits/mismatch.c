@@ -13,7 +13,11 @@
  * its members, in all that waits_collective has.  Positions are sorted, so those at the n-th are
  * neighbours, and behind them are those at the next one, who have done the n-th before: what
  * somebody is in is compared with both.  That a member is behind, in no collective of that
- * communicator, is a wait for it, and the graph's business.
+ * communicator, is a wait for it, and the graph's business; unless it has called MPI_Finalize: then
+ * it has made fewer than those who are blocked.
+ *
+ * Who is odd is told by number: the fewer are.  Where two are as many, those are who others wait
+ * for elsewhere; or, as MPI_Finalize is for all ranks of the job, the fewer of these.
  */
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -23,12 +27,18 @@ struct part {
     struct waits_collective did;
     int32_t rank;
     bool gone; /* and has begun the next one */
+    bool done; /* it has called MPI_Finalize, and this was its last */
 };
+
+static int compare_parts(const struct part *x, const struct part *y)
+{
+    return x->done != y->done ? x->done - y->done : waits_compare_collectives(&x->did, &y->did);
+}
 
 static int by_did(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    int order = waits_compare_collectives(&x->did, &y->did);
+    int order = compare_parts(x, y);
 
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
@@ -43,7 +53,9 @@ static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
     for (; i > 0 && n > m->class_[i - 1].count; i--)
         m->class_[i] = m->class_[i - 1];
     memset(&m->class_[i], 0, sizeof(m->class_[i]));
+    m->class_[i].comm = m->comm;
     m->class_[i].did = p->did;
+    m->class_[i].done = p->done;
     m->class_[i].count = n;
     m->class_[i].example = p->rank;
     for (int32_t k = 0; k < n; k++) {
@@ -56,9 +68,20 @@ static int32_t same_class(const struct part *p, int32_t most)
 {
     int32_t n = 1;
 
-    while (n < most && waits_compare_collectives(&p->did, &p[n].did) == 0)
+    while (n < most && compare_parts(p, &p[n]) == 0)
         n++;
     return n;
+}
+
+static void add_classes(struct waits_mismatch *m, struct part *part, int32_t parts)
+{
+    int32_t class_;
+
+    qsort(part, (size_t) parts, sizeof(*part), by_did);
+    for (int32_t i = 0; i < parts; i += class_) {
+        class_ = same_class(part + i, parts - i);
+        add_class(m, part + i, class_);
+    }
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */
@@ -101,36 +124,197 @@ static bool all_agree(const struct position *p, int32_t n)
     return true;
 }
 
-static int32_t list_parts(const struct position *p, int32_t n, struct part *part)
+static int32_t list_different(const struct position *p, int32_t n, struct part *part)
 {
     int32_t parts = 0;
 
     for (int32_t i = 0; i < n; i++) {
         const struct waits_collective *what = did(&p[i], p->last.begun);
         if (what)
-            part[parts++] = (struct part){*what, p[i].rank, what == &p[i].before};
+            part[parts++] =
+                (struct part){.did = *what, .rank = p[i].rank, .gone = what == &p[i].before};
     }
-    qsort(part, (size_t) parts, sizeof(*part), by_did);
     return parts;
 }
 
-static int add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t told)
+static bool is_done(const struct waits *w, int32_t rank)
+{
+    int32_t of;
+
+    return ftree_waits_of(w, rank, &of) == WAITS_DONE;
+}
+
+static bool is_blocked(const struct waits *w, int32_t rank)
+{
+    int32_t of;
+
+    return ftree_waits_of(w, rank, &of) == WAITS_BLOCKED;
+}
+
+/* The first that somebody has begun who is blocked, and that a member lacks who has called
+ * MPI_Finalize; 0: there is none. */
+static uint32_t first_lacked(const struct waits *w, const struct position *p, int32_t n)
+{
+    const struct position *least = NULL;
+
+    for (int32_t i = 0; i < n; i++) {
+        if (!least && is_done(w, p[i].rank))
+            least = &p[i];
+        else if (least && p[i].last.begun > least->last.begun && is_blocked(w, p[i].rank))
+            return p[i].last.begun;
+    }
+    return 0;
+}
+
+/* Those who lack it, and those who have begun it; who may still come is neither. */
+static int32_t list_uneven(const struct waits *w, const struct position *p, int32_t n,
+                           uint32_t number, struct part *part)
+{
+    int32_t parts = 0;
+
+    for (int32_t i = 0; i < n; i++) {
+        bool begun = p[i].last.begun >= number, done = is_done(w, p[i].rank);
+        const struct waits_collective *what = begun ? did(&p[i], number) : NULL;
+        if (begun == done)
+            continue;
+        part[parts++] = (struct part){.did = what ? *what : p[i].last,
+                                      .rank = p[i].rank,
+                                      .gone = begun && p[i].last.begun > number,
+                                      .done = done};
+    }
+    return parts;
+}
+
+/* ---- who is odd ------------------------------------------------------------------------------ */
+
+#define TIES_MAX 16 /* that are looked at: each takes a walk through all ranks */
+
+/* Ranks of which anything is known, and how many of them have called MPI_Finalize. */
+static int32_t count_known(const struct waits *w, int32_t *done)
+{
+    int32_t known = 0;
+
+    *done = 0;
+    FTREE_EACH(const struct entry, e, w->entries) {
+        known += e->thread == 0;
+        *done += e->what == WAITS_DONE;
+    }
+    return known;
+}
+
+/* FTREE_NONE: it is in none of them. */
+static int32_t class_of(const struct waits_mismatch *m, int32_t rank)
+{
+    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
+        if (ftree_ranks_has(&m->class_[i].ranks, rank))
+            return i;
+    return FTREE_NONE;
+}
+
+/* The class of which others want something who are in none: its ranks are not where they should
+ * be.  FTREE_NONE: there is no such class, or more than one. */
+static int32_t class_waited_for(const struct waits *w, const struct waits_mismatch *m)
+{
+    int32_t found = FTREE_NONE;
+
+    FTREE_EACH(const struct entry, e, w->entries) {
+        if (e->terms == 0 || class_of(m, e->rank) != FTREE_NONE)
+            continue;
+        for (int32_t i = e->term; i < e->term + e->terms; i++) {
+            const struct term *t = &w->terms.items[i];
+            int32_t in = waits_has_rank(t->type) ? class_of(m, t->rank) : FTREE_NONE;
+            if (in != FTREE_NONE && found != FTREE_NONE && in != found)
+                return FTREE_NONE;
+            found = in != FTREE_NONE ? in : found;
+        }
+    }
+    return found;
+}
+
+static void add_odd(struct waits_mismatch *m, int32_t class_)
+{
+    ftree_ranks_merge(&m->odd, &m->class_[class_].ranks);
+}
+
+/* All but the many, if these are more than any other class. */
+static void find_odd_different(const struct waits *w, struct waits_mismatch *m)
+{
+    int32_t only = FTREE_NONE;
+
+    m->is_tie = m->classes > 1 && m->class_[0].count == m->class_[1].count;
+    m->is_settled =
+        m->classes < 2 || m->class_[0].count >= m->class_[1].count + m->silent + m->is_tie;
+    if (m->is_tie && w->mismatches.n <= TIES_MAX)
+        only = class_waited_for(w, m);
+    for (int32_t i = m->is_tie ? 0 : 1; i < m->classes && i < WAITS_CLASSES_MAX; i++)
+        if (only == FTREE_NONE || i == only)
+            add_odd(m, i);
+}
+
+/* Those who have called MPI_Finalize, so many of so many, against all others, also those who may
+ * still come.  0: nobody knows, as long as `silent` ranks may have done either; 1: they are odd; -1:
+ * the others are. */
+static int vote(int32_t done, int32_t silent, int32_t size)
+{
+    return 2 * done > size ? -1 : 2 * (done + silent) < size;
+}
+
+static void find_odd_uneven(const struct waits *w, struct waits_mismatch *m, int32_t done)
+{
+    int32_t size = m->size > 0 ? m->size : m->told, known;
+    int odd = vote(done, m->silent, size);
+
+    m->is_settled = odd != 0;
+    m->is_tie = 2 * done == size;
+    if (m->is_tie && w->mismatches.n <= TIES_MAX) {
+        known = count_known(w, &done);
+        size = w->ft->job->size;
+        odd = vote(done, size - known, size);
+    } else if (odd == 0) {
+        odd = vote(done, 0, m->told); /* of those that have spoken */
+    }
+    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
+        if (odd == 0 || m->class_[i].done == (odd > 0))
+            add_odd(m, i);
+}
+
+static void find_odd(const struct waits *w, struct waits_mismatch *m, const struct part *part,
+                     int32_t parts)
+{
+    int32_t done = 0;
+
+    m->silent = m->size > 0 ? m->size - m->told : 1;
+    for (int32_t i = 0; i < parts; i++)
+        done += part[i].done;
+    if (m->how == WAITS_DIFFER_COUNT)
+        find_odd_uneven(w, m, done);
+    else
+        find_odd_different(w, m);
+    if (m->is_tie && w->mismatches.n <= TIES_MAX)
+        m->silent = w->ft->job->size - count_known(w, &done);
+}
+
+/* ---- mismatches ------------------------------------------------------------------------------ */
+
+/* Of n positions of one communicator, `told` of which there are.  lacked: the number that some lack,
+ * 0: what differs are those at the number of the first. */
+static int add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t told,
+                        uint32_t lacked)
 {
     struct waits_mismatch *m = FTREE_PUSH(w->ft, w->mismatches);
     struct part *part = m ? ftree_alloc(w->ft, NULL, (size_t) n * sizeof(*part)) : NULL;
     const struct waits_comm *c = ftree_waits_comm(w, p->key);
-    int32_t parts, class_;
+    int32_t parts;
 
     if (!part)
         return FTREE_ERR_NOMEM;
+    m->how = lacked ? WAITS_DIFFER_COUNT : WAITS_DIFFER;
     m->comm = p->key;
     m->size = c ? c->size : 0;
     m->told = told;
-    parts = list_parts(p, n, part);
-    for (int32_t i = 0; i < parts; i += class_) {
-        class_ = same_class(part + i, parts - i);
-        add_class(m, part + i, class_);
-    }
+    parts = lacked ? list_uneven(w, p, n, lacked, part) : list_different(p, n, part);
+    add_classes(m, part, parts);
+    find_odd(w, m, part, parts);
     ftree_alloc(w->ft, part, 0);
     return FTREE_OK;
 }
@@ -139,6 +323,7 @@ static int add_mismatch(struct waits *w, const struct position *p, int32_t n, in
 static int find_in_comm(struct waits *w, const struct position *p, int32_t n)
 {
     int32_t same, both;
+    uint32_t lacked;
 
     for (int32_t i = 0; i < n; i += same) {
         same = both = same_number(p + i, n - i);
@@ -147,9 +332,10 @@ static int find_in_comm(struct waits *w, const struct position *p, int32_t n)
         if (i + same < n && p[i + same].last.begun == p[i].last.begun + 1)
             both += same_number(p + i + same, n - i - same);
         if (!all_agree(p + i, both))
-            return add_mismatch(w, p + i, both, n);
+            return add_mismatch(w, p + i, both, n, 0);
     }
-    return FTREE_OK;
+    lacked = ftree_waits_is_lock(p->key) ? 0 : first_lacked(w, p, n);
+    return lacked ? add_mismatch(w, p, n, n, lacked) : FTREE_OK;
 }
 
 int waits_find_mismatches(struct waits *w)

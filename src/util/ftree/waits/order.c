@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A core as a person reads it: round a shortest cycle through its lowest rank, then the others. */
+/* A core as a person reads it: round a shortest cycle through its lowest rank, then the others; and
+ * who of a cycle of collectives is in another order than the rest. */
+
+/* ---- a cycle --------------------------------------------------------------------------------- */
 
 struct walk {
     const struct waits *w;
@@ -110,4 +113,164 @@ int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank)
     ftree_alloc(w->ft, k.from, 0);
     ftree_alloc(w->ft, k.queue, 0);
     return cycle;
+}
+
+/* ---- another order --------------------------------------------------------------------------- */
+
+/* The collectives of a core, each of another communicator. */
+struct choices {
+    struct waits_key key[WAITS_CLASSES_MAX];
+    uint32_t number[WAITS_CLASSES_MAX];
+    int32_t n;
+};
+
+/* False: there are more, or two of one communicator. */
+static bool add_choice(struct choices *c, const struct gate *gate)
+{
+    for (int32_t i = 0; i < c->n; i++)
+        if (key_compare(c->key[i], gate->key) == 0)
+            return c->number[i] == gate->number;
+    if (c->n == WAITS_CLASSES_MAX)
+        return false;
+    c->key[c->n] = gate->key;
+    c->number[c->n++] = gate->number;
+    return true;
+}
+
+static bool is_of_collective(const struct gate *gate)
+{
+    return (gate->type == TERM_ALL || gate->type == TERM_FIRST) && !ftree_waits_is_lock(gate->key);
+}
+
+/* It waits in one collective, be it for messages inside, too. */
+static bool is_in_collective(const struct waits *w, const struct entry *e)
+{
+    int32_t n = 0;
+
+    for (int32_t i = e->term; i < e->term + e->terms; i++)
+        n += w->terms.items[i].type == TERM_ALL || w->terms.items[i].type == TERM_FIRST;
+    return n == 1 && e->mode != WAITS_FOR_ONE;
+}
+
+/* False: somebody waits otherwise. */
+static bool list_choices(const struct waits *w, int32_t core, struct choices *c)
+{
+    for (int32_t v = 0; v < w->graph.nodes; v++) {
+        const struct gate *gate =
+            v >= w->graph.entries ? &w->graph.gates.items[v - w->graph.entries] : NULL;
+        if (w->core_of[v] != core)
+            continue;
+        if (gate ? !is_of_collective(gate) || !add_choice(c, gate)
+                 : !is_in_collective(w, &w->entries.items[v]))
+            return false;
+    }
+    return c->n > 1;
+}
+
+/* Of each entry a bit for each of them: whether the rank has begun it, or is a member and has
+ * not. */
+static void list_votes(const struct waits *w, const struct choices *c, uint8_t *begun,
+                       uint8_t *lacks)
+{
+    for (int32_t k = 0; k < c->n; k++) {
+        int32_t i = waits_first_position(w, c->key[k], 0), end = waits_end_position(w, c->key[k]);
+        for (; i < end; i++) {
+            const struct position *p = &w->positions.items[i];
+            int32_t at = waits_find(w, p->rank, 0);
+            if (at != FTREE_NONE)
+                *(p->last.begun >= c->number[k] ? &begun[at] : &lacks[at]) |= (uint8_t) (1 << k);
+        }
+    }
+}
+
+/* Which of them the rank of an entry has begun first; FTREE_NONE: it is not in all of their
+ * communicators, or has begun none or more. */
+static int32_t vote_of(const struct choices *c, uint8_t begun, uint8_t lacks)
+{
+    for (int32_t k = 0; k < c->n; k++)
+        if (begun == 1 << k && lacks == (((1 << c->n) - 1) & ~begun))
+            return k;
+    return FTREE_NONE;
+}
+
+/* What those did who have begun the k-th of them. */
+static struct waits_collective what_of(const struct waits *w, const struct choices *c, int32_t k)
+{
+    int32_t i = waits_first_position(w, c->key[k], c->number[k]);
+
+    for (; i < waits_end_position(w, c->key[k]); i++) {
+        const struct position *p = &w->positions.items[i];
+        if (p->last.begun == c->number[k])
+            return p->last;
+        if (p->before.begun == c->number[k])
+            return p->before;
+    }
+    return (struct waits_collective){
+        .begun = c->number[k], .root = FTREE_NONE, .bytes = WAITS_NO_BYTES};
+}
+
+/* The class of the k-th of them, behind those that are as large. */
+static void add_class(const struct waits *w, const struct choices *c, int32_t k,
+                      const uint8_t *begun, const uint8_t *lacks, struct waits_mismatch *m)
+{
+    int32_t at = m->classes++, n = 0;
+    struct ftree_ranks ranks = {0};
+
+    for (int32_t i = 0; i < w->entries.n; i++) {
+        const struct entry *e = &w->entries.items[i];
+        if (e->thread > 0 || vote_of(c, begun[i], lacks[i]) != k)
+            continue;
+        ftree_ranks_add(&ranks, e->rank, e->rank);
+        n++;
+    }
+    for (; at > 0 && n > m->class_[at - 1].count; at--)
+        m->class_[at] = m->class_[at - 1];
+    memset(&m->class_[at], 0, sizeof(m->class_[at]));
+    m->class_[at].comm = c->key[k];
+    m->class_[at].did = what_of(w, c, k);
+    m->class_[at].count = n;
+    m->class_[at].example = n > 0 ? ranks.range[0].first : FTREE_NONE;
+    m->class_[at].ranks = ranks;
+    m->told += n;
+}
+
+/* Those of the core who have begun another one first than most have; false: some are not in all
+ * communicators, so that they cannot be compared. */
+static bool add_odd(const struct waits *w, int32_t core, const struct choices *c,
+                    const uint8_t *begun, const uint8_t *lacks, struct waits_mismatch *m)
+{
+    struct waits_core k;
+
+    ftree_waits_core_at(w, core, &k);
+    for (int32_t i = 0; i < k.ranks; i++) {
+        int32_t at = waits_find(w, k.rank[i], 0);
+        int32_t vote = at == FTREE_NONE ? FTREE_NONE : vote_of(c, begun[at], lacks[at]);
+        if (vote == FTREE_NONE)
+            return false;
+        if (key_compare(c->key[vote], m->class_[0].comm))
+            ftree_ranks_add(&m->odd, k.rank[i], k.rank[i]);
+    }
+    return 2 * m->class_[0].count > m->told;
+}
+
+bool ftree_waits_odd_order(const struct waits *w, int32_t i, struct waits_mismatch *m)
+{
+    size_t n = (size_t) w->entries.n + 1;
+    struct choices c = {.n = 0};
+    uint8_t *begun = NULL;
+    bool is_odd;
+
+    *m = (struct waits_mismatch){.how = WAITS_DIFFER_ORDER};
+    if (i < 0 || i >= w->cores.n || w->cores.items[i].c.missing || !list_choices(w, i, &c))
+        return false;
+    begun = ftree_alloc(w->ft, NULL, 2 * n);
+    if (!begun)
+        return false;
+    memset(begun, 0, 2 * n);
+    list_votes(w, &c, begun, begun + n);
+    for (int32_t k = 0; k < c.n; k++)
+        add_class(w, &c, k, begun, begun + n, m);
+    is_odd = add_odd(w, i, &c, begun, begun + n, m);
+    ftree_alloc(w->ft, begun, 0);
+    return is_odd;
 }

@@ -435,9 +435,14 @@ int32_t ftree_waits_order(const struct waits *w, int32_t i, int32_t *rank);
 int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *set, int32_t n,
                           int32_t *peer, int32_t most);
 
-/* Purpose: some of those who are blocked because they wait for that rank themselves, which has
- * called MPI_Finalize.  Returns how many are in `waiter`. */
+/* Purpose: some of those who are blocked and wait for that rank themselves, which has called
+ * MPI_Finalize.  Returns how many are in `waiter`. */
 int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter, int32_t most);
+
+/* Purpose: those who have called MPI_Finalize, and of whom a rank needs a message or a lock, if they
+ * are cores that were found here.  They are added to the n in `rank`, each once, up to `most`.  Returns how many there are then. */
+int32_t ftree_waits_missing(const struct waits *w, int32_t waiter, int32_t *rank, int32_t n,
+                            int32_t most);
 
 /* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.
  * Returns how many are in `end`, where the count is that of the ranks that wait for it
@@ -458,26 +463,46 @@ bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
 
 #define WAITS_CLASSES_MAX 4
 
-/* Ranks of one communicator whose n-th collectives are not the same.  Class 0 is the many.  At
- * least one rank has begun no other since; what those did that have begun the next one is known,
- * too. */
+/* How ranks differ. */
+enum waits_differ {
+    WAITS_DIFFER, /* their n-th collectives of one communicator are not the same */
+    WAITS_DIFFER_COUNT, /* some have begun one that others lack, who have called MPI_Finalize */
+    WAITS_DIFFER_ORDER /* each is in one that others of a cycle have not come to */
+};
+
+/* Ranks that differ in collectives, as classes; class 0 is the many.  Where all are of one
+ * communicator, at least one rank has begun no other since; what those did that have begun the next
+ * one is known, too. */
 struct waits_mismatch {
+    uint8_t how; /* enum waits_differ */
     struct waits_key comm;
     int32_t size; /* of the communicator; 0: not known */
     int32_t told; /* members that have spoken, also at other positions */
+    int32_t silent; /* ranks that have not spoken and may make others the odd ones, */
+    bool is_settled; /* though they will not by their number alone */
+    bool is_tie; /* nobody is odd by number: who is is known where all ranks of the job have spoken */
+    struct ftree_ranks odd; /* who is: all of them where nobody can tell */
     int32_t classes; /* of which the largest are there: */
     struct {
+        struct waits_key comm;
         struct waits_collective did;
         int32_t count, example;
         int32_t gone; /* so many have begun the next one */
+        bool done; /* they have called MPI_Finalize behind it */
         struct ftree_ranks ranks;
     } class_[WAITS_CLASSES_MAX];
 };
 
-/* Purpose: the i-th mismatch, after reducing; a communicator has at most one, that of the lowest
- * position.  Where `told` is less than `size` the few may yet turn out to be the many: the node
- * above knows more, and the root decides all the same.  False: there are no more. */
+/* Purpose: the i-th mismatch of one communicator, after reducing; each has at most one, that of the
+ * lowest position.  Where `told` is less than `size` the few may yet turn out to be the many: the
+ * node above knows more, and the root decides all the same.  False: there are no more. */
 bool ftree_waits_mismatch_at(const struct waits *w, int32_t i, struct waits_mismatch *m);
+
+/* Purpose: the i-th core as a difference in order: each of its ranks is in a collective, of two or
+ * more communicators, and of all ranks that are in these more than half have begun the same one
+ * first.  False: it is not such a core, or nobody can tell who is odd; *m has classes all the
+ * same, or none. */
+bool ftree_waits_odd_order(const struct waits *w, int32_t i, struct waits_mismatch *m);
 
 /* Purpose: a communicator by its key; NULL: it is not known. */
 const struct waits_comm *ftree_waits_comm(const struct waits *w, struct waits_key key);

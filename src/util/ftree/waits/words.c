@@ -268,6 +268,7 @@ static void say_record(struct text *t, const struct waits_names *names,
     say_rank(t, names, r->rank);
     if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED) {
         say(t, " has called MPI_Finalize");
+        say_held(t, r);
     } else if (r->state != WAITS_WAITING && r->state != WAITS_INSIDE) {
         say(t, " is %s", ftree_waits_state_name(r->state));
     } else {
@@ -322,25 +323,55 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
+/* "(3 of 4)" */
+static int32_t out_of(const struct waits_mismatch *m, const struct waits_comm *known)
+{
+    return m->size > 0 ? m->size : known ? known->size : m->told;
+}
+
+static void say_next(struct text *t, int32_t count, int32_t gone)
+{
+    if (gone == 1 && count == 1)
+        say(t, ", and has begun the next");
+    else if (gone == count)
+        say(t, ", and have begun the next");
+    else if (gone > 0)
+        say(t, ", of which %d ha%s begun the next", gone, gone == 1 ? "s" : "ve");
+}
+
+/* Who has called MPI_Finalize has made so many, and is in none. */
+static void say_end(struct text *t, const struct waits_names *names, const struct waits_comm *c,
+                    const struct waits_collective *last, int32_t count)
+{
+    say(t, " ha%s called MPI_Finalize ", count == 1 ? "s" : "ve");
+    if (last->begun > 0)
+        say(t, "after %" PRIu32 " collective%s on ", last->begun, last->begun == 1 ? "" : "s");
+    else
+        say(t, "without a collective on ");
+    say_comm(t, c);
+    if (last->begun > 0)
+        say(t, ", the last %s", call_name(names, last->call));
+}
+
 void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
                             const struct waits_mismatch *m, int32_t class_, char *buf, size_t len)
 {
-    int32_t count = m->class_[class_].count, gone = m->class_[class_].gone;
-    const struct waits_comm *known = ftree_waits_comm(w, m->comm);
-    struct waits_comm nameless = {.key = m->comm, .size = m->size};
+    struct waits_key key = m->class_[class_].comm;
+    const struct waits_comm *known = ftree_waits_comm(w, key);
+    struct waits_comm nameless = {.key = key, .size = m->size};
     const struct waits_collective *did = &m->class_[class_].did;
+    int32_t count = m->class_[class_].count;
     struct text t = text_in(buf, len);
     char ranks[128];
 
     ftree_report_ranks(&m->class_[class_].ranks, ranks, sizeof(ranks));
-    say(&t, "rank%s %s (%d of %d) in %s(", count == 1 ? "" : "s", ranks, count,
-        m->size > 0 ? m->size : m->told, call_name(names, did->call));
+    say(&t, "rank%s %s (%d of %d)", count == 1 ? "" : "s", ranks, count, out_of(m, known));
+    if (m->class_[class_].done) {
+        say_end(&t, names, known ? known : &nameless, did, count);
+        return;
+    }
+    say(&t, " in %s(", call_name(names, did->call));
     say_collective(&t, names, known ? known : &nameless, did);
     say(&t, ")");
-    if (gone == 1 && count == 1)
-        say(&t, ", and has begun the next");
-    else if (gone == count)
-        say(&t, ", and have begun the next");
-    else if (gone > 0)
-        say(&t, ", of which %d ha%s begun the next", gone, gone == 1 ? "s" : "ve");
+    say_next(&t, count, m->class_[class_].gone);
 }
