@@ -118,6 +118,14 @@ static void message_log(void *ctx, int32_t i, struct ftree_log *log)
     log->entry[0] = ((struct lone *) ctx)->own_message;
 }
 
+static void reason(void *ctx, int32_t i, char *text, size_t room)
+{
+    const struct lone *l = ctx;
+
+    (void) i;
+    snprintf(text, room, "%s", l->reason ? l->reason : "");
+}
+
 static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct lone *l = ctx;
@@ -172,7 +180,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .trace = trace,
                                    .alloc = alloc,
                                    .state = state,
-                                   .log = message_log};
+                                   .log = message_log,
+                                   .reason = reason};
 
 /* Ranks that could say what they wait for, but are not in MPI's progress. */
 static enum ftree_waits_look say_nothing(void *ctx, int32_t i, uint32_t look, const int32_t *with,

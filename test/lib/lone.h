@@ -73,6 +73,7 @@ struct lone {
     bool steps; /* the log has the steps on the way to a decision, too */
     struct ftree_node_state own_state; /* what a state probe is told */
     struct ftree_log_entry own_message; /* and a log probe */
+    const char *reason; /* what own ranks have said of their end; NULL: nothing */
     int32_t fail_alloc_in; /* the n-th allocation from now fails; 0: none */
     int64_t live_allocations;
     struct ftree_rank_state state[LONE_RANKS_MAX]; /* of the own ranks */

@@ -18,9 +18,11 @@
 
 #include "files.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SEND 0x000011u
@@ -234,6 +236,12 @@ static const struct story {
      {{1000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, 3, 100},
       {2500, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, 3, 1600},
       {6001, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, NONE, 0}}},
+    {"whom another's MPI_Abort has ended is its victim, and is gone where the job goes on",
+     false,
+     FAULTLOC_SLOT_ABORTED,
+     {{1000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, 3, 100},
+      {6000, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, LEFT, 3, 5100},
+      {6001, IN(RECV, 5), 256, IN(RECV, 5), 900, 3, GONE, NONE, 0}}},
     {"who left because of another at once waited for nobody",
      false,
      FAULTLOC_SLOT_VICTIM,
@@ -291,6 +299,8 @@ START_TEST(story)
     slot = faultloc_board_slot(board, 1);
     slot->state = s->state;
     slot->many_threads = s->many_threads;
+    if (s->state == FAULTLOC_SLOT_ABORTED)
+        faultloc_watch_gone(&watch, 1);
     for (int i = 0; i < LOOKS_MAX && s->look[i].ms; i++) {
         const struct look *l = &s->look[i];
         put(slot, l);
@@ -305,7 +315,8 @@ START_TEST(story)
                       (unsigned long long) state.waiting, l->waiting_ms);
         ck_assert_int_eq(state.rank, 11);
         ck_assert_int_eq(state.pid, 41);
-        ck_assert_int_eq(state.proc_state, s->state == FAULTLOC_SLOT_VICTIM ? 'X' : 0);
+        ck_assert_int_eq(state.proc_state, s->state >= FAULTLOC_SLOT_VICTIM ? 'X' : 0);
+        ck_assert(!state.failed);
     }
     faultloc_board_unmap(board);
 }
@@ -539,6 +550,52 @@ START_TEST(who_has_left_may_be_gone)
 }
 END_TEST
 
+/* A rank ends after one of its operations failed because another rank is lost. */
+static const struct consequence {
+    int failed_ms; /* when that was; 0: none did */
+    int signal; /* by which it ends; 0: it exits */
+    int phase;
+} consequences[] = {
+    {9000, 0, LEFT}, {10500, 0, LEFT}, /* a moment after this look has begun */
+    {9000, SIGKILL, GONE}, {5000, 0, GONE}, {0, 0, GONE},
+};
+
+/* As a zombie: its number is nobody else's. */
+static pid_t ended_child(int signal)
+{
+    siginfo_t info;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (signal)
+            kill(getpid(), signal);
+        _exit(1);
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(waitid(P_PID, (id_t) pid, &info, WEXITED | WNOWAIT), 0);
+    return pid;
+}
+
+START_TEST(who_exits_because_of_a_loss_is_a_victim)
+{
+    const struct consequence *c = &consequences[_i];
+    pid_t pid = ended_child(c->signal);
+    struct ftree_rank_state state;
+    struct faultloc_slot *slot;
+
+    make_board(1);
+    slot = faultloc_board_slot(board, 0);
+    slot->pid = pid;
+    slot->failed_ns = (uint64_t) c->failed_ms * FTREE_MS;
+    faultloc_watch_look(&watch, 10000 * FTREE_MS, 0, true, &state);
+    ck_assert_int_eq(state.phase, c->phase);
+    ck_assert_int_eq(state.failed, c->failed_ms > 5000);
+    ck_assert_int_eq(slot->state, c->phase == LEFT ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_RUNNING);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    faultloc_board_unmap(board);
+}
+END_TEST
+
 START_TEST(the_kernel_says_who_is_gone)
 {
     setup();
@@ -605,6 +662,7 @@ SUITE("faultloc_watch")
     TEST(gone_is_for_good);
     TEST(what_cannot_be_read_says_nothing);
     TEST(who_has_left_may_be_gone);
+    TEST_ROWS(who_exits_because_of_a_loss_is_a_victim, COUNT(consequences));
     TEST(the_kernel_says_who_is_gone);
     TEST(who_takes_over_finds_the_ends_again);
     TEST(all_have_left);

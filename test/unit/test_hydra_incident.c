@@ -424,6 +424,70 @@ START_TEST(abort_by_the_program)
 END_TEST
 
 /* What comes from another process may be anything. */
+static void reason(int rank, int kind, const char *text)
+{
+    struct faultloc_launcher_message w = {
+        .kind = FAULTLOC_LAUNCHER_REASON, .ended_rank = rank, .reason = (uint8_t) kind};
+
+    snprintf(w.line, sizeof(w.line), "%s", text);
+    ck_assert(HYD_faultloc_incident_reason(&incident, 0, &w));
+}
+
+/* Who was ended by it may be seen to end first, and nobody need have located it. */
+START_TEST(abort_of_a_part)
+{
+    begin();
+    reason(2, FAULTLOC_REASON_OTHER, "was ended by MPI_Abort(7) of rank 3");
+    end(100, 2, BY_EXIT(7));
+    at(90);
+    end(101, 3, BY_EXIT(7));
+    at(95);
+    reason(3, FAULTLOC_REASON_ABORT, "called MPI_Abort(7) on a communicator of ranks 2-3");
+    ck_assert_int_eq(first_rank(), 3);
+    ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 7);
+    is_printed("[faultloc] rank 3 on h3 (pid 4703) called MPI_Abort(7) on a communicator of ranks "
+               "2-3\n"
+               "[faultloc]   rank 2 on h2 (pid 4702) was ended by MPI_Abort(7) of rank 3\n");
+}
+END_TEST
+
+START_TEST(an_error_of_mpi_is_no_abort_of_the_program)
+{
+    begin();
+    reason(1, FAULTLOC_REASON_MPI, "met a fatal error of MPI: message truncated, in MPI_Recv(1)");
+    add(100, HYD_FAULTLOC_EVENT_ABORT, 1, 15, INITED);
+    reason(2, FAULTLOC_REASON_MPI, "met a fatal error of MPI: failure, in MPI_Bcast(2)");
+    add(101, HYD_FAULTLOC_EVENT_ABORT, 2, 15, INITED);
+    is_printed("[faultloc] MPI ended the job: rank 1 on h1 (pid 4701) met a fatal error of MPI: "
+               "message truncated, in MPI_Recv(1)\n"
+               "[faultloc]   rank 2 on h2 (pid 4702) met a fatal error of MPI: failure, in "
+               "MPI_Bcast(2)\n");
+}
+END_TEST
+
+/* The gathering of victims is over by then. */
+START_TEST(who_fails_because_of_a_loss_ends_as_a_consequence)
+{
+    begin();
+    end(100, 0, BY_SIGNAL(9));
+    rule(101, 1, 0, -1, -1);
+    end(110, 1, BY_EXIT(1));
+    reason(1, FAULTLOC_REASON_LOSS, "");
+    reason(2, FAULTLOC_REASON_LOSS, "");
+    add(111, HYD_FAULTLOC_EVENT_ABORT, 2, 17, INITED);
+    reason(3, FAULTLOC_REASONS, "nothing that is known");
+    end(112, 3, BY_EXIT(1));
+    is_printed("[faultloc] rank 0 on h0 (pid 4700) was the first to end: signal 9 (SIGKILL)\n"
+               "[faultloc]   rank 1 on h1 (pid 4701) ended as a consequence: exit code 1 before "
+               "MPI_Finalize\n"
+               "[faultloc]   rank 2 on h2 (pid 4702) ended as a consequence: MPI_Abort with code "
+               "17\n"
+               "[faultloc]   rank 3 on h3 (pid 4703) ended, too: exit code 1 before "
+               "MPI_Finalize\n"
+               "[faultloc]   process-crash: rank 0\n");
+}
+END_TEST
+
 START_TEST(a_line_is_one_line)
 {
     begin();
@@ -621,6 +685,9 @@ SUITE("hydra_incident")
     TEST(aborted_by_faultloc);
     TEST(lost_with_its_proxy);
     TEST(abort_by_the_program);
+    TEST(abort_of_a_part);
+    TEST(an_error_of_mpi_is_no_abort_of_the_program);
+    TEST(who_fails_because_of_a_loss_ends_as_a_consequence);
     TEST(a_line_is_one_line);
     TEST(no_longer_than_the_grace_time);
     TEST(no_longer_than_the_verdict_takes);

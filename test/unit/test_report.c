@@ -948,6 +948,32 @@ START_TEST(component_in_words)
 }
 END_TEST
 
+/* What a rank has said of its own end; other classes and signs have headlines of their own. */
+static const struct {
+    int class_;
+    const char *because, *headline;
+} own_words[] = {
+    {FTREE_CLASS_PROCESS_CRASH, "it called MPI_Abort(7) on a communicator of ranks 4-5",
+     "process-crash: rank 5 (node h2) called MPI_Abort(7) on a communicator of ranks 4-5 -- "},
+    {FTREE_CLASS_PROCESS_CRASH, "the process is gone without having called MPI_Finalize",
+     "process-crash: rank 5 (node h2) ended without MPI_Finalize -- "},
+    {FTREE_CLASS_PROCESS_STOPPED, "it sleeps", "process-stopped: rank 5 (node h2) is stopped -- "},
+};
+
+START_TEST(an_end_in_the_words_of_the_rank)
+{
+    struct ftree_verdict v = verdict_of_class(own_words[_i].class_, 2);
+    struct report_job rj = report_job();
+    char *text;
+
+    v.rank = 5;
+    snprintf(v.because, sizeof(v.because), "%s", own_words[_i].because);
+    text = ftree_report_text(&rj, &v, "x.json");
+    ck_assert_msg(strstr(text, own_words[_i].headline) == text + strlen("[faultloc] "), "%s", text);
+    free(text);
+}
+END_TEST
+
 START_TEST(json_of_a_set_of_ranks)
 {
     struct ftree_verdict v = deadlock();
@@ -1853,6 +1879,7 @@ SUITE("report")
     TEST(a_job_without_tables);
     TEST(odd_times_stay_numbers);
     TEST_ROWS(component_in_words, COUNT(component_rows));
+    TEST_ROWS(an_end_in_the_words_of_the_rank, COUNT(own_words));
     TEST(json_of_a_set_of_ranks);
     TEST(json_of_a_switch);
     TEST(switches_that_are_not_in_the_tree);

@@ -409,6 +409,34 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
 }
 END_TEST
 
+START_TEST(a_rank_says_itself_why_it_has_ended)
+{
+    struct lone *l = lone_of(shape_star(1, 2), 0);
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    l->reason = "called MPI_Abort(7) on MPI_COMM_SELF\n";
+    ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK);
+    lone_run(l, 200);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_str_eq(l->report[0].because, "it called MPI_Abort(7) on MPI_COMM_SELF?");
+    ck_assert_str_eq(l->report[0].rule, "process-crash/pid-gone");
+}
+END_TEST
+
+START_TEST(who_fails_because_of_a_loss_is_its_victim)
+{
+    struct lone *l = lone_of(shape_star(1, 3), 0);
+
+    l->state[1].phase = FTREE_PHASE_GONE;
+    l->state[2].failed = true; /* it is outside MPI, and about to end */
+    ck_assert_int_eq(launcher_says(l, 0, 1), FTREE_OK);
+    lone_run(l, 200);
+    ck_assert_int_eq(l->reports, 1);
+    ck_assert_int_eq(l->report[0].victims.count, 1);
+    ck_assert_int_eq(l->report[0].victims.range[0].first, 2);
+}
+END_TEST
+
 START_TEST(the_launcher_is_not_believed_against_the_kernel)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
@@ -477,6 +505,8 @@ SUITE("symptom")
     TEST(a_stopped_rank_is_seen_when_another_stalls);
     TEST(a_gone_rank_is_a_verdict_once_it_has_settled);
     TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once);
+    TEST(a_rank_says_itself_why_it_has_ended);
+    TEST(who_fails_because_of_a_loss_is_its_victim);
     TEST(the_launcher_is_not_believed_against_the_kernel);
     TEST(gone_and_there_again_is_none);
     TEST(gone_while_the_node_leaves_is_none);

@@ -332,6 +332,7 @@ struct ftree_rank_state {
     /* How long it has waited, in ns; 0: it does not wait.  Of one that has left, since it began the
      * wait for another that it left because of. */
     ftree_time waiting;
+    bool failed; /* a moment ago an operation of it has failed because another rank is lost */
 };
 
 /* ---- what state and log probes bring --------------------------------------------------------- */
@@ -764,6 +765,9 @@ struct ftree_io {
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
+    /* Why the i-th local rank has ended, as it has said itself, as of a sentence that begins with its
+     * name: "called MPI_Abort(7) on MPI_COMM_SELF"; "" where it has not.  May be NULL. */
+    void (*reason)(void *ctx, int32_t i, char *text, size_t room);
     /* True if data of the ranks came through between this node and `node` (FTREE_NONE: any other)
      * over this path, to or fro, in the last `within` ns, and there and back takes `rtt` ns at
      * least.  May be NULL: nothing is known of that. */

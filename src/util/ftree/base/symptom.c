@@ -66,10 +66,11 @@ bool ftree_symptom_is_well(const struct ftree_rank_state *s)
 
 /* A rank that has waited for half the limit when it is asked waits for what is being asked about:
  * in a healthy job such waits are rare, and of those who wait for a fault most began at once.  One
- * that has left meanwhile because of the fault waited for it, too. */
+ * that has left meanwhile because of the fault waited for it, too, as has one whose wait has failed. */
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit)
 {
-    return s->phase != FTREE_PHASE_GONE && s->waiting > 0 && s->waiting >= limit / 2;
+    return s->phase != FTREE_PHASE_GONE &&
+           (s->failed || (s->waiting > 0 && s->waiting >= limit / 2));
 }
 
 /* The process manager told of it that it ended badly. */

@@ -8,6 +8,7 @@
 #include "ftree/observe/observe.h"
 #include "ftree/state/state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -242,6 +243,19 @@ static void add_messages(struct ftree *ft, ftree_time now, int32_t i, struct ftr
         ftree_verdict_add_message(ft, now, ft->self, &log.entry[m], m == 0, v);
 }
 
+/* The words of the rank itself say more than those of the sign. */
+static void add_reason(struct ftree *ft, int32_t i, struct ftree_verdict *v)
+{
+    char text[sizeof(v->because) - sizeof("it ") + 1] = "";
+
+    if (ft->io->reason)
+        ft->io->reason(ft->io_ctx, i, text, sizeof(text));
+    if (!text[0])
+        return;
+    ftree_text_ascii(text);
+    snprintf(v->because, sizeof(v->because), "it %s", text);
+}
+
 /* told: what the launcher said of it, NULL: nothing.  True: it is a verdict. */
 static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
                     const struct ftree_symptom *told)
@@ -278,6 +292,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     e.proc_state = s.phase == FTREE_PHASE_GONE ? 'X' : s.proc_state;
     ftree_verdict_add_evidence(&v, &e);
     v.pid = s.pid;
+    if (s.phase == FTREE_PHASE_GONE)
+        add_reason(ft, i, &v);
     v.symptoms = 1;
     v.first_symptom = f->first_symptom;
     if (told)

@@ -167,6 +167,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .kind = ftree_kind_name(v->kind),
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
                               .rule = v->rule,
+                              .because = v->because,
                               .ranks = room->ranks,
                               .nodes = report_nodes(job, v),
                               .pid = v->pid,
@@ -315,6 +316,8 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (is(rows[i].what, a->class_) || (a->rule && is(rows[i].what, a->rule)))
             words = are_several(a) ? rows[i].several : rows[i].one;
+    if (is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
+        words = a->because + 2; /* with the space */
     if (a->pid > 0)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
     place(a, where, sizeof(where));

@@ -96,6 +96,15 @@ static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
     faultloc_log_look(a->p->board, i, faultloc_now(), log);
 }
 
+/* A page of a rank is not to be trusted. */
+static void look_at_reason(void *ctx, int32_t i, char *text, size_t room)
+{
+    struct agent *a = ctx;
+    const char *reason = faultloc_board_wait_area(a->p->board, i)->reason;
+
+    snprintf(text, room, "%.*s", FAULTLOC_REASON_SIZE - 1, reason);
+}
+
 static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
                          ftree_time rtt)
 {
@@ -235,6 +244,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .state = look_at_node,
                                    .log = look_at_messages,
+                                   .reason = look_at_reason,
                                    .delivers = look_at_data,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,

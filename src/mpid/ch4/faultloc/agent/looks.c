@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define CHILD_PATIENCE (5000 * FTREE_MS) /* for one that was forked to run, on a busy machine */
-#define CONSEQUENCE_NS (5000 * FTREE_MS) /* in which a rank may end because it has lost a peer */
 
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                         struct faultloc_reporter *reporter)
@@ -38,6 +37,9 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
     l->samples.share = calloc(slots, sizeof(*l->samples.share));
     faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
     faultloc_watch_take_over(&p->watch);
+    for (size_t i = 0; l->pid_fd && i < slots; i++)
+        l->pid_fd[i] = -1;
+    p->watch.pid_fd = l->pid_fd;
     return l->pid_fd && l->heard && l->stalled && l->heir && l->samples.share ? 0 : ENOMEM;
 }
 
@@ -85,19 +87,6 @@ void faultloc_looks_wake(struct faultloc_looks *l)
         l->pid_fd[i] = watch_process(l, i);
     if (faultloc_wakeup_open(l->p->board, &l->wakeup) == 0)
         faultloc_loop_add(l->p->epoll, l->wakeup, FAULTLOC_TAG_WAKEUP_SOCKET);
-}
-
-/* It exited by itself after its transport had lost a peer: it is a victim of that. */
-static bool is_consequence(const struct faultloc_looks *l, ftree_time now, int32_t i)
-{
-    const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
-    const struct faultloc_page *page = (const struct faultloc_page *) (const void *) slot;
-    const struct faultloc_peer_errors *errors = &page->peer_errors;
-    uint32_t n = errors->count;
-    int status;
-
-    return n > 0 && now - errors->entry[(n - 1) % FAULTLOC_PEER_ERRORS].at_ns < CONSEQUENCE_NS &&
-           faultloc_proc_status(l->pid_fd[i], slot->pid, &status) && WIFEXITED(status);
 }
 
 static bool lives(pid_t pid, uint64_t start)
@@ -200,10 +189,14 @@ static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
 static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+    bool is_consequence = faultloc_watch_is_consequence(&l->p->watch, now, i);
 
+    if (is_consequence)
+        faultloc_launcher_send_reason(l->p->board->settings.launcher, slot->rank, slot->pid,
+                                      FAULTLOC_REASON_LOSS, "");
     if (slot->state >= FAULTLOC_SLOT_LEFT || !l->begun)
         return;
-    if (l->ending || is_consequence(l, now, i))
+    if (l->ending || is_consequence)
         slot->state = FAULTLOC_SLOT_VICTIM;
     else
         ftree_rank_gone(l->p->ft, now, slot->rank);

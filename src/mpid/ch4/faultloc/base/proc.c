@@ -347,15 +347,21 @@ static bool status_of_zombie(pid_t pid, int *status)
     return last && sscanf(last, " %d", status) == 1;
 }
 
-bool faultloc_proc_status(int pidfd, pid_t pid, int *status)
+static bool status_of_reaped(int pidfd, int *status)
 {
     struct pidfd_info_1 info = {.mask = INFO_EXIT};
 
-    if (pidfd >= 0 && ioctl(pidfd, GET_INFO, &info) == 0 && (info.mask & INFO_EXIT)) {
-        *status = info.exit_code;
-        return true;
-    }
-    return status_of_zombie(pid, status);
+    if (pidfd < 0 || ioctl(pidfd, GET_INFO, &info) || !(info.mask & INFO_EXIT))
+        return false;
+    *status = info.exit_code;
+    return true;
+}
+
+/* Its parent is about to wait for it: it may do so between the first two. */
+bool faultloc_proc_status(int pidfd, pid_t pid, int *status)
+{
+    return status_of_reaped(pidfd, status) || status_of_zombie(pid, status) ||
+           status_of_reaped(pidfd, status);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
  *     ending    because of a verdict the agent ends the job: ranks of the node that are in MPI will
  *               call MPI_Abort, or it is about to kill one
  *     finalizing ranks of the node have been in MPI_Finalize for a while; again when more are
+ *     reason    why a rank ends, where its end does not show it; from the rank itself, or its agent
  *
  * A name that begins with '@' is one of the kernel's (the abstract namespace): it has no file and
  * goes with its process.  It belongs to the network namespace: ranks in another one, such as those
@@ -46,8 +47,19 @@ enum faultloc_launcher_kind {
     FAULTLOC_LAUNCHER_WITHDRAWN,
     FAULTLOC_LAUNCHER_ENDING,
     FAULTLOC_LAUNCHER_FINALIZING,
+    FAULTLOC_LAUNCHER_REASON,
     FAULTLOC_LAUNCHER_KINDS
 };
+
+enum faultloc_launcher_reason {
+    FAULTLOC_REASON_NONE,
+    FAULTLOC_REASON_ABORT, /* it has called MPI_Abort on a part of the job: "called MPI_Abort(7) on ..." */
+    FAULTLOC_REASON_MPI, /* an error of MPI is fatal: "message truncated, in MPI_Recv(...)" */
+    FAULTLOC_REASON_OTHER, /* another's MPI_Abort has: "was ended by MPI_Abort(7) of rank 3" */
+    FAULTLOC_REASON_LOSS, /* an operation of it failed because another is lost; no text */
+    FAULTLOC_REASONS
+};
+#define FAULTLOC_REASON_SIZE 224 /* bytes of its text, at most */
 
 /* Ranks of the world as ranges; `count` counts all of them, also those for which there is no
  * room. */
@@ -65,7 +77,9 @@ struct faultloc_launcher_message {
     char symptom_socket[FAULTLOC_LAUNCHER_PATH]; /* of a hello */
 
     /* of an ending, besides what a verdict has: */
-    int32_t ended_rank, ended_pid; /* who is killed; -1, 0: those in MPI call MPI_Abort */
+    int32_t ended_rank, ended_pid; /* who is killed; -1, 0: those in MPI call MPI_Abort; of a reason:
+                                    * who ends */
+    uint8_t reason; /* of a reason: enum faultloc_launcher_reason; `line` is its text */
 
     /* of a verdict: */
     uint32_t id; /* with `fln`: this verdict and no other */
@@ -77,5 +91,14 @@ struct faultloc_launcher_message {
     struct faultloc_launcher_ranks ranks; /* of the component; or those in MPI_Finalize */
     struct faultloc_launcher_ranks victims;
 };
+
+/* Purpose: sends it to the socket `path` ("": there is none; "@NAME": without a file), at once or
+ * not at all: nobody waits for a launcher.  Not for the process manager.
+ * Errors: an errno. */
+int faultloc_launcher_send(const char *path, const struct faultloc_launcher_message *w);
+
+/* Purpose: the message why `rank`, process `pid`, ends; sent at once. */
+void faultloc_launcher_send_reason(const char *path, int32_t rank, int32_t pid,
+                                   enum faultloc_launcher_reason reason, const char *text);
 
 #endif /* FAULTLOC_LAUNCHER_H_INCLUDED */

@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_WAIT_AREA_H_INCLUDED
 #define FAULTLOC_WAIT_AREA_H_INCLUDED
 
+#include "faultloc/board/launcher.h"
 #include "ftree/waits/waits.h"
 
 #include <stdatomic.h>
@@ -32,6 +33,9 @@ struct faultloc_wait_area {
      * have begun; and the last of these, which may go on as the rank when that ends (mpi/rank.c) */
     _Atomic uint32_t forks, born;
     _Atomic int32_t heir; /* 0: none */
+    /* The rank's, before it ends: why, as of a sentence that begins with its name; of an error that is
+     * fatal for a part of the job, too.  "": it has not said. */
+    char reason[FAULTLOC_REASON_SIZE];
     struct waits_page page; /* the rank's */
 };
 

@@ -19,6 +19,8 @@
 #define NAME_BYTES 6
 #define CLEAR_MAX 64 /* the kernel queues some ten; a sender that never stops must not hold us up */
 
+_Static_assert(FAULTLOC_LAUNCHER_PATH == sizeof(((struct sockaddr_un *) NULL)->sun_path),
+               "a path is as long as an address can be");
 _Static_assert(NAME_BYTES <= FAULTLOC_WAKEUP_SIZE, "a name fits");
 
 static int open_socket(void)
@@ -94,6 +96,56 @@ bool faultloc_wakeup_send(const struct faultloc_board *b)
            errno == EAGAIN;
     close(fd);
     return sent;
+}
+
+/* ---- to the launcher ------------------------------------------------------------------------- */
+
+/* The kernel's own names begin with a zero byte, and end where the address does. */
+static socklen_t address_of(const char *path, struct sockaddr_un *to)
+{
+    memcpy(to->sun_path, path, strlen(path) + 1);
+    if (path[0] != '@')
+        return sizeof(*to);
+    to->sun_path[0] = '\0';
+    return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(path));
+}
+
+int faultloc_launcher_send(const char *path, const struct faultloc_launcher_message *w)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    socklen_t len;
+    int fd, rc;
+
+    if (!path[0])
+        return 0;
+    if (strlen(path) >= sizeof(to.sun_path))
+        return ENAMETOOLONG;
+    len = address_of(path, &to);
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    rc = sendto(fd, w, sizeof(*w), MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *) &to,
+                len) < 0
+             ? errno
+             : 0;
+    close(fd);
+    return rc;
+}
+
+void faultloc_launcher_send_reason(const char *path, int32_t rank, int32_t pid,
+                                   enum faultloc_launcher_reason reason, const char *text)
+{
+    struct faultloc_launcher_message w;
+
+    memset(&w, 0, sizeof(w)); /* the padding, too: it leaves the process */
+    w.magic = FAULTLOC_LAUNCHER_MAGIC;
+    w.bytes = sizeof(w);
+    w.kind = FAULTLOC_LAUNCHER_REASON;
+    w.ended_rank = rank;
+    w.ended_pid = pid;
+    w.reason = (uint8_t) reason;
+    snprintf(w.line, sizeof(w.line), "%.*s", FAULTLOC_REASON_SIZE - 1, text);
+    (void) faultloc_launcher_send(path, &w);
 }
 
 /* ---- peer errors ----------------------------------------------------------------------------- */

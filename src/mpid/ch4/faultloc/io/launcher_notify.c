@@ -7,15 +7,8 @@
 
 #include "ftree/report/report.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-_Static_assert(FAULTLOC_LAUNCHER_PATH == sizeof(((struct sockaddr_un *) NULL)->sun_path),
-               "a path is as long as an address can be");
 
 static void begin(struct faultloc_launcher_message *w, enum faultloc_launcher_kind kind)
 {
@@ -83,36 +76,4 @@ void faultloc_launcher_finalizing_add(struct faultloc_launcher_message *w, int32
         r->range[r->ranges].first = r->range[r->ranges].last = rank;
         r->ranges++;
     }
-}
-
-/* The kernel's own names begin with a zero byte, and end where the address does. */
-static socklen_t address_of(const char *path, struct sockaddr_un *to)
-{
-    memcpy(to->sun_path, path, strlen(path) + 1);
-    if (path[0] != '@')
-        return sizeof(*to);
-    to->sun_path[0] = '\0';
-    return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(path));
-}
-
-int faultloc_launcher_send(const char *path, const struct faultloc_launcher_message *w)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    socklen_t len;
-    int fd, rc;
-
-    if (!path[0])
-        return 0;
-    if (strlen(path) >= sizeof(to.sun_path))
-        return ENAMETOOLONG;
-    len = address_of(path, &to);
-    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return errno;
-    rc = sendto(fd, w, sizeof(*w), MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *) &to,
-                len) < 0
-             ? errno
-             : 0;
-    close(fd);
-    return rc;
 }

@@ -33,9 +33,4 @@ void faultloc_launcher_finalizing(struct faultloc_launcher_message *w);
  * counted alone. */
 void faultloc_launcher_finalizing_add(struct faultloc_launcher_message *w, int32_t rank);
 
-/* Purpose: sends it to the socket `path` ("": there is none; "@NAME": without a file), at once or
- * not at all: an agent does not wait for a launcher.
- * Errors: an errno. */
-int faultloc_launcher_send(const char *path, const struct faultloc_launcher_message *w);
-
 #endif /* FAULTLOC_LAUNCHER_NOTIFY_H_INCLUDED */

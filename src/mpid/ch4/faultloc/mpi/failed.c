@@ -282,10 +282,12 @@ int MPIDI_faultloc_wait_any(MPIR_Request * req)
 
     if (rank == FTREE_NONE)
         return MPI_SUCCESS;
-    if (is_waited_for())
+    if (is_waited_for()) {
+        MPIDI_faultloc_note_failure();
         MPIR_ERR_SET(mpi_errno, MPIX_ERR_PROC_FAILED_PENDING, "**failure_pending");
-    else
+    } else {
         fail(req, MPIDI_faultloc_failed_error(rank));
+    }
     return mpi_errno;
 }
 

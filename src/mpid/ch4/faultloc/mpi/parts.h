@@ -150,7 +150,7 @@ void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void
 /* Purpose: true if that rank is given up. */
 bool MPIDI_faultloc_is_given_up(int32_t rank);
 
-/* Purpose: an error of class MPIX_ERR_PROC_FAILED that names the rank. */
+/* Purpose: an error of class MPIX_ERR_PROC_FAILED that names the rank; an operation fails by it. */
 int MPIDI_faultloc_failed_error(int32_t rank);
 
 /* Purpose: the status of a request that ends with an error, whoever was to be its peer. */
@@ -184,6 +184,10 @@ int MPIDI_faultloc_locks_held(uint32_t call, struct MPIDI_faultloc_lock *lock, i
 int MPIDI_faultloc_shared_windows(MPIR_Comm **comm, int most);
 
 /* ---- waits_comms.c --------------------------------------------------------------------------- */
+
+/* Purpose: the rank of the world that a rank of the communicator is, of an intercommunicator one of
+ * the other group; FTREE_NONE: of another world. */
+int32_t MPIDI_faultloc_world_rank(MPIR_Comm * comm, int rank);
 
 /* Purpose: the program frees this communicator.  How far this rank has come there is kept, until it
  * has freed eight others. */
@@ -234,7 +238,8 @@ void MPIDI_faultloc_answer_poll(struct MPIDI_faultloc_wait *wait);
  * *first_on and *first_off: the first rank of either kind. */
 bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off);
 
-/* Purpose: true if the transport has lost any rank so far. */
+/* Purpose: true if the transport has lost any rank so far, or an operation failed because one is
+ * given up. */
 bool MPIDI_faultloc_has_lost(void);
 
 /* Purpose: true if the request is one of those that the next function will end. */

@@ -5,6 +5,8 @@
 
 #include "faultloc/mpi/parts.h"
 
+#include "faultloc/base/clock.h"
+
 MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req)
 {
     if (req && MPIR_Request_is_persistent(req) && req->kind != MPIR_REQUEST_KIND__PREQUEST_COLL)
@@ -41,8 +43,17 @@ bool MPIDI_faultloc_is_given_up(int32_t rank)
     return b && rank >= 0 && rank < b->size && faultloc_board_has_failed(b)[rank];
 }
 
+/* An operation has failed because a rank is given up, or in a collective because one of another member
+ * has.  The call may return another error than that, and the program end because of it: it is a
+ * victim all the same. */
+void MPIDI_faultloc_note_failure(void)
+{
+    MPIDI_faultloc_page.slot.failed_ns = faultloc_now();
+}
+
 int MPIDI_faultloc_failed_error(int32_t rank)
 {
+    MPIDI_faultloc_note_failure();
     return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                 MPIX_ERR_PROC_FAILED, "**faultloc_failed", "**faultloc_failed %d",
                                 (int) rank);

@@ -210,12 +210,12 @@ void MPIDI_faultloc_finalizing(void)
 }
 
 /* The process ends the job or is ended by an error of MPI: no crash of its own. */
-void MPIDI_faultloc_aborting(bool is_victim)
+void MPIDI_faultloc_aborting(int state)
 {
     MPIDI_faultloc_go_on();
     if (has_left())
         return;
-    MPIDI_faultloc_page.slot.state = is_victim ? FAULTLOC_SLOT_VICTIM : FAULTLOC_SLOT_LEFT;
+    MPIDI_faultloc_page.slot.state = (uint32_t) state;
     local.is_on = false;
 }
 

@@ -95,7 +95,7 @@ static void report_lost_peer(int32_t rank, int error)
 
 bool MPIDI_faultloc_has_lost(void)
 {
-    return MPIDI_faultloc_page.page.peer_errors.count > 0;
+    return MPIDI_faultloc_page.page.peer_errors.count > 0 || MPIDI_faultloc_page.slot.failed_ns > 0;
 }
 
 int MPIDI_faultloc_rank_is_lost(int rank)

@@ -50,10 +50,6 @@ bool MPIDI_faultloc_is_comm_of(const MPIR_Comm * comm, uint32_t context, bool of
  * noted.  NULL: it is not known, or which of two it is. */
 MPIR_Comm *MPIDI_faultloc_find_comm(uint32_t context, bool of_sends);
 
-/* Purpose: the rank of the world that a rank of the communicator is, of an intercommunicator one of
- * the other group; FTREE_NONE: of another world. */
-int32_t MPIDI_faultloc_world_rank(MPIR_Comm * comm, int rank);
-
 /* Purpose: the place that a communicator has in the record; FTREE_NONE: it is not there. */
 int8_t MPIDI_faultloc_place_of_comm(const struct waits_record *r, uint32_t context, int32_t first);
 

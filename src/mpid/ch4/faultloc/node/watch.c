@@ -8,9 +8,12 @@
 #include "faultloc/base/proc.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
+#define STATUS_TRIES 20 /* each a tenth of a millisecond */
 #define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
 #define LOOKS_APART 4 /* distances of samples; beyond, this process did not run itself */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
@@ -139,19 +142,61 @@ static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
         state->proc_state = letter_of(w, slot->pid, &proc);
 }
 
+/* While its parent waits for it the kernel does not tell for a moment. */
+static bool has_exited(const struct faultloc_watch *w, int32_t i, int32_t pid)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+    int fd = w->pid_fd ? w->pid_fd[i] : -1, status;
+    bool known = faultloc_proc_status(fd, pid, &status);
+
+    for (int n = 0; !known && fd >= 0 && n < STATUS_TRIES; n++) {
+        nanosleep(&moment, NULL);
+        known = faultloc_proc_status(fd, pid, &status);
+    }
+    return known && WIFEXITED(status);
+}
+
+bool faultloc_watch_is_consequence(const struct faultloc_watch *w, ftree_time now, int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(w->board, i);
+    const struct faultloc_page *page = (const struct faultloc_page *) (const void *) slot;
+    const struct faultloc_peer_errors *errors = &page->peer_errors;
+    ftree_time at = slot->failed_ns;
+    uint32_t n = errors->count;
+
+    if (n > 0 && errors->entry[(n - 1) % FAULTLOC_PEER_ERRORS].at_ns > at)
+        at = errors->entry[(n - 1) % FAULTLOC_PEER_ERRORS].at_ns;
+    return at > 0 && (at > now || now - at < VICTIM_NS) && has_exited(w, i, slot->pid);
+}
+
+/* The rank's process is gone, and only because of another. */
+static void judge_gone(struct faultloc_watch *w, ftree_time now, int32_t i,
+                       struct faultloc_slot *slot)
+{
+    if (!w->seen[i].gone || !faultloc_watch_is_consequence(w, now, i))
+        return;
+    slot->state = FAULTLOC_SLOT_VICTIM;
+    faultloc_board_slot(w->board, i)->state = FAULTLOC_SLOT_VICTIM;
+}
+
 /* It has left. For a while it is a victim of what it left because of: whose victims they are is
  * asked only when that is reported. */
 static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *slot, ftree_time now,
                        struct ftree_rank_state *state)
 {
-    state->phase = FTREE_PHASE_LEFT;
-    if (strcmp(faultloc_call_name((uint32_t) slot->call), "MPI_Finalize") != 0)
-        state->call = (uint32_t) (slot->call & FAULTLOC_CALL_MASK);
-    state->proc_state = slot->state == FAULTLOC_SLOT_VICTIM ? 'X' : 0;
+    bool is_victim = slot->state == FAULTLOC_SLOT_VICTIM || slot->state == FAULTLOC_SLOT_ABORTED;
+
     if (!seen->left)
         seen->left = now;
-    if (slot->state != FAULTLOC_SLOT_VICTIM || now - seen->left > VICTIM_NS ||
-        !slot->wait_since_ns || slot->wait_since_ns > now)
+    /* where the launcher has not ended the job by now, others may need to know that it is gone */
+    state->phase = slot->state == FAULTLOC_SLOT_ABORTED && seen->gone && now - seen->left > VICTIM_NS
+                       ? FTREE_PHASE_GONE
+                       : FTREE_PHASE_LEFT;
+    if (strcmp(faultloc_call_name((uint32_t) slot->call), "MPI_Finalize") != 0)
+        state->call = (uint32_t) (slot->call & FAULTLOC_CALL_MASK);
+    state->proc_state = is_victim ? 'X' : 0;
+    if (!is_victim || now - seen->left > VICTIM_NS || !slot->wait_since_ns ||
+        slot->wait_since_ns > now)
         return;
     state->peer = core_peer(slot->wait_peer);
     state->waiting = now - slot->wait_since_ns;
@@ -247,14 +292,18 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     *state = (struct ftree_rank_state){
         .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
     update(seen, &slot, now);
+    state->failed = slot.failed_ns && (slot.failed_ns > now || now - slot.failed_ns < VICTIM_NS);
+    if (slot.state < FAULTLOC_SLOT_LEFT && (with_proc || seen->stopped) && !seen->gone &&
+        !seen->unborn) {
+        look_at_proc(w, seen, &slot, state);
+        judge_gone(w, now, i, &slot);
+    }
     if (slot.state >= FAULTLOC_SLOT_LEFT) {
         seen->stopped = false;
         judge_left(seen, &slot, now, state);
         return;
     }
     state->call = (uint32_t) (slot.call & FAULTLOC_CALL_MASK);
-    if ((with_proc || seen->stopped) && !seen->gone && !seen->unborn)
-        look_at_proc(w, seen, &slot, state);
     if (seen->gone) {
         state->phase = FTREE_PHASE_GONE;
     } else {

@@ -72,6 +72,7 @@ struct faultloc_watch {
     const char *proc_root; /* NULL: /proc */
     struct faultloc_seen *seen; /* [slots], the caller's, zeroed */
     struct faultloc_visit visit[FAULTLOC_VISITS];
+    const int *pid_fd; /* [slots], descriptors of the processes, -1: none; NULL: there are none */
     int32_t turn; /* the slot of which /proc was last asked if it is stopped */
 };
 
@@ -87,6 +88,10 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
  * and again in vain counts as inside. */
 bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                                const struct ftree_rank_state *state);
+
+/* Purpose: true if local rank i, whose process is gone, has exited by itself a moment after an
+ * operation of it failed because another rank is lost: it is a victim of that. */
+bool faultloc_watch_is_consequence(const struct faultloc_watch *w, ftree_time now, int32_t i);
 
 /* Purpose: true if ranks of this node were seen in this call FAULTLOC_FAMILIAR times before. */
 bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call);

@@ -37,7 +37,8 @@ enum faultloc_slot_state {
     FAULTLOC_SLOT_RUNNING,
     FAULTLOC_SLOT_FINALIZING, /* in MPI_Finalize */
     FAULTLOC_SLOT_LEFT,       /* MPI_Finalize's work is done, or it ends by its own decision */
-    FAULTLOC_SLOT_VICTIM      /* has left because of another's failure, and waited for that */
+    FAULTLOC_SLOT_VICTIM,     /* has left because of another's failure, and waited for that */
+    FAULTLOC_SLOT_ABORTED     /* another's MPI_Abort on a part of the job has ended it */
 };
 
 /* Peers of a wait that are no rank of the world. */
@@ -72,6 +73,8 @@ struct faultloc_slot {
                            * process names it by PR_SET_PTRACER; 0: it can, or nothing is known */
     uint64_t longest_ns;  /* the agent's: stay outside MPI that is over; here the next agent has it,
                            * too */
+    uint64_t failed_ns;   /* CLOCK_MONOTONIC: when an operation last failed because a rank is given
+                           * up; 0: none did */
 };
 
 /*
@@ -626,8 +629,24 @@ int MPIDI_faultloc_member_error(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_bsend_error(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 /* A rank of the world that is given up, or that the transport has lost. */
 int MPIDI_faultloc_rank_is_lost(int rank) MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_before_abort(struct MPIR_Comm *comm, int mpi_errno) MPIDI_FAULTLOC_HIDDEN;
-#define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno) MPIDI_faultloc_before_abort(comm, mpi_errno)
+void MPIDI_faultloc_before_abort(struct MPIR_Comm *comm, int mpi_errno, int code,
+                                 const char *text) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno, code, text) \
+    MPIDI_faultloc_before_abort(comm, mpi_errno, code, text)
+/* The program is about to learn of an error, or is ended by it. */
+#define MPIDI_FAULTLOC_ERROR(error_class) \
+    do { \
+        if ((error_class) == MPIX_ERR_PROC_FAILED) \
+            MPIDI_faultloc_note_failure(); \
+    } while (0)
+void MPIDI_faultloc_note_failure(void) MPIDI_FAULTLOC_HIDDEN;
+/* MPI_Abort on a part of the job: the message that ends the others says whose it is. */
+#define MPIDI_FAULTLOC_ABORT_DECL int faultloc_rank;
+#define MPIDI_FAULTLOC_ABORT_BY(comm, hdr) ((hdr).faultloc_rank = MPIDI_faultloc_abort_by(comm))
+#define MPIDI_FAULTLOC_ABORTED(hdr) \
+    MPIDI_faultloc_aborted((hdr)->faultloc_rank, (hdr)->exit_code)
+int MPIDI_faultloc_abort_by(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_aborted(int rank, int code) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_wait(struct MPIR_Request *req, struct MPIR_Request **reqs, int n)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_wait_one_of(struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
@@ -648,7 +667,7 @@ void MPIDI_faultloc_finalizing(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_last_words(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_answer_at_end(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
-void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_aborting(int state) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
 #define MPIDI_FAULTLOC_PROGRESS_THREAD() MPIDI_faultloc_progress_thread()
 #define MPIDI_FAULTLOC_FINALIZING() (MPIDI_faultloc_finalizing(), MPIDI_faultloc_last_words())
@@ -678,7 +697,11 @@ void MPIDI_faultloc_aborting(bool is_victim) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
 #define MPIDI_FAULTLOC_BSEND_ERROR(req) MPI_SUCCESS
-#define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno) do { } while (0)
+#define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno, code, text) do { } while (0)
+#define MPIDI_FAULTLOC_ERROR(error_class) do { } while (0)
+#define MPIDI_FAULTLOC_ABORT_DECL
+#define MPIDI_FAULTLOC_ABORT_BY(comm, hdr) do { } while (0)
+#define MPIDI_FAULTLOC_ABORTED(hdr) do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
 #define MPIDI_FAULTLOC_PROGRESS_THREAD() do { } while (0)
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)

@@ -44,6 +44,39 @@ static bool is_of(const struct HYD_faultloc_event *f, int pgid, int rank)
     return f->pgid == pgid && f->end.rank == rank;
 }
 
+/* It is that of the next end which becomes known, of an abort and of what follows. */
+static void take_reason(const struct HYD_faultloc_incident *s, struct HYD_faultloc_event *f)
+{
+    for (int i = 0; i < s->reasons; i++)
+        if (s->reason[i].pgid == f->pgid && s->reason[i].rank == f->end.rank)
+            f->reason = s->reason[i];
+}
+
+static bool is_readable(const struct faultloc_launcher_message *message)
+{
+    return message->reason > FAULTLOC_REASON_NONE && message->reason < FAULTLOC_REASONS;
+}
+
+bool HYD_faultloc_incident_reason(struct HYD_faultloc_incident *s, int pgid,
+                                  const struct faultloc_launcher_message *message)
+{
+    struct HYD_faultloc_reason r = {
+        .pgid = pgid, .rank = message->ended_rank, .kind = message->reason}, *more;
+
+    if (!is_readable(message))
+        return true;
+    snprintf(r.text, sizeof(r.text), "%.*s", (int) sizeof(r.text) - 1, message->line);
+    for (int i = 0; i < s->events; i++)
+        if (is_of(&s->event[i], pgid, r.rank) && s->event[i].reason.kind == FAULTLOC_REASON_NONE)
+            s->event[i].reason = r;
+    more = one_more(s->reason, s->reasons, sizeof(*more));
+    if (!more)
+        return false;
+    s->reason = more;
+    s->reason[s->reasons++] = r;
+    return true;
+}
+
 bool HYD_faultloc_incident_add(struct HYD_faultloc_incident *s,
                                const struct HYD_faultloc_event *event)
 {
@@ -52,13 +85,15 @@ bool HYD_faultloc_incident_add(struct HYD_faultloc_incident *s,
     for (int i = 0; i < s->events; i++)
         if (s->event[i].end.unsure && is_of(&s->event[i], event->pgid, event->end.rank)) {
             s->event[i] = *event;
+            take_reason(s, &s->event[i]);
             return true;
         }
     more = one_more(s->event, s->events, sizeof(*more));
     if (!more)
         return false;
     s->event = more;
-    s->event[s->events++] = *event;
+    s->event[s->events] = *event;
+    take_reason(s, &s->event[s->events++]);
     return true;
 }
 
@@ -132,9 +167,11 @@ void HYD_faultloc_incident_free(struct HYD_faultloc_incident *s)
 {
     free(s->event);
     free(s->verdict);
+    free(s->reason);
     s->event = NULL;
     s->verdict = NULL;
-    s->events = s->verdicts = 0;
+    s->reason = NULL;
+    s->events = s->verdicts = s->reasons = 0;
 }
 
 /* ---- who because of whom --------------------------------------------------------------------- */
@@ -220,9 +257,16 @@ static bool is_late(const struct HYD_faultloc_event *f)
            f->end.finalized && WIFEXITED(f->end.status) && WEXITSTATUS(f->end.status);
 }
 
+/* A victim of a fault that was located, or of what it says itself. */
+static bool follows(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
+{
+    return f->reason.kind == FAULTLOC_REASON_OTHER || f->reason.kind == FAULTLOC_REASON_LOSS ||
+           as_victim(s, f);
+}
+
 bool HYD_faultloc_incident_is_consequence(const struct HYD_faultloc_incident *s, int event)
 {
-    return !as_component(s, &s->event[event]) && as_victim(s, &s->event[event]);
+    return !as_component(s, &s->event[event]) && follows(s, &s->event[event]);
 }
 
 /* The better, the sooner: a located fault, then who is nobody's victim, then who is. */
@@ -237,7 +281,7 @@ static int grade(const struct HYD_faultloc_incident *s, const struct HYD_faultlo
     if (as_component(s, f))
         return 1;
     /* an end beside an MPI_Abort is the reason for it, whichever was reported first */
-    return is_abort(f) || as_victim(s, f) ? 3 : 2;
+    return is_abort(f) || follows(s, f) ? 3 : 2;
 }
 
 /* Reports of two hosts may overtake each other. */

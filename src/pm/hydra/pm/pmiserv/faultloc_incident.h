@@ -41,6 +41,12 @@ enum HYD_faultloc_event_kind {
     HYD_FAULTLOC_EVENT_LOST /* its proxy was lost, and with it all that is known of it */
 };
 
+struct HYD_faultloc_reason {
+    int pgid, rank;
+    int kind; /* enum faultloc_launcher_reason */
+    char text[FAULTLOC_REASON_SIZE];
+};
+
 struct HYD_faultloc_event {
     int kind; /* enum HYD_faultloc_event_kind */
     int pgid; /* which process group: ranks are counted in each */
@@ -49,6 +55,7 @@ struct HYD_faultloc_event {
     int64_t ended; /* when it happened, as far as is known; 0: that is not known */
     struct HYD_faultloc_end end; /* of the lost: rank, pid, agent and unsure alone */
     char class_[24]; /* that of the verdict because of which FaultLoc ends the job, or "" */
+    struct HYD_faultloc_reason reason; /* its own; FAULTLOC_REASON_NONE: it gave none */
 };
 
 struct HYD_faultloc_verdict {
@@ -62,7 +69,8 @@ struct HYD_faultloc_incident {
     int64_t grace_ms;
     struct HYD_faultloc_event *event;
     struct HYD_faultloc_verdict *verdict;
-    int events, verdicts;
+    struct HYD_faultloc_reason *reason; /* of ranks whose ends are not known yet */
+    int events, verdicts, reasons;
 };
 
 #define HYD_FAULTLOC_GRACE_MS 3000
@@ -80,6 +88,11 @@ bool HYD_faultloc_incident_add(struct HYD_faultloc_incident *s,
 /* Purpose: a verdict was reported or withdrawn.  Returns false where there is no memory. */
 bool HYD_faultloc_incident_verdict(struct HYD_faultloc_incident *s, int pgid, int64_t ms,
                                    const struct faultloc_launcher_message *message);
+
+/* Purpose: a rank, or its agent, said why it ends; before or after its end is known.  Returns false
+ * where there is no memory. */
+bool HYD_faultloc_incident_reason(struct HYD_faultloc_incident *s, int pgid,
+                                  const struct faultloc_launcher_message *message);
 
 /* Purpose: when all others are to be ended; HYD_FAULTLOC_NEVER: there is no reason to.  `listening`
  * says that there is somebody left who could report a verdict. */

@@ -423,6 +423,11 @@ static void note_message(const struct HYD_proxy *proxy,
 {
     if (!faultloc_launcher_is_message(message, sizeof(*message), proxy->pg->pg_process_count))
         return;
+    if (message->kind == FAULTLOC_LAUNCHER_REASON) {
+        /* without memory the end is listed without it */
+        (void) HYD_faultloc_incident_reason(&me.incident, proxy->pg->pgid, message);
+        return;
+    }
     if (message->kind == FAULTLOC_LAUNCHER_ENDING && message->ended_rank < 0) {
         note_aborts(proxy, message);
         return;

@@ -39,6 +39,12 @@ static void print_who(const struct HYD_faultloc_event *f, FILE *out)
         HYD_faultloc_say(out, " (pid %d)", (int) f->end.pid);
 }
 
+/* What it says itself of its end, as of a sentence that begins with its name. */
+static bool has_words(const struct HYD_faultloc_event *f)
+{
+    return f->reason.text[0] && !f->class_[0];
+}
+
 static const char *how(const struct HYD_faultloc_event *f, char *buf, size_t room)
 {
     switch (f->kind) {
@@ -71,8 +77,12 @@ static void print_first(const struct HYD_faultloc_event *f, bool not_alone, FILE
         HYD_faultloc_say(out, "\n");
         return;
     }
+    if (f->kind == HYD_FAULTLOC_EVENT_ABORT && f->reason.kind == FAULTLOC_REASON_MPI)
+        HYD_faultloc_say(out, "MPI ended the job: ");
     print_who(f, out);
-    if (f->kind == HYD_FAULTLOC_EVENT_ABORT)
+    if (has_words(f))
+        HYD_faultloc_say(out, " %s\n", f->reason.text);
+    else if (f->kind == HYD_FAULTLOC_EVENT_ABORT)
         HYD_faultloc_say(out, " called MPI_Abort with code %d\n", (int) f->end.status);
     else if (f->kind == HYD_FAULTLOC_EVENT_LOST)
         HYD_faultloc_say(out, " was lost with hydra's proxy there\n");
@@ -125,6 +135,8 @@ static void print_others(const struct HYD_faultloc_incident *s, int first, FILE 
         print_who(f, out);
         if (together)
             HYD_faultloc_say(out, " was lost, too\n");
+        else if (has_words(f))
+            HYD_faultloc_say(out, " %s\n", f->reason.text);
         else
             HYD_faultloc_say(out, " %s: %s\n", others_word(s, i), how(f, buf, sizeof(buf)));
     }
