@@ -32,6 +32,7 @@ struct faultloc_wait_area {
      * have begun; and the last of these, which may go on as the rank when that ends (mpi/rank.c) */
     _Atomic uint32_t forks, born;
     _Atomic int32_t heir; /* 0: none */
+    uint64_t call; /* the rank's: the slot's word of the call when it wrote the page */
     struct waits_page page; /* the rank's */
 };
 
