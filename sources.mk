@@ -275,6 +275,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h
 
 handler_sources = \
+    src/mpid/ch4/faultloc/handler/caller.c \
     src/mpid/ch4/faultloc/handler/facts.c \
     src/mpid/ch4/faultloc/handler/frame.c \
     src/mpid/ch4/faultloc/handler/names.c \

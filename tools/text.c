@@ -140,7 +140,8 @@ static void say_evidence(struct json_object *list)
                                         .error = tool_string(e, "errno"),
                                         .state = tool_string(e, "process_state"),
                                         .by = tool_string(e, "by"),
-                                        .detail = tool_string(e, "detail")};
+                                        .detail = tool_string(e, "detail"),
+                                        .place = tool_string(e, "place")};
         char line[4096];
         ftree_report_evidence(&words, line, sizeof(line));
         say(INDENT "%s%s", i ? "          " : "evidence: ", line);

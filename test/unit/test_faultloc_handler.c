@@ -476,6 +476,106 @@ static bool has_function(const struct handler_thread *t, const char *function)
     return false;
 }
 
+/* ---- the caller of MPI alone ----------------------------------------------------------------- */
+
+#define FRAMES 6
+
+static const struct {
+    const char *module[FRAMES], *function[FRAMES]; /* of a library there is no function */
+    int found;
+} callers[] = {
+    {{"libucp.so.0", "libmpi.so.12", "libmpi.so.12", "app", "app", "libc.so.6"},
+     {"", "", "", "exchange", "main", ""}, 3},
+    {{"libmpi.so.12", "libmpifort.so.12", "app", "app"}, {"", "", "halo_", "MAIN__"}, 2},
+    {{"libmpi.so.12", "libhalo.so", "app"}, {"", "exchange", "main"}, 1}, /* its own library */
+    {{"libmpi.so.12", "libtool.so", "app"}, {"", "MPI_Recv", "main"}, 2}, /* a tool wraps MPI */
+    {{"app", "app", "app"}, {"progress", "PMPI_Recv", "main"}, 2}, /* MPI is linked into it */
+    {{"libmpi.so.12", "app", "libmpi.so.12", "app"}, {"", "delete_attribute", "", "main"}, 1},
+    {{"libc.so.6", "app", "app"}, {"", "compute", "main"}, 1}, /* in no call of MPI */
+    {{"libmpi.so.12", "libmpi.so.12"}, {"", ""}, 2}, /* the rest is not known */
+    {{"", "[vdso: 1]"}, {"", ""}, 2},
+};
+
+/* rows: the_call_of_mpi_is_found COUNT(callers) */
+START_TEST(the_call_of_mpi_is_found)
+{
+    static struct handler_frame f[FRAMES];
+    int n = 0;
+
+    for (; n < FRAMES && callers[_i].module[n]; n++) {
+        snprintf(f[n].module, sizeof(f[n].module), "%s", callers[_i].module[n]);
+        snprintf(f[n].function, sizeof(f[n].function), "%s", callers[_i].function[n]);
+    }
+    ck_assert_int_eq(handler_caller(f, n), callers[_i].found);
+}
+END_TEST
+
+static struct {
+    volatile uint64_t sp, pc;
+} *noted; /* shared with the child */
+
+/* It does not stop running, as a rank that waits in MPI, and what it has called since is not there. */
+static __attribute__((noinline)) void note_and_spin(void)
+{
+    noted->sp = (uintptr_t) __builtin_dwarf_cfa();
+    noted->pc = (uintptr_t) __builtin_return_address(0);
+    while (noted->pc)
+        turns++;
+}
+
+static __attribute__((noinline)) void exchange(void)
+{
+    note_and_spin();
+    turns++;
+}
+enum { EXCHANGE_LINE = __LINE__ - 3 };
+
+static inline __attribute__((always_inline)) void inlined(void)
+{
+    note_and_spin();
+    turns++;
+}
+enum { INLINED_LINE = __LINE__ - 3 };
+
+static __attribute__((noinline)) void call_inlined(void)
+{
+    inlined();
+    turns++;
+}
+
+static const struct {
+    void (*run)(void);
+    const char *function;
+    int line;
+} waits[] = {{exchange, "exchange", EXCHANGE_LINE}, {call_inlined, "inlined", INLINED_LINE}};
+
+/* rows: a_wait_says_where_it_returns_to COUNT(waits) */
+START_TEST(a_wait_says_where_it_returns_to)
+{
+    struct handler_process p;
+    pid_t pid;
+
+    noted = mmap(NULL, sizeof(*noted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid = start(waits[_i].run);
+    while (!noted->pc)
+        ;
+    p = (struct handler_process){.pid = pid, .sp = noted->sp, .pc = noted->pc};
+    handler_facts(NULL, &p);
+    handler_unwind_caller(&p);
+    if (can_unwind()) {
+        ck_assert_int_eq(p.thread[0].frames, 1);
+        ck_assert_str_eq(p.thread[0].frame[0].function, waits[_i].function);
+        ck_assert_int_eq(p.thread[0].frame[0].line, waits[_i].line);
+    }
+    handler_free(&p);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    munmap(noted, sizeof(*noted));
+}
+END_TEST
+
+/* ---- what it does to others ------------------------------------------------------------------ */
+
 static void end(pid_t pid)
 {
     kill(pid, SIGKILL);
@@ -672,6 +772,8 @@ SUITE("faultloc-handler")
     TEST(calls_have_names);
     TEST_ROWS(a_frame_is_found, COUNT(frames));
     TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
+    TEST_ROWS(the_call_of_mpi_is_found, COUNT(callers));
+    TEST_ROWS(a_wait_says_where_it_returns_to, COUNT(waits));
     TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
     TEST_ROWS(a_stack_that_is_not_whole_says_so, COUNT(doubts));
     TEST(frames_of_two_moments_are_not_mixed);

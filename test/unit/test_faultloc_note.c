@@ -84,8 +84,10 @@ static struct ftree_verdict begin(void)
 
 static void end(void)
 {
-    for (uint32_t i = 0; i < FAULTLOC_REPORTER_STACKS; i++)
+    for (uint32_t i = 0; i < FAULTLOC_REPORTER_STACKS; i++) {
         json_object_put(reporter.stacks[i].json);
+        ftree_stacks_clear(program.ft, &reporter.stacks[i].places);
+    }
     program_close(&program);
 }
 
@@ -270,8 +272,133 @@ START_TEST(other_verdicts_are_told_at_once)
 {
     struct ftree_verdict v = begin();
 
-    v.evidence[0].source = FTREE_EVIDENCE_WAIT;
+    v.evidence[0].source = FTREE_EVIDENCE_PROC;
     ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
+    end();
+}
+END_TEST
+
+/* ---- ranks that wait for each other ---------------------------------------------------------- */
+
+static struct ftree_verdict begin_deadlock(void)
+{
+    struct ftree_verdict v = begin();
+
+    v.class_ = FTREE_CLASS_DEADLOCK;
+    v.evidence[0].source = FTREE_EVIDENCE_WAIT;
+    snprintf(v.evidence[0].detail, sizeof(v.evidence[0].detail), "rank 4 (h2) in MPI_Recv(from 5)");
+    ftree_ranks_add(&v.component, 4, 5);
+    ftree_ranks_add(&v.victims, 1, 1);
+    ck_assert(faultloc_note_verdict(&note, SECOND, &v));
+    ck_assert_uint_eq(faultloc_note_deadline(&note), 0);
+    faultloc_note_turn(&note, SECOND);
+    ck_assert_uint_ne(note.places.item[0].number, 0);
+    ck_assert_uint_eq(faultloc_note_deadline(&note), SECOND + FAULTLOC_PLACES_PATIENCE);
+    ck_assert_int_eq(times, 0);
+    return v;
+}
+
+static void answer_places(ftree_time now)
+{
+    const struct ftree_call call = {.function = "exchange", .file = "halo.c", .line = 112};
+    struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS, .number = note.places.item[0].number};
+    struct ftree_stacks s = {0};
+
+    ck_assert(ftree_stacks_add(program.ft, &s, 4, &call, 1));
+    r.stacks = &s;
+    faultloc_note_answered(&note, &r);
+    ftree_stacks_clear(program.ft, &s);
+    faultloc_note_turn(&note, now);
+}
+
+START_TEST(a_deadlock_is_told_with_its_places)
+{
+    begin_deadlock();
+    answer_places(SECOND + FTREE_MS);
+    ck_assert_int_eq(times, 1);
+    ck_assert_int_eq(reporter.stacks[0].places.n, 1);
+    ck_assert_str_eq(reporter.stacks[0].places.items[0].function, "exchange");
+    ck_assert_int_eq(note.places.n, 0);
+    end();
+}
+END_TEST
+
+START_TEST(a_deadlock_does_not_wait_for_its_places)
+{
+    begin_deadlock();
+    faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE - 1);
+    ck_assert_int_eq(times, 0);
+    faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE);
+    ck_assert_int_eq(times, 1);
+    ck_assert_uint_ne(faultloc_note_deadline(&note), FTREE_NEVER);
+    ck_assert_int_eq(faultloc_writer_start("", "", false, &reporter.writer), 0);
+    answer_places(3 * SECOND); /* they are told when they come */
+    ck_assert_int_eq(times, 1);
+    ck_assert_int_eq(reporter.stacks[0].places.n, 1);
+    ck_assert_uint_eq(faultloc_note_deadline(&note), FTREE_NEVER);
+    faultloc_writer_end(reporter.writer, 1000);
+    end();
+}
+END_TEST
+
+/* Those that come while one is asked about are asked about together, and so many wait. */
+START_TEST(several_deadlocks_have_their_places)
+{
+    struct ftree_verdict v = begin_deadlock();
+    uint32_t first = note.places.item[0].number;
+
+    for (v.id = 8; v.id < 7 + FAULTLOC_PLACES_MAX; v.id++)
+        ck_assert(faultloc_note_verdict(&note, SECOND, &v));
+    ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
+    faultloc_note_turn(&note, SECOND);
+    ck_assert_uint_eq(note.places.item[1].number, 0);
+    answer_places(SECOND); /* of the first */
+    ck_assert_int_eq(times, 1);
+    faultloc_note_turn(&note, SECOND);
+    ck_assert_uint_ne(note.places.item[0].number, first);
+    ck_assert_uint_eq(note.places.item[0].number,
+                      note.places.item[FAULTLOC_PLACES_MAX - 2].number);
+    answer_places(SECOND);
+    ck_assert_int_eq(times, FAULTLOC_PLACES_MAX);
+    ck_assert_int_eq(note.places.n, 0);
+    end();
+}
+END_TEST
+
+START_TEST(places_that_never_come_are_forgotten)
+{
+    begin_deadlock();
+    faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE);
+    faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE + FAULTLOC_FINDING_PATIENCE);
+    ck_assert_int_eq(note.places.n, 0);
+    ck_assert_int_eq(times, 1);
+    end();
+}
+END_TEST
+
+/* The withdrawal of one that was told is told. */
+START_TEST(a_deadlock_that_is_over_needs_no_places)
+{
+    struct ftree_verdict v = begin_deadlock();
+
+    v.withdrawn = 2 * SECOND;
+    if (_i)
+        faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE);
+    ck_assert_int_eq(faultloc_note_verdict(&note, 2 * SECOND, &v), !_i);
+    ck_assert_int_eq(note.places.n, 0);
+    ck_assert_int_eq(times, _i);
+    end();
+}
+END_TEST
+
+START_TEST(the_end_of_the_job_does_not_wait_for_places)
+{
+    begin_deadlock();
+    if (_i)
+        faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE);
+    faultloc_note_end(&note);
+    ck_assert_int_eq(times, 1);
+    ck_assert_int_eq(note.places.n, 0);
     end();
 }
 END_TEST
@@ -286,6 +413,12 @@ SUITE("note")
     TEST(of_one_that_is_over_no_stacks_are_asked_for);
     TEST(the_end_of_the_job_does_not_wait_for_stacks);
     TEST(other_verdicts_are_told_at_once);
+    TEST(a_deadlock_is_told_with_its_places);
+    TEST(a_deadlock_does_not_wait_for_its_places);
+    TEST(places_that_never_come_are_forgotten);
+    TEST_ROWS(a_deadlock_that_is_over_needs_no_places, 2);
+    TEST_ROWS(the_end_of_the_job_does_not_wait_for_places, 2);
+    TEST(several_deadlocks_have_their_places);
     TEST(those_that_wait_are_told_as_far_as_there_is_room);
     TEST(nobody_waits_any_more);
 }

@@ -7,8 +7,10 @@
 #include "ftree_int.h"
 #include "ftree/base/text.h"
 #include "ftree/report/report_int.h"
+#include "ftree/stacks/stacks.h"
 #include "sample.h"
 #include "suite.h"
+#include "world.h"
 
 #include <errno.h>
 #include <json.h>
@@ -204,6 +206,93 @@ START_TEST(text_of_a_deadlock)
                 "longer seen to wait for each other, 1.5 s after the verdict\n"
                 "[faultloc]   conclusion: the software fault in ranks 3, 5, 7 (on 3 nodes) is "
                 "over\n");
+}
+END_TEST
+
+/* Stacks of one call or two, the outer one first, and who has them. */
+static const struct {
+    int32_t first, last;
+    struct ftree_call call[2];
+} place_rows[] = {{3, 3, {{.function = "exchange", .file = "src/halo.c", .line = 112}}},
+                  {5, 5, {{.function = "main", .file = "app.c", .line = 12},
+                          {.function = "H5Fclose", .module = "libhdf5.so.200"}}},
+                  {7, 8, {{.function = "exchange", .file = "src/halo.c", .line = 130}}},
+                  {9, 9, {{.function = "step", .module = "app"}}}};
+
+static void add_places(struct ftree *ft, struct ftree_stacks *s)
+{
+    for (size_t i = 0; i < COUNT(place_rows); i++)
+        for (int32_t r = place_rows[i].first; r <= place_rows[i].last; r++)
+            ck_assert(ftree_stacks_add(ft, s, r, place_rows[i].call,
+                                       place_rows[i].call[1].function ? 2 : 1));
+}
+
+static const struct {
+    const char *line, *place;
+} line_rows[] = {
+    {"rank 3 (h1) in MPI_Recv(from 5)", "exchange(), halo.c:112"},
+    {"<- rank 5 (h2) in MPI_Barrier(x)",
+     "H5Fclose() in libhdf5.so.200, called from main(), app.c:12"},
+    {"ranks 7-8 (2 of 4) in MPI_Bcast(x)", "exchange(), halo.c:130"},
+    {"ranks 3, 7-8 (3 of 4) in MPI_Bcast(x)",
+     "exchange(), halo.c:112 (rank 3); exchange(), halo.c:130 (ranks 7-8)"},
+    {"ranks 7-8, 20-30 (13 of 14) in MPI_Bcast(x)", "exchange(), halo.c:130 (ranks 7-8)"},
+    {"ranks 7, ...", "exchange(), halo.c:130"},
+    {"rank 20 (h2) in MPI_Recv(from 5)", ""}, /* not known */
+    {"rank 5 has sent to rank 3, with tag 9", ""}, /* that was before */
+    {"rank 5 receives from rank 3, with tag 9", ""},
+    {"and 2 more ranks", "exchange(), halo.c:130 (rank 7); step() in app (rank 9)"},
+    {"the job is never ended because of it: rank 3 polls", ""},
+};
+
+/* rows: evidence_has_the_place_of_its_ranks COUNT(line_rows) */
+START_TEST(evidence_has_the_place_of_its_ranks)
+{
+    struct ftree_verdict v = deadlock();
+    struct report_job rj = report_job();
+    struct report_stacks stacks = {.fln = v.fln, .id = v.id};
+    struct ftree *ft = world_of((struct shape){.nodes = 1, .ranks = 32, .fanout = 2})->node[0].ft;
+    char expected[300], *text;
+
+    ftree_ranks_add(&v.component, 9, 9);
+    add_word(&v, FTREE_EVIDENCE_WAIT, 1, line_rows[_i].line);
+    if (!strncmp(line_rows[_i].line, "and", 3)) { /* those that have a line are not the rest */
+        add_word(&v, FTREE_EVIDENCE_WAIT, 1, "rank 3 (h1) in MPI_Recv(from 5)");
+        add_word(&v, FTREE_EVIDENCE_WAIT, 1, "rank 5 (h1) in MPI_Recv(from 3)");
+    }
+    add_places(ft, &stacks.places);
+    rj.stacks = &stacks;
+    rj.stacked = 1;
+    text = ftree_report_text(&rj, &v, NULL);
+    snprintf(expected, sizeof(expected), "evidence: %s%s%s\n", line_rows[_i].line,
+             *line_rows[_i].place ? " at " : "", line_rows[_i].place);
+    ck_assert_msg(strstr(text, expected), "no %s in %s", expected, text);
+    free(text);
+    text = ftree_report_places_text(&rj, &v); /* of a verdict that was told before */
+    ck_assert_int_eq(text != NULL, *line_rows[_i].place || v.evidences > 1);
+    ck_assert(!text || !strncmp(text, "[faultloc] deadlock, where its ranks are in the code:\n", 54));
+    free(text);
+    ftree_stacks_clear(ft, &stacks.places);
+}
+END_TEST
+
+START_TEST(text_says_why_no_place_is_known)
+{
+    struct ftree_verdict v = deadlock();
+    struct report_job rj = report_job();
+    struct report_stacks stacks = {.fln = v.fln, .id = v.id};
+    struct ftree *ft = world_of((struct shape){.nodes = 1, .ranks = 32, .fanout = 2})->node[0].ft;
+    char *text;
+
+    add_word(&v, FTREE_EVIDENCE_WAIT, 1, line_rows[0].line);
+    ck_assert(ftree_spans_add(ft, &stacks.places.missing, 3, 7));
+    snprintf(stacks.places.why, sizeof(stacks.places.why), "built without libdw");
+    rj.stacks = &stacks;
+    rj.stacked = 1;
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "  where in the code they are is not known: built without libdw\n"));
+    free(text);
+    ftree_stacks_clear(ft, &stacks.places);
 }
 END_TEST
 
@@ -1260,25 +1349,27 @@ static const struct {
     struct report_evidence e;
     const char *text;
 } evidence_rows[] = {
-    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", ""},
+    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", ""},
      "h2 on data 10.0.0.3: unreachable (EHOSTUNREACH)"},
-    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice"},
+    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", ""},
      "h2 on data: no answer, twice"},
-    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late"},
+    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", ""},
      "h2's deputy on mgmt: answered (EIO), reports state D, late"},
-    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", ""},
+    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", ""},
      "h2 on data 10.0.0.3, asked by h3: answered"},
-    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", ""}, "h2 on mgmt: answered"},
-    {{"proc", "", "", "h2", "", "", "", "X", "h0", ""},
+    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", ""}, "h2 on mgmt: answered"},
+    {{"proc", "", "", "h2", "", "", "", "X", "h0", "", ""},
      "the kernel of h2 says the process is gone"},
-    {{"proc", "", "", "h2", "", "", "", "", "h0", ""},
+    {{"proc", "", "", "h2", "", "", "", "", "h0", "", ""},
      "the kernel of h2 says the process is in state "},
-    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9"}, "the state of h2: load 9"},
-    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3"},
+    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9", ""}, "the state of h2: load 9"},
+    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", ""},
      "messages of h2: send to 3"},
-    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off"},
+    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", ""},
      "reported to h3 about h2: power-off"},
-    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error"},
+    {{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3"},
+     "rank 1 (h2) in MPI_Recv(from 2) at halo(), a.c:3"},
+    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", ""},
      "reported to h3 about h2: io-error (EIO)"},
 };
 
@@ -1859,6 +1950,8 @@ SUITE("report")
     TEST(facts_of_a_verdict);
     TEST(facts_are_one_line_each);
     TEST(json_of_a_note);
+    TEST_ROWS(evidence_has_the_place_of_its_ranks, COUNT(line_rows));
+    TEST(text_says_why_no_place_is_known);
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
     TEST_ROWS(the_rule_may_say_more, COUNT(rule_rows));
     TEST(a_set_of_ranks_that_are_nodes);

@@ -286,7 +286,7 @@ static struct {
 static int asks;
 static bool refuses;
 
-static bool take(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details)
+static bool take(void *ctx, uint32_t number, const int32_t *local, int32_t n, int what)
 {
     struct world *w = NULL;
 
@@ -297,7 +297,7 @@ static bool take(void *ctx, uint32_t number, const int32_t *local, int32_t n, bo
     asked[asks].ft = w->node[w->rank_node[asked[asks].rank[0]]].ft;
     asked[asks].number = number;
     asked[asks].n = n;
-    asked[asks++].details = details;
+    asked[asks++].details = what == FTREE_STACKS_DETAILS;
     return true;
 }
 

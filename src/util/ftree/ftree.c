@@ -368,12 +368,12 @@ int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, co
 }
 
 int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
-                       bool details, uint32_t *number)
+                       int what, uint32_t *number)
 {
     struct ftree_bytes request = {0};
     int rc = FTREE_ERR_NOMEM;
 
-    if (query_stacks_request(ft, ranks, details, &request))
+    if (query_stacks_request(ft, ranks, what, &request))
         rc =
             ftree_query_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
     ftree_alloc(ft, request.items, 0);

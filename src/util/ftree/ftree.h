@@ -809,10 +809,10 @@ struct ftree_io {
     void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);
-    /* Takes the stacks of n own ranks, local[i] in the order of the job description, with details
-     * where `details`; ftree_stacks_taken() with this number says what came of it, later.  False:
+    /* Takes the stacks of n own ranks, local[i] in the order of the job description; `what` is of enum
+     * ftree_stacks_what.  ftree_stacks_taken() with this number says what came of it, later.  False:
      * it will not.  May be NULL: none are taken. */
-    bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details);
+    bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, int what);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */
@@ -958,12 +958,18 @@ bool ftree_is_asking(const struct ftree *ft);
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
 
-/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  `details`: with a text
- * about each of the first FTREE_DETAILS_MAX.  The answer takes as long as the slowest node that has
- * one of them, at most FTREE_STACKS_TIME longer than that to another query.  Errors: as
- * ftree_query(). */
-int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
-                       bool details, uint32_t *number);
+enum ftree_stacks_what {
+    FTREE_STACKS_ALL, /* calls from the program's first to the innermost */
+    FTREE_STACKS_DETAILS, /* the same, and a text about each of the first FTREE_DETAILS_MAX ranks */
+    FTREE_STACKS_CALLERS, /* the program's call of MPI alone, which is to be had at once */
+    FTREE_STACKS_WHATS
+};
+
+/* Purpose: asks for the stacks of these ranks (count 0: of all), likewise.  The answer takes as long as
+ * the slowest node that has one of them, at most FTREE_STACKS_TIME longer than that to another query.
+ * Errors: as ftree_query(). */
+int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks, int what,
+                       uint32_t *number);
 #define FTREE_STACKS_TIME (6000 * FTREE_MS)
 
 /* Purpose: the stacks that the callback `stacks` was to take; what they have is then the core's,

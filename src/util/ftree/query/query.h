@@ -165,8 +165,8 @@ bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag
 bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_bytes *out);
 /* False: out of memory. */
 bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer *a);
-/* stacks.c */
-bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
+/* stacks.c; what: enum ftree_stacks_what */
+bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
                           struct ftree_bytes *out);
 bool query_stacks_at_node(struct ftree *ft, struct query_round *r);
 

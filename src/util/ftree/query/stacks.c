@@ -14,13 +14,13 @@
 
 #define NUMBER_BYTES 10
 
-bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, bool details,
+bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
                           struct ftree_bytes *out)
 {
     uint8_t buf[1 + (1 + 2 * FTREE_RANGES_MAX) * NUMBER_BYTES];
     struct wire_codec w = {.p = buf};
 
-    ftree_wire_number(&w, details, 1, 0);
+    ftree_wire_number(&w, (uint64_t) what, 1, 0);
     ftree_put_signed(&w, ranks->count > 0 ? ranks->ranges : 0);
     for (int32_t i = 0; ranks->count > 0 && i < ranks->ranges; i++) {
         ftree_put_signed(&w, ranks->range[i].first);
@@ -31,12 +31,12 @@ bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, boo
 
 /* False: it is malformed. */
 static bool read_request(const struct ftree *ft, const struct ftree_bytes *bytes,
-                         struct ftree_ranks *ranks, bool *details)
+                         struct ftree_ranks *ranks, int *what)
 {
     struct wire_codec c = {
         .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .job = ft->job};
 
-    *details = ftree_wire_number(&c, 0, 1, 2);
+    *what = (int) ftree_wire_number(&c, 0, 1, FTREE_STACKS_WHATS);
     *ranks = (struct ftree_ranks){.ranges = (int32_t) ftree_get_within(&c, 0, FTREE_RANGES_MAX)};
     for (int32_t i = 0; i < ranks->ranges && !c.bad; i++) {
         ranks->range[i].first = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
@@ -69,15 +69,16 @@ bool query_stacks_at_node(struct ftree *ft, struct query_round *r)
 {
     int32_t *local, n = 0, own = ftree_ranks_of(ft->job, ft->self);
     struct ftree_ranks ranks;
-    bool details, later = false;
+    bool later = false;
+    int what;
 
-    if (own == 0 || !read_request(ft, &r->request, &ranks, &details))
+    if (own == 0 || !read_request(ft, &r->request, &ranks, &what))
         return false;
     local = ftree_alloc(ft, NULL, (size_t) own * sizeof(*local));
     if (local)
         n = choose(ft, &ranks, local);
     if (n > 0)
-        later = ft->io->stacks && ft->io->stacks(ft->io_ctx, r->number, local, n, details);
+        later = ft->io->stacks && ft->io->stacks(ft->io_ctx, r->number, local, n, what);
     if (n > 0 && !later)
         add_missing(ft, &r->answer.stacks, local, n);
     ftree_alloc(ft, local, 0);

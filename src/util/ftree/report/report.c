@@ -99,10 +99,20 @@ static void add_evidence(struct text *t, const struct report_job *rj, const stru
     char line[LINE];
 
     for (int32_t i = 0; i < v->evidences; i++) {
-        report_evidence(rj, &v->evidence[i], &room, &words);
+        report_evidence(rj, v, i, &room, &words);
         ftree_report_evidence(&words, line, sizeof(line));
         add(t, "%s%s\n", i ? INDENT "          " : INDENT "evidence: ", line);
     }
+}
+
+/* Where not one rank's place is known: why. */
+static void add_no_places(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+{
+    const struct report_stacks *s = report_stacks(rj, v);
+
+    if (s && s->places.n == 0 && s->places.missing.count > 0)
+        add(t, INDENT "where in the code they are is not known%s%s\n", *s->places.why ? ": " : "",
+            s->places.why);
 }
 
 static void add_candidates(struct text *t, const struct report_about *a)
@@ -219,6 +229,7 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
         add_headline(&t, &about);
         add_rule(&t, rj, v);
         add_evidence(&t, rj, v);
+        add_no_places(&t, rj, v);
         add_stacks(&t, rj, v);
         add_candidates(&t, &about);
         add_victims(&t, v, &about);
@@ -231,6 +242,24 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
         add_trace(&t, rj);
     }
     add_conclusion(&t, v, &about);
+    return finish(&t);
+}
+
+char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    struct report_evidence_room room;
+    struct report_evidence words;
+    struct text t = {0};
+    char line[LINE];
+
+    for (int32_t i = 0; i < v->evidences; i++) {
+        report_evidence(rj, v, i, &room, &words);
+        ftree_report_evidence(&words, line, sizeof(line));
+        if (*words.place && t.len == 0)
+            add(&t, PREFIX "%s, where its ranks are in the code:\n", ftree_class_name(v->class_));
+        if (*words.place)
+            add(&t, INDENT "%s\n", line);
+    }
     return finish(&t);
 }
 

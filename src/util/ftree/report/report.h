@@ -49,6 +49,7 @@ struct report_stacks {
     uint32_t id;
     struct json_object *json; /* ftree_report_stacks_json() and the text; NULL: there are none, */
     char why[96]; /* and why */
+    struct ftree_stacks places; /* where its ranks call MPI, the program's own code alone */
 };
 
 struct report_job {
@@ -82,6 +83,10 @@ struct report_job {
  * free(3); NULL: out of memory. */
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
                         const char *json_file);
+
+/* Purpose: of a verdict that was told before its places were known, the evidence that has one,
+ * likewise.  NULL also where none has. */
+char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v);
 
 /* Purpose: the note rj->waiting as a person reads it, likewise. */
 char *ftree_report_waiting_text(const struct report_job *rj, const char *json_file);
@@ -204,6 +209,7 @@ void ftree_report_node(const char *name, const char *data, const char *mgmt, con
 /* Purpose: the words of one piece of evidence; strings as in the JSON, "" where there is none. */
 struct report_evidence {
     const char *source, *path, *role, *target, *address, *result, *error, *state, *by, *detail;
+    const char *place; /* where in the code its ranks are; NULL or "": not known */
 };
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
 

@@ -32,9 +32,9 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
 
 /* Purpose: the same for a piece of evidence. */
 struct report_evidence_room {
-    char target[16], by[16], address[64], error[24], state[2];
+    char target[16], by[16], address[64], error[24], state[2], place[256];
 };
-void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
+void report_evidence(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
                      struct report_evidence_room *room, struct report_evidence *words);
 
 /* Purpose: the same for a note. */
@@ -46,6 +46,11 @@ void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
 
 /* Purpose: the stacks of a verdict; NULL: none were asked for. */
 const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v);
+
+/* Purpose: where the ranks that line i of the evidence is about are in the code, by rj->stacks, "" where
+ * that is not known: "exchange(), halo.c:112", or several with their ranks. */
+void report_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i, char *buf,
+                  size_t len);
 
 /* Purpose: the kind and the name of the component that a candidate would be about. */
 const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,

@@ -171,13 +171,13 @@ static struct json_object *json_component(const struct ftree_job *job,
 }
 
 static struct json_object *json_evidence(const struct report_job *rj,
-                                         const struct ftree_evidence *e)
+                                         const struct ftree_verdict *v, int32_t i)
 {
     struct json_object *o = json_object_new_object();
     struct report_evidence_room room;
     struct report_evidence words;
 
-    report_evidence(rj, e, &room, &words);
+    report_evidence(rj, v, i, &room, &words);
     set_string(o, "source", words.source);
     set_string(o, "path", words.path);
     set_unless_empty(o, "role", words.role);
@@ -187,8 +187,9 @@ static struct json_object *json_evidence(const struct report_job *rj,
     set_unless_empty(o, "errno", words.error);
     set_unless_empty(o, "process_state", words.state);
     set_unless_empty(o, "detail", words.detail);
+    set_unless_empty(o, "place", words.place);
     set_string(o, "by", words.by);
-    set_time(o, "at", unix_ms(rj, e->at));
+    set_time(o, "at", unix_ms(rj, v->evidence[i].at));
     return o;
 }
 
@@ -338,7 +339,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
     report_set(o, "symptoms", json_object_new_int64(v->symptoms));
     for (int32_t i = 0; i < v->evidences; i++)
-        report_append(evidence, json_evidence(rj, &v->evidence[i]));
+        report_append(evidence, json_evidence(rj, v, i));
     report_set(o, "evidence", evidence);
     set_statistics(o, &v->statistics);
     set_lost_time(o, &v->statistics);

@@ -502,7 +502,8 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
     else if (is(e->source, "wait") || is(e->source, "sample"))
-        snprintf(buf, len, "%s", e->detail);
+        snprintf(buf, len, "%s%s%s", e->detail, e->place && *e->place ? " at " : "",
+                 e->place ? e->place : "");
     else
         probe_words(e, buf, len);
 }
@@ -515,9 +516,10 @@ const char *report_address(const struct report_job *rj, int32_t node, int path, 
     return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
 }
 
-void report_evidence(const struct report_job *rj, const struct ftree_evidence *e,
+void report_evidence(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
                      struct report_evidence_room *room, struct report_evidence *words)
 {
+    const struct ftree_evidence *e = &v->evidence[i];
     static const char *const sources[] = {
         [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
@@ -527,6 +529,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
 
+    report_place(rj, v, i, room->place, sizeof(room->place));
     room->state[0] = e->proc_state;
     room->state[1] = '\0';
     *words = (struct report_evidence){
@@ -544,7 +547,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
         .state = room->state,
         .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),
-        .detail = e->detail};
+        .detail = e->detail,
+        .place = room->place};
 }
 
 /* ---- the nodes ------------------------------------------------------------------------------- */

@@ -199,6 +199,7 @@ struct waits_record {
     uint64_t stamp; /* changes with each call, wait and request that ends */
     uint64_t switches; /* of the sleepers: changes when one of them has run; 0 where some thread
                         * does not sleep, or none is known */
+    uint64_t sp, pc; /* where its wait returns to, in the rank's memory; 0: not known; never travels */
     int32_t requests, comms;
     struct waits_request request[WAITS_REQUESTS_MAX];
     struct waits_comm comm[WAITS_COMMS_MAX]; /* those of the requests, and those used last */

@@ -225,12 +225,15 @@ static void details_taken(void *ctx, uint32_t number, const struct faultloc_stac
     say_stacks(ctx, number, stack, n, true);
 }
 
-static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_t n, bool details)
+static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_t n, int what)
 {
     struct agent *a = ctx;
 
+    if (what == FTREE_STACKS_CALLERS)
+        return faultloc_stacks_take_callers(&a->stacks, local, n, stacks_taken, a, number);
     return faultloc_stacks_take(&a->stacks, local, n,
-                                details ? details_taken : stacks_taken, a, number);
+                                what == FTREE_STACKS_DETAILS ? details_taken : stacks_taken, a,
+                                number);
 }
 
 static void trace(void *ctx, const char *line)

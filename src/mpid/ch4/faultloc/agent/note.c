@@ -5,10 +5,12 @@
 
 #include "faultloc/agent/note.h"
 
+#include "faultloc/io/loop.h"
 #include "faultloc/node/watch.h"
 #include "ftree/base/base.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w)
 {
@@ -61,7 +63,7 @@ static void begin_ranks(struct faultloc_finding *f)
             ftree_ranks_add(&f->ranks, r, r);
 }
 
-bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v)
+static bool take_finding(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v)
 {
     struct faultloc_finding *f = &n->finding;
 
@@ -93,7 +95,7 @@ static void turn_finding(struct faultloc_note *n, ftree_time now)
                       ? FAULTLOC_FINDING_RANKS_KNOWN
                       : FAULTLOC_FINDING_CLASSES;
     if (f->step == FAULTLOC_FINDING_RANKS_KNOWN)
-        f->step = ftree_query_stacks(ft, now, &f->ranks, true, &f->number)
+        f->step = ftree_query_stacks(ft, now, &f->ranks, FTREE_STACKS_DETAILS, &f->number)
                       ? FAULTLOC_FINDING_NONE
                       : FAULTLOC_FINDING_STACKS;
     if (f->step == FAULTLOC_FINDING_NONE)
@@ -123,7 +125,7 @@ static void finding_answered(struct faultloc_note *n, const struct ftree_query_r
     }
 }
 
-void faultloc_note_end(struct faultloc_note *n)
+static void end_finding(struct faultloc_note *n)
 {
     if (n->finding.step == FAULTLOC_FINDING_READY)
         tell_finding(n);
@@ -131,7 +133,7 @@ void faultloc_note_end(struct faultloc_note *n)
         without_stacks(n, "ranks have ended before they were taken");
 }
 
-ftree_time faultloc_note_deadline(const struct faultloc_note *n)
+static ftree_time finding_deadline(const struct faultloc_note *n)
 {
     switch (n->finding.step) {
         case FAULTLOC_FINDING_NONE:
@@ -144,10 +146,154 @@ ftree_time faultloc_note_deadline(const struct faultloc_note *n)
     }
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- verdicts on ranks that wait for each other ---------------------------------------------- */
+
+/* It is not put off for what only says more. */
+static bool await_places(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v)
+{
+    struct faultloc_places *p = &n->places;
+
+    if (v->withdrawn || v->local_only || v->rank == FTREE_NONE || p->n == FAULTLOC_PLACES_MAX)
+        return false;
+    p->item[p->n++] =
+        (struct faultloc_awaited){.until = now + FAULTLOC_PLACES_PATIENCE, .v = *v};
+    return true;
+}
+
+static void forget_places(struct faultloc_places *p, int32_t i)
+{
+    memmove(&p->item[i], &p->item[i + 1], (size_t) (--p->n - i) * sizeof(p->item[0]));
+}
+
+/* It is told anew, or is over.  True: people need not hear of it. */
+static bool end_places(struct faultloc_places *p, const struct ftree_verdict *v)
+{
+    bool unheard = false;
+
+    for (int32_t i = p->n - 1; i >= 0; i--)
+        if (p->item[i].v.fln == v->fln && p->item[i].v.id == v->id) {
+            unheard = v->withdrawn && !p->item[i].told;
+            forget_places(p, i);
+        }
+    return unheard;
+}
+
+/* Those of the component, which are merged, however many they are; and of those who wait for it the
+ * first, whom the evidence may have, too. */
+static void add_ranks(const struct ftree_verdict *v, struct ftree_ranks *to)
+{
+    int32_t more = 0;
+
+    if (v->component.count == 0)
+        ftree_ranks_add(to, v->rank, v->rank);
+    ftree_ranks_merge(to, &v->component);
+    for (int32_t i = 0; i < v->victims.ranges; i++)
+        for (int32_t r = v->victims.range[i].first;
+             r <= v->victims.range[i].last && more < FAULTLOC_PLACES_RANKS; r++, more++)
+            ftree_ranks_add(to, r, r);
+}
+
+/* Of all verdicts at once of which it is not asked yet, when what was asked before is answered. */
+static void ask_places(struct faultloc_note *n, ftree_time now)
+{
+    struct faultloc_places *p = &n->places;
+    struct ftree_ranks ranks = {0};
+    uint32_t number = 0;
+
+    for (int32_t i = 0; i < p->n; i++) {
+        if (p->item[i].number && !p->item[i].ready)
+            return;
+        if (!p->item[i].number)
+            add_ranks(&p->item[i].v, &ranks);
+    }
+    if (ranks.count == 0)
+        return;
+    if (ftree_query_stacks(n->reporter->p->ft, now, &ranks, FTREE_STACKS_CALLERS, &number))
+        number = 0;
+    for (int32_t i = 0; i < p->n; i++)
+        if (!p->item[i].number) {
+            p->item[i].number = number;
+            p->item[i].ready = number == 0;
+        }
+}
+
+static void places_answered(struct faultloc_note *n, const struct ftree_query_result *r)
+{
+    struct faultloc_places *p = &n->places;
+
+    for (int32_t i = p->n - 1; i >= 0; i--) {
+        struct faultloc_awaited *a = &p->item[i];
+        if (a->number != r->number || r->kind != FTREE_QUERY_STACKS)
+            continue;
+        if (r->stacks && a->told)
+            faultloc_reporter_late_places(n->reporter, &a->v, r->stacks);
+        else if (r->stacks)
+            faultloc_reporter_places(n->reporter, &a->v, r->stacks);
+        a->ready = true;
+    }
+}
+
+static void turn_places(struct faultloc_note *n, ftree_time now)
+{
+    struct faultloc_places *p = &n->places;
+
+    ask_places(n, now);
+    for (int32_t i = 0; i < p->n;) {
+        struct faultloc_awaited *a = &p->item[i];
+        bool over = a->ready || (a->told && now >= a->until);
+        if (!a->told && (a->ready || now >= a->until)) {
+            n->tell(n->ctx, &a->v);
+            a->told = true;
+            a->until += FAULTLOC_FINDING_PATIENCE;
+        }
+        if (over)
+            forget_places(p, i);
+        else
+            i++;
+    }
+}
+
+static ftree_time places_deadline(const struct faultloc_places *p)
+{
+    ftree_time t = FTREE_NEVER;
+    bool asked = false;
+
+    for (int32_t i = 0; i < p->n; i++)
+        asked = asked || (p->item[i].number && !p->item[i].ready);
+    for (int32_t i = 0; i < p->n; i++) {
+        if (p->item[i].ready || (!p->item[i].number && !asked))
+            return 0;
+        t = faultloc_loop_earlier(t, p->item[i].until);
+    }
+    return t;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+bool faultloc_note_verdict(struct faultloc_note *n, ftree_time now, const struct ftree_verdict *v)
+{
+    if (end_places(&n->places, v))
+        return true;
+    return ftree_class_says(v->class_, FTREE_IS_WAIT) ? await_places(n, now, v)
+                                                      : take_finding(n, now, v);
+}
+
+void faultloc_note_end(struct faultloc_note *n)
+{
+    end_finding(n);
+    for (; n->places.n > 0; forget_places(&n->places, 0))
+        if (!n->places.item[0].told)
+            n->tell(n->ctx, &n->places.item[0].v);
+}
+
+ftree_time faultloc_note_deadline(const struct faultloc_note *n)
+{
+    return faultloc_loop_earlier(finding_deadline(n), places_deadline(&n->places));
+}
 
 void faultloc_note_turn(struct faultloc_note *n, ftree_time now)
 {
+    turn_places(n, now);
     if (n->finding.step != FAULTLOC_FINDING_NONE)
         turn_finding(n, now);
     if (n->waiting.count == 0 || n->asked)
@@ -160,6 +306,7 @@ void faultloc_note_turn(struct faultloc_note *n, ftree_time now)
 void faultloc_note_answered(struct faultloc_note *n, const struct ftree_query_result *r)
 {
     finding_answered(n, r);
+    places_answered(n, r);
     if (n->waiting.count == 0 || !n->asked || r->number != n->number ||
         r->kind != FTREE_QUERY_STATUS)
         return;

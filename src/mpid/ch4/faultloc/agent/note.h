@@ -10,7 +10,7 @@
 
 /* What is asked before people are told: of a stall that nothing explains what all ranks do; of a
  * verdict on ranks that hang outside MPI where these are in their code, and one of each class of
- * those that wait. */
+ * those that wait; of one on ranks that wait for each other where in the code they call MPI. */
 
 #define FAULTLOC_FINDING_PATIENCE FTREE_STACKS_TIME /* then the verdict is told without */
 #define FAULTLOC_FINDING_RANKS 16 /* of the component whose stacks are wanted */
@@ -33,11 +33,28 @@ struct faultloc_finding {
     struct ftree_verdict v;
 };
 
+#define FAULTLOC_PLACES_PATIENCE (250 * FTREE_MS) /* then the verdict is told, and its places later */
+#define FAULTLOC_PLACES_MAX 8 /* verdicts; a further one is told without */
+#define FAULTLOC_PLACES_RANKS 16 /* of those who wait for a component */
+
+/* Verdicts on ranks that wait for each other.  Often there are several at once. */
+struct faultloc_places {
+    int32_t n;
+    struct faultloc_awaited {
+        uint32_t number; /* of the query; 0: it is not asked yet */
+        bool ready; /* to be told */
+        bool told; /* without its places, which are still awaited */
+        ftree_time until;
+        struct ftree_verdict v;
+    } item[FAULTLOC_PLACES_MAX];
+};
+
 struct faultloc_note {
     struct faultloc_reporter *reporter;
     void (*tell)(void *ctx, const struct ftree_verdict *v);
     void *ctx;
     struct faultloc_finding finding;
+    struct faultloc_places places;
     struct ftree_waiting waiting; /* what is to be told; count 0: nothing is */
     bool asked;
     uint32_t number; /* of the query */
@@ -56,7 +73,7 @@ void faultloc_note_turn(struct faultloc_note *n, ftree_time now);
 ftree_time faultloc_note_deadline(const struct faultloc_note *n);
 
 /* Purpose: the job is being ended, or this node's ranks have crashed: a verdict that still waits
- * for its stacks is told without. */
+ * for its stacks or places is told without. */
 void faultloc_note_end(struct faultloc_note *n);
 
 /* Purpose: tells the note, if that was its query; keeps what is said for a verdict. */

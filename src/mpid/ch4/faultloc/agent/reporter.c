@@ -15,6 +15,7 @@
 #include "ftree/base/base.h"
 #include "ftree/base/text.h"
 #include "ftree/report/report.h"
+#include "ftree/stacks/stacks.h"
 #include "ftree/topology/topo.h"
 
 #include <json.h>
@@ -235,19 +236,54 @@ static void add_processes(struct json_object *stacks, const struct ftree_verdict
     faultloc_json_set(stacks, "processes", processes);
 }
 
-void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
-                              const struct ftree_stacks *s, const char *why)
+static struct report_stacks *begin_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v)
 {
     struct report_stacks *r = &t->stacks[t->stacked++ % FAULTLOC_REPORTER_STACKS];
 
     json_object_put(r->json);
+    ftree_stacks_clear(t->p->ft, &r->places);
     *r = (struct report_stacks){.fln = v->fln, .id = v->id};
+    return r;
+}
+
+void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                              const struct ftree_stacks *s, const char *why)
+{
+    struct report_stacks *r = begin_stacks(t, v);
+
     if (s && (s->n > 0 || s->missing.count > 0 || s->details > 0))
         r->json = ftree_report_stacks_json(s, true);
     if (r->json)
         add_processes(r->json, v, s);
     else
         snprintf(r->why, sizeof(r->why), "%s", s && *s->why ? s->why : why);
+}
+
+void faultloc_reporter_places(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                              const struct ftree_stacks *s)
+{
+    struct report_stacks *r = begin_stacks(t, v);
+
+    if (!ftree_stacks_merge(t->p->ft, &r->places, s))
+        ftree_stacks_clear(t->p->ft, &r->places);
+}
+
+void faultloc_reporter_late_places(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                                   const struct ftree_stacks *s)
+{
+    const char *line[FAULTLOC_REPORTER_LINES];
+    const struct ftree_verdict **known;
+    struct report_job rj;
+    char *text;
+
+    faultloc_reporter_places(t, v, s);
+    known = begin_report(t, line, &rj);
+    text = ftree_report_places_text(&rj, v);
+    if (text && t->p->board->settings.report[0])
+        faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
+    if (text)
+        faultloc_writer_text(t->writer, text, NULL, 0);
+    free(known);
 }
 
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v)

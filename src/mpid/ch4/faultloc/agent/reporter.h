@@ -14,7 +14,7 @@
 
 #define FAULTLOC_REPORTER_LINES 64 /* of the trace that a report can have */
 #define FAULTLOC_REPORTER_CHANGES 16 /* likewise of settings */
-#define FAULTLOC_REPORTER_STACKS 4 /* and verdicts of which it has stacks */
+#define FAULTLOC_REPORTER_STACKS 12 /* and verdicts of which it has stacks */
 
 struct faultloc_reporter {
     const struct faultloc_program *p;
@@ -53,6 +53,14 @@ void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_ver
  * are none, because of `why`. */
 void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_verdict *v,
                               const struct ftree_stacks *s, const char *why);
+
+/* Purpose: where ranks call MPI in the program's code, likewise. */
+void faultloc_reporter_places(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                              const struct ftree_stacks *s);
+
+/* Purpose: the same of a verdict that was told before, on standard error and in the report. */
+void faultloc_reporter_late_places(struct faultloc_reporter *t, const struct ftree_verdict *v,
+                                   const struct ftree_stacks *s);
 
 /* Purpose: a note on a stall that nothing explains, on standard error and in the report. */
 void faultloc_reporter_waiting(struct faultloc_reporter *t, const struct ftree_waiting *w);

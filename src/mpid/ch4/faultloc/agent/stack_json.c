@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/json.h"
 #include "faultloc/agent/stacks.h"
+#include "faultloc/base/proc.h"
 #include "ftree/base/text.h"
 #include "ftree/stacks/stacks.h"
 
@@ -255,30 +256,16 @@ static bool is_mpi(const struct ftree_call *c)
     return c->function && !strncmp(c->function, "MPI_", 4);
 }
 
-/* Of the MPI library, of a transport, or of the C library.  (An MPI_ function alone does not tell the
- * MPI library: tools wrap it, in a library of their own or in the program.) */
-static bool is_library(const struct ftree_call *c)
-{
-    static const char *const begins[] = {"libmpi.", "libmpi_", "libmpich",   "libuc", "libfabric",
-                                         "libc.",   "libc-",   "libpthread", "ld-",   "[vdso"};
-
-    if (!c->module)
-        return true;
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-        if (!strncmp(c->module, begins[i], strlen(begins[i])))
-            return true;
-    return false;
-}
-
 /* What is inside of an MPI function is of no interest to its caller, unless MPI has called the
- * program or a driver, or a signal has come. */
+ * program or a driver, or a signal has come.  (An MPI_ function alone does not tell the MPI library:
+ * tools wrap it, in a library of their own or in the program.) */
 static bool is_all_of_mpi(struct json_object *frames, size_t inside)
 {
     struct ftree_call c;
 
     for (size_t f = 0; f < inside; f++) {
         read_call(json_object_array_get_idx(frames, f), &c);
-        if (!is_library(&c) || (c.function && !strcmp(c.function, "__restore_rt")))
+        if (!faultloc_proc_is_library(c.module) || (c.function && !strcmp(c.function, "__restore_rt")))
             return false;
     }
     return true;

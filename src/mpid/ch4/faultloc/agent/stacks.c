@@ -85,13 +85,31 @@ static int find_handler(char path[FAULTLOC_SPAWN_PATH])
     return 0;
 }
 
+/* Where the wait returns to that the rank has told last, ":SP:PC", if it still is in that call. */
+static void find_wait(const struct faultloc_stacks *s, int32_t local, uint64_t *call, char *text,
+                      size_t room)
+{
+    const struct faultloc_wait_area *area = faultloc_board_wait_area(s->board, local);
+    const struct waits_record *r = &area->page.record[0];
+    uint32_t writing = area->writing;
+    uint64_t sp = r->sp, pc = r->pc, then = area->call;
+
+    *text = '\0';
+    *call = __atomic_load_n(&faultloc_board_slot(s->board, local)->call, __ATOMIC_RELAXED);
+    if (writing % 2 == 0 && area->page.records > 0 && sp && pc && then == *call &&
+        *call & FAULTLOC_CALL_MASK && area->writing == writing)
+        snprintf(text, room, ":%llx:%llx", (unsigned long long) sp, (unsigned long long) pc);
+    else
+        *call = 0;
+}
+
 /* "PID:START" of each rank that runs; NULL: out of memory. */
 static char **make_arguments(const struct faultloc_stacks *s,
                              const struct faultloc_stacks_request *r)
 {
-    enum { HEAD = 5, BYTES = 40 };
+    enum { HEAD = 6, BYTES = 80 };
     size_t n = (size_t) r->n + HEAD + 1, at = HEAD;
-    char **arguments = calloc(1, n * sizeof(char *) + (size_t) r->n * BYTES);
+    char **arguments = calloc(1, n * sizeof(char *) + (size_t) r->n * BYTES), wait[40] = "";
     char *text = arguments ? (char *) (arguments + n) : NULL;
 
     if (!arguments)
@@ -101,9 +119,15 @@ static char **make_arguments(const struct faultloc_stacks *s,
     arguments[2] = (char *) (uintptr_t) "3";
     arguments[3] = (char *) (uintptr_t) "--deadline";
     arguments[4] = (char *) (uintptr_t) "4900";
+    if (r->call)
+        arguments[5] = (char *) (uintptr_t) "--caller";
+    else
+        at--;
     for (int32_t i = 0; i < r->n; i++, text += BYTES) {
         const struct faultloc_slot *slot = faultloc_board_slot(s->board, r->local[i]);
-        snprintf(text, BYTES, "%d:%llu", (int) slot->pid, (unsigned long long) slot->start);
+        if (r->call)
+            find_wait(s, r->local[i], &r->call[i], wait, sizeof(wait));
+        snprintf(text, BYTES, "%d:%llu%s", (int) slot->pid, (unsigned long long) slot->start, wait);
         if (slot->pid > 0)
             arguments[at++] = text;
     }
@@ -114,7 +138,8 @@ static char **make_arguments(const struct faultloc_stacks *s,
 static int start(struct faultloc_stacks *s, ftree_time now)
 {
     struct faultloc_spawn_child child = {
-        .path = s->path, .fd = FAULTLOC_SPAWN_FD, .input = -1, .output = -1, .background = true};
+        .path = s->path, .fd = FAULTLOC_SPAWN_FD, .input = -1, .output = -1,
+        .background = !s->request[0].call};
     char **arguments = make_arguments(s, &s->request[0]);
     int rc = arguments ? 0 : ENOMEM;
 
@@ -160,13 +185,33 @@ static bool read_lines(const struct faultloc_stacks *s, const struct faultloc_st
     return good && at == s->child.text + s->child.len;
 }
 
-static const char *why_of(struct faultloc_stack *stack)
+static const char *why_of(const struct faultloc_stack *stack)
 {
     struct json_object *why;
 
-    if (json_object_object_get_ex(stack->process, "why_not", &why))
+    if (stack->process && json_object_object_get_ex(stack->process, "why_not", &why))
         return json_object_get_string(why);
     return NULL;
+}
+
+/* What was read while the rank went on may be of no moment at all. */
+static bool has_gone_on(const struct faultloc_stacks *s, const struct faultloc_stacks_request *r,
+                        int32_t i)
+{
+    const struct faultloc_slot *slot = faultloc_board_slot(s->board, r->local[i]);
+
+    return r->call && r->call[i] && __atomic_load_n(&slot->call, __ATOMIC_RELAXED) != r->call[i];
+}
+
+static const char *why_not(struct faultloc_stack *stack, const char *why, bool good)
+{
+    if (why_of(stack))
+        return why_of(stack);
+    if (stack->process && faultloc_stack_is_whole(stack->process))
+        return NULL;
+    return why     ? why
+           : !good ? "faultloc-handler printed what is no answer"
+                   : "faultloc-handler said nothing of it";
 }
 
 /* `why`: what is wrong with the handler. */
@@ -180,11 +225,13 @@ static void tell(struct faultloc_stacks *s, const char *why)
         good = read_lines(s, &r, stack);
     for (int32_t i = 0; stack && i < r.n; i++) {
         stack[i].local = r.local[i];
-        stack[i].why = stack[i].process ? why_of(&stack[i]) : NULL;
-        if (!stack[i].why && !(stack[i].process && faultloc_stack_is_whole(stack[i].process)))
-            stack[i].why = why     ? why
-                           : !good ? "faultloc-handler printed what is no answer"
-                                   : "faultloc-handler said nothing of it";
+        if (has_gone_on(s, &r, i)) {
+            json_object_put(stack[i].process);
+            stack[i].process = NULL;
+            stack[i].why = "it has gone on";
+        } else {
+            stack[i].why = why_not(&stack[i], why, good);
+        }
     }
     /* it may be followed by another request, made in the callback */
     memmove(&s->request[0], &s->request[1], (size_t) --s->n * sizeof(r));
@@ -194,6 +241,7 @@ static void tell(struct faultloc_stacks *s, const char *why)
         json_object_put(stack[i].process);
     free(stack);
     free(r.local);
+    free(r.call);
 }
 
 static void finish(struct faultloc_stacks *s, enum faultloc_child_state state, int status)
@@ -232,22 +280,41 @@ static void begin_next(struct faultloc_stacks *s, ftree_time now)
     }
 }
 
-bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n,
-                          void (*taken)(void *ctx, uint32_t number,
-                                        const struct faultloc_stack *stack, int32_t n),
-                          void *ctx, uint32_t number)
+typedef void taken_callback(void *ctx, uint32_t number, const struct faultloc_stack *stack,
+                            int32_t n);
+
+static bool take(struct faultloc_stacks *s, const int32_t *local, int32_t n, bool callers,
+                 taken_callback *taken, void *ctx, uint32_t number)
 {
     struct faultloc_stacks_request *r = &s->request[s->n];
-    int32_t *copy;
+    int32_t *copy = NULL;
+    uint64_t *call = NULL;
 
-    if (s->n == FAULTLOC_STACKS_REQUESTS || n <= 0 ||
-        !(copy = malloc((size_t) n * sizeof(*copy))))
+    if (s->n < FAULTLOC_STACKS_REQUESTS && n > 0)
+        copy = malloc((size_t) n * sizeof(*copy));
+    if (copy && callers)
+        call = calloc((size_t) n, sizeof(*call));
+    if (!copy || (callers && !call)) {
+        free(copy);
         return false;
+    }
     memcpy(copy, local, (size_t) n * sizeof(*copy));
     *r = (struct faultloc_stacks_request){
-        .local = copy, .n = n, .taken = taken, .ctx = ctx, .number = number};
+        .local = copy, .n = n, .call = call, .taken = taken, .ctx = ctx, .number = number};
     s->n++; /* it is begun in the next turn: whoever asks is not called back at once */
     return true;
+}
+
+bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n,
+                          taken_callback *taken, void *ctx, uint32_t number)
+{
+    return take(s, local, n, false, taken, ctx, number);
+}
+
+bool faultloc_stacks_take_callers(struct faultloc_stacks *s, const int32_t *local, int32_t n,
+                                  taken_callback *taken, void *ctx, uint32_t number)
+{
+    return take(s, local, n, true, taken, ctx, number);
 }
 
 void faultloc_stacks_turn(struct faultloc_stacks *s, ftree_time now)
@@ -269,6 +336,8 @@ ftree_time faultloc_stacks_deadline(const struct faultloc_stacks *s)
 void faultloc_stacks_end(struct faultloc_stacks *s)
 {
     faultloc_child_end(&s->child);
-    while (s->n > 0)
+    while (s->n > 0) {
         free(s->request[--s->n].local);
+        free(s->request[s->n].call);
+    }
 }

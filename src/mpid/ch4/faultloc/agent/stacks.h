@@ -37,6 +37,8 @@ struct faultloc_stack {
 struct faultloc_stacks_request {
     int32_t *local; /* [n] slots */
     int32_t n;
+    uint64_t *call; /* [n] the slots' words of the call, 0: any; NULL: whole stacks are wanted, else
+                     * the program's call of MPI alone */
     void (*taken)(void *ctx, uint32_t number, const struct faultloc_stack *stack, int32_t n);
     void *ctx;
     uint32_t number; /* the caller's own */
@@ -65,6 +67,13 @@ bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32
                           void (*taken)(void *ctx, uint32_t number, const struct faultloc_stack *stack,
                                         int32_t n),
                           void *ctx, uint32_t number);
+
+/* Purpose: the same, but for the call of MPI that the program is in, and what called that where its
+ * line is not known (faultloc-handler --caller).  One that has gone on meanwhile has none. */
+bool faultloc_stacks_take_callers(struct faultloc_stacks *s, const int32_t *local, int32_t n,
+                                  void (*taken)(void *ctx, uint32_t number,
+                                                const struct faultloc_stack *stack, int32_t n),
+                                  void *ctx, uint32_t number);
 
 /* Purpose: reads what has come, and ends what is over; and when to call it again. */
 void faultloc_stacks_turn(struct faultloc_stacks *s, ftree_time now);

@@ -535,3 +535,19 @@ bool faultloc_proc_has_child(const char *root, pid_t pid)
     all_threads(&t, has_no_child, &found);
     return found;
 }
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+bool faultloc_proc_is_library(const char *module)
+{
+    static const char *const begins[] = {
+        "libmpi.", "libmpi_",    "libmpich", "libmpifort",  "libmpicxx", "libuc", "libfabric", "libc.",
+        "libc-",   "libpthread", "libgcc_s", "libgfortran", "libstdc++", "ld-",   "[vdso",     "linux-vdso"};
+
+    if (!module || !*module)
+        return true;
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (!strncmp(module, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}

@@ -139,4 +139,8 @@ pid_t faultloc_proc_thread(const char *root, pid_t pid, const char *name);
 bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known, int n,
                                 const void *lock, size_t lock_bytes, uint64_t *switches);
 
+/* Purpose: true for the file of a module that is not the program's own, but of MPI, of a transport, or
+ * of a language; its name without the folder, NULL or "": not known.  Pure. */
+bool faultloc_proc_is_library(const char *module);
+
 #endif /* FAULTLOC_PROC_H_INCLUDED */

@@ -36,6 +36,7 @@ struct faultloc_wait_area {
     /* The rank's, before it ends: why, as of a sentence that begins with its name; of an error that is
      * fatal for a part of the job, too.  "": it has not said. */
     char reason[FAULTLOC_REASON_SIZE];
+    uint64_t call; /* the rank's: the slot's word of the call when it wrote the page */
     struct waits_page page; /* the rank's */
 };
 

@@ -24,6 +24,7 @@
  *     sample.c    one that runs is sampled by perf_event_open(2), and runs on
  *     frame.c     where the frame of a function is, if the kernel does not tell the frame pointer
  *     unwind.c    from a snapshot to function, file and line (libdwfl)
+ *     caller.c    which of the frames is the program's call of MPI
  *     names.c     C++ names as people write them
  *     print.c     JSON
  *
@@ -83,6 +84,7 @@ struct handler_thread {
 struct handler_process {
     pid_t pid;
     uint64_t start; /* as proc(5) has it, field 22; 0: any */
+    uint64_t sp, pc; /* of a wait that has not ended: where it returns to; 0: not known */
     char state, name[64];
     int all_threads, threads;
     struct handler_thread *thread;
@@ -142,6 +144,9 @@ struct handler_copy {
 bool handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
                       int *wait_ms);
 
+/* Purpose: the copy of the stack from t->sp on, below which nothing is wanted.  False: it cannot be read. */
+bool handler_snapshot_wait(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy);
+
 /* ---- sample.c -------------------------------------------------------------------------------- */
 
 enum handler_sampled {
@@ -170,6 +175,18 @@ uint64_t handler_frame_pointer(handler_read *read, void *ctx, uint64_t start, ui
  * there is no libdw, why there are none. */
 void handler_unwind(struct handler_process *p);
 bool handler_can_unwind(void);
+
+/* Purpose: of the wait at p->sp, or of the first thread where that is not known, the program's call of
+ * MPI alone, and what called that where its line is not known; so no debugging information of
+ * libraries is read.  It need not wait for the thread to get a CPU. */
+void handler_unwind_caller(struct handler_process *p);
+
+/* ---- caller.c -------------------------------------------------------------------------------- */
+
+/* Purpose: of n frames, the innermost first, the program's own that is nearest to MPI, or the
+ * innermost of its own where it is in no call of MPI; libraries have the module alone.  n: none is.
+ * Pure. */
+int handler_caller(const struct handler_frame *f, int n);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 

@@ -32,13 +32,16 @@
 #endif
 
 static const char usage[] =
-    "Usage: faultloc-handler [OPTION]... PID[:START]...\n"
+    "Usage: faultloc-handler [OPTION]... PID[:START[:SP:PC]]...\n"
     "\n"
     "Prints what processes of this user do, and the stack of each of their threads with function, file\n"
     "and line: JSON, schema faultloc-handler/1, one object a line. Of each process a line comes at once,\n"
     "which has no stacks, and a whole one when its stacks are known. No process is stopped for that.\n"
     "\n"
     "  PID              a process; with START (field 22 of /proc/PID/stat) only if it began then\n"
+    "                   and, with --caller, where a wait returns to: numbers in base 16\n"
+    "  --caller         of each process one frame alone, the program's own that is nearest to MPI, and\n"
+    "                   what called that where its line is not known\n"
     "  --deadline MS    the program ends after so long, with what it has (default: 5000)\n"
     "  --fd N           prints to this descriptor (default: 1)\n"
     "  --no-stacks      only the first lines\n"
@@ -50,7 +53,7 @@ static const char usage[] =
 
 struct options {
     long deadline_ms, fd;
-    bool no_stacks;
+    bool no_stacks, caller;
     int n;
     struct handler_process process[PROCESSES_MAX];
 };
@@ -87,6 +90,10 @@ static bool read_process(const char *text, struct options *o)
     p->pid = (pid_t) pid;
     if (*end)
         p->start = strtoull(end + 1, &end, 10);
+    if (*end == ':')
+        p->sp = strtoull(end + 1, &end, 16);
+    if (*end == ':')
+        p->pc = strtoull(end + 1, &end, 16);
     o->n++;
     return *end ? wrong("no start of a process: ", text) : true;
 }
@@ -111,6 +118,8 @@ static bool read_options(int n, char **arguments, struct options *o)
             i++;
         } else if (!strcmp(arguments[i], "--no-stacks")) {
             o->no_stacks = true;
+        } else if (!strcmp(arguments[i], "--caller")) {
+            o->caller = true;
         } else if (arguments[i][0] == '-') {
             return wrong("no such option: ", arguments[i]);
         } else if (!read_process(arguments[i], o)) {
@@ -171,7 +180,9 @@ static int print_all(const struct options *o, bool stacks)
     for (int i = 0; i < o->n; i++) {
         struct handler_process p = o->process[i];
         handler_facts(NULL, &p);
-        if (stacks)
+        if (stacks && o->caller)
+            handler_unwind_caller(&p);
+        else if (stacks)
             handler_unwind(&p);
         print(&p);
         code = code || !has_all(&p);
@@ -182,7 +193,7 @@ static int print_all(const struct options *o, bool stacks)
 
 static int run(const struct options *o)
 {
-    int code = print_all(o, false);
+    int code = o->caller ? 0 : print_all(o, false);
 
     return o->no_stacks ? code : print_all(o, true);
 }

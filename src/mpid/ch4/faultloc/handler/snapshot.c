@@ -84,6 +84,12 @@ static bool copy_running(pid_t pid, struct handler_thread *t, struct handler_cop
     }
 }
 
+bool handler_snapshot_wait(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy)
+{
+    copy->end = end_of_stack(pid, t->sp);
+    return copy_stack(mem, t->sp, copy);
+}
+
 bool handler_snapshot(pid_t pid, int mem, struct handler_thread *t, struct handler_copy *copy,
                       int *wait_ms)
 {

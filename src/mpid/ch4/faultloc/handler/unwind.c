@@ -5,6 +5,7 @@
 
 #include "faultloc/handler/handler.h"
 
+#include "faultloc/base/proc.h"
 #include "ftree/base/text.h"
 
 #include <stdlib.h>
@@ -157,17 +158,25 @@ static const Dwfl_Callbacks modules = {.find_elf = find_elf,
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
+static Dwfl_Module *name_module(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
 {
     Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
+    const char *slash, *module;
+
+    module = m ? dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL, NULL, NULL) : NULL;
+    slash = module ? strrchr(module, '/') : NULL;
+    ftree_text_copy(f->module, sizeof(f->module), slash ? slash + 1 : module);
+    return m;
+}
+
+static void name_frame(Dwfl *dwfl, Dwarf_Addr at, struct handler_frame *f)
+{
+    Dwfl_Module *m = name_module(dwfl, at, f);
     Dwfl_Line *line = m ? dwfl_module_getsrc(m, at) : NULL;
-    const char *slash, *module, *symbol;
+    const char *symbol;
 
     if (!m)
         return;
-    module = dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-    slash = module ? strrchr(module, '/') : NULL;
-    ftree_text_copy(f->module, sizeof(f->module), slash ? slash + 1 : module);
     symbol = dwfl_module_addrname(m, at);
     handler_function(symbol ? symbol : "", f->function, sizeof(f->function));
     ftree_text_ascii(f->function);
@@ -399,22 +408,32 @@ static const char *why_not_whole(const struct unwinding *u, const struct handler
                                     : "the outer part of its stack is not found";
 }
 
-static void unwind_thread(struct unwinding *u, struct handler_thread *t)
+static bool make_room(struct handler_thread *t)
+{
+    t->frame = calloc(HANDLER_FRAMES_MAX, sizeof(*t->frame));
+    if (!t->frame)
+        t->why = "out of memory";
+    return t->frame;
+}
+
+static void take_thread(struct unwinding *u, struct handler_thread *t)
 {
     bool taken = false;
 
-    t->frame = calloc(HANDLER_FRAMES_MAX, sizeof(*t->frame));
-    if (!t->frame) {
-        t->why = "out of memory";
-        return;
-    }
     for (int i = 0; i < ATTEMPTS && !taken; i += t->state == 'R' ? MISS : 1)
         taken = take_stack(u, t);
-    if (!taken) {
-        t->frames = 0;
-        if (!t->why)
-            t->why = t->sp ? "it ran meanwhile" : "the kernel does not tell where it waits";
-    }
+    if (taken)
+        return;
+    t->frames = 0;
+    if (!t->why)
+        t->why = t->sp ? "it ran meanwhile" : "the kernel does not tell where it waits";
+}
+
+static void unwind_thread(struct unwinding *u, struct handler_thread *t)
+{
+    if (!make_room(t))
+        return;
+    take_thread(u, t);
     if (!t->why && !is_whole(u, t))
         t->why = why_not_whole(u, t);
     for (int i = 0; i < t->frames; i++)
@@ -459,7 +478,9 @@ static bool is_same_program(pid_t pid)
     return !strcmp(before, executable);
 }
 
-void handler_unwind(struct handler_process *p)
+typedef void unwind_one(struct unwinding *u, struct handler_thread *t);
+
+static void unwind_threads(struct handler_process *p, unwind_one *unwind)
 {
     static struct unwinding u; /* too large for a stack */
     const char *why;
@@ -470,7 +491,7 @@ void handler_unwind(struct handler_process *p)
     u = (struct unwinding){.p = p, .mem = -1, .wait_ms = HANDLER_WAIT_MS};
     why = open_process(&u);
     for (int i = 0; i < p->threads && !why; i++)
-        unwind_thread(&u, &p->thread[i]);
+        unwind(&u, &p->thread[i]);
     if (!why && !is_same_program(p->pid))
         why = "it has executed another program meanwhile";
     for (int i = 0; i < p->threads && why; i++) {
@@ -480,6 +501,107 @@ void handler_unwind(struct handler_process *p)
     if (u.mem >= 0)
         close(u.mem);
     dwfl_end(u.dwfl);
+}
+
+void handler_unwind(struct handler_process *p)
+{
+    unwind_threads(p, unwind_thread);
+}
+
+/* ---- the caller of MPI alone ----------------------------------------------------------------- */
+
+/* What the frame is in that was inlined there, as its line is; NULL: nothing. */
+static const char *inlined_function(Dwfl *dwfl, Dwarf_Addr at)
+{
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, at);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = m ? dwfl_module_addrdie(m, at, &bias) : NULL, *scopes = NULL;
+    int n = unit ? dwarf_getscopes(unit, at - bias, &scopes) : 0, i = 0;
+    const char *name = NULL;
+
+    while (i < n && dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine &&
+           dwarf_tag(&scopes[i]) != DW_TAG_subprogram)
+        i++;
+    if (i < n && dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
+        name = dwarf_diename(&scopes[i]);
+    free(scopes);
+    return name;
+}
+
+/* True: there is one. */
+static bool name_own(struct unwinding *u, struct handler_thread *t)
+{
+    bool any = false;
+
+    for (int i = 0; i < t->frames; i++) {
+        struct handler_frame *f = &t->frame[i];
+        const char *inlined;
+        name_module(u->dwfl, inside(f), f);
+        if (faultloc_proc_is_library(f->module))
+            continue;
+        any = true;
+        name_once(u->dwfl, inside(f), f);
+        inlined = f->line > 0 ? inlined_function(u->dwfl, inside(f)) : NULL;
+        if (inlined)
+            ftree_text_copy(f->function, sizeof(f->function), inlined);
+    }
+    return any;
+}
+
+/* Where its line is not known, the nearest one around it whose line is stays, too. */
+static void keep_caller(struct handler_thread *t)
+{
+    int own = handler_caller(t->frame, t->frames), with_line = own, kept = 0;
+
+    while (with_line < t->frames &&
+           (t->frame[with_line].line == 0 || faultloc_proc_is_library(t->frame[with_line].module)))
+        with_line++;
+    if (own < t->frames)
+        t->frame[kept++] = t->frame[own];
+    if (own < with_line && with_line < t->frames)
+        t->frame[kept++] = t->frame[with_line];
+    t->frames = kept;
+    if (kept == 0 && !t->why)
+        t->why = "no function of the program is found on its stack";
+}
+
+/* The stack that the wait returns to stays as it is until it does. */
+static void take_wait(struct unwinding *u, struct handler_thread *t)
+{
+    t->sp = u->p->sp;
+    t->pc = u->p->pc;
+    if (!handler_snapshot_wait(u->p->pid, u->mem, t, &u->copy)) {
+        t->why = "its stack cannot be read";
+        return;
+    }
+    u->t = t;
+    u->waits = true;
+    walk(u, t);
+    t->frame[0].is_activation = false;
+}
+
+static void unwind_caller(struct unwinding *u, struct handler_thread *t)
+{
+    if (!make_room(t))
+        return;
+    if (u->p->sp)
+        take_wait(u, t);
+    else
+        take_thread(u, t);
+    if (!name_own(u, t) && t->frames > 0 && u->frame_pointer == 0) {
+        find_frame_pointer(u, t);
+        if (u->frame_pointer)
+            walk(u, t);
+        name_own(u, t);
+    }
+    keep_caller(t);
+}
+
+void handler_unwind_caller(struct handler_process *p)
+{
+    if (p->threads > 1)
+        p->threads = 1; /* the first */
+    unwind_threads(p, unwind_caller);
 }
 
 bool handler_can_unwind(void)
@@ -494,6 +616,11 @@ void handler_unwind(struct handler_process *p)
     for (int i = 0; i < p->threads; i++)
         p->thread[i].why = "faultloc-handler was built without libdw";
     p->done = true;
+}
+
+void handler_unwind_caller(struct handler_process *p)
+{
+    handler_unwind(p);
 }
 
 bool handler_can_unwind(void)

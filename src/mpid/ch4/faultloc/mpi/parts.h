@@ -203,6 +203,7 @@ struct MPIDI_faultloc_wait {
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */
     int context_offset, source, tag; /* of a probe */
+    uintptr_t sp, pc; /* where the wait returns to; 0: not known */
     /* of waits_threads.c, with many threads: */
     pid_t thread;
     uint32_t call; /* identifier of its MPI function */

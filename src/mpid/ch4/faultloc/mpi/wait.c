@@ -95,10 +95,19 @@ static int turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
     return mpi_errno;
 }
 
+/* The frame that called: as long as the wait goes on, that and all around it stay as they are.  So
+ * whoever is to say where the rank is need not wait until it gets a CPU. */
+#if defined(__GNUC__)
+#define RETURNS_TO .sp = (uintptr_t) __builtin_dwarf_cfa(),.pc = (uintptr_t) __builtin_return_address(0)
+#else
+#define RETURNS_TO .sp = 0
+#endif
+
 int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
 {
     struct MPIDI_faultloc_wait wait = {.mode = req ? WAITS_FOR_ALL : WAITS_FOR_NONE,
-        .n = reqs ? n : req ? 1 : 0,.reqs = reqs ? reqs : &req
+        .n = reqs ? n : req ? 1 : 0,.reqs = reqs ? reqs : &req,
+        RETURNS_TO
     };
 
     return turn(req, &wait);
@@ -106,7 +115,7 @@ int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
 
 int MPIDI_faultloc_wait_one_of(MPIR_Request ** reqs, int n)
 {
-    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs };
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs, RETURNS_TO };
 
     return turn(NULL, &wait);
 }
@@ -114,7 +123,8 @@ int MPIDI_faultloc_wait_one_of(MPIR_Request ** reqs, int n)
 int MPIDI_faultloc_wait_probe(MPIR_Comm * comm, int offset, int source, int tag)
 {
     struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.comm = comm,
-        .context_offset = offset,.source = source,.tag = tag
+        .context_offset = offset,.source = source,.tag = tag,
+        RETURNS_TO
     };
 
     return turn(NULL, &wait);

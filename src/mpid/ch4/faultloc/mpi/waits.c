@@ -53,6 +53,7 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked,
     struct waits_page *page = &area->page;
 
     begin_writing(area);
+    area->call = MPIDI_faultloc_page.slot.call;
     page->records = 1;
     if (polls_alone(wait)) {
         MPIDI_faultloc_tell_polls(&page->record[0], wait);

@@ -259,6 +259,8 @@ void MPIDI_faultloc_fill_rest(struct waits_record *r)
 void MPIDI_faultloc_fill_record(struct waits_record *r, const struct MPIDI_faultloc_wait *w)
 {
     MPIDI_faultloc_fill_requests(r, w);
+    r->sp = w->sp;
+    r->pc = w->pc;
     r->stamp = MPIDI_faultloc_stamp() - (uint64_t) MPIDI_faultloc_count_pending(w);
     MPIDI_faultloc_fill_rest(r);
 }
