@@ -251,6 +251,7 @@ static void read_ends(struct json_object *list, struct report_waiting *w)
         w->end[i].count = integer(e, "count");
         w->end[i].node = tool_string(e, "node");
         w->end[i].state = tool_string(e, "state");
+        w->end[i].still = integer(e, "no_cpu_time_s");
     }
 }
 
@@ -263,7 +264,8 @@ static void read_classes(struct json_object *list, struct report_waiting *w)
         w->class_[i].count = integer(c, "count");
         w->class_[i].node = tool_string(c, "node");
         w->class_[i].call = tool_string(c, "call");
-        w->class_[i].comm = tool_string(c, "communicator");
+        w->class_[i].comm = tool_string(c, *w->class_[i].call ? "communicator" : "asleep_in");
+        w->class_[i].on = tool_string(c, "example_waits_for");
     }
 }
 

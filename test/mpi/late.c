@@ -5,22 +5,30 @@
 
 /* Ranks that are late for MPI_Init, for a message, or for MPI_Finalize, until they are let go.
  *
- * late [--init R,...] [--send R,...] [--finalize R,...]
+ * late [--init R,...] [--send R,...] [--finalize R,...] [--skip R,...] [--fifo 1]
  *
  * Each of these ranks writes the file init.R, send.R or finalize.R, as tu_note() does, and waits
  * until there is a file go.init.R and so on in the same folder, FAULTLOC_TEST_PIDFILE. It waits
- * outside MPI; for a rank of --send all others are meanwhile in MPI_Recv. */
+ * outside MPI; for a rank of --send all others are meanwhile in MPI_Recv.
+ *
+ * --skip  ranks that do not send after all, and go to MPI_Finalize
+ * --fifo  1: a file go... is a FIFO, and the rank sleeps until it can read from it */
 
 #include "rest.h"
 #include "testutil.h"
 
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char *skip;
+static bool by_fifo;
 
 static bool is_listed(const char *list, int rank)
 {
@@ -34,6 +42,16 @@ static bool is_listed(const char *list, int rank)
     return false;
 }
 
+static void read_fifo(const char *path)
+{
+    char byte;
+    int fd = mkfifo(path, 0600) ? -1 : open(path, O_RDWR);
+
+    if (fd < 0 || read(fd, &byte, 1) != 1)
+        tu_fail("late", "cannot read from a FIFO");
+    close(fd);
+}
+
 static void wait_for_go(const char *what, int rank)
 {
     struct timespec t = {.tv_nsec = 10000000};
@@ -43,6 +61,10 @@ static void wait_for_go(const char *what, int rank)
     if (!folder)
         tu_fail("late", "FAULTLOC_TEST_PIDFILE must be set");
     snprintf(path, sizeof(path), "%s/go.%s.%d", folder, what, rank);
+    if (by_fifo) {
+        read_fifo(path);
+        return;
+    }
     tu_note(what, rank);
     while (access(path, F_OK))
         nanosleep(&t, NULL);
@@ -54,6 +76,8 @@ static void send_late(const char *list, int rank)
     int size, word = 0;
 
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (is_listed(skip, rank))
+        return;
     for (int from = 0; from < size; from++) {
         if (!is_listed(list, from))
             continue;
@@ -78,6 +102,8 @@ int main(int argc, char **argv)
     const char *number = getenv("PMI_RANK");
     int rank = number ? atoi(number) : 0;
 
+    skip = tu_string(argc, argv, "--skip", "");
+    by_fifo = tu_number(argc, argv, "--fifo", 0) > 0;
     rest_while_idle(200);
     if (is_listed(at_init, rank))
         wait_for_go("init", rank);

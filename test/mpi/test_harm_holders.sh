@@ -36,7 +36,10 @@ ends() {
 
 ends yes 0 30 --name faultloc-agent --seconds 1
 ends no 0 30 --name faultloc-agent --seconds 60
-ends yes 8 60 --name daemon --seconds 8
+ends yes 16 90 --name daemon --seconds 16
+grep -q '^\[faultloc\] the 2 ranks on .* ended or left MPI 1[0-9] s ago; mpiexec waits because of 1 of them$' \
+    "$work/on.err" && grep -q '^\[faultloc\]   rank 0 on .* (pid [0-9]*): ended, but its output is held open by process [0-9]* (daemon)$' \
+    "$work/on.err" || bad "mpiexec does not say who holds the output: $(cat "$work/on.err")"
 ends yes 0 30 --name faultloc-agent --seconds 1 --killed 1
 ends no 0 30 --name faultloc-agent --seconds 60 --killed 1
 ends no 0 30 --name daemon --seconds 60 --killed 1

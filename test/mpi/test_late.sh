@@ -7,7 +7,8 @@
 # Jobs to whose MPI_Init or MPI_Finalize not all ranks come, all at the same time: what mpiexec says
 # of a rank that ended without MPI_Init, of one that a script has started, of a host whose launcher
 # takes long, of ranks that close their connections; and nothing without FaultLoc. Beside them a job
-# in which all wait for a rank that is outside MPI: the note on it, twice, and no verdict.
+# in which all wait for a rank that is outside MPI: the note on it, twice, and no verdict; one in which that
+# rank, and one in which all ranks sleep in a FIFO; and one in which ranks are late because of a verdict.
 # test/cluster/test_late.sh has what needs hosts.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
@@ -70,6 +71,9 @@ begin waiting -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 \
     -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -env MPIR_CVAR_FAULTLOC_ACTION abort \
     -env MPIR_CVAR_FAULTLOC_REPORT "$work/waiting.json" \
     -env MPIR_CVAR_FAULTLOC_TRACE "$work/waiting.trace" -n 2 "$bin/late" --send 0
+begin asleep -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --send 0 --fifo 1
+begin all -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --finalize 0,1 --fifo 1
+begin skip -faultloc -n 3 "$bin/late" --send 2 --skip 2
 begin close -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 2 "$bin/late" --finalize 1
 
 expect early 'MPI_Init: 3 of 4 ranks have come, none for [0-9]* s; 1 rank on h[12] has not'
@@ -99,6 +103,25 @@ grep -q '"waiting"' "$work/waiting.json" || bad "the report has no note"
 : >"$work/waiting.d/go.send.0"
 echo "ok: all wait for a rank that is outside MPI"
 
+expect asleep "waiting: 1 of 2 ranks has waited for [0-9]* s for rank 0 (.*), which is outside MPI, \
+asleep in a pipe (.*pipe_read): .*/go.send.0; it has used no CPU time for [0-9]* s"
+echo x >"$work/asleep.d/go.send.0"
+echo "ok: all wait for a rank that is asleep"
+
+all='nobody waits in MPI: all 2 ranks have been outside it for [0-9]* s, asleep; they may wait for each other'
+expect all "waiting: $all, or for something outside the job"
+expect all '2 asleep in a pipe (.*pipe_read), rank 0 (.*) for example: .*/go.finalize.0'
+echo x >"$work/all.d/go.finalize.0"
+echo x >"$work/all.d/go.finalize.1"
+echo "ok: all are asleep"
+
+expect skip 'conclusion: software fault in rank 2 (.*)'
+expect skip 'MPI_Finalize: 1 of 3 ranks have come, none for [0-9]* s; 2 ranks on .* have not'
+expect skip '2 of them because of the verdict that stands: .*rank 2 .*'
+! grep 'late running' "$work/skip.err" || bad "victims are described as if they were late"
+kill -INT "${pids[7]}"
+echo "ok: ranks that are late because of a verdict"
+
 expect close 'MPI_Finalize: 1 of 2 ranks have come, none for [0-9]* s; 1 rank on .* has not'
 expect close 'rank 1 on .* (pid [0-9]*): late sleeping in hrtimer_nanosleep'
 : >"$work/close.d/go.finalize.1"
@@ -106,9 +129,10 @@ expect close 'MPI_Finalize: all 2 ranks have come, after [0-9]* s'
 echo "ok: a rank that waits for another to close their connection"
 
 : >"$work/off.d/go.init.1"
-for i in 0 2 3 4 5; do
+for i in 0 2 3 4 5 6 8; do
     wait "${pids[i]}" || bad "a job failed: $(cat "$work"/*.err)"
 done
 wait "${pids[1]}" || :
+wait "${pids[7]}" || :
 [ ! -s "$work/off.err" ] || bad "without FaultLoc: $(cat "$work/off.err")"
 echo "ok: nothing without FaultLoc"

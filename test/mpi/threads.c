@@ -6,8 +6,10 @@
 /* MPI_THREAD_MULTIPLE: several threads of each rank exchange messages with their like on the next
  * and the previous rank, each pair under a tag of its own.
  *
- * threads [--threads N] [--rounds N] [--pause-ms M]
+ * threads [--threads N] [--rounds N] [--pause-ms M] [--collective 1]
  *
+ * --collective  instead, each thread makes a small MPI_Allreduce on a communicator of its own each 5 ms, and
+ *             rank 0 says how long one took at most
  * --pause-ms  receives are asked for again and again, and rank 0 lets the others wait so long in
  * each
  *             round */
@@ -24,7 +26,8 @@
 struct worker {
     pthread_t id;
     int tag, rounds, wrong;
-    double pause_ms;
+    double pause_ms, longest;
+    MPI_Comm comm;
 };
 
 static void poll_for(MPI_Request *r)
@@ -51,6 +54,22 @@ static void exchange(const struct worker *w, int out, int right, int *in, int le
     poll_for(&r);
 }
 
+static void *reduce(void *arg)
+{
+    struct worker *w = arg;
+    int one = 1, sum = 0, size;
+
+    MPI_Comm_size(w->comm, &size);
+    for (int i = 0; i < w->rounds; i++) {
+        double begin = tu_now();
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, w->comm);
+        w->longest = tu_now() - begin > w->longest ? tu_now() - begin : w->longest;
+        w->wrong += sum != size;
+        usleep(5000);
+    }
+    return NULL;
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
@@ -71,7 +90,8 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    int rank, provided, threads, wrong = 0;
+    int rank, provided, threads, wrong = 0, collective = tu_number(argc, argv, "--collective", 0) > 0;
+    double longest = 0;
     struct worker w[MAX_THREADS] = { 0 };
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -88,16 +108,22 @@ int main(int argc, char **argv)
         w[i].tag = i;
         w[i].rounds = (int) tu_number(argc, argv, "--rounds", 200);
         w[i].pause_ms = tu_number(argc, argv, "--pause-ms", 0);
-        if (pthread_create(&w[i].id, NULL, work, &w[i]))
-            tu_fail("threads", "cannot start a thread");
+        MPI_Comm_dup(MPI_COMM_WORLD, &w[i].comm);
     }
+    for (int i = 0; i < threads; i++)
+        if (pthread_create(&w[i].id, NULL, collective ? reduce : work, &w[i]))
+            tu_fail("threads", "cannot start a thread");
     for (int i = 0; i < threads; i++) {
         pthread_join(w[i].id, NULL);
         wrong += w[i].wrong;
+        longest = w[i].longest > longest ? w[i].longest : longest;
+        MPI_Comm_free(&w[i].comm);
     }
     if (wrong)
         tu_fail("threads", "a message arrived changed");
     MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && collective)
+        fprintf(stderr, "LONGEST %.0f ms\n", 1e3 * longest);
     if (rank == 0)
         printf("threads: %d per rank, all messages right\n", threads);
     tu_meet(MPI_COMM_WORLD);

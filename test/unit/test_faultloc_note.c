@@ -51,6 +51,43 @@ START_TEST(nobody_waits_any_more)
 }
 END_TEST
 
+static struct ftree_span first = {0, 0}, second = {1, 1};
+static struct ftree_rank_class asleep[] = {
+    {.state = FTREE_DOES_SLEEP,
+     .comm = "a pipe (pipe_read)",
+     .on = "/tmp/fifo",
+     .count = 1,
+     .example = 1,
+     .shortest = 9000 * FTREE_MS,
+     .ranks = {.items = &second, .n = 1, .count = 1}},
+    {.state = FTREE_DOES_SLEEP, .comm = "a sleep", .count = 1, .example = 0, .shortest = FTREE_MS,
+     .ranks = {.items = &first, .n = 1, .count = 1}}, /* perhaps for a moment */
+};
+
+START_TEST(the_kernel_knows_what_a_rank_sleeps_in)
+{
+    struct ftree_rank_classes all = {.items = asleep, .n = 2};
+    struct ftree_waiting w = {.count = 2, .ends = 2};
+
+    for (int i = 0; i < 2; i++) {
+        w.end[i].rank = i;
+        snprintf(w.end[i].state, sizeof(w.end[i].state), "outside MPI");
+    }
+    faultloc_note_classes(&w, &all);
+    ck_assert_str_eq(w.end[0].state, "outside MPI");
+    ck_assert_uint_eq(w.end[0].still, 0);
+    ck_assert_str_eq(w.end[1].state, "outside MPI, asleep in a pipe (pipe_read): /tmp/fifo");
+    ck_assert_uint_eq(w.end[1].still, 9000 * FTREE_MS);
+    ck_assert_int_eq(w.classes, 0);
+    w.asleep = true;
+    faultloc_note_classes(&w, &all);
+    ck_assert_int_eq(w.classes, 2);
+    ck_assert_str_eq(w.class_[0].call, "");
+    ck_assert_str_eq(w.class_[0].comm, "a pipe (pipe_read)");
+    ck_assert_str_eq(w.class_[0].on, "/tmp/fifo");
+}
+END_TEST
+
 /* ---- a verdict ------------------------------------------------------------------------------- */
 
 #define SECOND (1000 * FTREE_MS)
@@ -421,4 +458,5 @@ SUITE("note")
     TEST(several_deadlocks_have_their_places);
     TEST(those_that_wait_are_told_as_far_as_there_is_room);
     TEST(nobody_waits_any_more);
+    TEST(the_kernel_knows_what_a_rank_sleeps_in);
 }

@@ -503,11 +503,23 @@ static void make_child(const char *list, char state)
     fclose(f);
 }
 
+static void write_wchan(int pid, const char *wchan)
+{
+    char path[128];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%d/wchan", root, pid);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(wchan, f);
+    fclose(f);
+}
+
 static void remove_threads(void)
 {
     char command[256];
 
-    snprintf(command, sizeof(command), "rm -rf %s/42/task %s/45", root, root);
+    snprintf(command, sizeof(command), "rm -rf %s/42/task %s/42/fd %s/45", root, root, root);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -536,6 +548,56 @@ START_TEST(threads_that_others_wake)
     ck_assert(faultloc_proc_others_sleep(root, 42, both, 2, (void *) LOCK, 16, &switches));
     ck_assert(!faultloc_proc_others_sleep(root, 42, both, 0, (void *) LOCK, 16, &switches));
     ck_assert(!faultloc_proc_others_sleep(root, 41, both, 2, (void *) LOCK, 16, &switches));
+    remove_threads();
+}
+END_TEST
+
+START_TEST(a_thread_that_runs)
+{
+    const pid_t known = 43, both[] = {43, 44};
+
+    make_threads(thread_table[_i].syscall, thread_table[_i].comm);
+    ck_assert(faultloc_proc_any_runs(root, 42, &known, 1) ==
+              !strcmp(thread_table[_i].syscall, "running\n"));
+    ck_assert(!faultloc_proc_any_runs(root, 42, both, 2));
+    ck_assert(!faultloc_proc_any_runs(root, 41, &known, 1));
+    remove_threads();
+}
+END_TEST
+
+/* The first thread is in a call of descriptor 3, "TARGET". */
+static const struct {
+    long call;
+    const char *target, *wchan, *words;
+} sleeps[] = {
+    {SYS_flock, "/tmp/lock", "locks_lock_inode_wait", "/tmp/lock"},
+    {SYS_read, "/tmp/fi\tfo", "pipe_read", "/tmp/fi?fo"},
+    {SYS_read, "socket:[17]", "sk_wait_data", ""},
+    {SYS_futex, "/tmp/lock", "futex_wait_queue", ""}, /* its first argument is no descriptor */
+    {SYS_read, "pipe:[17]", "pipe_read", "child 45 (sh), asleep in a pipe (pipe_write)"},
+    {SYS_wait4, "/tmp/lock", "do_wait", "child 45 (sh), asleep in a pipe (pipe_write)"},
+};
+
+START_TEST(what_it_sleeps_for)
+{
+    char line[64], path[128], words[96];
+
+    make_threads("running\n", "app\n");
+    snprintf(path, sizeof(path), "%s/42/task/42", root);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/42/fd", root);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/42/fd/3", root);
+    ck_assert_int_eq(symlink(sleeps[_i].target, path), 0);
+    snprintf(line, sizeof(line), "%ld 0x3 0x2 0x0 0x0 0x0 0x0 0x1 0x2\n", sleeps[_i].call);
+    write_of_thread(42, "syscall", line);
+    make_child("45 ", 'S');
+    write_of_thread(42, "children", "45 ");
+    write_wchan(45, "pipe_write");
+    faultloc_proc_sleeps_on(root, 42, sleeps[_i].wchan, words, sizeof(words));
+    ck_assert_str_eq(words, sleeps[_i].words);
+    faultloc_proc_sleeps_on(root, 41, sleeps[_i].wchan, words, sizeof(words));
+    ck_assert_str_eq(words, "");
     remove_threads();
 }
 END_TEST
@@ -586,7 +648,11 @@ static const struct {
               {"unix_stream_read_generic", "a socket"},
               {"sk_wait_data", "a socket"},
               {"poll_schedule_timeout.constprop.0", "a poll"},
-              {"do_wait", ""},
+              {"locks_lock_inode_wait", "a file lock"},
+              {"fcntl_setlk", "a file lock"},
+              {"do_wait", "a wait for a child"},
+              {"do_sigtimedwait", "a signal"},
+              {"rpc_wait_bit_killable", ""},
               {"", ""}};
 
 START_TEST(what_it_waits_in)
@@ -647,6 +713,8 @@ static Suite *proc_suite(void)
     tcase_add_test(tc, thread_by_name);
     tcase_add_loop_test(tc, threads_that_others_wake, 0,
                         sizeof(thread_table) / sizeof(thread_table[0]));
+    tcase_add_loop_test(tc, a_thread_that_runs, 0, sizeof(thread_table) / sizeof(thread_table[0]));
+    tcase_add_loop_test(tc, what_it_sleeps_for, 0, sizeof(sleeps) / sizeof(sleeps[0]));
     tcase_add_loop_test(tc, a_child_that_lives, 0, sizeof(children) / sizeof(children[0]));
     suite_add_tcase(s, tc);
     tc = tcase_create("real processes");

@@ -79,6 +79,36 @@ START_TEST(nothing_is_known)
 }
 END_TEST
 
+static struct ftree_span two[] = {{0, 1}};
+
+/* All nodes have answered, but one without its ranks. */
+START_TEST(ranks_that_sleep_and_ranks_that_are_not_known)
+{
+    struct ftree_rank_class one = {.state = FTREE_DOES_SLEEP,
+                                   .comm = "a pipe (pipe_read)",
+                                   .on = "/tmp/fifo",
+                                   .count = 2,
+                                   .shortest = 8000 * FTREE_MS,
+                                   .longest = 9000 * FTREE_MS,
+                                   .ranks = {.items = two, .n = 1, .count = 2}};
+    struct ftree_query_result r = {.root = 0,
+                                   .nodes = 4,
+                                   .answered = {.count = 4},
+                                   .classes = {.items = &one, .n = 1}};
+
+    setup();
+    expect(&r, false,
+           "job 4711: 8 ranks on 4 nodes, as of now (acting root: h0)\n"
+           "nodes: 4 answered\n"
+           "   ranks  what they do                                         since  which\n"
+           "       2  outside MPI, asleep in a pipe (pipe_read)        8.0-9.0 s  0-1, rank 0 for "
+           "/tmp/fifo\n"
+           "       6  not known: their agents were out of memory or time\n"
+           "no verdict\n");
+    teardown();
+}
+END_TEST
+
 /* Pairs of ranks, which make no runs. */
 static struct ftree_span many[] = {{0, 1}, {3, 4}, {6, 7}, {9, 10}, {12, 13}, {15, 16}, {18, 19}};
 
@@ -134,6 +164,7 @@ SUITE("faultloc_status_text")
 {
     TEST(all_that_there_can_be);
     TEST(nothing_is_known);
+    TEST(ranks_that_sleep_and_ranks_that_are_not_known);
     TEST_ROWS(a_long_list_is_cut_unless_all_is_wanted, COUNT(lists));
     TEST(many_verdicts);
 }

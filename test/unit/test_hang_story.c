@@ -497,6 +497,49 @@ START_TEST(a_file_system_that_answers_nobody_is_named)
 }
 END_TEST
 
+/* What all ranks do outside MPI, and from which time of it on there is a note; 0: never. */
+static const struct {
+    uint8_t what, other_does;
+    int32_t other;
+    bool moves; /* they have done something at each block */
+    int32_t notes; /* in 45 s */
+} sleeping[] = {
+    {FTREE_OUTSIDE_SLEEPS, 0, FTREE_NONE, false, 2},
+    {FTREE_OUTSIDE_AWAITS, FTREE_OUTSIDE_SLEEPS, 9, false, 2},
+    {FTREE_OUTSIDE_SLEEPS, FTREE_OUTSIDE_RUNS, 0, false, 0},
+    {FTREE_OUTSIDE_PAUSES, 0, FTREE_NONE, false, 0},
+    {FTREE_OUTSIDE_RUNS, 0, FTREE_NONE, false, 0},
+    {FTREE_OUTSIDE_SLEEPS, 0, FTREE_NONE, true, 0},
+};
+
+/* As of waits, after 10 s and then at doubling intervals, but when a block of samples is over. */
+START_TEST(ranks_that_all_sleep_outside_mpi_are_noted)
+{
+    struct world *w = begin_without_waits(4, 4);
+    ftree_time began = w->now;
+
+    story.what = sleeping[_i].what;
+    story.other = sleeping[_i].other;
+    story.other_does = sleeping[_i].other_does;
+    for (int i = 0; i < 14; i++) {
+        world_run(w, FTREE_BLOCK_SAMPLES * STEP);
+        if (sleeping[_i].moves)
+            story.seen = w->now;
+        for (int32_t node = 0; node < w->job.nodes; node++)
+            ftree_block_over(w->node[node].ft, w->now);
+        if (w->now - began < 9 * SECOND)
+            ck_assert_int_eq(w->notes, 0);
+    }
+    ck_assert_int_eq(w->reports, 0);
+    ck_assert_int_eq(w->notes, sleeping[_i].notes);
+    if (w->notes) {
+        ck_assert(w->note.asleep);
+        ck_assert_int_eq(w->note.count, 0);
+        ck_assert_uint_ge(w->note.waiting, 10 * SECOND);
+    }
+}
+END_TEST
+
 /* rows: they write a checkpoint for half an hour; one computes; the root's do; it was as long before;
  * they come back to MPI now and then */
 START_TEST(ranks_that_all_wait_for_a_disk_may_be_well)
@@ -801,6 +844,7 @@ SUITE("hang_story")
     TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
     TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);
     TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
+    TEST_ROWS(ranks_that_all_sleep_outside_mpi_are_noted, 6);
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 5);
     TEST_ROWS(others_may_go_on, 7);
     TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);

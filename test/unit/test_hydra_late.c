@@ -183,6 +183,48 @@ START_TEST(all_have_come)
 }
 END_TEST
 
+/* The victims of a verdict are late because of it; of others there is more to say. */
+START_TEST(a_verdict_that_stands_explains_its_victims)
+{
+    struct faultloc_launcher_message verdict = {.line = "deadlock: rank 2 ..."};
+
+    HYD_faultloc_add_rank(&verdict.ranks, 2);
+    for (int r = 4; r < 8; r++)
+        HYD_faultloc_add_rank(&verdict.victims, r);
+    begin(3, 9);
+    note.call = "MPI_Finalize";
+    note.verdict = &verdict;
+    add(0, 2, 2, 12, "app running");
+    add(0, 4, 5, 0, "app running");
+    add(1, 6, 7, 0, "app running");
+    add(1, 8, 8, 4711, "app sleeping in futex_wait_queue");
+    ck_assert_str_eq(
+        print(),
+        "[faultloc] MPI_Finalize: 3 of 9 ranks have come, none for 10 s; 6 ranks on h[0-1] have not\n"
+        "[faultloc]   5 of them because of the verdict that stands: deadlock: rank 2 ...\n"
+        "[faultloc]   rank 8 on h1 (pid 4711): app sleeping in futex_wait_queue\n");
+    begin(0, 4);
+    note.verdict = &verdict;
+    add(3, 1, 1, 4711, "app stopped");
+    ck_assert_ptr_null(strstr(print(), "because"));
+}
+END_TEST
+
+START_TEST(what_processes_have_left)
+{
+    FILE *f = fmemopen(printed, sizeof(printed), "w");
+
+    begin(4, 4);
+    add(1, 0, 0, 4710, "ended, but its output is held open by process 4711 (sleep)");
+    HYD_faultloc_late_print_left(&note, f);
+    fclose(f);
+    ck_assert_str_eq(
+        printed,
+        "[faultloc] the 4 ranks on h1 ended or left MPI 10 s ago; mpiexec waits because of 1 of them\n"
+        "[faultloc]   rank 0 on h1 (pid 4710): ended, but its output is held open by process 4711 (sleep)\n");
+}
+END_TEST
+
 START_TEST(without_memory)
 {
     FILE *f = fmemopen(printed, sizeof(printed), "w");
@@ -219,5 +261,7 @@ SUITE("hydra_late")
     TEST(ranks_without_a_range);
     TEST(what_is_no_text_is_not_printed);
     TEST(all_have_come);
+    TEST(a_verdict_that_stands_explains_its_victims);
+    TEST(what_processes_have_left);
     TEST(without_memory);
 }

@@ -246,6 +246,25 @@ START_TEST(there_is_a_bound)
 }
 END_TEST
 
+START_TEST(what_keeps_mpiexec_waiting)
+{
+    struct HYD_faultloc_arrivals a = new_arrivals(2);
+    struct HYD_faultloc_process p = {.rank = 0, .pid = getpid()};
+
+    HYD_faultloc_arrivals_add_left(&a, &p, ""); /* it runs */
+    ck_assert_int_eq(a.groups, 0);
+    HYD_faultloc_arrivals_add_left(&a, &p, "process 4711 (sleep)");
+    ck_assert_int_eq(a.groups, 1);
+    ck_assert_str_eq(a.group[0].state,
+                     "ended, but its output is held open by process 4711 (sleep)");
+    ck_assert_int_eq(a.group[0].pid, getpid());
+    p = (struct HYD_faultloc_process){.rank = 1, .pid = 1};
+    HYD_faultloc_arrivals_add_left(&a, &p, "");
+    ck_assert_int_eq(a.groups, 2);
+    ck_assert(strstr(a.group[1].state, "has not ended since MPI_Finalize; ") == a.group[1].state);
+}
+END_TEST
+
 START_TEST(what_is_refused)
 {
     struct HYD_faultloc_arrivals good = new_arrivals(1), a;
@@ -278,5 +297,6 @@ SUITE("hydra_process")
     TEST(who_has_come);
     TEST(who_is_inside_mpi_finalize);
     TEST(there_is_a_bound);
+    TEST(what_keeps_mpiexec_waiting);
     TEST(what_is_refused);
 }

@@ -1642,6 +1642,18 @@ static const struct {
     {{.count = 5, .ends = 2, .end = {{7, 0, "outside MPI"}, {1, 0, "in MPI_Recv"}}},
      "[faultloc] waiting: 5 of 8 ranks " FOR " for rank 7 (h3), which is outside MPI" WRONG
      "[faultloc]   others for rank 1 (h0), which is in MPI_Recv\n" ASK("7", "h3")},
+    {{.count = 7,
+      .ends = 1,
+      .end = {{3, 7, "outside MPI, asleep in a pipe (pipe_read): /tmp/fifo", 8200 * FTREE_MS}}},
+     "[faultloc] waiting: 7 of 8 ranks " FOR " for rank 3 (h1), which is outside MPI, asleep in a "
+     "pipe (pipe_read): /tmp/fifo; it has used no CPU time for 8 s\n" ASK("3", "h1")},
+    {{.classes = 2,
+      .class_ = {{"", "a file lock (flock_lock)", 7, 0, "/tmp/lock"}, {"", "", 1, 7, ""}},
+      .asleep = true},
+     "[faultloc] waiting: nobody waits in MPI: all 8 ranks have been outside it for 30 s, asleep; "
+     "they may wait for each other, or for something outside the job\n"
+     "[faultloc]   7 asleep in a file lock (flock_lock), rank 0 (h0) for example: /tmp/lock\n"
+     "[faultloc]   1 asleep, rank 7 (h3) alone\n" STATUS "\n"},
 };
 
 static struct report_job job_of_note(const struct ftree_waiting *note)

@@ -160,6 +160,37 @@ START_TEST(a_rank_answers_one_look_at_a_time)
 }
 END_TEST
 
+/* A person waits: what the agent knows is said where the ranks are still being asked by another. */
+START_TEST(what_they_do_is_said_soon)
+{
+    struct ftree_events events = {0};
+    struct ftree_event said_event;
+    waitfor_bytes answers;
+    uint32_t number, first;
+
+    begin();
+    ftree_events_begin(&ft, &events);
+    said[0] = FTREE_WAITS_PENDING;
+    ask(7, 2);
+    ck_assert_int_eq(answer(NOW), WAITFOR_SEEN_COUNT);
+    first = asked[0];
+    ck_assert(waitfor_ask_all(&ft, NOW, 8));
+    ck_assert(!waitfor_ask_tick(&ft, NOW + 19 * FTREE_MS, &number, &answers));
+    ck_assert_int_eq(work.looks.n, 2);
+    ck_assert(!waitfor_ask_tick(&ft, NOW + 20 * FTREE_MS, &number, &answers));
+    ck_assert_int_eq(work.looks.n, 1);
+    ck_assert_uint_eq(asked[0], first);
+    ck_assert(ftree_events_take(&ft, &said_event));
+    ck_assert_uint_eq(said_event.number, 8);
+    ck_assert_int_eq(said_event.u.classes->n, 1);
+    ck_assert_int_eq(said_event.u.classes->items[0].count, 2);
+    ftree_classes_clear(&ft, said_event.u.classes);
+    ftree_alloc(&ft, said_event.u.classes, 0);
+    ftree_events_end(&ft);
+    waitfor_ask_clear(&ft);
+}
+END_TEST
+
 static const struct {
     const char *what;
     uint8_t bytes[6];
@@ -198,6 +229,7 @@ SUITE("waitfor_ask")
     TEST_ROWS(what_a_rank_is_and_says_makes_its_answer, 9);
     TEST(a_look_that_comes_twice_is_one);
     TEST(a_rank_answers_one_look_at_a_time);
+    TEST(what_they_do_is_said_soon);
     TEST_ROWS(a_malformed_look_is_dropped, 6);
     TEST(looks_are_bounded);
 }

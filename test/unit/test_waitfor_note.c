@@ -102,6 +102,31 @@ START_TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for)
 }
 END_TEST
 
+static const struct {
+    int32_t from;
+    bool polls;
+    int32_t notes;
+} serving[] = {{WAITS_ANY, false, 0}, {14, true, 0}, {14, false, 1}};
+
+/* One thread is a server, another one computes: nobody is late.  Beside one that waits for somebody others
+ * may run idle. */
+START_TEST(a_rank_of_which_a_thread_computes_does_not_wait)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+
+    receive(r, 1, serving[_i].from);
+    r->rank[1].record.threads = 2;
+    r->rank[1].record.computes = true;
+    r->rank[1].record.polls = serving[_i].polls;
+    world_run(r->w, 12 * SECOND);
+    ck_assert_int_eq(r->w->notes, serving[_i].notes);
+    r->rank[1].record.computes = false;
+    world_run(r->w, 24 * SECOND);
+    ck_assert_int_eq(r->w->notes, serving[_i].notes + 1);
+    world_free(r->w);
+}
+END_TEST
+
 /* On a busy machine a rank does not come to answer; its agent sees that it waits as before. */
 START_TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits)
 {
@@ -253,6 +278,7 @@ SUITE("waitfor_note")
     TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
     TEST(a_pause_of_the_stall_brings_no_note_sooner);
     TEST(those_most_waited_for_are_first);
+    TEST_ROWS(a_rank_of_which_a_thread_computes_does_not_wait, 3);
     TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits);
     TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for);
     TEST(another_rank_to_wait_for_begins_anew);

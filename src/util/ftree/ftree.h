@@ -522,7 +522,9 @@ struct ftree_verdict {
 
 #define FTREE_WAITING_ENDS_MAX 4
 #define FTREE_WAITING_CLASSES_MAX 4
-#define FTREE_WAITING_NAME_MAX 48
+#define FTREE_WAITING_NAME_MAX 64
+#define FTREE_WAITING_STATE_MAX 192
+#define FTREE_ON_MAX 96
 
 /* A note, no verdict: who waits for whom, where every rank and node is well.  Texts are printable
  * ASCII. */
@@ -533,15 +535,19 @@ struct ftree_waiting {
     struct {
         int32_t rank;
         int32_t count; /* of those that wait for it in the end; 0: not known */
-        char state[FTREE_WAITING_NAME_MAX]; /* what it is: "outside MPI", "in MPI_Bcast" */
+        char state[FTREE_WAITING_STATE_MAX]; /* what it is: "outside MPI", "in MPI_Bcast" */
+        ftree_time still; /* for so long it has used no CPU; 0: it has, or that is not known */
     } end[FTREE_WAITING_ENDS_MAX];
     int32_t classes; /* those that wait by what they are in, the largest first: */
     struct {
-        char call[FTREE_WAITING_NAME_MAX]; /* "MPI_Recv" */
-        char comm[FTREE_WAITING_NAME_MAX]; /* name of the communicator, "": it has none */
+        char call[FTREE_WAITING_NAME_MAX]; /* "MPI_Recv"; "": they are asleep outside MPI */
+        char comm[FTREE_WAITING_NAME_MAX]; /* name of the communicator, "": it has none; or where
+                                            * they are asleep */
         int32_t count;
         int32_t example; /* a rank of them */
+        char on[FTREE_ON_MAX]; /* the file or process for which that one sleeps, "": not known */
     } class_[FTREE_WAITING_CLASSES_MAX];
+    bool asleep; /* no rank waits: all of this node have been asleep outside MPI for so long */
 };
 
 /* ---- what ranks do --------------------------------------------------------------------------- */
@@ -552,7 +558,8 @@ struct ftree_waiting {
     X(FTREE_DOES_WAIT, "waiting") \
     X(FTREE_DOES_STOP, "stopped") \
     X(FTREE_DOES_LEAVE, "has left") \
-    X(FTREE_DOES_END, "gone")
+    X(FTREE_DOES_END, "gone") \
+    X(FTREE_DOES_SLEEP, "outside MPI, asleep")
 
 enum ftree_doing { FTREE_DOINGS(FTREE_ENUM) FTREE_DOING_COUNT };
 
@@ -560,10 +567,13 @@ enum ftree_doing { FTREE_DOINGS(FTREE_ENUM) FTREE_DOING_COUNT };
 struct ftree_rank_class {
     uint8_t state; /* enum ftree_doing */
     uint32_t call; /* identifier of the MPI function, 0: none, or not known */
-    char comm[FTREE_WAITING_NAME_MAX]; /* printable ASCII; "": none, or it has no name */
+    char comm[FTREE_WAITING_NAME_MAX]; /* printable ASCII; "": none, or it has no name; of ranks
+                                        * that sleep: in what, "a pipe (pipe_read)" */
+    char on[FTREE_ON_MAX]; /* of the example that sleeps: the file or process that it waits for */
     int32_t count;
     int32_t example; /* the lowest rank */
-    ftree_time shortest, longest; /* of their waits, ns */
+    ftree_time shortest, longest; /* of their waits, or of the time in which those that sleep have
+                                   * used no CPU, ns */
     int32_t any; /* so many of them wait for a message of any source */
     struct ftree_spans ranks;
     struct ftree_spans peers; /* for whom they wait, as far as it is known */
@@ -600,7 +610,7 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
 
 #define FTREE_WCHAN_MAX 32
-#define FTREE_WAITS_IN_MAX 16
+#define FTREE_WAITS_IN_MAX 24
 
 #define FTREE_CPU_UNKNOWN (-1)
 #define FTREE_CPU_WORKS 10 /* percent: no stray interrupt, tracer or poll with pauses does that */
@@ -626,6 +636,8 @@ struct ftree_stay {
     ftree_time used; /* CPU time since it was first looked at in this stay, ns */
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
     char waits_in[FTREE_WAITS_IN_MAX]; /* the same in words: "a lock"; "": there are none for it */
+    char on[FTREE_ON_MAX]; /* the file or process that it sleeps for, printable; "": not known; does
+                            * not travel */
 };
 
 /* ---- ranks that others wait for again and again ---------------------------------------------- */

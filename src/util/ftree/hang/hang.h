@@ -143,6 +143,13 @@ static inline bool ftree_hang_ends_by_itself(const struct ftree_stay *s)
            s->what != FTREE_OUTSIDE_STOPPED;
 }
 
+/* It does nothing at all, for a disk or anything else. */
+static inline bool ftree_hang_sleeps(const struct ftree_stay *s)
+{
+    return s->what == FTREE_OUTSIDE_SLEEPS || s->what == FTREE_OUTSIDE_AWAITS ||
+           s->what == FTREE_OUTSIDE_DISK;
+}
+
 /* All ranks, looked at once: those outside MPI, ascending. */
 struct hang_sweep {
     uint64_t progress; /* sum of the calls that all ranks have ended, but for those that asked in vain */

@@ -221,10 +221,12 @@ struct report_waiting {
     struct {
         int rank, count; /* 0: not known how many */
         const char *node, *state;
+        int64_t still; /* seconds without CPU time; 0: not known */
     } end[FTREE_WAITING_ENDS_MAX];
     struct {
         int example, count;
-        const char *node, *call, *comm; /* "": it has no name */
+        const char *node, *call, *comm; /* "": it has no name; call "": asleep in `comm`, */
+        const char *on; /* the example for that, "": not known */
     } class_[FTREE_WAITING_CLASSES_MAX];
 };
 

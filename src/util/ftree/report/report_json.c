@@ -374,6 +374,8 @@ static struct json_object *json_end(const struct report_waiting *w, int i)
     report_set(o, "rank", json_object_new_int(w->end[i].rank));
     set_string(o, "node", w->end[i].node);
     set_string(o, "state", w->end[i].state);
+    if (w->end[i].still > 0)
+        report_set(o, "no_cpu_time_s", json_object_new_int64(w->end[i].still));
     if (w->end[i].count > 0)
         report_set(o, "count", json_object_new_int(w->end[i].count));
     return o;
@@ -383,8 +385,11 @@ static struct json_object *json_class(const struct report_waiting *w, int i)
 {
     struct json_object *o = json_object_new_object();
 
-    set_string(o, "call", w->class_[i].call);
-    set_unless_empty(o, "communicator", w->class_[i].comm);
+    bool sleeps = !*w->class_[i].call;
+
+    set_unless_empty(o, "call", w->class_[i].call);
+    set_unless_empty(o, sleeps ? "asleep_in" : "communicator", w->class_[i].comm);
+    set_unless_empty(o, "example_waits_for", w->class_[i].on);
     report_set(o, "count", json_object_new_int(w->class_[i].count));
     report_set(o, "example", json_object_new_int(w->class_[i].example));
     set_string(o, "node", w->class_[i].node);

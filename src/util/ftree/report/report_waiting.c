@@ -11,30 +11,45 @@
 /* The note on a stall that nothing explains, in words. */
 
 /* Who computes may need that long; where nobody does it may well be a deadlock. */
-static const char *remark(const struct report_waiting *w)
+static void remark(const struct report_waiting *w, char *buf, size_t len)
 {
-    return w->ends == 0 && w->count == w->size ? "; that may be a deadlock, but none is proven"
-                                               : "; nothing is known to be wrong";
+    if (w->ends == 0 && w->count == w->size)
+        snprintf(buf, len, "; that may be a deadlock, but none is proven");
+    else if (w->ends > 0 && w->end[0].still > 0)
+        snprintf(buf, len, "; it has used no CPU time for %lld s", (long long) w->end[0].still);
+    else
+        snprintf(buf, len, "; nothing is known to be wrong");
 }
 
 /* "12 of 16 ranks have waited for 10 s for rank 3 (h1), which is outside MPI" */
 static void who_waits(const struct report_waiting *w, char *buf, size_t len)
 {
+    char end[64];
     int n = snprintf(buf, len, "waiting: %d of %d ranks %s waited for %lld s", w->count, w->size,
                      w->count == 1 ? "has" : "have", (long long) w->seconds);
     size_t used = n < 0 ? 0 : (size_t) n;
 
+    remark(w, end, sizeof(end));
     if (used >= len)
         return;
     if (w->ends == 0) {
-        snprintf(buf + used, len - used, "%s", remark(w));
+        snprintf(buf + used, len - used, "%s", end);
         return;
     }
     if (w->end[0].count > 0 && w->end[0].count < w->count)
         used += (size_t) snprintf(buf + used, len - used, ", %d of them", w->end[0].count);
     if (used < len)
         snprintf(buf + used, len - used, " for rank %d (%s), which is %s%s", w->end[0].rank,
-                 w->end[0].node, w->end[0].state, remark(w));
+                 w->end[0].node, w->end[0].state, end);
+}
+
+static void all_sleep(const struct report_waiting *w, char *buf, size_t len)
+{
+    snprintf(buf, len,
+             "waiting: nobody waits in MPI: %s %d rank%s %s been outside it for %lld s, asleep; "
+             "they may wait for each other, or for something outside the job",
+             w->size == 1 ? "the" : "all", w->size, w->size == 1 ? "" : "s",
+             w->size == 1 ? "has" : "have", (long long) w->seconds);
 }
 
 static void further_end(const struct report_waiting *w, int i, char *buf, size_t len)
@@ -59,18 +74,23 @@ static void hint(const struct report_waiting *w, char *buf, size_t len)
 
 static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)
 {
-    const char *comm = w->class_[i].comm;
+    const char *comm = w->class_[i].comm, *call = w->class_[i].call, *on = w->class_[i].on;
 
-    snprintf(buf, len, "%d in %s%s%s, rank %d (%s) %s", w->class_[i].count, w->class_[i].call,
-             *comm ? " on " : "", comm, w->class_[i].example, w->class_[i].node,
-             w->class_[i].count == 1 ? "alone" : "for example");
+    snprintf(buf, len, "%d %s%s%s%s, rank %d (%s) %s%s%s", w->class_[i].count,
+             *call   ? "in "
+             : *comm ? "asleep in "
+                     : "asleep",
+             call, *call && *comm ? " on " : "", comm, w->class_[i].example, w->class_[i].node,
+             w->class_[i].count == 1 ? "alone" : "for example", *on ? ": " : "", on);
 }
 
 bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len)
 {
     int ends = w->ends > 1 ? w->ends - 1 : 0;
 
-    if (i == 0)
+    if (i == 0 && w->count == 0)
+        all_sleep(w, buf, len);
+    else if (i == 0)
         who_waits(w, buf, len);
     else if (i <= ends)
         further_end(w, i, buf, len);
@@ -105,6 +125,7 @@ void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
         words->end[i].rank = w->end[i].rank;
         words->end[i].count = w->end[i].count;
         words->end[i].state = w->end[i].state;
+        words->end[i].still = (int64_t) (w->end[i].still / (1000 * FTREE_MS));
         words->end[i].node = ftree_node_name(rj->job, node_of(rj->job, w->end[i].rank),
                                              room->end[i], sizeof(room->end[i]));
     }
@@ -113,6 +134,7 @@ void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
         words->class_[i].count = w->class_[i].count;
         words->class_[i].call = w->class_[i].call;
         words->class_[i].comm = w->class_[i].comm;
+        words->class_[i].on = w->class_[i].on;
         words->class_[i].node = ftree_node_name(rj->job, node_of(rj->job, w->class_[i].example),
                                                 room->class_[i], sizeof(room->class_[i]));
     }

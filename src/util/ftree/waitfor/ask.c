@@ -6,6 +6,7 @@
 #include "ftree/waitfor/waitfor.h"
 
 #include "ftree/base/event.h"
+#include "ftree/base/text.h"
 #include "ftree/wire/codec.h"
 
 #include <stdio.h>
@@ -108,6 +109,26 @@ static bool is_in_that_wait(const struct waitfor_own *own, ftree_time now, ftree
     return own->records > 0 && now - waiting <= own->said;
 }
 
+/* Whatever comes, from whomever. */
+static bool serves(const struct waits_record *r)
+{
+    for (int32_t i = 0; i < r->requests; i++)
+        if ((r->request[i].kind != WAITS_RECV && r->request[i].kind != WAITS_PROBE) ||
+            r->request[i].peer != WAITS_ANY)
+            return r->polls;
+    return true;
+}
+
+/* Its threads in MPI are there for others, and another one computes: that has the time.  Beside one
+ * that waits for somebody, threads may as well run idle, as OpenMP's do. */
+static bool computes(const struct waits_page *page)
+{
+    for (int32_t i = 0; i < page->records; i++)
+        if (!page->record[i].computes || !serves(&page->record[i]))
+            return false;
+    return page->records > 0;
+}
+
 /* What a rank that stalls has said; page NULL: nothing. */
 static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_time waiting,
                          const struct waits_page *page)
@@ -118,7 +139,7 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_t
     if (!own || (!page && (own->records == 0 || is_in_that_wait(own, now, waiting))))
         return;
     own->said = now;
-    if (page && waitfor_has_records(ft, rank, page)) {
+    if (page && waitfor_has_records(ft, rank, page) && !computes(page)) {
         if (is_as_before(own, page))
             return;
         if (own->records > 0 && waitfor_progress(own->record, own->records) !=
@@ -229,6 +250,8 @@ bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number)
         }
         *r = (struct waitfor_looked){.i = i, .rank = ftree_rank_at(ft->job, ft->self, i)};
     }
+    if (l)
+        l->until = now + SAY_TIME;
     ft->waitfor->work->poll = now;
     return l != NULL;
 }
@@ -327,9 +350,29 @@ static enum ftree_doing doing_of(const struct ftree_rank_state *s)
         return FTREE_DOES_LEAVE;
     if (ftree_symptom_is_trouble(s))
         return FTREE_DOES_STOP;
-    if (s->phase == FTREE_PHASE_OUTSIDE && s->waiting == 0)
-        return FTREE_DOES_COMPUTE;
-    return s->phase == FTREE_PHASE_INSIDE && s->waiting == 0 ? FTREE_DOES_CALL : FTREE_DOES_WAIT;
+    if (s->waiting > 0 || s->phase == FTREE_PHASE_WAITING)
+        return FTREE_DOES_WAIT;
+    return is_in_mpi(s) ? FTREE_DOES_CALL : FTREE_DOES_COMPUTE;
+}
+
+/* Of one outside MPI that sleeps: in what, and for what, as the kernel says. */
+static void add_sleep(const struct ftree *ft, int32_t i, struct ftree_rank_class *what)
+{
+    struct ftree_stay stay;
+
+    if (what->state != FTREE_DOES_COMPUTE || !ft->io->stay ||
+        !ft->io->stay(ft->io_ctx, i, &stay) || stay.call || !ftree_hang_sleeps(&stay))
+        return;
+    what->state = FTREE_DOES_SLEEP;
+    what->shortest = stay.still;
+    if (*stay.waits_in && *stay.wchan)
+        snprintf(what->comm, sizeof(what->comm), "%s (%s)", stay.waits_in, stay.wchan);
+    else
+        snprintf(what->comm, sizeof(what->comm), "%s",
+                 *stay.waits_in ? stay.waits_in : stay.wchan);
+    snprintf(what->on, sizeof(what->on), "%s", stay.on);
+    ftree_text_ascii(what->comm);
+    ftree_text_ascii(what->on);
 }
 
 /* What a rank does, for people: one that waits says more of that than its agent can see. */
@@ -344,7 +387,7 @@ static void class_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
 
     ft->io->look(ft->io_ctx, r->i, &s);
     what.state = (uint8_t) doing_of(&s);
-    if (what.state == FTREE_DOES_WAIT && ft->io->waits)
+    if (what.state == FTREE_DOES_WAIT && ft->io->waits && l->look)
         said = ft->io->waits(ft->io_ctx, r->i, l->look, NULL, 0, &page);
     if (said == FTREE_WAITS_PENDING && now < l->until)
         return;
@@ -355,6 +398,7 @@ static void class_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
     } else {
         what.call = what.state <= FTREE_DOES_WAIT ? s.call : 0;
         what.shortest = what.state == FTREE_DOES_WAIT ? s.waiting : 0;
+        add_sleep(ft, r->i, &what);
     }
     ftree_classes_add(ft, l->classes, &what, r->rank, records > 0 ? page->record : NULL, records,
                       what.state == FTREE_DOES_WAIT ? s.peer : FTREE_NONE);
@@ -410,6 +454,8 @@ bool waitfor_ask_tick(struct ftree *ft, ftree_time now, uint32_t *number, waitfo
             l->begun = true;
             l->look = ftree_parcel_number(&ft->waitfor->look, now);
             l->until = now + (l->classes ? SAY_TIME : LOOK_TIME(ft));
+        } else if (!l->begun && l->classes && l->until <= now) {
+            l->begun = true; /* the ranks are still being asked by another: without their words */
         }
         if (!l->begun || !ask_ranks(ft, now, l)) {
             i++;

@@ -139,6 +139,55 @@ static void add_end(const struct ftree *ft, const struct waitfor_answer *a, stru
     state_of(ft, a, n->end[i].state, sizeof(n->end[i].state));
 }
 
+/* ---- nobody waits ----------------------------------------------------------------------------- */
+
+static bool was_outside(const struct ftree *ft, int32_t i)
+{
+    struct ftree_block block;
+
+    return ft->io->blocks(ft->io_ctx, i, &block, 1) == 1 && block.outside == FTREE_BLOCK_SAMPLES;
+}
+
+/* Since the block before.  *least: for so long each has been outside MPI.  All that sleep are asked
+ * about, also where one has moved: the kernel says what was done since it was asked last. */
+static bool own_ranks_sleep(const struct ftree *ft, ftree_time *least)
+{
+    int32_t n = ftree_ranks_of(ft->job, ft->self);
+    bool all = n > 0;
+    struct ftree_stay stay;
+
+    *least = FTREE_NEVER;
+    for (int32_t i = 0; i < n; i++)
+        if (!was_outside(ft, i))
+            return false;
+    for (int32_t i = 0; i < n; i++) {
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || stay.call || !ftree_hang_sleeps(&stay))
+            return false;
+        all = all && stay.still > 0;
+        *least = ftree_min(*least, stay.stay);
+    }
+    return all;
+}
+
+/* All of the job may hang in a lock, a pipe or a file system.  The agent of the acting root asks
+ * whether the ranks of all nodes sleep. */
+void waitfor_note_sleep(struct ftree *ft, ftree_time now)
+{
+    struct ftree_waiting note = {.asleep = true};
+    bool sleeps = ft->io->samples && ft->io->stay && ft->io->blocks && !ftree_is_leaving(ft) &&
+                  own_ranks_sleep(ft, &note.waiting);
+
+    if (!sleeps || note.waiting < NOTE_AFTER * ft->cfg.stall || !ftree_route_is_root(ft) ||
+        ftree_verdict_any_fault(ft) || !ft->io->waiting ||
+        (ft->waitfor->noted && now < ft->waitfor->noted + ft->waitfor->note_pause))
+        return;
+    pause_after(ft->waitfor, now, ft->cfg.stall);
+    ftree_trace(ft, "nobody waits in MPI: the own ranks sleep outside it");
+    ft->io->waiting(ft->io_ctx, &note);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
 void waitfor_note_tick(struct ftree *ft, ftree_time now)
 {
     struct waitfor *w = ft->waitfor->work;

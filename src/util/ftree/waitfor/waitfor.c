@@ -87,6 +87,7 @@ void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number)
 
 void ftree_waitfor_look(struct ftree *ft, ftree_time now)
 {
+    waitfor_note_sleep(ft, now);
     if (now < ft->waitfor->of_all_next || !waitfor_hang_is_of_all(ft) || !begin_work(ft))
         return;
     ft->waitfor->of_all_next = now + WAITFOR_OF_ALL_BLOCKS * FTREE_BLOCK_SAMPLES * ft->cfg.sample;

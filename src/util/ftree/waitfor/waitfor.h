@@ -304,6 +304,8 @@ bool waitfor_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate 
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w);
 void waitfor_note_tick(struct ftree *ft, ftree_time now);
 ftree_time waitfor_note_deadline(const struct ftree *ft);
+/* A block of samples is over: nobody need wait in MPI for all ranks to hang. */
+void waitfor_note_sleep(struct ftree *ft, ftree_time now);
 
 /* hang.c */
 void waitfor_hang(struct ftree *ft, ftree_time now);

@@ -85,17 +85,21 @@ static struct ftree_rank_class *class_of(struct ftree *ft, struct ftree_rank_cla
     new->state = what->state;
     new->call = what->call;
     memcpy(new->comm, what->comm, sizeof(new->comm));
+    memcpy(new->on, what->on, sizeof(new->on));
     new->example = INT32_MAX;
     new->shortest = FTREE_NEVER;
     return new;
 }
 
-static void count(struct ftree_rank_class *k, int32_t n, int32_t example, ftree_time shortest,
-                  ftree_time longest)
+static void count(struct ftree_rank_class *k, int32_t n, int32_t example,
+                  const struct ftree_rank_class *what, ftree_time longest)
 {
     k->count += n;
-    k->example = example < k->example ? example : k->example;
-    k->shortest = ftree_min(k->shortest, shortest);
+    if (example < k->example) {
+        k->example = example;
+        memcpy(k->on, what->on, sizeof(k->on));
+    }
+    k->shortest = ftree_min(k->shortest, what->shortest);
     k->longest = ftree_max(k->longest, longest);
 }
 
@@ -122,7 +126,7 @@ bool ftree_classes_add(struct ftree *ft, struct ftree_rank_classes *c,
 
     if (!k || !ftree_spans_add(ft, &k->ranks, rank, rank))
         return false;
-    count(k, 1, rank, what->shortest, what->shortest);
+    count(k, 1, rank, what, what->shortest);
     if (r && !add_peers(ft, k, r, &any))
         return false;
     if (!r && peer >= 0 && !ftree_spans_add(ft, &k->peers, peer, peer))
@@ -147,7 +151,7 @@ bool ftree_classes_merge(struct ftree *ft, struct ftree_rank_classes *c,
         if (!k || !ftree_spans_merge(ft, &k->ranks, &m->ranks) ||
             !ftree_spans_merge(ft, &k->peers, &m->peers))
             return false;
-        count(k, m->count, m->example, m->shortest, m->longest);
+        count(k, m->count, m->example, m, m->longest);
         k->any += m->any;
         bound(ft, &k->count);
         bound(ft, &k->any);
@@ -201,7 +205,8 @@ void ftree_classes_clear(struct ftree *ft, struct ftree_rank_classes *c)
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define NUMBER_BYTES 10
-#define HEAD_BYTES (1 + 3 + 1 + FTREE_WAITING_NAME_MAX + 3 * NUMBER_BYTES + 2 * 8)
+#define HEAD_BYTES \
+    (1 + 3 + 1 + FTREE_WAITING_NAME_MAX + 1 + FTREE_ON_MAX + 3 * NUMBER_BYTES + 2 * 8)
 
 static int32_t runs_of(const struct ftree_spans *s, int32_t most)
 {
@@ -243,6 +248,7 @@ static bool put_class(struct ftree *ft, const struct ftree_rank_class *k, int32_
     ftree_wire_number(&w, k->state, 1, 0);
     ftree_wire_number(&w, k->call, 3, 0);
     ftree_wire_text(&w, (char *) (uintptr_t) k->comm, sizeof(k->comm));
+    ftree_wire_text(&w, (char *) (uintptr_t) k->on, sizeof(k->on));
     ftree_put_signed(&w, k->count);
     ftree_put_signed(&w, k->example);
     ftree_put_signed(&w, k->any);
@@ -310,6 +316,7 @@ static bool get_class(struct ftree *ft, struct wire_codec *c, struct ftree_rank_
     k->state = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_DOING_COUNT);
     k->call = (uint32_t) ftree_wire_number(c, 0, 3, 0);
     ftree_wire_text(c, k->comm, sizeof(k->comm));
+    ftree_wire_text(c, k->on, sizeof(k->on));
     k->count = (int32_t) ftree_get_within(c, 1, size);
     k->example = (int32_t) ftree_get_within(c, 0, size - 1);
     k->any = (int32_t) ftree_get_within(c, 0, k->count);

@@ -195,6 +195,7 @@ struct waits_record {
     bool polls; /* it does not wait inside MPI, but asks again and again: it may stop that */
     bool sleepers; /* threads sleep outside MPI, until another one wakes them, or a signal does: */
     bool handles; /* a handler of the program may do that */
+    bool computes; /* another thread runs outside MPI; does not travel */
     uint32_t call; /* identifier of the outermost MPI function, 0: outside */
     uint64_t stamp; /* changes with each call, wait and request that ends */
     uint64_t switches; /* of the sleepers: changes when one of them has run; 0 where some thread

@@ -12,16 +12,29 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FOR_A_WHILE (1000 * FTREE_MS) /* a sleep that says something */
+
 void faultloc_note_begin(struct faultloc_note *n, const struct ftree_waiting *w)
 {
     n->waiting = *w;
     n->asked = false;
 }
 
+static bool is_due(const struct faultloc_note *n)
+{
+    return n->waiting.count > 0 || n->waiting.asleep;
+}
+
+static void drop(struct faultloc_note *n)
+{
+    n->waiting.count = 0;
+    n->waiting.asleep = false;
+}
+
 static void tell(struct faultloc_note *n)
 {
     faultloc_reporter_waiting(n->reporter, &n->waiting);
-    n->waiting.count = 0;
+    drop(n);
 }
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
@@ -296,35 +309,89 @@ void faultloc_note_turn(struct faultloc_note *n, ftree_time now)
     turn_places(n, now);
     if (n->finding.step != FAULTLOC_FINDING_NONE)
         turn_finding(n, now);
-    if (n->waiting.count == 0 || n->asked)
+    if (!is_due(n) || n->asked)
         return;
     n->asked = true;
-    if (ftree_query(n->reporter->p->ft, now, FTREE_QUERY_STATUS, NULL, 0, &n->number))
+    if (!ftree_query(n->reporter->p->ft, now, FTREE_QUERY_STATUS, NULL, 0, &n->number))
+        return;
+    if (n->waiting.asleep)
+        drop(n);
+    else
         tell(n);
+}
+
+/* Not those that have done something a moment ago, or were never asked before. */
+static int64_t count_asleep(const struct ftree_rank_classes *c)
+{
+    int64_t n = 0;
+
+    for (int32_t i = 0; i < c->n; i++)
+        if (c->items[i].state == FTREE_DOES_SLEEP && c->items[i].shortest >= FOR_A_WHILE)
+            n += c->items[i].count;
+    return n;
 }
 
 void faultloc_note_answered(struct faultloc_note *n, const struct ftree_query_result *r)
 {
     finding_answered(n, r);
     places_answered(n, r);
-    if (n->waiting.count == 0 || !n->asked || r->number != n->number ||
-        r->kind != FTREE_QUERY_STATUS)
+    if (!is_due(n) || !n->asked || r->number != n->number || r->kind != FTREE_QUERY_STATUS)
         return;
+    if (n->waiting.asleep && count_asleep(&r->classes) < n->reporter->p->job.job.size) {
+        drop(n);
+        return;
+    }
     faultloc_note_classes(&n->waiting, &r->classes);
     tell(n);
 }
 
+static const struct ftree_rank_class *class_of(const struct ftree_rank_classes *c, int32_t rank)
+{
+    for (int32_t i = 0; i < c->n; i++)
+        for (int32_t k = 0; k < c->items[i].ranks.n; k++)
+            if (rank >= c->items[i].ranks.items[k].first && rank <= c->items[i].ranks.items[k].last)
+                return &c->items[i];
+    return NULL;
+}
+
+/* "outside MPI, asleep in a pipe (anon_pipe_read), child 4711 (seq)" */
+static void say_sleep(const struct ftree_rank_class *k, int32_t rank, char *buf, size_t len)
+{
+    bool known = k->example == rank && *k->on;
+
+    snprintf(buf, len, "%s%s%s%s%s", ftree_doing_name(FTREE_DOES_SLEEP), *k->comm ? " in " : "",
+             k->comm, known ? ": " : "", known ? k->on : "");
+}
+
+/* Of ranks that others wait for, and that sleep outside MPI, their kernel knows more. */
+static void note_sleep(struct ftree_waiting *w, const struct ftree_rank_classes *c)
+{
+    for (int32_t i = 0; i < w->ends; i++) {
+        const struct ftree_rank_class *k = class_of(c, w->end[i].rank);
+        if (!k || k->state != FTREE_DOES_SLEEP || k->shortest < FOR_A_WHILE)
+            continue;
+        say_sleep(k, w->end[i].rank, w->end[i].state, sizeof(w->end[i].state));
+        w->end[i].still = k->shortest;
+    }
+}
+
 void faultloc_note_classes(struct ftree_waiting *w, const struct ftree_rank_classes *c)
 {
+    uint8_t wanted = w->asleep ? FTREE_DOES_SLEEP : FTREE_DOES_WAIT;
+
+    note_sleep(w, c);
     w->classes = 0;
     for (int32_t i = 0; i < c->n && w->classes < FTREE_WAITING_CLASSES_MAX; i++) {
         const struct ftree_rank_class *of = &c->items[i];
         int k = w->classes;
 
-        if (of->state != FTREE_DOES_WAIT)
+        if (of->state != wanted)
             continue;
         snprintf(w->class_[k].call, sizeof(w->class_[k].call), "%s",
-                 of->call ? faultloc_call_name(of->call) : "MPI");
+                 w->asleep  ? ""
+                 : of->call ? faultloc_call_name(of->call)
+                            : "MPI");
+        snprintf(w->class_[k].on, sizeof(w->class_[k].on), "%s", of->on);
         snprintf(w->class_[k].comm, sizeof(w->class_[k].comm), "%s", of->comm);
         w->class_[k].count = of->count;
         w->class_[k].example = of->example;

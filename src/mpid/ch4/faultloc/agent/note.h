@@ -55,7 +55,7 @@ struct faultloc_note {
     void *ctx;
     struct faultloc_finding finding;
     struct faultloc_places places;
-    struct ftree_waiting waiting; /* what is to be told; count 0: nothing is */
+    struct ftree_waiting waiting; /* what is to be told; count 0, and not asleep: nothing is */
     bool asked;
     uint32_t number; /* of the query */
 };
@@ -79,7 +79,8 @@ void faultloc_note_end(struct faultloc_note *n);
 /* Purpose: tells the note, if that was its query; keeps what is said for a verdict. */
 void faultloc_note_answered(struct faultloc_note *n, const struct ftree_query_result *r);
 
-/* Purpose: those that wait, in so many classes as find room, the largest first. */
+/* Purpose: those that wait, or sleep, in so many classes as find room, the largest first; and what
+ * the kernel says of those that others wait for. */
 void faultloc_note_classes(struct ftree_waiting *w, const struct ftree_rank_classes *c);
 
 #endif /* FAULTLOC_NOTE_H_INCLUDED */

@@ -63,7 +63,10 @@ static struct json_object *json_class(const struct ftree_rank_class *k)
     if (k->call)
         faultloc_json_string(o, "call", faultloc_call_name(k->call));
     if (*k->comm)
-        faultloc_json_string(o, "communicator", k->comm);
+        faultloc_json_string(o, k->state == FTREE_DOES_SLEEP ? "asleep_in" : "communicator",
+                             k->comm);
+    if (*k->on)
+        faultloc_json_string(o, "example_waits_for", k->on);
     if (k->longest > 0) {
         faultloc_json_seconds(o, "shortest_s", k->shortest);
         faultloc_json_seconds(o, "longest_s", k->longest);

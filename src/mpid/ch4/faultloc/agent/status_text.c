@@ -54,11 +54,15 @@ static void put_nodes(FILE *f, const struct ftree_job *job, const struct ftree_s
     fputs(s->n > NODES_MAX ? ", ...)" : ")", f);
 }
 
-/* "waiting in MPI_Recv (rows)" */
+/* "waiting in MPI_Recv (rows)", "outside MPI, asleep in a pipe (pipe_read)" */
 static void what_of(const struct ftree_rank_class *k, char *buf, size_t len)
 {
     bool in_mpi = k->state == FTREE_DOES_CALL || k->state == FTREE_DOES_WAIT;
 
+    if (k->state == FTREE_DOES_SLEEP) {
+        snprintf(buf, len, "%s%s%s", ftree_doing_name(k->state), *k->comm ? " in " : "", k->comm);
+        return;
+    }
     snprintf(buf, len, "%s%s%s%s%s%s",
              k->state == FTREE_DOES_CALL && k->call ? "in" : ftree_doing_name(k->state),
              !in_mpi || !k->call          ? ""
@@ -82,7 +86,7 @@ static void since_of(const struct ftree_rank_class *k, char *buf, size_t len)
 
 static void put_class(FILE *f, const struct ftree_rank_class *k, bool full)
 {
-    char what[96], since[32];
+    char what[128], since[32];
 
     what_of(k, what, sizeof(what));
     since_of(k, since, sizeof(since));
@@ -94,12 +98,15 @@ static void put_class(FILE *f, const struct ftree_rank_class *k, bool full)
     }
     if (k->any > 0)
         fprintf(f, ", %s any", k->any < k->count ? "some for" : "for");
+    if (*k->on)
+        fprintf(f, ", rank %d for %s", (int) k->example, k->on);
     fputc('\n', f);
 }
 
-static void put_classes(FILE *f, const struct ftree_job *job, const struct ftree_rank_classes *c,
+static void put_classes(FILE *f, const struct ftree_job *job, const struct ftree_query_result *r,
                         bool full)
 {
+    const struct ftree_rank_classes *c = &r->classes;
     int64_t known = c->dropped_ranks;
 
     if (c->n > 0)
@@ -111,7 +118,10 @@ static void put_classes(FILE *f, const struct ftree_job *job, const struct ftree
     if (c->dropped > 0)
         fprintf(f, "%8d  in %d further classes\n", (int) c->dropped_ranks, (int) c->dropped);
     if (known < job->size)
-        fprintf(f, "%8d  not known: their nodes have not answered\n", (int) (job->size - known));
+        fprintf(f, "%8d  not known: %s\n", (int) (job->size - known),
+                r->answered.count + r->left.count < job->nodes
+                    ? "their nodes have not answered"
+                    : "their agents were out of memory or time");
 }
 
 static void put_suspicions(FILE *f, const struct ftree_job *job,
@@ -197,7 +207,7 @@ char *faultloc_status_job_text(const struct faultloc_program *p,
     if (!f)
         return NULL;
     put_head(f, p, r);
-    put_classes(f, job, &r->classes, full);
+    put_classes(f, job, r, full);
     put_suspicions(f, job, r);
     put_verdicts(f, job, p->ft, full);
     if (fclose(f) == 0)

@@ -302,7 +302,14 @@ enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)
                   {"do_sys_poll", FAULTLOC_PROC_POLL},
                   {"do_select", FAULTLOC_PROC_POLL},
                   {"ep_poll", FAULTLOC_PROC_POLL},
-                  {"do_epoll_", FAULTLOC_PROC_POLL}};
+                  {"do_epoll_", FAULTLOC_PROC_POLL},
+                  {"locks_lock_", FAULTLOC_PROC_FILE_LOCK},
+                  {"do_lock_file_", FAULTLOC_PROC_FILE_LOCK},
+                  {"fcntl_setlk", FAULTLOC_PROC_FILE_LOCK},
+                  {"flock_lock_", FAULTLOC_PROC_FILE_LOCK},
+                  {"do_wait", FAULTLOC_PROC_CHILD},
+                  {"do_sigtimedwait", FAULTLOC_PROC_SIGNAL},
+                  {"sigsuspend", FAULTLOC_PROC_SIGNAL}};
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         if (!strncmp(wchan, places[i].begin, strlen(places[i].begin)))
@@ -312,7 +319,9 @@ enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)
 
 const char *faultloc_proc_place_name(enum faultloc_proc_place place)
 {
-    static const char *const names[] = {"", "a lock", "a sleep", "a pipe", "a socket", "a poll"};
+    static const char *const names[] = {"",         "a lock", "a sleep",     "a pipe",
+                                        "a socket", "a poll", "a file lock", "a wait for a child",
+                                        "a signal"};
 
     return names[place];
 }
@@ -480,6 +489,24 @@ bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known,
     return all_threads(&t, thread_sleeps, switches);
 }
 
+static bool thread_rests(const struct threads *t, long tid, void *runs)
+{
+    char line[THREAD_FILE_MAX];
+
+    *(bool *) runs = !is_known(t, tid) && read_of_thread(t, tid, "syscall", line) &&
+                     !strncmp(line, "running", strlen("running"));
+    return !*(bool *) runs;
+}
+
+bool faultloc_proc_any_runs(const char *root, pid_t pid, const pid_t *known, int n)
+{
+    const struct threads t = {.root = root, .pid = pid, .known = known, .n = n};
+    bool runs = false;
+
+    all_threads(&t, thread_rests, &runs);
+    return runs;
+}
+
 struct named {
     const char *name;
     long tid;
@@ -550,4 +577,91 @@ bool faultloc_proc_is_library(const char *module)
         if (!strncmp(module, begins[i], strlen(begins[i])))
             return true;
     return false;
+}
+
+/* ---- what it sleeps for ---------------------------------------------------------------------- */
+
+/* Calls whose first argument is a descriptor. */
+static bool has_descriptor(long call)
+{
+    static const long calls[] = {SYS_read,    SYS_readv,   SYS_pread64,  SYS_write,   SYS_writev,
+                                 SYS_pwrite64, SYS_recvfrom, SYS_recvmsg, SYS_sendto,  SYS_sendmsg,
+                                 SYS_accept,  SYS_accept4, SYS_connect,  SYS_flock,   SYS_fcntl,
+                                 SYS_fsync,   SYS_fdatasync, SYS_ioctl};
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (calls[i] == call)
+            return true;
+    return false;
+}
+
+/* "": none, or it is not known. */
+static void name_of_file(const struct threads *t, char *out, size_t room)
+{
+    char line[THREAD_FILE_MAX], path[PATH_LENGTH_MAX];
+    unsigned long fd;
+    ssize_t n = -1;
+    long call;
+
+    if (read_of_thread(t, t->pid, "syscall", line) && sscanf(line, "%ld %lx", &call, &fd) == 2 &&
+        has_descriptor(call)) {
+        snprintf(path, sizeof(path), "%s/%ld/fd/%lu", t->root ? t->root : "/proc", (long) t->pid,
+                 fd);
+        n = readlink(path, out, room - 1);
+    }
+    out[n > 0 ? n : 0] = '\0';
+}
+
+/* The only child that lives; 0: there is none, or there are several. */
+static pid_t only_child(const struct threads *t)
+{
+    char list[THREAD_FILE_MAX], *at = list;
+    struct faultloc_proc proc;
+    pid_t child = 0;
+
+    if (!read_of_thread(t, t->pid, "children", list))
+        return 0;
+    for (long pid; (pid = strtol(at, &at, 10)) > 0;) {
+        if (faultloc_proc_read(t->root, (pid_t) pid, &proc) || proc.state == 'Z' ||
+            !strncmp(proc.comm, "faultloc-", strlen("faultloc-")))
+            continue;
+        if (child)
+            return 0;
+        child = (pid_t) pid;
+    }
+    return child;
+}
+
+static void name_child(const struct threads *t, char *out, size_t room)
+{
+    pid_t pid = only_child(t);
+    char wchan[32], in[64] = "";
+    struct faultloc_proc proc;
+    const char *place;
+
+    *out = '\0';
+    if (pid == 0 || faultloc_proc_read(t->root, pid, &proc))
+        return;
+    faultloc_proc_wchan(t->root, pid, wchan, sizeof(wchan));
+    place = faultloc_proc_place_name(faultloc_proc_waits_in(wchan));
+    if (*wchan && proc.state != 'R')
+        snprintf(in, sizeof(in), ", asleep in %s%s%s%s", place, *place ? " (" : "", wchan,
+                 *place ? ")" : "");
+    snprintf(out, room, "child %d (%.16s)%s", (int) pid, proc.comm, in);
+}
+
+void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out, size_t room)
+{
+    const struct threads t = {.root = root, .pid = pid};
+    char link[PATH_LENGTH_MAX];
+
+    *out = '\0';
+    name_of_file(&t, link, sizeof(link));
+    if (faultloc_proc_waits_in(wchan) == FAULTLOC_PROC_CHILD || !strncmp(link, "pipe:", 5))
+        name_child(&t, out, room);
+    else if (*link == '/') /* "socket:[4711]" says nothing to people */
+        snprintf(out, room, "%.*s", (int) room - 1, link);
+    for (char *p = out; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
 }

@@ -103,7 +103,10 @@ enum faultloc_proc_place {
     FAULTLOC_PROC_SLEEP,
     FAULTLOC_PROC_PIPE,
     FAULTLOC_PROC_SOCKET,
-    FAULTLOC_PROC_POLL
+    FAULTLOC_PROC_POLL,
+    FAULTLOC_PROC_FILE_LOCK,
+    FAULTLOC_PROC_CHILD, /* the end of one */
+    FAULTLOC_PROC_SIGNAL
 };
 
 /* Purpose: what a thread with this wait channel waits in; and that in words, "a lock", "" for
@@ -111,6 +114,12 @@ enum faultloc_proc_place {
  * Source: names of functions of Linux 4.18 to 6.18, which are no interface. */
 enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan);
 const char *faultloc_proc_place_name(enum faultloc_proc_place place);
+
+/* Purpose: the file, or the process, for which the first thread of process `pid` sleeps with this
+ * wait channel, in printable words: "/tmp/lock", "child 4711 (seq), asleep in a pipe
+ * (anon_pipe_write)"; "": not known.  root as above.
+ * Source: proc(5), /proc/PID/syscall, which the kernel tells the same user unless Yama forbids. */
+void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out, size_t room);
 
 /* Purpose: true if a child of any thread of the process lives; false also where the kernel does not
  * tell (no CONFIG_PROC_CHILDREN).  root as above.
@@ -142,5 +151,8 @@ bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known,
 /* Purpose: true for the file of a module that is not the program's own, but of MPI, of a transport, or
  * of a language; its name without the folder, NULL or "": not known.  Pure. */
 bool faultloc_proc_is_library(const char *module);
+
+/* Purpose: true if any of its threads but those runs, or wants a CPU.  As above. */
+bool faultloc_proc_any_runs(const char *root, pid_t pid, const pid_t *known, int n);
 
 #endif /* FAULTLOC_PROC_H_INCLUDED */

@@ -205,6 +205,8 @@ struct MPIDI_faultloc_wait {
     int context_offset, source, tag; /* of a probe */
     uintptr_t sp, pc; /* where the wait returns to; 0: not known */
     /* of waits_threads.c, with many threads: */
+    MPIR_Request *req; /* that stands for all; NULL: none does */
+    ftree_time since; /* when it began; 0: it has not lasted */
     pid_t thread;
     uint32_t call; /* identifier of its MPI function */
     struct MPIDI_faultloc_wait *next, **at;
@@ -216,6 +218,14 @@ void MPIDI_faultloc_begin_waits(void);
 /* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but
  * those that ask in vain, no message begins, and no receive ends. */
 uint64_t MPIDI_faultloc_moment(void);
+
+/* Purpose: of many threads, the calling one turns in its wait, for which `req` stands: sets
+ * wait->since, which is the same as long as its call is, and what it waits for there. */
+void MPIDI_faultloc_begin_turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait);
+
+/* Purpose: after that, the wait that began first: that one, or one of another thread that is not
+ * over.  NULL: none lasts. */
+const struct MPIDI_faultloc_wait *MPIDI_faultloc_first_wait(const struct MPIDI_faultloc_wait *wait);
 
 /* Purpose: lets other threads have MPICH's global lock, if there may be any.  Meanwhile they can
  * say what this one waits for: `wait` and its requests stay as they are. */

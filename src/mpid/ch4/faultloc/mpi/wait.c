@@ -7,9 +7,6 @@
 
 #include "faultloc/base/clock.h"
 
-/* How long another thread's wait must not have turned to be taken for over, ns. */
-#define WAIT_OVER_NS 100000000
-
 /* The rank of the world that a request is about. */
 static int32_t peer_of(MPIR_Request * req)
 {
@@ -24,43 +21,39 @@ static int32_t peer_of(MPIR_Request * req)
     return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
 }
 
-static void note_wait(MPIR_Request * req)
+static void put_note(uint64_t request, int32_t peer, ftree_time since)
 {
-    static uint64_t seen_ns;    /* when the noted wait was last seen to go on */
-    static uint64_t moment;     /* and at which moment of all threads */
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
-    uint64_t request, now;
-    int32_t peer;
 
-    request = req ? (uint64_t) (uint32_t) req->handle : 0;
-    peer = peer_of(req);
-    /* a handle is used again soon, but by another message; of several threads each has its own */
-    if (peer >= 0 && !slot->many_threads)
-        request |= (uint64_t) MPIDI_faultloc_page.page.ring.count << 32;
-    if (!slot->many_threads && slot->wait_since_ns && slot->wait_request == request &&
-        slot->wait_peer == peer && slot->wait_call == slot->call)
-        return;
-    now = faultloc_now();
-    if (slot->many_threads && slot->wait_since_ns && moment == MPIDI_faultloc_moment()) {
-        /* no thread has gone on since; which of them comes by does not matter */
-        seen_ns = now;
-        return;
-    }
-    if (slot->many_threads && slot->wait_since_ns && now - seen_ns < WAIT_OVER_NS) {
-        /* of several threads that wait, the one that began first keeps the note */
-        if (slot->wait_request == request && slot->wait_peer == peer) {
-            seen_ns = now;
-            moment = MPIDI_faultloc_moment();
-        }
-        return;
-    }
-    seen_ns = now;
-    moment = MPIDI_faultloc_moment();
     slot->wait_since_ns = 0;    /* a reader meets either no wait or a whole one */
     slot->wait_peer = peer;
     slot->wait_request = request;
     slot->wait_call = slot->call;
-    slot->wait_since_ns = now;
+    slot->wait_since_ns = since;
+}
+
+static void note_wait(MPIR_Request * req)
+{
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+    uint64_t request = req ? (uint64_t) (uint32_t) req->handle : 0;
+    int32_t peer = peer_of(req);
+
+    /* a handle is used again soon, but by another message */
+    if (peer >= 0)
+        request |= (uint64_t) MPIDI_faultloc_page.page.ring.count << 32;
+    if (!slot->wait_since_ns || slot->wait_request != request || slot->wait_peer != peer ||
+        slot->wait_call != slot->call)
+        put_note(request, peer, faultloc_now());
+}
+
+/* Of several threads that wait, the one that began first has the note. */
+static void note_first_wait(const struct MPIDI_faultloc_wait *wait)
+{
+    const struct MPIDI_faultloc_wait *first = MPIDI_faultloc_first_wait(wait);
+    MPIR_Request *req = first ? MPIDI_faultloc_real(first->req) : NULL;
+
+    if (first)
+        put_note(req ? (uint64_t) (uint32_t) req->handle : 0, peer_of(req), first->since);
 }
 
 /* `req` stands for all that is waited for; NULL: nothing does. */
@@ -78,7 +71,10 @@ static int look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
     MPIDI_faultloc_go_on();
     MPIDI_faultloc_raise_events(b);
     req = MPIDI_faultloc_real(req);
-    note_wait(req);
+    if (MPIDI_faultloc_page.slot.many_threads)
+        note_first_wait(wait);
+    else
+        note_wait(req);
     MPIDI_faultloc_answer(wait);
     return b->failures ? MPIDI_faultloc_wait_any(req) : MPI_SUCCESS;
 }
@@ -88,6 +84,8 @@ static int turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
 {
     int mpi_errno = MPI_SUCCESS;
 
+    if (MPIDI_faultloc_page.slot.many_threads)
+        MPIDI_faultloc_begin_turn(req, wait);
     if ((MPIDI_faultloc_page.slot.spins & 255) == 0)
         mpi_errno = look(req, wait);
     if (mpi_errno == MPI_SUCCESS)

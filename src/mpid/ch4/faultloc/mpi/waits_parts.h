@@ -194,6 +194,9 @@ void MPIDI_faultloc_forget_told(void);
  * these wakes them; *switches is the same as long as they have not woken (base/proc.h). */
 bool MPIDI_faultloc_all_others_sleep(uint64_t *switches);
 
+/* Purpose: true if any of them runs. */
+bool MPIDI_faultloc_any_other_runs(void);
+
 /* ---- waits_polls.c --------------------------------------------------------------------------- */
 
 /* Purpose: takes notice of a turn of a rank that polls.  True: it is known what the turns ask for,

@@ -26,7 +26,8 @@ static struct {
     ftree_time since;           /* since when nothing has ended or begun, */
     uint64_t stamp;
     uint64_t switches;          /* of the threads that sleep */
-    bool works;                 /* it may do more than wait */
+    bool works;                 /* it may do more than wait, */
+    bool computes;              /* and another thread runs */
     int polls;                  /* how many different ones */
     uint64_t poll[WAITS_REQUESTS_MAX];
     bool twice[WAITS_REQUESTS_MAX];
@@ -134,6 +135,7 @@ bool MPIDI_faultloc_is_measured(struct MPIDI_faultloc_wait *w, uint32_t asked)
     others = !MPIDI_faultloc_all_others_sleep(&measured.switches);
     if (others && MPIDI_faultloc_give_way(w, now - measured.begun))
         return false;
+    measured.computes = others && MPIDI_faultloc_any_other_runs();
     measured.works = !known || others || MPIDI_faultloc_works_between();
     return true;
 }
@@ -150,4 +152,5 @@ void MPIDI_faultloc_tell_polls(struct waits_record *r, const struct MPIDI_faultl
     /* One thread more than there are records: nothing is claimed of a rank that may do more. */
     r->threads = measured.works ? 2 : 1;
     r->switches = measured.works ? 0 : measured.switches;
+    r->computes = measured.computes;
 }

@@ -28,6 +28,7 @@
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
 #define REST_NS 1000000         /* and so long the others get the lock; */
 #define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
+#define LASTS_TURNS 64          /* a wait that is over before is not worth the clock */
 
 static struct MPIDI_faultloc_wait *waiting;
 static uint32_t calls;          /* the sum of those on the list, */
@@ -42,7 +43,8 @@ static struct {
     bool handles;               /* one of which a handler may wake */
     ftree_time again;           /* when it is tried next */
     bool rests;                 /* others are to get the lock before */
-    bool others;                /* there are threads that do not tell, and may do anything */
+    bool others;                /* there are threads that do not tell, and may do anything, */
+    bool computes;              /* and one of them runs */
     bool varies;                /* one that polls does not always ask for the same */
     int n;
     /* Ascending, so that each is at the same place next time. */
@@ -53,6 +55,19 @@ static struct {
         struct waits_record record;
     } by[WAITS_THREADS_MAX];
 } told;
+
+/* The calling thread's wait.  The numbers of calls and messages are of all threads, but from where it
+ * gets the lock back in a turn to the next turn no other can change them. */
+static _Thread_local struct {
+    uint64_t call;
+    uint32_t messages;
+    const MPIR_Request *req;
+    int turns;
+    ftree_time since;           /* 0: it has not lasted */
+} own;
+
+static pid_t noted;             /* the thread whose wait is in the slot, 0: none; */
+static bool noted_runs;         /* it has got the lock back, and not come to its next turn */
 
 static pid_t progress_thread;   /* MPICH's own, which has nothing of the program's to do; 0: none */
 static pid_t ucx_thread;        /* in which UCX waits for events, likewise */
@@ -124,11 +139,43 @@ static void put_in(struct MPIDI_faultloc_wait *w)
 
 static void take_out(struct MPIDI_faultloc_wait *w)
 {
+    own.call = MPIDI_faultloc_page.slot.call;
+    own.messages = MPIDI_faultloc_page.page.ring.count;
+    noted_runs |= w->thread == noted;
     *w->at = w->next;
     if (w->next)
         w->next->at = w->at;
     calls -= w->call;
     ends -= end_of(w);
+}
+
+static bool is_same_wait(const MPIR_Request * req)
+{
+    return own.req == req && own.call == MPIDI_faultloc_page.slot.call &&
+        own.messages == MPIDI_faultloc_page.page.ring.count;
+}
+
+void MPIDI_faultloc_begin_turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
+{
+    bool same = is_same_wait(req);
+
+    if (noted_runs && (!same || noted != own_thread())) {
+        MPIDI_faultloc_page.slot.wait_since_ns = 0;     /* that wait is over */
+        noted = 0;
+    }
+    noted_runs = false;
+    if (!same) {
+        own.req = req;
+        own.call = MPIDI_faultloc_page.slot.call;
+        own.messages = MPIDI_faultloc_page.page.ring.count;
+        own.turns = 0;
+        own.since = 0;
+    }
+    if (own.turns <= LASTS_TURNS && ++own.turns > LASTS_TURNS)
+        own.since = faultloc_now();
+    wait->req = req;
+    wait->since = own.since;
+    wait->thread = own_thread();
 }
 
 /* The lock is not fair: one that has just let it go takes it again before a thread that waits for
@@ -178,6 +225,17 @@ static bool goes_on(const struct MPIDI_faultloc_wait *w)
     for (int i = 0; i < w->n; i++)
         active += w->reqs[i] && MPIR_Request_is_active(w->reqs[i]);
     return !w->comm && (left == 0 || (w->mode == WAITS_FOR_ONE && left < active));
+}
+
+const struct MPIDI_faultloc_wait *MPIDI_faultloc_first_wait(const struct MPIDI_faultloc_wait *wait)
+{
+    const struct MPIDI_faultloc_wait *first = wait->since ? wait : NULL;
+
+    for (const struct MPIDI_faultloc_wait *w = waiting; w; w = w->next)
+        if (w->since && (!first || w->since < first->since) && !(w->n > 0 && goes_on(w)))
+            first = w;
+    noted = first ? first->thread : noted;
+    return first;
 }
 
 /* False: it is not known what it waits for, or it goes on. */
@@ -255,17 +313,32 @@ bool MPIDI_faultloc_all_others_sleep(uint64_t *switches)
     return all_but_these_sleep(known, 3, switches);
 }
 
-/* Those that have told, and those of MPICH and UCX, need not. */
-static bool others_sleep(void)
+bool MPIDI_faultloc_any_other_runs(void)
 {
-    pid_t known[WAITS_THREADS_MAX + 2] = { progress_thread, ucx_thread };
+    const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
 
+    return faultloc_proc_any_runs(NULL, getpid(), known, 3);
+}
+
+/* Those that have told, and those of MPICH and UCX. */
+static int list_known(pid_t known[WAITS_THREADS_MAX + 2])
+{
+    known[0] = progress_thread;
+    known[1] = ucx_thread;
     for (int i = 0; i < told.n; i++)
         known[2 + i] = told.by[i].thread;
-    if (!all_but_these_sleep(known, told.n + 2, &told.switches))
+    return told.n + 2;
+}
+
+static bool others_sleep(void)
+{
+    pid_t known[WAITS_THREADS_MAX + 2];
+    int n = list_known(known);
+
+    if (!all_but_these_sleep(known, n, &told.switches))
         return false;
     told.handles = told.switches > 0 &&
-        faultloc_ending(NULL, getpid(), known, told.n + 2) == FTREE_ENDING_SIGNAL;
+        faultloc_ending(NULL, getpid(), known, n) == FTREE_ENDING_SIGNAL;
     return true;
 }
 
@@ -305,6 +378,7 @@ int32_t MPIDI_faultloc_copy_told(struct waits_page *page)
         page->record[i].switches = told.others ? 0 : told.switches;
         page->record[i].sleepers = !told.others && told.switches > 0;
         page->record[i].handles = page->record[i].sleepers && told.handles;
+        page->record[i].computes = told.others && told.computes;
     }
     return told.n;
 }
@@ -323,11 +397,14 @@ ftree_time MPIDI_faultloc_open_for(uint32_t asked)
 
 bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time since)
 {
+    pid_t known[WAITS_THREADS_MAX + 2];
+
     told.others = !all_have_told(wait);
     if (!told.others)
         return false;
     if (since > FAULTLOC_PATIENT_NS) {
         tell_waiting(wait);
+        told.computes = faultloc_proc_any_runs(NULL, getpid(), known, list_known(known));
         return false;
     }
     return true;

@@ -182,7 +182,7 @@ static uint8_t what_of(char letter, bool moves, bool awaits, const struct ftree_
 }
 
 /* Since it was last asked, in the same stay: whether it has done anything, and what it has used of
- * a CPU. */
+ * a CPU.  Somebody may have asked just before, and it moved before that. */
 static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid,
                   struct ftree_stay *stay)
 {
@@ -190,6 +190,7 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
     struct faultloc_proc_sched sched;
     struct faultloc_proc proc;
     double used, hz = (double) sysconf(_SC_CLK_TCK);
+    ftree_time sample = s->watch->board->settings.sample;
 
     if (faultloc_proc_read(s->watch->proc_root, pid, &proc))
         return false;
@@ -206,10 +207,13 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
     stay->cpu = used < INT32_MAX ? (int32_t) used : INT32_MAX; /* soon after the look before */
     last->first = before.first;
     stay->used = (ftree_time) ((double) (last->ticks - last->first) * 1e9 / hz);
-    if (last->done != before.done || last->turns != before.turns)
-        return true;
-    last->since = before.since;
-    return false;
+    if (last->done == before.done && last->turns == before.turns) {
+        last->since = before.since;
+        last->moved = before.moved;
+    } else {
+        last->moved = now;
+    }
+    return last->moved && now - last->moved < sample;
 }
 
 /* UCX's own thread waits for events all the time.  Where the kernel does not tell the call (Yama),
@@ -255,6 +259,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
         if (state.proc_state == 'S' || state.proc_state == 'I')
             stay->ending = (uint8_t) ending_of(w, state.pid, place);
+        faultloc_proc_sleeps_on(w->proc_root, state.pid, stay->wchan, stay->on, sizeof(stay->on));
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
     stay->what = what_of(state.proc_state, did, awaits, stay);

@@ -29,6 +29,7 @@ struct faultloc_done {
     uint64_t ticks, done, turns;
     ftree_time at; /* 0: not known */
     ftree_time since; /* it had done as much at all looks from then on */
+    ftree_time moved; /* when it was last seen to have done more; 0: never in its present stay */
     uint64_t first; /* ticks when its present stay was first asked for */
 };
 

@@ -13,12 +13,15 @@
 #include "faultloc_lost.h"
 #include "faultloc_server.h"
 
+#define SOON_MS 500 /* all proxies whose processes are through with MPI say so */
+
 /* A proxy, in the present barrier. */
 struct seat {
     bool come; /* all of its ranks have */
     bool asked; /* and it has not answered since */
     int64_t answered; /* when it did, last */
     struct HYD_faultloc_arrivals *answer; /* NULL: never */
+    bool left; /* its processes are through with MPI, as the answer says */
 };
 
 /* A process group. */
@@ -27,6 +30,7 @@ struct world {
     struct HYD_faultloc_arrival arrival;
     struct seat *seat; /* by the number of the proxy */
     const char *call; /* in which the barrier is, as the last note said */
+    int64_t left_at; /* when to say what the processes have left; 0: there is nothing to say */
     struct world *next;
 };
 
@@ -172,7 +176,7 @@ static struct HYD_faultloc_note begin_note(const struct world *w)
                                       .verbose = HYD_server_info.user_global.debug != 0};
 }
 
-static void say(struct world *w, int64_t now)
+static void say(struct world *w, const struct HYD_faultloc_incident *incident, int64_t now)
 {
     struct HYD_faultloc_note note;
 
@@ -184,7 +188,28 @@ static void say(struct world *w, int64_t now)
         return;
     for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next)
         add_proxy(&note, w, p);
+    note.verdict = HYD_faultloc_incident_standing(incident, w->pg->pgid);
     HYD_faultloc_late_print(&note, stderr);
+    MPL_free(note.late);
+}
+
+/* Of those proxies whose processes are through with MPI. */
+static void say_left(struct world *w)
+{
+    struct HYD_faultloc_note note = begin_note(w);
+
+    w->left_at = 0;
+    note.late = MPL_malloc(count_most(w) * sizeof(*note.late), MPL_MEM_PM);
+    if (!note.late)
+        return;
+    for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next) {
+        const struct seat *s = &w->seat[p->proxy_id];
+        if (!HYD_faultloc_is_connected(p) || !s->left)
+            continue;
+        add_answered(&note, p, s->answer);
+        note.quiet_ms = s->answer->last_ms > note.quiet_ms ? s->answer->last_ms : note.quiet_ms;
+    }
+    HYD_faultloc_late_print_left(&note, stderr);
     MPL_free(note.late);
 }
 
@@ -241,22 +266,47 @@ void HYD_faultloc_server_pmi(struct HYD_proxy *proxy, const char *cmd)
         all_have_come(w, now);
 }
 
+/* NULL: it is none, or there is no memory. */
+static struct seat *keep_answer(struct world *w, const struct HYD_proxy *proxy,
+                                const struct HYD_faultloc_arrivals *answer)
+{
+    struct seat *s = w ? &w->seat[proxy->proxy_id] : NULL;
+
+    if (!s || !HYD_faultloc_is_arrivals(answer, proxy->pg->pg_process_count))
+        return NULL;
+    s->asked = false;
+    if (!s->answer)
+        s->answer = MPL_malloc(sizeof(*s->answer), MPL_MEM_PM);
+    if (!s->answer)
+        return NULL;
+    *s->answer = *answer;
+    s->answered = HYD_faultloc_now_ms();
+    s->left = false;
+    return s;
+}
+
+/* Others say the same soon. */
+void HYD_faultloc_barrier_left(const struct HYD_proxy *proxy,
+                               const struct HYD_faultloc_arrivals *answer)
+{
+    struct world *w = world_of(proxy->pg);
+    struct seat *s = keep_answer(w, proxy, answer);
+
+    if (!s)
+        return;
+    s->left = true;
+    if (!w->left_at)
+        w->left_at = s->answered + SOON_MS;
+}
+
 void HYD_faultloc_barrier_answer(const struct HYD_proxy *proxy,
                                  const struct HYD_faultloc_arrivals *answer)
 {
     struct world *w = world_of(proxy->pg);
     int64_t now = HYD_faultloc_now_ms();
-    struct seat *s = w ? &w->seat[proxy->proxy_id] : NULL;
 
-    if (!s || !HYD_faultloc_is_arrivals(answer, proxy->pg->pg_process_count))
+    if (!keep_answer(w, proxy, answer))
         return;
-    s->asked = false;
-    if (!s->answer)
-        s->answer = MPL_malloc(sizeof(*s->answer), MPL_MEM_PM);
-    if (!s->answer)
-        return;
-    *s->answer = *answer;
-    s->answered = now;
     if (answer->last_ms >= 0 && answer->barrier == (w->arrival.barrier ? w->arrival.barrier : 1))
         HYD_faultloc_arrival_come(&w->arrival, now - answer->first_ms, now - answer->last_ms);
 }
@@ -268,20 +318,25 @@ int64_t HYD_faultloc_barrier_due(void)
     for (struct world *w = worlds; w; w = w->next) {
         int64_t at = HYD_faultloc_arrival_due(&w->arrival);
         due = at < due ? at : due;
+        if (w->left_at && w->left_at < due)
+            due = w->left_at;
     }
     return due;
 }
 
-void HYD_faultloc_barrier_turn(int64_t now)
+void HYD_faultloc_barrier_turn(const struct HYD_faultloc_incident *incident, int64_t now)
 {
     enum HYD_faultloc_arrival_step step;
 
-    for (struct world *w = worlds; w; w = w->next)
+    for (struct world *w = worlds; w; w = w->next) {
+        if (w->left_at && w->left_at <= now)
+            say_left(w);
         while ((step = HYD_faultloc_arrival_step(&w->arrival, now, have_answered(w))) !=
                HYD_FAULTLOC_ARRIVAL_WAIT) {
             if (step == HYD_FAULTLOC_ARRIVAL_ASK)
                 ask(w);
             else
-                say(w, now);
+                say(w, incident, now);
         }
+    }
 }

@@ -61,23 +61,35 @@ static bool is_hidden(const char *pid)
     return found && uid == getuid();
 }
 
-static bool is_own(const char *pid)
+static void read_name(const char *pid, char comm[32])
 {
-    char name[64], comm[32] = "";
+    char name[64];
     FILE *f;
 
+    comm[0] = '\0';
     snprintf(name, sizeof(name), "/proc/%.16s/comm", pid);
     f = fopen(name, "re");
-    if (f && !fgets(comm, sizeof(comm), f))
+    if (f && !fgets(comm, 32, f))
         comm[0] = '\0';
     if (f)
         fclose(f);
+    comm[strcspn(comm, "\n")] = '\0';
+    for (char *c = comm; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+static bool is_own(const char *pid)
+{
+    char comm[32];
+
+    read_name(pid, comm);
     return !strncmp(comm, HYD_FAULTLOC_PROGRAM, strlen(HYD_FAULTLOC_PROGRAM));
 }
 
 struct HYD_faultloc_holders HYD_faultloc_holders(int pipe_fd)
 {
-    struct HYD_faultloc_holders h = {false, false};
+    struct HYD_faultloc_holders h = {.pid = 0};
     char wanted[64];
     const struct dirent *e;
     struct stat s;
@@ -93,8 +105,11 @@ struct HYD_faultloc_holders HYD_faultloc_holders(int pipe_fd)
             h.own |= is_own(e->d_name) && is_hidden(e->d_name);
         else if (is_own(e->d_name))
             h.own = true;
-        else
+        else {
             h.others = true;
+            h.pid = (int) strtol(e->d_name, NULL, 10);
+            read_name(e->d_name, h.name);
+        }
     }
     closedir(dir);
     return h;

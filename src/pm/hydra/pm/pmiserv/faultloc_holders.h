@@ -13,6 +13,8 @@
 struct HYD_faultloc_holders {
     bool own; /* processes of FaultLoc */
     bool others;
+    int pid; /* the first of these, and its name, printable; 0: there is none */
+    char name[32];
 };
 
 /* Purpose: which other processes have the other end of this pipe open, as far as this user may see.

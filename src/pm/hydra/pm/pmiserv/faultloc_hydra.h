@@ -51,6 +51,8 @@ enum HYD_faultloc_what {
     HYD_FAULTLOC_WHO_IS_LATE, /* to a proxy: who has not come to barrier `ref` of PMI? */
     HYD_FAULTLOC_ARRIVALS, /* to mpiexec: the answer; also unasked, where some have come and others
                             * have not */
+    HYD_FAULTLOC_LEFT, /* to mpiexec: all processes have ended or left MPI, and some keep mpiexec
+                        * waiting */
     HYD_FAULTLOC_WHATS
 };
 

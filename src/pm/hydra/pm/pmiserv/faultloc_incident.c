@@ -198,6 +198,15 @@ static const struct HYD_faultloc_verdict *as_component(const struct HYD_faultloc
     return NULL;
 }
 
+const struct faultloc_launcher_message *
+HYD_faultloc_incident_standing(const struct HYD_faultloc_incident *s, int pgid)
+{
+    for (int i = 0; i < s->verdicts; i++)
+        if (!s->verdict[i].withdrawn && s->verdict[i].pgid == pgid)
+            return &s->verdict[i].message;
+    return NULL;
+}
+
 bool HYD_faultloc_incident_is_located(const struct HYD_faultloc_incident *s, int pgid, int rank)
 {
     const struct HYD_faultloc_event f = {.pgid = pgid, .end = {.rank = rank}};

@@ -106,6 +106,10 @@ int HYD_faultloc_incident_first(const struct HYD_faultloc_incident *s);
  * not known. */
 bool HYD_faultloc_incident_may_be_first(const struct HYD_faultloc_incident *s, int event);
 
+/* Purpose: the first verdict about this group that stands; NULL: there is none. */
+const struct faultloc_launcher_message *
+HYD_faultloc_incident_standing(const struct HYD_faultloc_incident *s, int pgid);
+
 /* Purpose: true if a verdict that stands says that this rank is at fault. */
 bool HYD_faultloc_incident_is_located(const struct HYD_faultloc_incident *s, int pgid, int rank);
 

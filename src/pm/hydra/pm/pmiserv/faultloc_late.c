@@ -157,6 +157,71 @@ static void drop_inside(struct HYD_faultloc_note *note)
     note->lates = n;
 }
 
+static bool has_all(const struct faultloc_launcher_ranks *ranks, int32_t first, int32_t last)
+{
+    for (int32_t i = 0; i < ranks->ranges; i++)
+        if (ranks->range[i].first <= first && last <= ranks->range[i].last)
+            return true;
+    return false;
+}
+
+static bool is_explained(const struct faultloc_launcher_message *verdict,
+                         const struct faultloc_launcher_ranks *ranks)
+{
+    for (int32_t i = 0; i < ranks->ranges; i++)
+        if (!has_all(&verdict->victims, ranks->range[i].first, ranks->range[i].last) &&
+            !has_all(&verdict->ranks, ranks->range[i].first, ranks->range[i].last))
+            return false;
+    return true;
+}
+
+/* What its victims do says nothing of why they are late.  Returns how many of them there were. */
+static int drop_explained(struct HYD_faultloc_note *note)
+{
+    int n = 0, ranks = 0;
+
+    for (int i = 0; i < note->lates; i++)
+        if (is_explained(note->verdict, &note->late[i].group.ranks))
+            ranks += note->late[i].ranks;
+        else
+            note->late[n++] = note->late[i];
+    note->lates = n;
+    return ranks;
+}
+
+static void print_verdict(struct HYD_faultloc_note *note, FILE *out)
+{
+    int ranks = note->verdict ? drop_explained(note) : 0;
+
+    if (ranks)
+        HYD_faultloc_say(out, "[faultloc]   %d of them because of the verdict that stands: %s\n",
+                         ranks, note->verdict->line);
+}
+
+static int count_late(const struct HYD_faultloc_note *note)
+{
+    int n = 0;
+
+    for (int i = 0; i < note->lates; i++)
+        n += note->late[i].ranks;
+    return n;
+}
+
+void HYD_faultloc_late_print_left(struct HYD_faultloc_note *note, FILE *out)
+{
+    struct reason all = {.to = note->lates, .ranks = count_late(note)};
+
+    if (!note->lates)
+        return;
+    HYD_faultloc_say(out, "[faultloc] the %d rank%s on ", note->come, plural(note->come));
+    print_hosts(note, &all, out);
+    HYD_faultloc_say(out, " ended or left MPI %lld s ago; mpiexec waits because of %d of them\n",
+                     (long long) (note->quiet_ms + 500) / 1000, all.ranks);
+    qsort(note->late, (size_t) note->lates, sizeof(*note->late), compare);
+    print_reasons(note, out);
+    fflush(out);
+}
+
 void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
 {
     struct reason all = {.from = 0};
@@ -165,14 +230,14 @@ void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
     if (!note->lates)
         return;
     all.to = note->lates;
-    for (int i = 0; i < note->lates; i++)
-        all.ranks += note->late[i].ranks;
+    all.ranks = count_late(note);
     print_call(note, out);
     HYD_faultloc_say(out, "%d of %d ranks have come, none for %lld s; %d rank%s on ", note->come,
                      note->size, (long long) (note->quiet_ms + 500) / 1000, all.ranks,
                      plural(all.ranks));
     print_hosts(note, &all, out);
     HYD_faultloc_say(out, "%s", all.ranks == 1 ? " has not\n" : " have not\n");
+    print_verdict(note, out);
     qsort(note->late, (size_t) note->lates, sizeof(*note->late), compare);
     print_reasons(note, out);
     fflush(out);

@@ -30,10 +30,14 @@ struct HYD_faultloc_note {
     bool verbose; /* every line and every host, instead of the most important ones */
     struct HYD_faultloc_late *late; /* in any order */
     int lates;
+    const struct faultloc_launcher_message *verdict; /* that stands; NULL: none does */
 };
 
 /* Purpose: the note.  Nothing where nobody is late.  Changes `come` and the list. */
 void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out);
+
+/* Purpose: the note on what processes have left that are through with MPI. */
+void HYD_faultloc_late_print_left(struct HYD_faultloc_note *note, FILE *out);
 
 /* Purpose: the note that all have come, `took_ms` after the first. */
 void HYD_faultloc_late_print_over(const struct HYD_faultloc_note *note, int64_t took_ms, FILE *out);

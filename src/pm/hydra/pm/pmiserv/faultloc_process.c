@@ -126,7 +126,8 @@ static void describe(char state, const char *name, const char *wait, char *out, 
     }
 }
 
-static void describe_process(const char *proc, int pid, char *out, size_t room)
+/* Returns its state; 0: not known. */
+static char describe_process(const char *proc, int pid, char *out, size_t room)
 {
     char name[NAME], wait[NAME] = "", state = 0;
 
@@ -142,6 +143,7 @@ static void describe_process(const char *proc, int pid, char *out, size_t room)
         describe(state, name, wait, out, room);
     else
         snprintf(out, room, "state not known");
+    return state;
 }
 
 const char *HYD_faultloc_process_state(const char *proc, const struct HYD_faultloc_process *p,
@@ -182,15 +184,37 @@ static struct HYD_faultloc_group *find_group(struct HYD_faultloc_arrivals *a, co
     return g;
 }
 
+static struct HYD_faultloc_group *add_to_group(struct HYD_faultloc_arrivals *a,
+                                               const struct HYD_faultloc_process *p,
+                                               const char *state)
+{
+    struct HYD_faultloc_group *g = find_group(a, state);
+
+    g->pid = g->ranks.count ? 0 : p->pid;
+    HYD_faultloc_add_rank(&g->ranks, p->rank);
+    return g;
+}
+
 static void add_late(struct HYD_faultloc_arrivals *a, const struct HYD_faultloc_process *p)
 {
     char state[HYD_FAULTLOC_STATE];
-    struct HYD_faultloc_group *g =
-        find_group(a, HYD_faultloc_process_state("/proc", p, a->barrier, state));
 
-    g->pid = g->ranks.count ? 0 : p->pid;
-    g->inside = p->finalizing != 0;
-    HYD_faultloc_add_rank(&g->ranks, p->rank);
+    HYD_faultloc_process_state("/proc", p, a->barrier, state);
+    add_to_group(a, p, state)->inside = p->finalizing != 0;
+}
+
+void HYD_faultloc_arrivals_add_left(struct HYD_faultloc_arrivals *a,
+                                    const struct HYD_faultloc_process *p, const char *holder)
+{
+    char state[HYD_FAULTLOC_STATE], how[HYD_FAULTLOC_STATE - 40];
+
+    if (*holder)
+        snprintf(state, sizeof(state), "ended, but its output is held open by %s", holder);
+    else if (describe_process("/proc", p->pid, how, sizeof(how)) == 'R')
+        return;
+    else
+        snprintf(state, sizeof(state), "has not ended since MPI_Finalize; %s", how);
+    add_to_group(a, p, state);
 }
 
 static void add_time(struct HYD_faultloc_arrivals *a, int64_t ms)

@@ -46,4 +46,10 @@ const char *HYD_faultloc_process_state(const char *proc, const struct HYD_faultl
 void HYD_faultloc_arrivals_add(struct HYD_faultloc_arrivals *a,
                                const struct HYD_faultloc_process *p, int64_t now);
 
+/* Purpose: adds a process that is through with MPI and keeps mpiexec waiting: it has ended, and
+ * `holder` says who has its output open; "": it has not ended.  One that runs is left out: it may
+ * have work to do. */
+void HYD_faultloc_arrivals_add_left(struct HYD_faultloc_arrivals *a,
+                                    const struct HYD_faultloc_process *p, const char *holder);
+
 #endif /* FAULTLOC_PROCESS_H_INCLUDED */

@@ -33,7 +33,8 @@
 #define BEGIN_MS 10000 /* an agent that begins so soon after a signal has been started before it */
 #define DRAIN_MS 500 /* for what somebody else prints on and on */
 #define CLEANUP_MS 500 /* for the file system in which agents leave their symptom sockets */
-#define LATE_MS 10000 /* for the others to come to a barrier after one has */
+#define LATE_MS 10000 /* for the others to come to a barrier after one has, or to end */
+#define LATE_MOST_MS 600000 /* between two notes about what has not ended */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or
@@ -71,6 +72,8 @@ static struct {
     int barrier; /* of PMI: the last that some process has come to */
     int missing; /* processes that have not */
     int64_t late_at; /* when mpiexec is informed of that; 0: it has been, or there is no reason */
+    int64_t through; /* since when no process has to do with MPI any more; 0: not yet */
+    int64_t left_at, left_ms; /* when mpiexec is informed of what is left, and how much later again */
 } me = {.socket = -1};
 
 static int count_processes(void)
@@ -190,6 +193,79 @@ static HYD_status send_arrivals(int barrier)
         HYD_faultloc_arrivals_add(&msg.arrivals, &process, now);
     }
     return send_up(&msg);
+}
+
+/* A process of FaultLoc is not waited for. */
+static void name_holder(int i, char *out, size_t room)
+{
+    struct HYD_faultloc_holders who = {.pid = 0};
+
+    if (HYD_pmcd_pmip.downstream.out[i] != HYD_FD_CLOSED)
+        who = HYD_faultloc_holders(HYD_pmcd_pmip.downstream.out[i]);
+    if (!who.others && HYD_pmcd_pmip.downstream.err[i] != HYD_FD_CLOSED)
+        who = HYD_faultloc_holders(HYD_pmcd_pmip.downstream.err[i]);
+    if (who.pid > 0)
+        snprintf(out, room, "process %d (%s)", who.pid, who.name);
+    else
+        snprintf(out, room, "a process that %s", who.own ? "is FaultLoc's" : "may not be seen");
+}
+
+static bool has_open_output(int i)
+{
+    return HYD_pmcd_pmip.downstream.out[i] != HYD_FD_CLOSED ||
+           HYD_pmcd_pmip.downstream.err[i] != HYD_FD_CLOSED;
+}
+
+/* Each name costs a look at all processes of the host: of more than a few, the last one's counts
+ * for all. */
+static HYD_status send_left(int64_t now)
+{
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_LEFT};
+    char holder[64] = "";
+    int named = 0;
+
+    msg.arrivals = (struct HYD_faultloc_arrivals){.barrier = me.barrier,
+                                                  .come = count_processes(),
+                                                  .first_ms = (int32_t) (now - me.through),
+                                                  .last_ms = (int32_t) (now - me.through),
+                                                  .agent = me.agent_seen};
+    for (int i = 0; i < count_processes(); i++) {
+        struct HYD_faultloc_process process = {.rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
+                                               .pid = HYD_pmcd_pmip.downstream.pid[i]};
+        if (me.process[i].ended && !has_open_output(i))
+            continue;
+        if (me.process[i].ended && named++ < HYD_FAULTLOC_GROUPS / 2)
+            name_holder(i, holder, sizeof(holder));
+        HYD_faultloc_arrivals_add_left(&msg.arrivals, &process, me.process[i].ended ? holder : "");
+    }
+    return msg.arrivals.groups > 0 ? send_up(&msg) : HYD_SUCCESS;
+}
+
+static bool are_through(void)
+{
+    for (int i = 0; i < count_processes(); i++)
+        if (!me.process[i].finalized && (!me.process[i].ended || me.process[i].held))
+            return false;
+    return !me.killing;
+}
+
+/* Nobody waits in MPI any more, and no agent says who keeps the job. */
+static HYD_status look_at_left(int64_t now)
+{
+    if (!are_through()) {
+        me.through = 0;
+        return HYD_SUCCESS;
+    }
+    if (!me.through) {
+        me.through = now;
+        me.left_ms = LATE_MS;
+        me.left_at = now + LATE_MS;
+    }
+    if (now < me.left_at)
+        return HYD_SUCCESS;
+    me.left_ms = 2 * me.left_ms < LATE_MOST_MS ? 2 * me.left_ms : LATE_MOST_MS;
+    me.left_at = now + me.left_ms;
+    return send_left(now);
 }
 
 static HYD_status look_at_arrivals(int64_t now)
@@ -800,16 +876,18 @@ static bool has_to_end(int64_t now)
 /* Seconds: hydra has no finer ones. */
 static int wait_s(void)
 {
-    int64_t late_ms;
+    int64_t late_at = are_through() ? me.left_at : me.late_at, late_ms;
 
     if (me.ended_since)
         return 1;
     for (int i = 0; i < count_processes(); i++)
         if (me.process[i].closed && !me.process[i].ended && !me.process[i].end.inner)
             return 1;
-    if (!me.late_at)
+    if (are_through() && !me.through)
+        return 1;
+    if (!late_at)
         return -1;
-    late_ms = me.late_at - HYD_faultloc_now_ms();
+    late_ms = late_at - HYD_faultloc_now_ms();
     return late_ms > 0 ? (int) (late_ms + 999) / 1000 : 0;
 }
 
@@ -826,6 +904,8 @@ static HYD_status turn(int seconds)
     HYDU_ERR_POP(status, "unable to say how a process ended\n");
     status = look_at_arrivals(HYD_faultloc_now_ms());
     HYDU_ERR_POP(status, "unable to say who is late\n");
+    status = look_at_left(HYD_faultloc_now_ms());
+    HYDU_ERR_POP(status, "unable to say what is left\n");
 
 fn_exit:
     return status;

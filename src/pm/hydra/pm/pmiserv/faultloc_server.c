@@ -468,6 +468,9 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
         case HYD_FAULTLOC_ARRIVALS:
             HYD_faultloc_barrier_answer(proxy, &msg.arrivals);
             break;
+        case HYD_FAULTLOC_LEFT:
+            HYD_faultloc_barrier_left(proxy, &msg.arrivals);
+            break;
     }
 
 fn_exit:
@@ -715,7 +718,7 @@ HYD_status HYD_faultloc_server_turn(HYD_status status)
         return give_up();
     if (!me.cleaning) {
         run_retries(now);
-        HYD_faultloc_barrier_turn(now);
+        HYD_faultloc_barrier_turn(&me.incident, now);
     }
     set_timer(next_due(), now);
     return status;
