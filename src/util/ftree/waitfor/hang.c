@@ -219,7 +219,7 @@ static ftree_time time_by_samples(const struct ftree *ft, const struct hang_resu
 /* The same for the stay to be too long. */
 static ftree_time time_by_stay(const struct ftree *ft, const struct waitfor_tail *t)
 {
-    ftree_time too_long = waitfor_hang_too_long(ft, t->stay, t->longest, t->exponent);
+    ftree_time too_long = waitfor_hang_too_long(ft, &t->stays);
 
     if (t->stay == 0 || too_long == FTREE_NEVER)
         return FTREE_NEVER;
@@ -302,13 +302,11 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
 {
     ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha,
                     &h->result);
-    h->all.exponent = waitfor_hang_exponent(a->stays.items, a->stays.n);
-    h->all.longest = waitfor_hang_scale(ft, a->longest, h->all.exponent);
-    h->all.before = waitfor_hang_time_before(ft, h->all.stay);
+    h->all.stays = waitfor_hang_of_any(ft, h->all.stay, a->longest,
+                                       waitfor_hang_exponent(a->stays.items, a->stays.n));
     h->progress = a->progress;
-    h->is_improbable =
-        h->result.state == HANG_LIKELY || (h->all.before >= HANG_WINDOW * ft->cfg.sample &&
-                                           waitfor_hang_significance(&h->all) < ft->cfg.alpha);
+    h->is_improbable = h->result.state == HANG_LIKELY ||
+                       h->all.stay > waitfor_hang_too_long(ft, &h->all.stays);
     ftree_trace(ft,
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
@@ -344,7 +342,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     else
         wait_for_more(ft, now, h);
     if (!h->of_all && !ftree_verdict_any_fault(ft))
-        waitfor_hang_look_at_late(ft, now, h, a, &all, known);
+        waitfor_hang_look_at_late(ft, now, h, a, &all);
 }
 
 /* The answer is this function's. */
