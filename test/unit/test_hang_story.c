@@ -545,7 +545,7 @@ START_TEST(others_may_go_on)
 {
     struct world *w = begin(4, 6, 6);
     const struct ftree_verdict *v = &w->report[0];
-    ftree_time least = _i == 4 ? 10 * SECOND : 12 * SECOND;
+    ftree_time least = _i == 4 ? 5 * SECOND : 12 * SECOND;
     bool two = _i == 3 || _i == 5;
 
     story.moves = true;

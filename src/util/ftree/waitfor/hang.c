@@ -321,6 +321,17 @@ static bool is_of_now(struct ftree *ft, const struct hang_answer *a)
     return a->last <= own || a->last - own <= HANG_APART;
 }
 
+static void note_away(const struct waitfor *w, struct waitfor_hang *h, const struct hang_answer *a)
+{
+    h->aways = 0;
+    FTREE_EACH(const struct ftree_stay, s, a->stays)
+        for (int32_t i = 0; i < w->ends && h->aways < FTREE_WAITING_ENDS_MAX; i++)
+            if (w->end[i].rank == s->rank) {
+                h->away[h->aways].rank = s->rank;
+                h->away[h->aways++].longest = s->longest;
+            }
+}
+
 /* What was improbable once is so while no rank ends a call; later the samples of the stay itself
  * would take the place of those before it. */
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
@@ -334,6 +345,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     n = ftree_hang_history_of(ft->waitfor->history, sample);
     known = time_known(ft, sample, n);
     h->all.stay = stay_of(a, known);
+    note_away(ft->waitfor->work, h, a);
     if (!h->is_improbable || h->progress != a->progress)
         test(ft, h, a, sample, n);
     ftree_hang_sweep_of(a, &all);
@@ -343,6 +355,16 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
         wait_for_more(ft, now, h);
     if (!h->of_all && !ftree_verdict_any_fault(ft))
         waitfor_hang_look_at_late(ft, now, h, a, &all);
+}
+
+ftree_time waitfor_hang_longest(const struct ftree *ft, int32_t rank)
+{
+    const struct waitfor_hang *h = ft->waitfor->work->hang;
+
+    for (int32_t i = 0; h && i < h->aways; i++)
+        if (h->away[i].rank == rank)
+            return h->away[i].longest;
+    return 0;
 }
 
 /* The answer is this function's. */

@@ -45,6 +45,12 @@ struct waitfor_hang {
     uint64_t progress; /* calls that all ranks had ended by then */
     struct hang_result result; /* of it; */
     struct waitfor_tail all; /* likewise */
+    struct {
+        int32_t rank;
+        ftree_time longest;
+    } away[FTREE_WAITING_ENDS_MAX]; /* of the ranks most waited for those outside MPI, and how long each was
+                                     * there at most before, as the last answer says */
+    int32_t aways;
 };
 
 /* What the longest stay before counts as. Looks are up to one and a half mean distances apart. */
