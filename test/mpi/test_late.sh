@@ -94,7 +94,7 @@ expect launcher 'MPI_Init: all 6 ranks have come, after [0-9]* s'
 echo "ok: a launcher that takes long"
 
 # After ten stall limits, and again after twice as many more, by the same agent.
-who='for rank 0 (.*), which is outside MPI; nothing is known to be wrong'
+who='for rank 0 (.*), which is outside MPI.*; nothing is known to be wrong'
 expect waiting "waiting: 1 of 2 ranks has waited for [0-9]* s $who"
 expect waiting '1 in MPI_Recv on MPI_COMM_WORLD, rank 1 (.*) alone'
 expect waiting "waiting: 1 of 2 ranks has waited for \([6-9]\|[1-9][0-9][0-9]*\) s $who"

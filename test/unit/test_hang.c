@@ -450,10 +450,11 @@ START_TEST(healthy_stays_are_seldom_as_long_as_improbable_ones)
         for (int stays = 0; stays < 100;) {
             double stay = draw_stay(kind);
             bool looked_at = before >= begins[job % 4];
-            alarms += looked_at && ftree_hang_tail((ftree_time) (before * SECOND),
-                                                   (ftree_time) (longest * SECOND),
-                                                   (ftree_time) (stay * SECOND),
-                                                   exponent) < ALPHA;
+            struct hang_stays s = {.before = (ftree_time) (before * SECOND),
+                                   .longest = (ftree_time) (longest * SECOND),
+                                   .ranks = 1,
+                                   .exponent = exponent};
+            alarms += looked_at && ftree_hang_tail(&s, (ftree_time) (stay * SECOND)) < ALPHA;
             stays += looked_at;
             tests += looked_at;
             before = fmin(before + stay + 0.05, 800);
@@ -469,11 +470,12 @@ START_TEST(a_stay_is_improbable_from_a_certain_length_on)
     static const double before[] = {0, 1, 15, 60, 600, 3600}, longest[] = {1, 10, 100};
     ftree_time b = (ftree_time) (before[_i / 3 % 6] * SECOND), l = (ftree_time) (longest[_i % 3] * SECOND);
     int exponent = _i < 18 ? HANG_TAIL_COMPUTES : HANG_TAIL_BLOCKED;
-    ftree_time from = ftree_hang_tail_of(b, l, exponent, ALPHA);
+    struct hang_stays s = {.before = b, .longest = l, .ranks = 1, .exponent = exponent};
+    ftree_time from = ftree_hang_tail_of(&s, ALPHA);
 
-    ck_assert_double_lt(ftree_hang_tail(b, l, from, exponent), ALPHA);
-    ck_assert(from == l + 1 || ftree_hang_tail(b, l, from - from / 1000, exponent) >= ALPHA);
-    ck_assert_double_eq(ftree_hang_tail(b, l, l, exponent), 1);
+    ck_assert_double_lt(ftree_hang_tail(&s, from), ALPHA);
+    ck_assert(from == l + 1 || ftree_hang_tail(&s, from - from / 1000) >= ALPHA);
+    ck_assert_double_eq(ftree_hang_tail(&s, l), 1);
 }
 END_TEST
 

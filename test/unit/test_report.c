@@ -1782,7 +1782,7 @@ START_TEST(json_has_the_statistics)
     v.statistics = (struct ftree_statistics){
         .alpha = _i > 0 ? 0.001 : 0,
         .s_out = {_i > 1, 120, 1, 5, 4, 0.11, 800 * FTREE_MS, 1.61051e-5},
-        .stay = {9000 * FTREE_MS, 1500 * FTREE_MS, 60000 * FTREE_MS, 2, 6.775e-4},
+        .stay = {9000 * FTREE_MS, 1500 * FTREE_MS, 60000 * FTREE_MS, 2, 1, 6.775e-4},
         .samples = 3,
         .sample = {4, -1, 1}};
     o = parsed_report(&list, 1);
@@ -1798,7 +1798,7 @@ START_TEST(json_has_the_statistics)
         json_object_object_del(s, "s_out");
         ck_assert_str_eq(json_object_to_json_string_ext(s, JSON_C_TO_STRING_PLAIN),
                          "{\"alpha\":0.001,\"stay\":{\"stay_s\":9.000,\"longest_before_s\":1.500,"
-                         "\"history_s\":60.000,\"tail_exponent\":2,\"significance\":0.000678},"
+                         "\"history_s\":60.000,\"tail_exponent\":2,\"ranks_tested\":1,\"significance\":0.000678},"
                          "\"s_out_history\":[4,-1,1]}");
     }
     json_object_put(o);

@@ -475,6 +475,7 @@ struct ftree_statistics {
         ftree_time longest; /* of any rank before, */
         ftree_time before; /* of all time for which ranks were there; ns */
         int32_t exponent; /* a: stays have a tail as heavy as 1 / x^a */
+        int32_t ranks; /* of the job, where `longest` and `before` are of the rank alone; 1: of all ranks */
         double significance;
     } stay;
     int32_t samples; /* of S_out, the newest ones, in the order of time: */
@@ -632,6 +633,7 @@ struct ftree_stay {
     ftree_time stay; /* since it was first seen outside after that call, or was interrupted (stopped), ns */
     ftree_time away; /* interruptions included; does not travel */
     ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
+    ftree_time before; /* for so long it was outside MPI before this stay, as samples have seen it, ns */
     ftree_time still; /* for so long it has done nothing at all, as the kernel said when it was looked at, ns */
     ftree_time used; /* CPU time since it was first looked at in this stay, ns */
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */

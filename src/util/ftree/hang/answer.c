@@ -196,6 +196,16 @@ int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample)
     return n;
 }
 
+/* Instants that nobody knows are none of those that it had. */
+int64_t ftree_hang_history_before(const struct hang_history *h, uint64_t n)
+{
+    int64_t outside = h->outside;
+
+    for (uint64_t i = 0; i < n && i < h->last && i < HANG_HISTORY_MAX; i++)
+        outside -= h->sample[(h->last - i) % HANG_HISTORY_MAX] > 0 && h->last - i >= h->first;
+    return n < HANG_HISTORY_MAX ? outside : 0;
+}
+
 bool ftree_hang_is_disk_sleep_of_all(const struct hang_answer *a)
 {
     return a->outside > 0 && a->inside == 0 && a->in_disk_sleep == a->outside;

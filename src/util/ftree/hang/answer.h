@@ -59,6 +59,9 @@ void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
  * one is of instant h->last. */
 int32_t ftree_hang_history_of(const struct hang_history *h, int32_t *sample);
 
+/* Purpose: at how many samples a rank was outside MPI, but for those of the last n instants. */
+int64_t ftree_hang_history_before(const struct hang_history *h, uint64_t n);
+
 /* Purpose: true if all ranks of the job are outside MPI, and in disk sleep. */
 bool ftree_hang_is_disk_sleep_of_all(const struct hang_answer *a);
 

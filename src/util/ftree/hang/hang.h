@@ -75,26 +75,36 @@ struct hang_model {
 
 /* Purpose: the model of n samples, of which some may be HANG_UNKNOWN; n <= HANG_HISTORY_MAX.  t is
  * the smallest value with a share of p up to it; where that is the largest value of all, the next
- * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is the
- * largest value up to that: where ranks hang, S_out is their number, and a healthy program may be
+ * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is
+ * that: where ranks hang, S_out is their number, and a healthy program may be
  * below it often. False: too few are known, or all are equal.  Pure. */
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
 
 /* ---- the longest stay ------------------------------------------------------------------------ */
 
-/* Purpose: the probability, at most, that a rank of a healthy program stays outside MPI for `stay`
- * if there were ranks outside for the time `before`, none for longer than `longest`, which is > 0;
- * 1 unless `stay` is longer.
+/* What is known of stays before. */
+struct hang_stays {
+    ftree_time before; /* ranks were outside MPI for so long in all, */
+    ftree_time longest; /* and none for longer than that, which is > 0 */
+    ftree_time apart; /* looks that tell one stay from the next were up to so far apart; 0: all were seen */
+    int32_t ranks; /* so many are tested so, each by its own stays; 1: by those of all ranks together */
+    int exponent; /* HANG_TAIL_ */
+};
+
+/* Purpose: the probability, at most, that a rank of a healthy program stays outside MPI for `stay`;
+ * 1 unless that is longer than any stay before.
  * Of m + 1 independent values each is as likely the largest, whatever their distribution, so one
  * beyond the m others has the probability 1 / (m + 1).  m is before / longest at least: all may have
- * been of that length, and those of several ranks the same.  That it is c times as long has
- * c^-exponent of that, with a tail as heavy as x^-exponent: HANG_TAIL_.  It says something where
+ * been of that length, and those of several ranks the same; and where all were shorter than looks are
+ * apart, each look has seen one.  That it is c times as long has c^-exponent of that, with a tail as
+ * heavy as x^-exponent: HANG_TAIL_.  Of several ranks, each tested by its own stays, one is found so
+ * by chance that many times as often.  It says something where
  * S_out does not: of few ranks that are hardly ever outside MPI one that hangs there changes little.
- * Pure. */
-double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay, int exponent);
+ * Pure, and never more for a longer stay. */
+double ftree_hang_tail(const struct hang_stays *s, ftree_time stay);
 
 /* Purpose: the stay from which on that is less than alpha.  Pure. */
-ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, int exponent, double alpha);
+ftree_time ftree_hang_tail_of(const struct hang_stays *s, double alpha);
 
 /* Of the time that something computes the tail is 1 / x, without a mean: measured of Unix processes
  * by Harchol-Balter and Downey, Exploiting process lifetime distributions for dynamic load

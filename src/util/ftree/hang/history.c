@@ -9,7 +9,8 @@
  * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks
  * random before and after it, and a program whose ranks are nearly always outside MPI shows too
  * little variation to be tested at all.  The run at the end is left out of the runs test, for it
- * would be one run too long, and kept in the model, which becomes more cautious by that.
+ * would be one run too long, and of the model: what is tested is not what it is tested by, or a hang
+ * would look the more usual the longer it lasts.
  */
 
 /* Steps between the samples at a doubled interval I are from I/2 to 3I/2, as those between instants
@@ -55,23 +56,50 @@ static double power(double q, int32_t k)
     return p;
 }
 
+static bool is_largest(const int32_t *sample, int32_t n)
+{
+    for (int32_t i = 0; i < n - 1; i++)
+        if (sample[i] > sample[n - 1])
+            return false;
+    return true;
+}
+
+/* The run at the end, and the model of the samples before it.  How long it is depends on the threshold,
+ * and that on the model; each turn adds to the run.  False: there is no model. */
+static bool find_run(const int32_t *sample, int32_t n, struct hang_result *r)
+{
+    int32_t last = sample[n - 1], before = n;
+
+    r->model.t = last;
+    if (is_largest(sample, n))
+        return ftree_hang_model(sample, n, last, &r->model);
+    do {
+        while (before > 0 && sample[before - 1] <= r->model.t)
+            before--;
+        if (!ftree_hang_model(sample, before, last, &r->model))
+            return false;
+    } while (sample[before - 1] <= r->model.t);
+    r->run = n - before;
+    return true;
+}
+
 /* False: they are not random, and a longer interval may help. */
 static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
                  struct hang_result *r)
 {
-    int32_t low = 0;
+    int32_t before;
 
     r->state = HANG_LEARNING;
-    if (n < HANG_WINDOW || !ftree_hang_model(sample, n, sample[n - 1], &r->model))
+    if (n < HANG_WINDOW || !find_run(sample, n, r))
         return true;
-    while (low < n && sample[n - 1 - low] <= r->model.t)
-        low++;
-    r->run = low < n - since ? low : n - since;
+    before = n - r->run;
+    if (r->run > n - since)
+        r->run = n - since;
     r->needed = ftree_hang_needed(r->model.q, alpha);
     r->significance = power(r->model.q < 1 ? r->model.q : 1, r->run);
-    if (n - low < HANG_WINDOW)
+    if (before < HANG_WINDOW)
         return true;
-    if (!ftree_hang_is_random(sample, n - low, NULL))
+    if (!ftree_hang_is_random(sample, before, NULL))
         return false;
     r->state = r->run >= r->needed ? HANG_LIKELY : HANG_HEALTHY;
     return true;

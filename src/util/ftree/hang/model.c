@@ -81,7 +81,7 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     i = place_of(value, known, level->p, least);
     if (i < 0)
         return false;
-    out->t = value[i];
+    out->t = value[i] < least && least < value[known - 1] ? least : value[i];
     out->p = level->p;
     out->f = (i + 1) / (double) known;
     d = error_of(out->f, known);
@@ -90,28 +90,31 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     return true;
 }
 
-/* How many stays of that length there was time for, and the one that is looked at. */
-static double stays_of(ftree_time before, ftree_time longest)
+/* How many stays there were at least, and the one that is looked at. */
+static double stays_of(const struct hang_stays *s)
 {
-    return (double) before / (double) longest + 1;
+    ftree_time each = s->longest > s->apart ? s->longest : s->apart;
+
+    return (double) s->before / (double) each + 1;
 }
 
-double ftree_hang_tail(ftree_time before, ftree_time longest, ftree_time stay, int exponent)
+double ftree_hang_tail(const struct hang_stays *s, ftree_time stay)
 {
-    double times = (double) stay / (double) longest;
+    double times = (double) stay / (double) s->longest, p;
 
-    if (exponent == HANG_TAIL_BLOCKED)
+    if (s->exponent == HANG_TAIL_BLOCKED)
         times *= times;
-    return stay > longest ? 1 / (times * stays_of(before, longest)) : 1;
+    p = s->ranks / (times * stays_of(s));
+    return stay > s->longest && p < 1 ? p : 1;
 }
 
-ftree_time ftree_hang_tail_of(ftree_time before, ftree_time longest, int exponent, double alpha)
+ftree_time ftree_hang_tail_of(const struct hang_stays *s, double alpha)
 {
-    double times = 1 / (alpha * stays_of(before, longest)), stay;
+    double times = s->ranks / (alpha * stays_of(s)), stay;
 
-    if (exponent == HANG_TAIL_BLOCKED)
+    if (s->exponent == HANG_TAIL_BLOCKED)
         times = sqrt(times);
-    stay = (double) longest * (times > 1 ? times : 1);
+    stay = (double) s->longest * (times > 1 ? times : 1);
 
     return stay < (double) FTREE_NEVER / 4 ? (ftree_time) stay + 1 : FTREE_NEVER;
 }

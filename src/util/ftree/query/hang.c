@@ -33,7 +33,7 @@ bool query_hang_at_node(struct ftree *ft, struct query_round *r)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define STAY_BYTES (1 + 1 + 8 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX)
+#define STAY_BYTES (1 + 1 + 9 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX)
 
 static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_bytes *out)
 {
@@ -48,6 +48,7 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
     ftree_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
     ftree_put_signed(&w, (int64_t) (s->stay / FTREE_MS));
     ftree_put_signed(&w, (int64_t) (s->longest / FTREE_MS));
+    ftree_put_signed(&w, (int64_t) (s->before / FTREE_MS));
     ftree_put_signed(&w, (int64_t) (s->still / FTREE_MS));
     ftree_put_signed(&w, (int64_t) (s->used / FTREE_MS));
     ftree_wire_text(&w, (char *) (uintptr_t) s->wchan, sizeof(s->wchan));
@@ -94,6 +95,7 @@ static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
     s->calls = (uint64_t) ftree_get_within(c, 0, CALLS_MAX);
     s->stay = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     s->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
+    s->before = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     s->still = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     s->used = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     ftree_wire_text(c, s->wchan, sizeof(s->wchan));

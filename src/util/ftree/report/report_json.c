@@ -272,6 +272,7 @@ static struct json_object *json_stay(const struct ftree_statistics *s)
     set_fraction(o, "longest_before_s", s->stay.longest / FTREE_MS);
     set_fraction(o, "history_s", s->stay.before / FTREE_MS);
     report_set(o, "tail_exponent", json_object_new_int(s->stay.exponent));
+    report_set(o, "ranks_tested", json_object_new_int(s->stay.ranks));
     set_number(o, "significance", s->stay.significance);
     return o;
 }

@@ -219,7 +219,7 @@ static ftree_time time_by_samples(const struct ftree *ft, const struct hang_resu
 /* The same for the stay to be too long. */
 static ftree_time time_by_stay(const struct ftree *ft, const struct waitfor_tail *t)
 {
-    ftree_time too_long = waitfor_hang_too_long(ft, t->stay, t->longest, t->exponent);
+    ftree_time too_long = waitfor_hang_too_long(ft, &t->stays);
 
     if (t->stay == 0 || too_long == FTREE_NEVER)
         return FTREE_NEVER;
@@ -302,13 +302,11 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
 {
     ftree_hang_test(sample, n, ft->waitfor->history->last + 1 - (uint64_t) n, ft->cfg.alpha,
                     &h->result);
-    h->all.exponent = waitfor_hang_exponent(a->stays.items, a->stays.n);
-    h->all.longest = waitfor_hang_scale(ft, a->longest, h->all.exponent);
-    h->all.before = waitfor_hang_time_before(ft, h->all.stay);
+    h->all.stays = waitfor_hang_of_any(ft, h->all.stay, a->longest,
+                                       waitfor_hang_exponent(a->stays.items, a->stays.n));
     h->progress = a->progress;
-    h->is_improbable =
-        h->result.state == HANG_LIKELY || (h->all.before >= HANG_WINDOW * ft->cfg.sample &&
-                                           waitfor_hang_significance(&h->all) < ft->cfg.alpha);
+    h->is_improbable = h->result.state == HANG_LIKELY ||
+                       h->all.stay > waitfor_hang_too_long(ft, &h->all.stays);
     ftree_trace(ft,
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
@@ -321,6 +319,17 @@ static bool is_of_now(struct ftree *ft, const struct hang_answer *a)
     uint64_t own = ft->io->samples(ft->io_ctx, NULL, 0);
 
     return a->last <= own || a->last - own <= HANG_APART;
+}
+
+static void note_away(const struct waitfor *w, struct waitfor_hang *h, const struct hang_answer *a)
+{
+    h->aways = 0;
+    FTREE_EACH(const struct ftree_stay, s, a->stays)
+        for (int32_t i = 0; i < w->ends && h->aways < FTREE_WAITING_ENDS_MAX; i++)
+            if (w->end[i].rank == s->rank) {
+                h->away[h->aways].rank = s->rank;
+                h->away[h->aways++].longest = s->longest;
+            }
 }
 
 /* What was improbable once is so while no rank ends a call; later the samples of the stay itself
@@ -336,6 +345,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     n = ftree_hang_history_of(ft->waitfor->history, sample);
     known = time_known(ft, sample, n);
     h->all.stay = stay_of(a, known);
+    note_away(ft->waitfor->work, h, a);
     if (!h->is_improbable || h->progress != a->progress)
         test(ft, h, a, sample, n);
     ftree_hang_sweep_of(a, &all);
@@ -344,7 +354,17 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     else
         wait_for_more(ft, now, h);
     if (!h->of_all && !ftree_verdict_any_fault(ft))
-        waitfor_hang_look_at_late(ft, now, h, a, &all, known);
+        waitfor_hang_look_at_late(ft, now, h, a, &all);
+}
+
+ftree_time waitfor_hang_longest(const struct ftree *ft, int32_t rank)
+{
+    const struct waitfor_hang *h = ft->waitfor->work->hang;
+
+    for (int32_t i = 0; h && i < h->aways; i++)
+        if (h->away[i].rank == rank)
+            return h->away[i].longest;
+    return 0;
 }
 
 /* The answer is this function's. */

@@ -24,12 +24,14 @@
 /* A shorter one before counts as that: two samples may miss it. */
 #define WAITFOR_HANG_LEAST_STAY (1000 * FTREE_MS)
 
+/* Looks closer together tell shorter stays apart, but not all are in time. */
+#define WAITFOR_HANG_LEAST_OF_OWN(ft) ((ft)->cfg.sample / 8)
+#define WAITFOR_HANG_OWN_SAMPLES 64 /* of a rank at least, for a test by its own stays alone */
+
 /* What the test of a stay was made of. */
 struct waitfor_tail {
-    ftree_time longest; /* stay outside MPI of any rank before, */
-    ftree_time before; /* and for how long ranks were there, before the present one */
+    struct hang_stays stays; /* before the present one, */
     ftree_time stay; /* outside MPI, the shortest of the ranks that are there now */
-    int exponent; /* of its tail */
 };
 
 struct waitfor_hang {
@@ -42,17 +44,14 @@ struct waitfor_hang {
     bool is_improbable; /* a healthy job hardly ever shows the like: of the last test */
     uint64_t progress; /* calls that all ranks had ended by then */
     struct hang_result result; /* of it; */
-    struct waitfor_tail all; /* likewise, */
-    struct waitfor_tail late; /* and of those that are late */
+    struct waitfor_tail all; /* likewise */
+    struct {
+        int32_t rank;
+        ftree_time longest;
+    } away[FTREE_WAITING_ENDS_MAX]; /* of the ranks most waited for those outside MPI, and how long each was
+                                     * there at most before, as the last answer says */
+    int32_t aways;
 };
-
-/* For how long ranks were outside MPI before that stay. */
-static inline ftree_time waitfor_hang_time_before(const struct ftree *ft, ftree_time stay)
-{
-    ftree_time outside = (ftree_time) ft->waitfor->history->outside * ft->cfg.sample;
-
-    return outside > stay ? outside - stay : 0;
-}
 
 /* What the longest stay before counts as. Looks are up to one and a half mean distances apart. */
 static inline ftree_time waitfor_hang_scale(const struct ftree *ft, ftree_time longest,
@@ -62,21 +61,52 @@ static inline ftree_time waitfor_hang_scale(const struct ftree *ft, ftree_time l
                                                              : WAITFOR_HANG_LEAST_STAY);
 }
 
-/* From when on a stay is improbable; FTREE_NEVER: there is too little to compare it with. */
-static inline ftree_time waitfor_hang_too_long(const struct ftree *ft, ftree_time stay,
-                                               ftree_time longest, int exponent)
+/* All stays of any rank before that one. */
+static inline struct hang_stays waitfor_hang_of_any(const struct ftree *ft, ftree_time stay,
+                                                    ftree_time longest, int exponent)
 {
-    ftree_time before = waitfor_hang_time_before(ft, stay);
+    int64_t samples = ftree_hang_history_before(ft->waitfor->history, stay / ft->cfg.sample);
 
-    return before < HANG_WINDOW * ft->cfg.sample
-               ? FTREE_NEVER
-               : ftree_hang_tail_of(before, waitfor_hang_scale(ft, longest, exponent), exponent,
-                                    ft->cfg.alpha);
+    return (struct hang_stays){.before = (ftree_time) samples * ft->cfg.sample,
+                               .longest = waitfor_hang_scale(ft, longest, exponent),
+                               .ranks = 1,
+                               .exponent = exponent};
+}
+
+/* Those of its own. */
+static inline struct hang_stays waitfor_hang_of_own(const struct ftree *ft,
+                                                    const struct ftree_stay *s, int exponent)
+{
+    return (struct hang_stays){.before = s->before,
+                               .longest = ftree_max(s->longest, WAITFOR_HANG_LEAST_OF_OWN(ft)),
+                               .apart = ft->cfg.sample / 2 * 3,
+                               .ranks = ft->job->size,
+                               .exponent = exponent};
+}
+
+/* From when on a stay is improbable; FTREE_NEVER: there is too little to compare it with. */
+static inline ftree_time waitfor_hang_too_long(const struct ftree *ft, const struct hang_stays *s)
+{
+    int32_t least = s->apart ? WAITFOR_HANG_OWN_SAMPLES : HANG_WINDOW;
+
+    return s->before < (ftree_time) least * ft->cfg.sample ? FTREE_NEVER
+                                                           : ftree_hang_tail_of(s, ft->cfg.alpha);
+}
+
+/* The same for a rank of which it is enough that it is by one of the two. */
+static inline ftree_time waitfor_hang_too_long_for(const struct ftree *ft,
+                                                   const struct ftree_stay *s, ftree_time longest,
+                                                   int exponent)
+{
+    struct hang_stays any = waitfor_hang_of_any(ft, s->stay, longest, exponent);
+    struct hang_stays own = waitfor_hang_of_own(ft, s, exponent);
+
+    return ftree_min(waitfor_hang_too_long(ft, &any), waitfor_hang_too_long(ft, &own));
 }
 
 static inline double waitfor_hang_significance(const struct waitfor_tail *t)
 {
-    return ftree_hang_tail(t->before, t->longest, t->stay, t->exponent);
+    return ftree_hang_tail(&t->stays, t->stay);
 }
 
 static inline ftree_time waitfor_hang_time_of_sweeps(const struct ftree *ft)
@@ -117,11 +147,9 @@ ftree_time waitfor_hang_hold(const struct hang_sweep *s, char *line, size_t len)
 
 /* ---- hang_late.c ----------------------------------------------------------------------------- */
 
-/* An answer has come, of which `all` is the sweep; `known`: how much of the time until now all
- * nodes know.  Asks for the next answer by h->next. */
+/* An answer has come, of which `all` is the sweep.  Asks for the next answer by h->next. */
 void waitfor_hang_look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
-                               const struct hang_answer *a, const struct hang_sweep *all,
-                               ftree_time known);
+                               const struct hang_answer *a, const struct hang_sweep *all);
 
 #pragma GCC visibility pop
 

@@ -22,36 +22,40 @@ static bool is_needed(const struct waitfor *w, int32_t rank)
     return false;
 }
 
-static void one_of(const struct hang_sweep *all, const struct ftree_stay *stay,
-                   struct hang_sweep *out)
+static void one_of(const struct hang_sweep *s, int32_t i, struct hang_sweep *out)
 {
-    out->progress = 0; /* what others do says nothing of it */
-    out->inside = all->inside;
-    out->familiar = all->familiar;
-    out->longest = all->longest;
-    out->others_go_on = true;
-    out->more = 0;
+    *out = *s;
     out->count = 1;
-    out->stay[0] = *stay;
+    out->stay[0] = s->stay[i];
 }
 
-/* Those for which no other rank will do, and whose stay is improbable.  *later: in how much time
- * there may be one more. */
-static void find_improbable(const struct ftree *ft, const struct hang_answer *a, ftree_time known,
-                            bool disk_only, struct hang_sweep *out, ftree_time *later)
+/* Outside MPI for no longer than before: to these the phase is as known as to those that are in a
+ * familiar call. */
+static int32_t as_before(const struct ftree *ft, const struct hang_answer *a)
 {
-    for (int32_t i = 0; i < a->stays.n; i++) {
-        const struct ftree_stay *stay = &a->stays.items[i];
-        ftree_time lasts = ftree_min(stay->stay, known), too_long;
-        if (!is_needed(ft->waitfor->work, stay->rank) ||
-            (disk_only && stay->what != FTREE_OUTSIDE_DISK))
+    int32_t n = 0;
+
+    FTREE_EACH(const struct ftree_stay, s, a->stays)
+        n += s->stay <= waitfor_hang_scale(ft, s->longest, HANG_TAIL_COMPUTES);
+    return n;
+}
+
+/* Those for which no other rank will do, and whose stay is improbable.  Their own agent has seen it
+ * last: what other nodes know of that time does not matter.  *later: in how much time there may be
+ * one more. */
+static void find_improbable(const struct ftree *ft, const struct hang_answer *a, bool disk_only,
+                            struct hang_sweep *out, ftree_time *later)
+{
+    FTREE_EACH(const struct ftree_stay, s, a->stays) {
+        ftree_time too_long;
+        if (!is_needed(ft->waitfor->work, s->rank) ||
+            (disk_only && s->what != FTREE_OUTSIDE_DISK))
             continue;
-        too_long = waitfor_hang_too_long(ft, stay->stay, a->longest,
-                                         waitfor_hang_exponent(stay, 1));
-        if (lasts > too_long)
-            out->stay[out->count++] = *stay;
+        too_long = waitfor_hang_too_long_for(ft, s, a->longest, waitfor_hang_exponent(s, 1));
+        if (s->stay > too_long)
+            out->stay[out->count++] = *s;
         else if (too_long != FTREE_NEVER)
-            *later = ftree_min(*later, ftree_max(too_long - lasts, ft->cfg.sample));
+            *later = ftree_min(*later, ftree_max(too_long - s->stay, ft->cfg.sample));
     }
 }
 
@@ -66,8 +70,7 @@ static bool any_active_beside(const struct hang_answer *a, const struct ftree_st
 
 /* Each is judged alone. */
 static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_answer *a,
-                                   const struct hang_sweep *all, struct hang_sweep *s,
-                                   ftree_time *later)
+                                   struct hang_sweep *s, ftree_time *later)
 {
     int32_t n = s->count;
     struct hang_sweep one;
@@ -75,7 +78,7 @@ static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_ans
 
     s->count = 0;
     for (int32_t i = 0; i < n; i++) {
-        one_of(all, &s->stay[i], &one);
+        one_of(s, i, &one);
         if (one.stay[0].what == FTREE_OUTSIDE_SLEEPS && any_active_beside(a, &s->stay[i]))
             one.stay[0].what = FTREE_OUTSIDE_UNKNOWN;
         time = waitfor_hang_time_to_sign(ft, &one);
@@ -89,8 +92,7 @@ static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_ans
 /* While one is stopped nobody is late, and while one waits for a disk only such ones are.  `all` is
  * the sweep of that answer. */
 static void find_late(const struct ftree *ft, const struct hang_answer *a,
-                      const struct hang_sweep *all, ftree_time known, struct hang_sweep *out,
-                      ftree_time *later)
+                      const struct hang_sweep *all, struct hang_sweep *out, ftree_time *later)
 {
     bool stopped, disk_only;
 
@@ -99,30 +101,22 @@ static void find_late(const struct ftree *ft, const struct hang_answer *a,
     stopped = waitfor_hang_any_stopped(out);
     disk_only = waitfor_hang_is_of_disk(out);
     out->others_go_on = true;
-    out->progress = out->more = out->count = 0;
+    out->progress = out->more = out->count = 0; /* what others do says nothing of it */
+    out->inside += as_before(ft, a);
+    out->familiar += as_before(ft, a);
     if (stopped)
         return;
-    find_improbable(ft, a, known, disk_only, out, later);
-    keep_those_with_a_sign(ft, a, all, out, later);
-}
-
-static void name_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h, ftree_time known)
-{
-    const struct hang_sweep *s = &h->late_sweeps.last;
-
-    h->late.stay = ftree_min(waitfor_hang_least_stay(s), known);
-    h->late.before = waitfor_hang_time_before(ft, waitfor_hang_least_stay(s));
-    waitfor_hang_say(ft, now, h, s);
+    find_improbable(ft, a, disk_only, out, later);
+    keep_those_with_a_sign(ft, a, out, later);
 }
 
 void waitfor_hang_look_at_late(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
-                               const struct hang_answer *a, const struct hang_sweep *all,
-                               ftree_time known)
+                               const struct hang_answer *a, const struct hang_sweep *all)
 {
     ftree_time later = FTREE_NEVER;
     struct hang_sweep late;
 
-    find_late(ft, a, all, known, &late, &later);
+    find_late(ft, a, all, &late, &later);
     if (later != FTREE_NEVER)
         h->next = ftree_min(h->next, now + later);
     if (late.count == 0) {
@@ -134,7 +128,7 @@ void waitfor_hang_look_at_late(struct ftree *ft, ftree_time now, struct waitfor_
         return;
     }
     if (h->late_sweeps.last.count > 0)
-        name_late(ft, now, h, known);
+        waitfor_hang_say(ft, now, h, &h->late_sweeps.last);
     memset(&h->late_sweeps, 0, sizeof(h->late_sweeps));
     h->next = ftree_min(h->next, now + WAITFOR_HANG_PAUSE_MIN);
 }

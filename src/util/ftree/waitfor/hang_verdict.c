@@ -145,10 +145,16 @@ static bool is_long_enough(const struct ftree *ft, const struct hang_sweep *s, e
                            ftree_time later)
 {
     ftree_time stay = shortest_stay(s, group);
+    struct hang_stays any = waitfor_hang_of_any(ft, stay, s->longest, HANG_TAIL_COMPUTES);
 
-    return stay + later >
-           ftree_min(waitfor_hang_too_long(ft, stay, s->longest, HANG_TAIL_COMPUTES),
-                     WAITFOR_HANG_END_ACTIVE);
+    if (stay + later > ftree_min(waitfor_hang_too_long(ft, &any), WAITFOR_HANG_END_ACTIVE))
+        return true;
+    for (int32_t i = 0; i < s->count && s->others_go_on; i++)
+        if (is_of_group(&s->stay[i], group) &&
+            s->stay[i].stay + later <= waitfor_hang_too_long_for(ft, &s->stay[i], s->longest,
+                                                                 HANG_TAIL_COMPUTES))
+            return false;
+    return s->others_go_on;
 }
 
 /* NULL: the rule base says nothing of them, or not yet. */
@@ -176,10 +182,15 @@ static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char 
 static struct waitfor_tail tail_of(const struct ftree *ft, const struct waitfor_hang *h,
                                    const struct hang_sweep *s, bool blocked)
 {
-    struct waitfor_tail t = s->others_go_on ? h->late : h->all;
+    int exponent = blocked ? HANG_TAIL_BLOCKED : HANG_TAIL_COMPUTES;
+    ftree_time stay = s->others_go_on ? waitfor_hang_least_stay(s) : h->all.stay;
+    struct waitfor_tail t = {.stay = stay,
+                             .stays = waitfor_hang_of_any(ft, stay, s->longest, exponent)};
+    struct hang_stays own = waitfor_hang_of_own(ft, &s->stay[0], exponent);
 
-    t.exponent = blocked ? HANG_TAIL_BLOCKED : HANG_TAIL_COMPUTES;
-    t.longest = waitfor_hang_scale(ft, s->longest, t.exponent);
+    if (s->others_go_on && s->count == 1 &&
+        waitfor_hang_too_long(ft, &own) < waitfor_hang_too_long(ft, &t.stays))
+        t.stays = own;
     return t;
 }
 
@@ -200,9 +211,10 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
     s->s_out.interval = ft->cfg.sample << r->doublings;
     s->s_out.significance = r->significance;
     s->stay.stay = t->stay;
-    s->stay.longest = t->longest;
-    s->stay.before = t->before;
-    s->stay.exponent = t->exponent;
+    s->stay.longest = t->stays.longest;
+    s->stay.before = t->stays.before;
+    s->stay.exponent = t->stays.exponent;
+    s->stay.ranks = t->stays.ranks;
     s->stay.significance = waitfor_hang_significance(t);
     s->samples = n < FTREE_STATISTICS_SAMPLES ? n : FTREE_STATISTICS_SAMPLES;
     memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
@@ -214,6 +226,23 @@ static bool is_by_s_out(const struct hang_result *r, const struct ftree_statisti
     bool by_stay = s->stay.exponent == HANG_TAIL_COMPUTES && s->stay.significance < s->alpha;
 
     return r->state == HANG_LIKELY && !by_stay;
+}
+
+static void test_of_stay(const struct ftree_statistics *s, int32_t rank, char *line, size_t len)
+{
+    char who[32] = "no rank was", of[32] = "", there[40] = "with ranks there";
+
+    if (s->stay.ranks > 1) {
+        snprintf(who, sizeof(who), "rank %d never was", (int) rank);
+        snprintf(of, sizeof(of), ", one of %d ranks", (int) s->stay.ranks);
+        snprintf(there, sizeof(there), "that it was there");
+    }
+    snprintf(line, len,
+             "%s outside MPI for more than %.*f s in %.0f s %s; "
+             "%.1f s have significance %.1e (tail 1/x%s%s)",
+             who, s->stay.ranks > 1 ? 2 : 1, (double) s->stay.longest / 1e9,
+             (double) s->stay.before / 1e9, there, (double) s->stay.stay / 1e9,
+             s->stay.significance, s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
 }
 
 /* The same for people: every number of the test that was enough, so that anybody can do it again. */
@@ -229,12 +258,7 @@ static void add_test(struct ftree *ft, ftree_time now, bool by_s_out, struct ftr
                  (int) s->s_out.t, (int) s->s_out.run, s->s_out.significance, (int) s->s_out.n,
                  (int) s->s_out.needed, s->s_out.q, (double) s->s_out.interval / 1e9);
     else
-        snprintf(line, sizeof(line),
-                 "no rank was outside MPI for more than %.1f s in %.0f s with ranks there; "
-                 "%.1f s have significance %.1e (tail 1/x%s)",
-                 (double) s->stay.longest / 1e9, (double) s->stay.before / 1e9,
-                 (double) s->stay.stay / 1e9, s->stay.significance,
-                 s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "");
+        test_of_stay(s, v->rank, line, sizeof(line));
     add_line(ft, now, v->node, line, v);
 }
 

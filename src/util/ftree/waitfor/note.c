@@ -74,6 +74,17 @@ static ftree_time pause_after(struct ftree_waitfor *f, ftree_time now, ftree_tim
     return f->note_pause;
 }
 
+/* "outside MPI (at most 0.6 s before)" */
+static void away(const struct ftree *ft, int32_t rank, char *buf, size_t len)
+{
+    double longest = (double) waitfor_hang_longest(ft, rank) / 1e9;
+
+    if (longest > 0)
+        snprintf(buf, len, "outside MPI (at most %.*f s before)", longest < 1 ? 2 : 1, longest);
+    else
+        snprintf(buf, len, "outside MPI");
+}
+
 /* Of a rank that did not answer its agent knows since when it waits in MPI, if it does. */
 static void state_of(const struct ftree *ft, const struct waitfor_answer *a, char *buf, size_t len)
 {
@@ -88,8 +99,10 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
                  a->record[0].threads <= a->records ? ""
                  : a->record[0].polls               ? " now and then"
                                                     : " but for a thread");
+    else if (call || a->since)
+        snprintf(buf, len, "in MPI");
     else
-        snprintf(buf, len, "%s", call || a->since ? "in MPI" : "outside MPI");
+        away(ft, a->rank, buf, len);
     ftree_text_ascii(buf);
 }
 

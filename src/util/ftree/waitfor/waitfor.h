@@ -316,6 +316,8 @@ bool waitfor_hang_is_of_all(const struct ftree *ft);
 void waitfor_hang_begin_of_all(struct ftree *ft, ftree_time now);
 void waitfor_hang_tick(struct ftree *ft, ftree_time now);
 ftree_time waitfor_hang_deadline(const struct ftree *ft);
+/* For how long a rank that others wait for was outside MPI at most before; 0: that is not known. */
+ftree_time waitfor_hang_longest(const struct ftree *ft, int32_t rank);
 void waitfor_hang_clear(struct ftree *ft);
 
 #pragma GCC visibility pop

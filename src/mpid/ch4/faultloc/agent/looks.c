@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define CHILD_PATIENCE (5000 * FTREE_MS) /* for one that was forked to run, on a busy machine */
+#define SOON_NS (25 * FTREE_MS) /* most stays outside MPI are over by then: two looks, so far apart */
 
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                         struct faultloc_reporter *reporter)
@@ -318,6 +319,7 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
 {
     bool stopped = faultloc_watch_is_stopped(&l->p->watch, now);
+    uint64_t instant = l->samples.instant;
     int32_t out = 0;
 
     if (stopped)
@@ -332,5 +334,7 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
         ftree_block_over(l->p->ft, now);
     if (l->samples.at < l->at)
         l->at = l->samples.at;
+    if (out > 0 && l->samples.instant != instant && now + SOON_NS < l->at)
+        l->at = now + SOON_NS;
     tell_finalizing(l, now);
 }

@@ -118,3 +118,19 @@ void faultloc_log_look(const struct faultloc_board *b, int32_t i, ftree_time now
 {
     faultloc_log_read(page_of(b, i), now, log);
 }
+
+bool faultloc_log_repeats(const struct faultloc_board *b, int32_t i)
+{
+    const struct ftree_log_entry *last, *e;
+    struct ftree_log log;
+    int times = 0;
+
+    faultloc_log_look(b, i, faultloc_board_slot(b, i)->wait_since_ns, &log);
+    last = &log.entry[0];
+    for (int32_t k = 1; k < log.entries; k++) {
+        e = &log.entry[k];
+        times += e->type == last->type && e->peer == last->peer && e->tag == last->tag &&
+                 e->context == last->context;
+    }
+    return times >= FAULTLOC_LOG_REPEATS;
+}

@@ -29,4 +29,9 @@ void faultloc_log_look(const struct faultloc_board *b, int32_t i, ftree_time now
 /* Purpose: the same of a page, wherever it is. */
 void faultloc_log_read(const struct faultloc_page *page, ftree_time now, struct ftree_log *log);
 
+/* Purpose: true if of the messages in local rank i's ring FAULTLOC_LOG_REPEATS at least, beside the last
+ * one, are of its kind: of the same type, peer, tag and communicator. */
+#define FAULTLOC_LOG_REPEATS 5
+bool faultloc_log_repeats(const struct faultloc_board *b, int32_t i);
+
 #endif /* FAULTLOC_LOG_H_INCLUDED */

@@ -7,6 +7,7 @@
 
 #include "faultloc/base/ending.h"
 #include "faultloc/base/proc.h"
+#include "faultloc/node/log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,10 +80,22 @@ static bool is_in_user_code(const struct faultloc_seen *seen)
     return seen->outside && !(seen->call & FAULTLOC_CALL_MASK);
 }
 
+/* What a stay adds itself is not before it. */
+static void take_stay(const struct faultloc_seen *seen, struct faultloc_share *share)
+{
+    if (!seen->outside)
+        return;
+    if (share->outside == 0 || share->stay != seen->useful)
+        share->before = share->outside;
+    share->stay = seen->useful;
+    share->outside++;
+}
+
 static void take_share(const struct faultloc_seen *seen, struct faultloc_share *share)
 {
     bool outside = is_in_user_code(seen);
 
+    take_stay(seen, share);
     share->present.outside += outside;
     share->present.goes_on += outside || seen->useful != share->calls;
     share->calls = seen->useful;
@@ -228,6 +241,39 @@ static enum ftree_ending ending_of(const struct faultloc_watch *w, int32_t pid,
                                                                           : ending;
 }
 
+/* Calls that wait for the message that their rank has begun last. */
+static bool is_of_a_message(uint32_t call)
+{
+    static const char *const calls[] = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Recv",
+                                        "MPI_Wait"}; /* and what begins so */
+    const char *name = faultloc_call_name(call);
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (!strncmp(name, calls[i], strlen(calls[i])))
+            return true;
+    return false;
+}
+
+/* A small message is sent at once, and a rank that is never late is hardly ever waited for: nobody is
+ * seen in such a call until a rank hangs. */
+static bool is_familiar(const struct faultloc_watch *w, int32_t i,
+                        const struct ftree_rank_state *state)
+{
+    return state->phase >= FTREE_PHASE_LEFT || faultloc_watch_is_familiar(w, state->call) ||
+           (faultloc_log_repeats(w->board, i) && is_of_a_message(state->call));
+}
+
+/* Seen before this stay. */
+static ftree_time before_of(const struct faultloc_samples *s, int32_t i)
+{
+    const struct faultloc_share *share = s->share ? &s->share[i] : NULL;
+
+    if (!share)
+        return 0;
+    return s->watch->board->settings.sample *
+           (share->stay == s->watch->seen[i].useful ? share->before : share->outside);
+}
+
 bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i,
                            struct ftree_stay *stay)
 {
@@ -244,11 +290,11 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
                                 .longest = longest < now ? longest : now, /* ranks can write it */
                                 .cpu = FTREE_CPU_UNKNOWN,
                                 .ending = FTREE_ENDING_UNKNOWN,
-                                .familiar = state.phase >= FTREE_PHASE_LEFT ||
-                                            faultloc_watch_is_familiar(w, state.call)};
+                                .familiar = is_familiar(w, i, &state)};
     if (!faultloc_watch_is_outside(w, i, &state))
         return false;
     stay->call = state.call;
+    stay->before = before_of(s, i);
     stay->stay = seen->looked - seen->counts;
     stay->away = seen->looked - seen->outside;
     did = moves(s, now, i, state.pid, stay);

@@ -35,6 +35,9 @@ struct faultloc_share {
     struct ftree_block present; /* that is not over */
     uint64_t calls; /* that it had ended at the last sample, but for those that asked in vain */
     uint64_t waited; /* ns that it had waited for a CPU at the end of the last block */
+    uint64_t outside, before; /* samples at which it was outside MPI, or without progress; and of these those
+                               * before the stay that the last one was of, */
+    uint64_t stay; /* which followed so many calls */
 };
 
 struct faultloc_samples {

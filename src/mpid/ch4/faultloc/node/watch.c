@@ -225,19 +225,21 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
 /* A stay lasts from the first look that has seen it to the one that sees that it is over: a little
  * too long on the whole, and that of two calls between which nobody looked is one stay, or none.
  * Time in which the rank was stopped, or nobody looked for long, does not count, and of the present
- * stay not what was before it either.  `gap` ends at this look; 0: there was none. */
+ * stay not what was before it either.  `gap` ends at this look; 0: there was none.  A look that is late
+ * adds no more than one in time had: up to `most` after the look before. */
 static void update_stay(struct faultloc_seen *seen, struct faultloc_slot *slot, bool outside,
-                        ftree_time gap, ftree_time now)
+                        ftree_time gap, ftree_time most, ftree_time now)
 {
     bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
+    ftree_time end = gap || now < most ? now : most;
 
     seen->gaps += gap;
     if (!goes_on || gap)
         seen->counts = now;
     if (goes_on)
         return;
-    if (seen->outside && now - seen->outside > seen->gaps + slot->longest_ns)
-        slot->longest_ns = now - seen->outside - seen->gaps;
+    if (seen->outside && end - seen->outside > seen->gaps + slot->longest_ns)
+        slot->longest_ns = end - seen->outside - seen->gaps;
     seen->outside = outside ? now : 0;
     seen->gaps = 0;
     seen->outside_calls = seen->useful;
@@ -317,7 +319,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     gap = seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample ? now - looked
                                                                                       : 0;
     update_stay(seen, faultloc_board_slot(w->board, i), faultloc_watch_is_outside(w, i, state), gap,
-                now);
+                looked + w->board->settings.sample / 2 * 3, now);
     update_visit(w, seen, state);
 }
 
