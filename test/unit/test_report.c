@@ -304,6 +304,8 @@ START_TEST(text_of_each_state_in_proc)
     } rows[] = {{'T', "the kernel of h1 says the process is stopped (state T)\n"},
                 {'t', "the kernel of h1 says the process is held by a debugger (state t)\n"},
                 {'F', "the kernel of h1 says the process is frozen by its control group\n"},
+                {'M', "the kernel of h1 says the process is held by the memory limit of its control "
+                      "group: 64.0 of 64.0 MiB used in /job\n"},
                 {'X', "the kernel of h1 says the process is gone\n"},
                 {'D', "the kernel of h1 says the process is in state D\n"}};
 
@@ -312,6 +314,8 @@ START_TEST(text_of_each_state_in_proc)
         struct report_job rj = report_job();
         char *text;
         add_proc(&v, 1, rows[i].state);
+        if (rows[i].state == 'M')
+            strcpy(v.evidence[v.evidences - 1].detail, "64.0 of 64.0 MiB used in /job");
         rj.address = NULL;
         text = ftree_report_text(&rj, &v, NULL);
         ck_assert_ptr_nonnull(strstr(text, rows[i].words));

@@ -462,6 +462,8 @@ static const char *process_words(const char *state, char *buf, size_t len)
         return "stopped (state T)";
     if (*state == FTREE_PROC_FROZEN)
         return "frozen by its control group";
+    if (*state == FTREE_PROC_MEMORY)
+        return "held by the memory limit of its control group";
     snprintf(buf, len, "in state %s", state);
     return buf;
 }
@@ -482,8 +484,8 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     char state[32];
 
     if (is(e->source, "proc"))
-        snprintf(buf, len, "the kernel of %s says the process is %s", e->target,
-                 process_words(e->state, state, sizeof(state)));
+        snprintf(buf, len, "the kernel of %s says the process is %s%s%s", e->target,
+                 process_words(e->state, state, sizeof(state)), *e->detail ? ": " : "", e->detail);
     else if (is(e->source, "state"))
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
@@ -491,7 +493,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "symptom"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (is(e->source, "wait") || is(e->source, "sample"))
+    else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection"))
         snprintf(buf, len, "%s", e->detail);
     else
         probe_words(e, buf, len);
@@ -512,7 +514,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_evidence *e
         [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
-        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample"};
+        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
+        [FTREE_EVIDENCE_CONNECTION] = "connection"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));

@@ -26,6 +26,7 @@
  *     faultloc_cgroup.c     the proxy: was a process killed for memory
  *     faultloc_pending.c    the proxy: symptoms that its agent has not answered.  Pure
  *     faultloc_process.c    the proxy: who has come to a barrier of PMI, and how the others are
+ *     faultloc_connect.c    the proxy: who asks whom in vain for a connection
  *     faultloc_holders.c    the proxy: who still holds the output of ended processes open
  *     faultloc_cleanup.c    the proxy: removes sockets that agents left
  *     faultloc_incident.c   mpiexec: the first process, the consequences, how long to wait.  Pure
@@ -51,6 +52,8 @@ enum HYD_faultloc_what {
     HYD_FAULTLOC_WHO_IS_LATE, /* to a proxy: who has not come to barrier `ref` of PMI? */
     HYD_FAULTLOC_ARRIVALS, /* to mpiexec: the answer; also unasked, where some have come and others
                             * have not */
+    HYD_FAULTLOC_CONNECTS, /* to mpiexec: process `end` has asked `ref` times in vain for a
+                            * connection, in end.age_ms; `symptom` says to whom */
     HYD_FAULTLOC_WHATS
 };
 
