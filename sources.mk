@@ -417,6 +417,7 @@ unit_tests = \
     test/unit/test_faultloc_answers_nomem \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
+    test/unit/test_faultloc_cgroup \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_child \
     test/unit/test_faultloc_connections \
@@ -471,6 +472,7 @@ unit_tests = \
     test/unit/test_hang_story \
     test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
+    test/unit/test_hydra_connect \
     test/unit/test_hydra_holders \
     test/unit/test_hydra_hosts \
     test/unit/test_hydra_incident \

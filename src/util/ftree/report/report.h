@@ -149,6 +149,7 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
 struct report_about {
     const char *class_, *origin, *kind, *name, *node;
     const char *rule; /* "deadlock/cycle" */
+    const char *fln; /* the node that decided */
     const char *ranks; /* "rank 3", "ranks 4-7" */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */

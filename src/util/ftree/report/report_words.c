@@ -167,6 +167,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .kind = ftree_kind_name(v->kind),
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
                               .rule = v->rule,
+                              .fln = ftree_node_name(job, v->fln, room->fln, sizeof(room->fln)),
                               .ranks = room->ranks,
                               .nodes = report_nodes(job, v),
                               .pid = v->pid,
@@ -249,12 +250,25 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
     }
 }
 
+/* What takes packets of some connections only may as well be a firewall's rule. */
+static bool is_of_connection(const struct report_about *a)
+{
+    static const char begin[] = "unknown/connection-";
+
+    return a->rule && !strncmp(a->rule, begin, strlen(begin));
+}
+
 static void unknown_headline(const struct report_about *a, char *buf, size_t len)
 {
     char parts[64];
 
     network_parts(&a->open, parts, sizeof(parts));
-    if (parts[0])
+    if (is_of_connection(a) && !is(a->fln, a->name))
+        snprintf(buf, len, "network fault between node %s and node %s (%s)", a->fln, a->name,
+                 a->ranks);
+    else if (is_of_connection(a))
+        snprintf(buf, len, "network fault at node %s (%s)", a->name, a->ranks);
+    else if (parts[0])
         snprintf(buf, len, "network fault at %s %s (%s), part not identified: %s", a->kind, a->name,
                  a->ranks, parts);
     else

@@ -79,9 +79,8 @@ static void walk_line(struct walk *w, char *line)
     } else if (has(controllers, w->controller)) {
         snprintf(mount, sizeof(mount), "/%s", w->controller);
         walk_up(w, mount, path);
-        snprintf(mount, sizeof(mount), "/%s", controllers);
-        if (strcmp(controllers, w->controller))
-            walk_up(w, mount, path); /* the same, or one of both is there */
+        if (!strcmp(w->controller, "cpu"))
+            walk_up(w, "/cpu,cpuacct", path); /* the same, or one of both is there */
     }
 }
 
