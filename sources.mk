@@ -641,6 +641,8 @@ scenario_tests = \
     test/cluster/data_path_cable.scenario \
     test/cluster/data_path_switch.scenario \
     test/cluster/cut.scenario \
+    test/cluster/large_packets.scenario \
+    test/cluster/forgotten_connection.scenario \
     test/cluster/agent_killed.scenario \
     test/cluster/agent_killed_deputy.scenario \
     test/cluster/agent_stopped.scenario \

@@ -495,11 +495,13 @@ static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
 {
+    bool has_limit = *e->state == FTREE_PROC_MEMORY && *e->detail;
     char state[32];
 
     if (is(e->source, "proc"))
         snprintf(buf, len, "the kernel of %s says the process is %s%s%s", e->target,
-                 process_words(e->state, state, sizeof(state)), *e->detail ? ": " : "", e->detail);
+                 process_words(e->state, state, sizeof(state)), has_limit ? ": " : "",
+                 has_limit ? e->detail : "");
     else if (is(e->source, "state"))
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
