@@ -40,6 +40,7 @@ core_sources = \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
+    src/util/ftree/observe/connections.c \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
     src/util/ftree/query/hang.c \
@@ -182,6 +183,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/conn.c \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
+    src/mpid/ch4/faultloc/node/cgroup.c \
+    src/mpid/ch4/faultloc/node/connections.c \
     src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \
@@ -262,6 +265,8 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/conn.h \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
+    src/mpid/ch4/faultloc/node/cgroup.h \
+    src/mpid/ch4/faultloc/node/connections.h \
     src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -289,6 +294,7 @@ hydra_sources = \
     src/pm/hydra/pm/pmiserv/faultloc_arrival.c \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
     src/pm/hydra/pm/pmiserv/faultloc_cleanup.c \
+    src/pm/hydra/pm/pmiserv/faultloc_connect.c \
     src/pm/hydra/pm/pmiserv/faultloc_holders.c \
     src/pm/hydra/pm/pmiserv/faultloc_hosts.c \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
@@ -306,6 +312,7 @@ hydra_headers = \
     src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
     src/pm/hydra/pm/pmiserv/faultloc_children.h \
     src/pm/hydra/pm/pmiserv/faultloc_cleanup.h \
+    src/pm/hydra/pm/pmiserv/faultloc_connect.h \
     src/pm/hydra/pm/pmiserv/faultloc_holders.h \
     src/pm/hydra/pm/pmiserv/faultloc_hosts.h \
     src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
@@ -402,6 +409,7 @@ unit_tests = \
     test/unit/test_answer \
     test/unit/test_chains \
     test/unit/test_check \
+    test/unit/test_connections \
     test/unit/test_correlate \
     test/unit/test_crowd \
     test/unit/test_event \
@@ -410,8 +418,10 @@ unit_tests = \
     test/unit/test_faultloc_answers_nomem \
     test/unit/test_faultloc_ask \
     test/unit/test_faultloc_board \
+    test/unit/test_faultloc_cgroup \
     test/unit/test_faultloc_channel_tcp \
     test/unit/test_faultloc_child \
+    test/unit/test_faultloc_connections \
     test/unit/test_faultloc_delivery \
     test/unit/test_faultloc_ending \
     test/unit/test_faultloc_exec \
@@ -463,6 +473,7 @@ unit_tests = \
     test/unit/test_hang_story \
     test/unit/test_hydra_arrival \
     test/unit/test_hydra_cleanup \
+    test/unit/test_hydra_connect \
     test/unit/test_hydra_holders \
     test/unit/test_hydra_hosts \
     test/unit/test_hydra_incident \
@@ -631,6 +642,8 @@ scenario_tests = \
     test/cluster/data_path_cable.scenario \
     test/cluster/data_path_switch.scenario \
     test/cluster/cut.scenario \
+    test/cluster/large_packets.scenario \
+    test/cluster/forgotten_connection.scenario \
     test/cluster/agent_killed.scenario \
     test/cluster/agent_killed_deputy.scenario \
     test/cluster/agent_stopped.scenario \

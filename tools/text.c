@@ -94,6 +94,7 @@ static struct report_about about(struct json_object *v, char *ranks)
                               .node = tool_string(component, "node"),
                               .rule = tool_string(v, "rule"),
                               .because = tool_string(v, "because"),
+                              .fln = tool_string(v, "fln"),
                               .ranks = ranks,
                               .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),

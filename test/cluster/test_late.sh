@@ -7,6 +7,7 @@
 # A job on five hosts that does not start: a rank waits before MPI_Init, another is stopped there, a
 # proxy is stopped, a host is out of mpiexec's reach. mpiexec says who is missing and why, and when
 # all have come. The same for a rank that is late for MPI_Finalize. The job ends with exit code 0.
+# Then a job of which one host cannot connect to another: mpiexec says so, and it starts once it can.
 # Exit code: 0 passed, 1 failed, 77 no root or no namespaces here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -85,3 +86,33 @@ job=
 says 'MPI_Finalize: all 10 ranks have come, after [0-9]* s' || bad "no end of MPI_Finalize"
 ! grep -qvE '^\[faultloc\] (MPI_(Init|Finalize): |  )' "$work/err" || bad "there is more"
 echo "ok: MPI_Finalize"
+
+# Who asks whom first is not known: so each of both drops what the other asks for.
+drop_requests() { # HOST OF-HOST
+    "$cluster" exec --name "$name" "$1" nft -f - <<END
+table inet faultloc_late {
+    chain requests {
+        type filter hook input priority 0;
+        ip saddr 10.0.0.${2#h} tcp flags & (syn | ack) == syn drop
+    }
+}
+END
+}
+if command -v nft >/dev/null; then
+    drop_requests h1 h2
+    drop_requests h2 h1
+    "$cluster" run --quiet --name "$name" --faultloc --hosts 3 --ppn 1 --env MPIR_CVAR_FAULTLOC_REPORT= \
+        -- "$work/late" --init 0 --finalize 0 >"$work/out" 2>"$work/err" </dev/null &
+    job=$!
+    await "rank 0" test -s "$pids/init.0"
+    go init.0
+    expect 'MPI_Init: rank [01] on h[12] (pid [0-9]*) cannot connect to 10.0.0.[12] (h[12]), port [0-9]*: no answer to [0-9]* requests in [0-9]* s; look for a firewall between these hosts'
+    for host in h1 h2; do "$cluster" exec --name "$name" $host nft delete table inet faultloc_late; done
+    await "rank 0 in MPI_Finalize" test -s "$pids/finalize.0"
+    go finalize.0
+    code=0
+    wait "$job" || code=$?
+    job=
+    [ $code -eq 0 ] || bad "exit code $code"
+    echo "ok: who asks whom for a connection in vain"
+fi

@@ -106,6 +106,19 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
     *state = l->state[i];
 }
 
+static int32_t connections(void *ctx, struct ftree_connection *c, int32_t n)
+{
+    struct lone *l = ctx;
+
+    l->connections_asked++;
+    for (int32_t i = 0; i < l->connections && i < n; i++) {
+        c[i] = l->connection[i];
+        c[i].since = l->now - c[i].since;
+        c[i].sent = l->now - c[i].sent;
+    }
+    return l->connections;
+}
+
 static void state(void *ctx, struct ftree_node_state *out)
 {
     *out = ((struct lone *) ctx)->own_state;
@@ -175,6 +188,7 @@ static void *alloc(void *ctx, void *ptr, size_t size)
 
 static const struct ftree_io io = {.send = send_message,
                                    .look = look,
+                                   .connections = connections,
                                    .verdict = learn,
                                    .report = report,
                                    .trace = trace,

@@ -29,6 +29,7 @@
 #define LONE_KERNELS_MAX 16
 
 #define LONE_TOLD_MAX 4
+#define LONE_CONNECTIONS_MAX 4
 
 struct lone_sent {
     struct ftree_route to;
@@ -77,6 +78,9 @@ struct lone {
     int32_t fail_alloc_in; /* the n-th allocation from now fails; 0: none */
     int64_t live_allocations;
     struct ftree_rank_state state[LONE_RANKS_MAX]; /* of the own ranks */
+    /* their connections that are stuck; since and sent: the times, not how long ago that is */
+    struct ftree_connection connection[LONE_CONNECTIONS_MAX];
+    int32_t connections, connections_asked; /* and how often these were asked for */
     int32_t *node_first, *node_ranks, *rank_node, *rank_pid;
     char *log;
     size_t log_len, log_room;

@@ -20,7 +20,8 @@
  * --computes percent of its work for which the rank computes that hangs, or may get less of a CPU
  * than it wants (10)
  * --late     how long a checkpoint, a late rank or, at most, an answer takes, in seconds (10)
- * --file     what is read by the kinds io, io-first and io-all
+ * --file     what is read by the kinds io, io-first and io-all; of the kind memory the file
+ * cgroup.procs of a control group
  * --seed     of what is drawn (1)
  * --multiple MPI_THREAD_MULTIPLE, though one thread alone calls MPI (0)
  * --until    a kind that does not hang ends when this file exists, at the latest after --seconds

@@ -117,6 +117,20 @@ static void stay_io(void)
     (void) !read(fd, &c, 1);
 }
 
+/* A control group, whose file of processes --file names, that has less memory, and no OOM killer. */
+static void stay_memory(void)
+{
+    const size_t piece = 1 << 20;
+    FILE *f = fopen(outside.file, "w");
+    char *p;
+
+    if (!f || fprintf(f, "%d\n", (int) getpid()) < 0 || fclose(f))
+        fail("--file cannot be written");
+    for (int i = 0; i < 64 && (p = malloc(piece)) != NULL; i++)
+        for (size_t k = 0; k < piece; k += 4096)
+            ((volatile char *) p)[k] = 1;
+}
+
 static void stay_callback(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     (void) in;
@@ -252,6 +266,7 @@ static const struct kind kinds[] = {
     {"mutex", "user-code-hang", stay_mutex, NULL, 0, IN_PATTERN},
     {"pipe", "user-code-hang", stay_pipe, NULL, 0, IN_PATTERN},
     {"callback", "mpi-hang", call_back, NULL, 0, IN_PATTERN},
+    {"memory", "user-code-hang", stay_memory, NULL, 0, IN_PATTERN},
     {"io", "io-hang", stay_io, NULL, 0, IN_PATTERN},
     {"io-first", "io-hang", stay_io, NULL, 0, ONE_AFTER},
     {"io-all", "io-hang", stay_io, NULL, 0, ALL_AFTER},

@@ -6,7 +6,8 @@
 
 # A rank that never comes, after 40 s in which it did: the verdict names it, says what it does and where in
 # its code.  With the action abort two threads that wait for each other end the job after a minute, and no
-# sooner; one that sleeps for a time of its own never does.
+# sooner; one that sleeps for a time of its own never does.  A rank that its kernel holds because of a memory
+# limit is named at once, with the limit (needs root, and version 1 of control groups).
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -50,3 +51,19 @@ grep -q 'may be ended after [0-9]* s: rank 5 can be woken by its own threads alo
 stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/mutex.raw")
 [ $(($(cat "$work/mutex.end") - stopped)) -ge 60 ] || bad "the job was ended too soon"
 echo "ok: four ways to hang, and where"
+
+group=/sys/fs/cgroup/memory/faultloc-outside-$$
+if mkdir "$group" 2>/dev/null && echo 1 2>/dev/null >"$group/memory.oom_control"; then
+    trap 'rm -rf "$work"; rmdir "$group" 2>/dev/null || :' EXIT
+    echo 33554432 >"$group/memory.limit_in_bytes"
+    outcome_once memory 1 -n 4 "$bin/outside" --kind memory --rank 1 --after 2 --limit 20 \
+        --file "$group/cgroup.procs"
+    grep -q 'rule user-code-hang/memory-limit$' "$work/memory.err" &&
+        grep -q 'held by the memory limit of its control group: 3[12][.0-9]* of 32.0 MiB used in /faultloc' \
+            "$work/memory.err" ||
+        bad "a rank that its memory limit holds was not named: $(cat "$work/memory.err")"
+    ! grep -q '^\[faultloc\] io-hang' "$work/memory.err" || bad "it is no io-hang: $(cat "$work/memory.err")"
+    echo "ok: a memory limit"
+else
+    echo "no control group can be made: nothing is known of a memory limit"
+fi

@@ -247,7 +247,7 @@ same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
-        .launcher, .waits, .outside, .slowed).anyOf[0].enum[],
+        .launcher, .connection, .waits, .outside, .slowed).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \

@@ -218,6 +218,12 @@ static void an_own_rank_is_stopped(struct lone *l)
     lone_stall(l, 1, FTREE_LOCAL);
 }
 
+static void an_own_rank_is_held_by_its_memory_limit(struct lone *l)
+{
+    l->state[0].proc_state = 'M';
+    lone_stall(l, 1, FTREE_LOCAL);
+}
+
 static void the_deputy_tells_of_a_stopped_rank(struct lone *l)
 {
     lone_stall(l, 0, 5);
@@ -401,6 +407,43 @@ static void its_cpus_are_wanted_by_too_many(struct lone *l)
     it_answers_and_its_state_is(l, FTREE_SYMPTOM_CPU_PRESSURE, &state);
 }
 
+/* Its agent answers; what is sent after that is not acknowledged. */
+static void a_connection_is_stuck_of(struct lone *l, bool connecting, bool answered)
+{
+    l->connections = 1;
+    l->connection[0] = (struct ftree_connection){.rank = 0,
+                                                 .node = 2,
+                                                 .connecting = connecting,
+                                                 .bytes = 65570,
+                                                 .tries = 5,
+                                                 .packet = 8948,
+                                                 .since = l->now,
+                                                 .sent = l->now};
+    lone_stall(l, 0, FTREE_LOCAL); /* who the analysis of waits says */
+    lone_run(l, 3500);
+    if (answered)
+        lone_answer(l, 2, DATA, AGENT);
+    lone_run(l, 2500);
+    l->connection[0].sent = l->now;
+    for (int ms = 0; ms < 3500 && !l->verdicts; ms += 100)
+        lone_run(l, 100);
+}
+
+static void a_connection_is_stuck(struct lone *l)
+{
+    a_connection_is_stuck_of(l, false, true);
+}
+
+static void a_connection_is_not_made(struct lone *l)
+{
+    a_connection_is_stuck_of(l, true, true);
+}
+
+static void a_connection_is_silent(struct lone *l)
+{
+    a_connection_is_stuck_of(l, false, false);
+}
+
 static void its_data_path_is_silent(struct lone *l)
 {
     lone_stall(l, 0, 2);
@@ -526,6 +569,7 @@ static const struct {
     const char *name;
 } signs[] = {
     {"process-stopped/state-t", 4, 2, PLAY(an_own_rank_is_stopped)},
+    {"user-code-hang/memory-limit", 4, 2, PLAY(an_own_rank_is_held_by_its_memory_limit)},
     {"process-stopped/deputy-says-stopped", 4, 2, PLAY(the_deputy_tells_of_a_stopped_rank)},
     {"process-crash/launcher-and-all-ports", 4, 2,
      PLAY(the_launcher_says_it_ended_and_nobody_is_there)},
@@ -560,6 +604,9 @@ static const struct {
     {"straggler/memory-exhausted", 4, 1, PLAY(its_memory_is_exhausted)},
     {"straggler/throttled", 4, 1, PLAY(its_clock_is_throttled)},
     {"straggler/cpu-pressure", 4, 1, PLAY(its_cpus_are_wanted_by_too_many)},
+    {"unknown/connection-stuck", 4, 1, PLAY(a_connection_is_stuck)},
+    {"unknown/connection-not-made", 4, 1, PLAY(a_connection_is_not_made)},
+    {"unknown/connection-silent", 4, 1, PLAY(a_connection_is_silent)},
     {"unknown/data-path-silent", 4, 1, PLAY(its_data_path_is_silent)},
     {"unknown/silent-from-here-only", 4, 1, PLAY(it_is_silent_from_here_only)},
     {"unknown/silent-from-here-only", 4, 1, PLAY(its_data_path_is_silent_from_here_only)},

@@ -187,6 +187,7 @@ static const struct {
     {FTREE_PHASE_GONE, 0, "gone"},         {FTREE_PHASE_GONE, 'T', "gone"},
     {FTREE_PHASE_OUTSIDE, 'X', "gone"},    {FTREE_PHASE_OUTSIDE, 'x', "gone"},
     {FTREE_PHASE_OUTSIDE, 'Z', "gone"},    {FTREE_PHASE_INSIDE, 'F', "stopped"},
+    {FTREE_PHASE_INSIDE, 'M', "memory-limit"},
 };
 
 /* rows: a_process_is_what_its_kernel_says COUNT(processes) */

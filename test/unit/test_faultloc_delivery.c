@@ -14,6 +14,7 @@
 
 #include <check.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,6 +117,79 @@ START_TEST(nothing_is_known_where_there_is_no_path_and_no_node)
 }
 END_TEST
 
+/* ---- what is stuck --------------------------------------------------------------------------- */
+
+static int32_t stuck(struct faultloc_stuck *s, int32_t room)
+{
+    return faultloc_stuck(table, NODES, 0, FTREE_PATH_DATA, s, room);
+}
+
+START_TEST(what_is_acknowledged_is_not_stuck)
+{
+    struct faultloc_stuck s;
+    char byte = 0;
+
+    ck_assert_int_eq(send(from, &byte, 1, 0), 1); /* and nobody reads it */
+    ck_assert_int_eq(stuck(&s, 1), 0);
+    ck_assert_int_eq(stuck(&s, 0), 0);
+}
+END_TEST
+
+/* From node 0 to that port of node 1; it is not waited for. */
+static int begin_to_connect(uint16_t port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_storage sa;
+    socklen_t len = faultloc_sockaddr_make(&table[0].path[0], 0, &sa);
+
+    ck_assert_int_eq(bind(fd, (struct sockaddr *) &sa, len), 0);
+    len = faultloc_sockaddr_make(&table[1].path[0], port, &sa);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *) &sa, len), -1);
+    return fd;
+}
+
+#define ASKERS 5
+
+/* Whether one of them has asked for a connection in vain: a listener whose queue is full is silent. */
+static bool find_asker(const int *fd, struct faultloc_stuck *s)
+{
+    struct stat st;
+
+    if (stuck(s, 1) == 0)
+        return false;
+    for (int i = 0; i < ASKERS; i++)
+        if (fstat(fd[i], &st) == 0 && st.st_ino == s->inode)
+            return true;
+    return false;
+}
+
+START_TEST(a_connection_that_is_asked_for_in_vain)
+{
+    struct faultloc_stuck s = {.node = FTREE_NONE};
+    time_t end = time(NULL) + 120;
+    int listener, fd[ASKERS];
+
+    ck_assert_int_eq(faultloc_sock_listen(&table[1].path[0], 0, &listener), 0);
+    ck_assert_int_eq(listen(listener, 0), 0);
+    for (int i = 0; i < ASKERS; i++)
+        fd[i] = begin_to_connect(faultloc_sock_port(listener));
+    ck_assert_int_eq(stuck(&s, 1), 0); /* not yet */
+    while (!find_asker(fd, &s) && time(NULL) < end)
+        usleep(20000);
+    ck_assert_int_eq(s.node, 1);
+    ck_assert(s.connecting);
+    ck_assert_uint_ge(s.tries, 3);
+    ck_assert_uint_ge(s.since, 2 * SECOND);
+    ck_assert_uint_lt(s.since, 120 * SECOND);
+    table[1].port[FTREE_ROLE_AGENT] = faultloc_sock_port(listener);
+    ck_assert_int_eq(stuck(&s, 1), 0); /* an agent's is none of a rank */
+    table[1].port[FTREE_ROLE_AGENT] = 0;
+    for (int i = 0; i < ASKERS; i++)
+        close(fd[i]);
+    close(listener);
+}
+END_TEST
+
 static Suite *delivery_suite(void)
 {
     Suite *s = suite_create("faultloc_delivery");
@@ -128,6 +202,8 @@ static Suite *delivery_suite(void)
     tcase_add_test(tc, a_loopback_is_not_slow);
     tcase_add_test(tc, agents_do_not_count);
     tcase_add_test(tc, nothing_is_known_where_there_is_no_path_and_no_node);
+    tcase_add_test(tc, what_is_acknowledged_is_not_stuck);
+    tcase_add_test(tc, a_connection_that_is_asked_for_in_vain);
     suite_add_tcase(s, tc);
     return s;
 }

@@ -620,20 +620,13 @@ START_TEST(a_child_that_lives)
 }
 END_TEST
 
-static const struct {
-    const char *wchan;
-    bool of_fuse;
-} channels[] = {{"request_wait_answer", true},
-                {"fuse_dev_do_read", true},
-                {"fuse_wait", true},
-                {"nfs_wait_bit_killable", false},
-                {"do_wait", false},
-                {"fuse", false},
-                {"", false}};
-
-START_TEST(who_waits_for_a_file_server_of_fuse)
+/* A group that is over its soft limit only slows its processes. */
+START_TEST(who_waits_for_memory)
 {
-    ck_assert(faultloc_proc_awaits_fuse(channels[_i].wchan) == channels[_i].of_fuse);
+    ck_assert(faultloc_proc_awaits_memory("mem_cgroup_oom_synchronize"));
+    ck_assert(!faultloc_proc_awaits_memory("mem_cgroup_handle_over_high"));
+    ck_assert(!faultloc_proc_awaits_memory("folio_wait_bit_common"));
+    ck_assert(!faultloc_proc_awaits_memory(""));
 }
 END_TEST
 
@@ -652,7 +645,22 @@ static const struct {
               {"fcntl_setlk", "a file lock"},
               {"do_wait", "a wait for a child"},
               {"do_sigtimedwait", "a signal"},
-              {"rpc_wait_bit_killable", ""},
+              {"wait_for_vfork_done", "vfork"},
+              {"mem_cgroup_oom_synchronize", "a memory limit"},
+              {"mem_cgroup_handle_over_high", "a memory limit"},
+              {"folio_wait_bit_common", "files"},
+              {"blk_mq_get_tag", "files"},
+              {"jbd2_log_wait_commit", "files"},
+              {"request_wait_answer", "FUSE"},
+              {"fuse_dev_do_read", "FUSE"},
+              {"nfs_wait_bit_killable", "NFS"},
+              {"rpc_wait_bit_killable", "NFS"},
+              {"ptlrpc_set_wait", "Lustre"},
+              {"swap_readpage", "swap"},
+              {"nvidia_ioctl", "a driver"},
+              {"mlx5_cmd_exec", "a driver"},
+              {"nvme_submit_sync_cmd", ""},
+              {"fuse", ""},
               {"", ""}};
 
 START_TEST(what_it_waits_in)
@@ -700,8 +708,7 @@ static Suite *proc_suite(void)
     tcase_add_test(tc, parse_each_prefix);
     tcase_add_loop_test(tc, what_it_waits_in, 0, sizeof(places) / sizeof(places[0]));
     tcase_add_loop_test(tc, who_is_frozen, 0, sizeof(frozen) / sizeof(frozen[0]));
-    tcase_add_loop_test(tc, who_waits_for_a_file_server_of_fuse, 0,
-                        sizeof(channels) / sizeof(channels[0]));
+    tcase_add_test(tc, who_waits_for_memory);
     suite_add_tcase(s, tc);
     tc = tcase_create("files");
     tcase_add_checked_fixture(tc, setup_root, teardown_root);

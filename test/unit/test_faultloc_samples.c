@@ -371,6 +371,32 @@ START_TEST(the_kernel_says_what_it_does)
 }
 END_TEST
 
+/* Not every state D is a device's, and not every wait for one is in state D. */
+static const struct {
+    char state;
+    const char *wchan;
+    uint8_t what;
+    const char *waits_in;
+} places[] = {{'D', "mem_cgroup_handle_over_high", FTREE_OUTSIDE_SLEEPS, "a memory limit"},
+              {'D', "wait_for_vfork_done", FTREE_OUTSIDE_AWAITS, "vfork"},
+              {'D', "folio_wait_bit_common", FTREE_OUTSIDE_DISK, "files"},
+              {'D', "rpc_wait_bit_killable", FTREE_OUTSIDE_DISK, "NFS"},
+              {'D', "of_a_driver_of_the_site", FTREE_OUTSIDE_DISK, ""},
+              {'S', "request_wait_answer", FTREE_OUTSIDE_DISK, "FUSE"}};
+
+START_TEST(where_it_sleeps_says_whether_it_is_a_device)
+{
+    struct faultloc_slot *slot = make_rank(places[_i].state, places[_i].wchan);
+    struct ftree_stay stay;
+
+    slot->call = OUT(5);
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
+    ck_assert_int_eq(stay.what, places[_i].what);
+    ck_assert_str_eq(stay.waits_in, places[_i].waits_in);
+    end_proc();
+}
+END_TEST
+
 /* Time in which the rank was stopped, or its agent did not run, is no part of a stay. */
 START_TEST(a_stay_counts_from_an_interruption)
 {
@@ -593,6 +619,7 @@ SUITE("faultloc_samples")
     TEST(a_stay_lasts_while_no_call_ends);
     TEST(a_call_without_progress_is_a_stay);
     TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
+    TEST_ROWS(where_it_sleeps_says_whether_it_is_a_device, COUNT(places));
     TEST_ROWS(a_stay_counts_from_an_interruption, 2);
     TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
     TEST(who_does_nothing_is_still);

@@ -457,6 +457,39 @@ START_TEST(a_frozen_rank_is_stopped)
 }
 END_TEST
 
+static char letter_at(ftree_time ms)
+{
+    struct ftree_rank_state state;
+
+    faultloc_watch_look(&watch, ms * FTREE_MS, 1, true, &state);
+    return state.proc_state;
+}
+
+/* Its memory limit may be raised, or another process of the group end: only what lasts is a fault,
+ * and all looks from the first one on read /proc. */
+START_TEST(a_rank_is_held_by_its_memory_limit_after_a_second)
+{
+    struct ftree_rank_state state;
+
+    setup();
+    put_stat(41, 'D', 3, 777);
+    files_write("41/wchan", "mem_cgroup_oom_synchronize");
+    ck_assert_int_eq(letter_at(5000), 'D');
+    ck_assert_int_eq(letter_at(5900), 'D');
+    faultloc_watch_look(&watch, 6000 * FTREE_MS, 1, false, &state);
+    ck_assert_int_eq(state.proc_state, FTREE_PROC_MEMORY);
+    ck_assert(watch.seen[1].stopped);
+    put_text(41, "41 (app) D 1 42 42 0 -1 4194560 96 0 0 0 12 22 0 0 20 0 3 0 777 1\n");
+    ck_assert_int_eq(letter_at(7000), 'D'); /* it has had some */
+    ck_assert_int_eq(letter_at(8000), FTREE_PROC_MEMORY);
+    files_write("41/wchan", "mem_cgroup_handle_over_high"); /* it crawls */
+    ck_assert_int_eq(letter_at(9000), 'D');
+    put_stat(41, 'R', 3, 777);
+    ck_assert_int_eq(letter_at(10000), 'R');
+    teardown();
+}
+END_TEST
+
 START_TEST(a_stopped_rank_is_reported_with_its_wait)
 {
     struct faultloc_slot *slot;
@@ -655,6 +688,7 @@ SUITE("faultloc_watch")
     TEST_ROWS(story, COUNT(stories));
     TEST(any_content_is_survived);
     TEST_ROWS(a_frozen_rank_is_stopped, COUNT(frozen));
+    TEST(a_rank_is_held_by_its_memory_limit_after_a_second);
     TEST_ROWS(letter, COUNT(letters));
     TEST(a_stopped_rank_is_reported_with_its_wait);
     TEST(by_turns_each_is_asked_whether_it_is_stopped);

@@ -225,6 +225,19 @@ START_TEST(what_processes_have_left)
 }
 END_TEST
 
+START_TEST(who_asks_for_a_connection_in_vain)
+{
+    const struct HYD_faultloc_end who = {.rank = 3, .pid = 42, .age_ms = 5012};
+    FILE *f = fmemopen(printed, sizeof(printed), "w");
+
+    HYD_faultloc_late_print_connects("h1", &who, "10.0.0.2 (h2), port 41523", 5, f);
+    fclose(f);
+    ck_assert_str_eq(printed,
+                     "[faultloc] MPI_Init: rank 3 on h1 (pid 42) cannot connect to 10.0.0.2 (h2), port "
+                     "41523: no answer to 5 requests in 5 s; look for a firewall between these hosts\n");
+}
+END_TEST
+
 START_TEST(without_memory)
 {
     FILE *f = fmemopen(printed, sizeof(printed), "w");
@@ -263,5 +276,6 @@ SUITE("hydra_late")
     TEST(all_have_come);
     TEST(a_verdict_that_stands_explains_its_victims);
     TEST(what_processes_have_left);
+    TEST(who_asks_for_a_connection_in_vain);
     TEST(without_memory);
 }

@@ -374,6 +374,32 @@ START_TEST(a_set_of_ranks_that_are_nodes)
 }
 END_TEST
 
+START_TEST(text_of_connections_that_are_stuck)
+{
+    struct ftree_verdict v = verdict("unknown/connection-stuck", 2, FTREE_NONE);
+    char line[256];
+
+    add_word(&v, FTREE_EVIDENCE_CONNECTION, 0,
+             "rank 0 on h0 to rank 4 on h2: 65570 bytes not acknowledged for 6.3 s, sent 6 times");
+    add_word(&v, FTREE_EVIDENCE_CONNECTION, 2, "the agent of h2 answers that of h0 on the same network");
+    v.victims = (struct ftree_ranks){0};
+    expect_text(&v, NULL,
+                "[faultloc] unknown: network fault between node h0 and node h2 (ranks 4-5)\n"
+                "[faultloc]   located by h0, 1.4 s after the first symptom; "
+                "rule unknown/connection-stuck\n"
+                "[faultloc]   because data of the program for it are not acknowledged, though it answers "
+                "on the same network\n"
+                "[faultloc]   evidence: rank 0 on h0 to rank 4 on h2: 65570 bytes not acknowledged for "
+                "6.3 s, sent 6 times\n"
+                "[faultloc]             the agent of h2 answers that of h0 on the same network\n"
+                "[faultloc]   victims: 0 ranks are blocked on ranks 4-5, directly or indirectly\n"
+                "[faultloc]   conclusion: cause not identified, hardware or software\n");
+    v.node = v.fln; /* it is so of several others */
+    ftree_report_line(&sample_job, &v, line, sizeof(line));
+    ck_assert_ptr_nonnull(strstr(line, "network fault at node h0"));
+}
+END_TEST
+
 START_TEST(text_names_what_is_not_ruled_out)
 {
     struct ftree_verdict v = verdict("unknown/no-node-answers", 0, FTREE_NONE);
@@ -401,6 +427,8 @@ START_TEST(text_of_each_state_in_proc)
     } rows[] = {{'T', "the kernel of h1 says the process is stopped (state T)\n"},
                 {'t', "the kernel of h1 says the process is held by a debugger (state t)\n"},
                 {'F', "the kernel of h1 says the process is frozen by its control group\n"},
+                {'M', "the kernel of h1 says the process is held by the memory limit of its control "
+                      "group: 64.0 of 64.0 MiB used in /job\n"},
                 {'X', "the kernel of h1 says the process is gone\n"},
                 {'D', "the kernel of h1 says the process is in state D\n"}};
 
@@ -409,6 +437,8 @@ START_TEST(text_of_each_state_in_proc)
         struct report_job rj = report_job();
         char *text;
         add_proc(&v, 1, rows[i].state);
+        if (rows[i].state == 'M')
+            strcpy(v.evidence[v.evidences - 1].detail, "64.0 of 64.0 MiB used in /job");
         rj.address = NULL;
         text = ftree_report_text(&rj, &v, NULL);
         ck_assert_ptr_nonnull(strstr(text, rows[i].words));
@@ -1967,6 +1997,7 @@ SUITE("report")
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
     TEST_ROWS(the_rule_may_say_more, COUNT(rule_rows));
     TEST(a_set_of_ranks_that_are_nodes);
+    TEST(text_of_connections_that_are_stuck);
     TEST(text_names_what_is_not_ruled_out);
     TEST(text_of_each_state_in_proc);
     TEST(text_of_every_class);

@@ -73,6 +73,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
     src/util/ftree/observe/answer.c \
+    src/util/ftree/observe/connections.c \
     src/util/ftree/observe/symptom.c \
     src/util/ftree/query/answer.c \
     src/util/ftree/query/hang.c \

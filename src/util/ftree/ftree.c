@@ -436,6 +436,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER: /* its nonce is that of one question */
+            ftree_connections_answer(ft, now, from, path, &m->u.answer);
             ftree_recheck_answer(ft, from, path, &m->u.answer);
             ftree_indirect_answer(ft, now, from, path, &m->u.answer);
             ftree_inquiry_answer(ft, now, from, path, &m->u.answer);
@@ -599,7 +600,8 @@ ftree_time ftree_deadline(const struct ftree *ft)
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_inquiry_deadline(ft), ftree_straggle_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
-    return ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
+    t = ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
+    return ftree_min(t, ftree_connections_deadline(ft));
 }
 
 /* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may
@@ -639,6 +641,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
     run(ft, now, ftree_intake_tick);
     run(ft, now, ftree_symptom_tick);
+    run(ft, now, ftree_connections_tick);
     run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_inquiry_tick);
     run(ft, now, ftree_probe_tick);

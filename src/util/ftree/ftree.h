@@ -315,15 +315,18 @@ enum ftree_phase {
     FTREE_PHASE_COUNT
 };
 
-/* Beside the state letters of proc(5): frozen by its control group, of which they tell nothing. */
+/* Beside the state letters of proc(5), which tell nothing of it: frozen by its control group, or held
+ * by the memory limit of that. */
 #define FTREE_PROC_FROZEN 'F'
-#define FTREE_PROC_STATES "RSDTtFZXxKWPI" /* all of them */
+#define FTREE_PROC_MEMORY 'M'
+#define FTREE_PROC_STATES "RSDTtFMZXxKWPI" /* all of them */
 
 struct ftree_rank_state {
     int32_t rank;
     int32_t pid;
     uint8_t phase; /* enum ftree_phase */
-    /* state letter of proc(5), X of one that others end or ended, FTREE_PROC_FROZEN; 0: not known */
+    /* state letter of proc(5), X of one that others end or ended, FTREE_PROC_FROZEN or _MEMORY; 0: not
+     * known */
     char proc_state;
     int32_t peer; /* rank waited for, FTREE_NONE where not known */
     /* Identifier of the MPI function that it is in, 0: none, or not known.  Of one that has left, the
@@ -334,6 +337,20 @@ struct ftree_rank_state {
     ftree_time waiting;
     bool failed; /* a moment ago an operation of it has failed because another rank is lost */
 };
+
+/* A connection of a local rank to another node, of which the kernel says that nothing has been
+ * acknowledged for long, though it was sent again and again. */
+struct ftree_connection {
+    int32_t rank;
+    int32_t node; /* at the other end */
+    bool connecting; /* what is not acknowledged is the request for the connection */
+    uint32_t bytes; /* that wait in it */
+    uint32_t tries; /* how often they were sent again */
+    uint32_t packet; /* bytes of data in a packet at most; 0: not known */
+    ftree_time since, sent; /* for so long, at least; since they were sent last; ns */
+};
+
+#define FTREE_CONNECTIONS_MAX 16
 
 /* ---- what state and log probes bring --------------------------------------------------------- */
 
@@ -404,13 +421,14 @@ struct ftree_log {
 
 enum ftree_evidence_source {
     FTREE_EVIDENCE_PROBE, /* a response probe: path, role, reach, error */
-    FTREE_EVIDENCE_PROC, /* the node's own agent read /proc: proc_state */
+    FTREE_EVIDENCE_PROC, /* the node's own agent read /proc: proc_state, and of a limit detail */
     FTREE_EVIDENCE_STATE, /* a state probe: detail */
     FTREE_EVIDENCE_LOG, /* a log probe: detail */
     FTREE_EVIDENCE_SYMPTOM, /* a symptom of other middleware: detail */
     FTREE_EVIDENCE_INDIRECT, /* a response probe by another node: path, reach, by */
     FTREE_EVIDENCE_WAIT, /* what a rank waits for, or a hint: detail, as people read it; of a cycle
                           * each line after the first begins with "<- " */
+    FTREE_EVIDENCE_CONNECTION, /* what a kernel says of ranks' own connections, or a hint: detail */
     FTREE_EVIDENCE_SAMPLE, /* what the job's samples say, or a rank's stay outside MPI: detail */
     FTREE_EVIDENCE_SOURCES
 };
@@ -775,6 +793,9 @@ struct ftree_io {
     int (*send)(void *ctx, const struct ftree_route *to, const void *bytes, size_t len);
     /* Fills in the state of the own node's i-th rank, in the order of the job description. */
     void (*look)(void *ctx, int32_t i, struct ftree_rank_state *state);
+    /* How much memory the control group of the own node's i-th rank may use, and uses, in words; may
+     * be NULL. */
+    void (*memory)(void *ctx, int32_t i, char *text, size_t room);
     /* How this node is (state probe), and the last messages of the i-th local rank (log probe), as
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
@@ -787,6 +808,9 @@ struct ftree_io {
      * least.  May be NULL: nothing is known of that. */
     bool (*delivers)(void *ctx, int32_t node, enum ftree_path path, ftree_time within,
                      ftree_time rtt);
+    /* Such connections of the local ranks, over the data path or, where there is none, the management
+     * path; returns how many there are, n at the most.  May be NULL: none are known. */
+    int32_t (*connections)(void *ctx, struct ftree_connection *c, int32_t n);
     /* What the i-th local rank waits for, as it says itself at look number `look` (they only grow;
      * the first call with a number asks the rank, which answers when its wait turns, within a
      * millisecond or never).  `with`, n ranks: those whose messages with it are wanted.  *page

@@ -81,6 +81,8 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/conn.h \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
+    src/mpid/ch4/faultloc/node/cgroup.h \
+    src/mpid/ch4/faultloc/node/connections.h \
     src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/numa.h \
@@ -169,6 +171,8 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/conn.c \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
+    src/mpid/ch4/faultloc/node/cgroup.c \
+    src/mpid/ch4/faultloc/node/connections.c \
     src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/numa.c \

@@ -162,7 +162,8 @@ bool ftree_class_ends_job(int class_)
 
 bool ftree_is_stopped(char proc_state)
 {
-    return proc_state == 'T' || proc_state == 't' || proc_state == FTREE_PROC_FROZEN;
+    return proc_state == 'T' || proc_state == 't' || proc_state == FTREE_PROC_FROZEN ||
+           proc_state == FTREE_PROC_MEMORY;
 }
 
 bool ftree_verdict_is_held(const struct ftree_verdict *v)

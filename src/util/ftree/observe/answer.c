@@ -94,8 +94,10 @@ void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
         answer_log(ft, now, &to, p);
     else
         answer_response(ft, now, &to, p);
-    if (p->nonce) /* a witness is not suspected, and need not look at itself */
+    if (p->nonce) { /* a witness is not suspected, and need not look at itself */
         ftree_symptom_look(ft, now, p->first);
+        ftree_connections_look(ft, now, p->first);
+    }
     if (p->round)
         FTREE_EMIT(ft, SEARCH, .number = p->round, .by = from);
 }

@@ -13,7 +13,7 @@
 
 /*
  * The own ranks: stalls, and local findings that wait to settle (symptom.c); being asked
- * (answer.c).
+ * (answer.c); their connections (connections.c).
  */
 
 /* A local rank that waits longer than the limit. */
@@ -39,6 +39,15 @@ struct finding {
     ftree_time confirm;
 };
 
+/* A node to which own ranks have a connection that is stuck: whether its agent answers this one. */
+struct checked {
+    int32_t node;
+    uint32_t nonce;
+    int32_t asks;
+    ftree_time first, asked; /* when it was asked, first and last */
+    ftree_time answered; /* when it answered over the same network first; 0: it has not */
+};
+
 struct ftree_observe {
     FTREE_ARRAY(struct stall) stalls;
     FTREE_ARRAY(struct finding) findings;
@@ -47,6 +56,10 @@ struct ftree_observe {
     bool suspended; /* all own ranks were stopped when they were last looked at */
     ftree_time aftermath; /* until then a stop, or a wait, may be a part of a suspension */
     ftree_time woke; /* when this agent last went on after it had not run for long */
+    FTREE_ARRAY(struct checked) checked;
+    ftree_time connections_seen; /* when the own ranks' connections were last looked at */
+    ftree_time lasts; /* what was stuck for so long then is said */
+    ftree_time connections_next; /* when they are to be again; 0: not by themselves */
 };
 
 void ftree_observe_clear(struct ftree *ft);
@@ -64,6 +77,13 @@ void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_sympt
 void ftree_symptom_woke(struct ftree *ft, ftree_time now);
 void ftree_symptom_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_symptom_deadline(const struct ftree *ft);
+
+/* connections.c: somebody has waited since `since` */
+void ftree_connections_look(struct ftree *ft, ftree_time now, ftree_time since);
+void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                              const struct wire_answer *a);
+void ftree_connections_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_connections_deadline(const struct ftree *ft);
 
 /* answer.c */
 void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,

@@ -18,7 +18,8 @@
  * finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up kills all
  * ranks within milliseconds: who is killed with the others must not be the one to report it.)
  *
- * A stop that all ranks have in common is a suspension.  A stopped rank waits for nobody, and what
+ * A stop that all ranks have in common is a suspension, but for one by their memory limit: nobody
+ * else can have asked for that.  A stopped rank waits for nobody, and what
  * a resumed one waited before does not count; nor do stops and waits for a while after a
  * suspension, for ranks are resumed one after the other.  So a stop is a finding only where a rank
  * that runs has waited for as long as the stall limit, or another node asks because one of its own
@@ -185,9 +186,11 @@ static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
         resumed |= note_halt(ft, now, &s);
-        stopped += ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_GONE;
-        ran += ftree_symptom_is_well(&s);
-        if (s.phase == FTREE_PHASE_GONE && !ftree_verdict_on_rank(ft, ft->self, s.rank))
+        bool is_held = s.proc_state == FTREE_PROC_MEMORY;
+        stopped += ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_GONE && !is_held;
+        ran += ftree_symptom_is_well(&s) || is_held;
+        if ((s.phase == FTREE_PHASE_GONE || is_held) &&
+            !ftree_verdict_on_rank(ft, ft->self, s.rank))
             add_finding(ft, now, s.rank, first_symptom);
     }
     note_suspension(ft, now, stopped, ran, resumed);
@@ -290,6 +293,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     }
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, ft->self, f->rank);
     e.proc_state = s.phase == FTREE_PHASE_GONE ? 'X' : s.proc_state;
+    if (e.proc_state == FTREE_PROC_MEMORY && ft->io->memory)
+        ft->io->memory(ft->io_ctx, i, e.detail, sizeof(e.detail));
     ftree_verdict_add_evidence(&v, &e);
     v.pid = s.pid;
     if (s.phase == FTREE_PHASE_GONE)
@@ -329,6 +334,7 @@ static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
     int32_t node;
 
     ftree_symptom_look(ft, now, stall->since);
+    ftree_connections_look(ft, now, stall->since);
     if (ft->io->waits)
         FTREE_EMIT(ft, STALLED, .number = (uint32_t) stall->rank);
     if (stall->peer == FTREE_NONE) {
@@ -405,11 +411,13 @@ void ftree_observe_clear(struct ftree *ft)
     ftree_alloc(ft, ft->observe->stalls.items, 0);
     ftree_alloc(ft, ft->observe->findings.items, 0);
     ftree_alloc(ft, ft->observe->halts.items, 0);
+    ftree_alloc(ft, ft->observe->checked.items, 0);
 }
 
 void ftree_observe_stop(struct ftree *ft)
 {
     ft->observe->stalls.n = ft->observe->findings.n = 0;
+    ft->observe->connections_next = 0;
 }
 
 bool ftree_symptom_any_finding(const struct ftree *ft)

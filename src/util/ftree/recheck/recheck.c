@@ -55,12 +55,26 @@ static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
     return false;
 }
 
+/* The kernel of its node said so, and says when it is over. */
+static bool is_of_stop(const struct ftree *ft, const struct known *k)
+{
+    return k->v.class_ == FTREE_CLASS_PROCESS_STOPPED ||
+           ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v));
+}
+
+/* This node's kernel said so. */
+static bool is_of_own_connection(const struct ftree *ft, const struct known *k)
+{
+    return k->v.fln == ft->self && ft->io->connections &&
+           ftree_rules_is_connection(ft->rules, ftree_verdict_rule(ft, &k->v));
+}
+
+/* The own ranks are looked at, and nobody is asked. */
 static bool is_own_rank(const struct ftree *ft, const struct known *k)
 {
-    if (has_own_rank_outside(ft, k))
+    if (has_own_rank_outside(ft, k) || is_of_own_connection(ft, k))
         return true;
-    return k->v.node == ft->self && k->v.class_ == FTREE_CLASS_PROCESS_STOPPED &&
-           k->v.rank != FTREE_NONE;
+    return k->v.node == ft->self && k->v.rank != FTREE_NONE && is_of_stop(ft, k);
 }
 
 /* ---- which answers refute it ----------------------------------------------------------------- */
@@ -321,11 +335,37 @@ static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
     return false;
 }
 
+static bool own_rank_runs(struct ftree *ft)
+{
+    struct ftree_rank_state s;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        ft->io->look(ft->io_ctx, i, &s);
+        if (ftree_symptom_is_well(&s))
+            return true;
+    }
+    return false;
+}
+
+/* False also where the ranks have ended, and their connections with them. */
+static bool is_acknowledged(struct ftree *ft, const struct known *k)
+{
+    struct ftree_connection c[FTREE_CONNECTIONS_MAX];
+    int32_t n = ft->io->connections(ft->io_ctx, c, FTREE_CONNECTIONS_MAX);
+
+    for (int32_t i = 0; i < n; i++)
+        if (c[i].node == k->v.node || k->v.node == ft->self)
+            return false;
+    return own_rank_runs(ft);
+}
+
 static bool runs_again(struct ftree *ft, ftree_time now, const struct known *k)
 {
     int32_t i = ftree_place_of(ft->job, ft->self, k->v.rank);
     struct ftree_rank_state s;
 
+    if (is_of_own_connection(ft, k))
+        return is_acknowledged(ft, k);
     if (has_own_rank_outside(ft, k))
         return has_come(ft, now, k);
     if (i == FTREE_NONE)
@@ -339,7 +379,9 @@ static bool end_if_own_runs(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (!is_own_rank(ft, k) || !runs_again(ft, now, k))
         return false;
-    is_over(ft, k, has_own_rank_outside(ft, k) ? "it goes on" : "it runs again");
+    is_over(ft, k, is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
+                   : has_own_rank_outside(ft, k) ? "it goes on"
+                                                 : "it runs again");
     return true;
 }
 
@@ -395,7 +437,7 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
 {
     if (is_certain(ft, k))
         return 0;
-    if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED)
+    if (is_of_stop(ft, k))
         return ftree_all_paths(ft->job);
     if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
         return ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
@@ -479,18 +521,6 @@ static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 }
 
 /* ---- a suspension ---------------------------------------------------------------------------- */
-
-static bool own_rank_runs(struct ftree *ft)
-{
-    struct ftree_rank_state s;
-
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_well(&s))
-            return true;
-    }
-    return false;
-}
 
 /* Other nodes are asked how their ranks are. */
 static void look_for_runner(struct ftree *ft, ftree_time now, struct known *k)

@@ -155,6 +155,7 @@ struct report_about {
     const char *class_, *origin, *kind, *name, *node;
     const char *rule; /* "deadlock/cycle" */
     const char *because; /* the sign in words; "it ..." are the component's own of its end; NULL */
+    const char *fln; /* the node that decided */
     const char *ranks; /* "rank 3", "ranks 4-7" */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */

@@ -25,7 +25,7 @@ int32_t report_nodes(const struct ftree_job *job, const struct ftree_verdict *v)
 
 /* Purpose: the words for a verdict; the strings are in `room`, or constant. */
 struct report_room {
-    char node[16], name[REPORT_LABEL], ranks[REPORT_LABEL];
+    char node[16], fln[16], name[REPORT_LABEL], ranks[REPORT_LABEL];
 };
 void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                   struct report_room *room, struct report_about *about);

@@ -168,6 +168,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .node = ftree_node_name(job, v->node, room->node, sizeof(room->node)),
                               .rule = v->rule,
                               .because = v->because,
+                              .fln = ftree_node_name(job, v->fln, room->fln, sizeof(room->fln)),
                               .ranks = room->ranks,
                               .nodes = report_nodes(job, v),
                               .pid = v->pid,
@@ -250,12 +251,25 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
     }
 }
 
+/* What takes packets of some connections only may as well be a firewall's rule. */
+static bool is_of_connection(const struct report_about *a)
+{
+    static const char begin[] = "unknown/connection-";
+
+    return a->rule && !strncmp(a->rule, begin, strlen(begin));
+}
+
 static void unknown_headline(const struct report_about *a, char *buf, size_t len)
 {
     char parts[64];
 
     network_parts(&a->open, parts, sizeof(parts));
-    if (parts[0])
+    if (is_of_connection(a) && !is(a->fln, a->name))
+        snprintf(buf, len, "network fault between node %s and node %s (%s)", a->fln, a->name,
+                 a->ranks);
+    else if (is_of_connection(a))
+        snprintf(buf, len, "network fault at node %s (%s)", a->name, a->ranks);
+    else if (parts[0])
         snprintf(buf, len, "network fault at %s %s (%s), part not identified: %s", a->kind, a->name,
                  a->ranks, parts);
     else
@@ -472,6 +486,8 @@ static const char *process_words(const char *state, char *buf, size_t len)
         return "stopped (state T)";
     if (*state == FTREE_PROC_FROZEN)
         return "frozen by its control group";
+    if (*state == FTREE_PROC_MEMORY)
+        return "held by the memory limit of its control group";
     snprintf(buf, len, "in state %s", state);
     return buf;
 }
@@ -489,11 +505,13 @@ static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
 {
+    bool has_limit = *e->state == FTREE_PROC_MEMORY && *e->detail;
     char state[32];
 
     if (is(e->source, "proc"))
-        snprintf(buf, len, "the kernel of %s says the process is %s", e->target,
-                 process_words(e->state, state, sizeof(state)));
+        snprintf(buf, len, "the kernel of %s says the process is %s%s%s", e->target,
+                 process_words(e->state, state, sizeof(state)), has_limit ? ": " : "",
+                 has_limit ? e->detail : "");
     else if (is(e->source, "state"))
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
@@ -501,7 +519,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "symptom"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (is(e->source, "wait") || is(e->source, "sample"))
+    else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection"))
         snprintf(buf, len, "%s%s%s", e->detail, e->place && *e->place ? " at " : "",
                  e->place ? e->place : "");
     else
@@ -524,7 +542,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
-        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample"};
+        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
+        [FTREE_EVIDENCE_CONNECTION] = "connection"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));

@@ -21,13 +21,14 @@ static const char *const witnessed_values[] = {"none", "one", "both"};
 static const char *const no_yes_values[] = {"no", "yes"};
 static const char *const side_values[] = {"up", "down"};
 static const char *const process_values[] = {"none",   "running",    "stopped",
-                                             "traced", "disk-sleep", "gone"};
+                                             "traced", "disk-sleep", "gone", "memory-limit"};
 static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "self",      "cycle", "knot",   "missing-partner",
                                            "behind", "different", "ahead", "uneven", "order"};
+static const char *const connection_values[] = {"none", "stuck", "not-made", "silent"};
 static const char *const outside_values[] = {
     "none", "burning", "pausing", "awaiting-answer", "blocked", "disk-sleep", "unknown"};
 static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "preempted",
@@ -35,8 +36,8 @@ static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
-_Static_assert(COUNT(process_values) == RULES_PROCESS_GONE + 1, "one word for each state");
 _Static_assert(COUNT(waits_values) == RULES_WAITS_ORDER + 1, "one word for each finding");
+_Static_assert(COUNT(process_values) == RULES_PROCESS_MEMORY + 1, "one word for each state");
 _Static_assert(COUNT(link_values) == FTREE_LINK_COUNT, "one word for each link state");
 
 static const struct {
@@ -139,6 +140,8 @@ void ftree_rules_process(struct rules_facts *f, uint8_t phase, char proc_state, 
         process = RULES_PROCESS_GONE;
     else if (proc_state == 't')
         process = RULES_PROCESS_TRACED;
+    else if (proc_state == FTREE_PROC_MEMORY)
+        process = RULES_PROCESS_MEMORY;
     else if (ftree_is_stopped(proc_state))
         process = RULES_PROCESS_STOPPED;
     else if (proc_state == 'D')
@@ -309,6 +312,16 @@ bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign)
 bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign)
 {
     return named_needs(rules, sign, RULES_FACT_OUTSIDE) == 1u << RULES_OUTSIDE_BLOCKED;
+}
+
+bool ftree_rules_is_held(const struct ftree_rules *rules, const char *sign)
+{
+    return named_needs(rules, sign, RULES_FACT_PROCESS) == 1u << RULES_PROCESS_MEMORY;
+}
+
+bool ftree_rules_is_connection(const struct ftree_rules *rules, const char *sign)
+{
+    return named_needs(rules, sign, RULES_FACT_CONNECTION) != 0;
 }
 
 /* ---- ranks that are slow --------------------------------------------------------------------- */

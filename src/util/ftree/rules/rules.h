@@ -58,6 +58,10 @@
  *   launcher        what the process manager has told: nothing, that a process of the suspect
  *                   ended, or that it has lost its own daemon there
  *   transport       reset: the netmod of another rank was reset by a rank of the suspect
+ *   connection      of the program's own to the suspect, on which the asking node's kernel has no
+ *                   data acknowledged, while the suspect's agent answers on the same network
+ *                   (stuck), or does not (silent); or that it cannot make, while the agent's can
+ *                   (not-made)
  *   waits           of ranks that wait for each other: one that waits for itself alone (self), a
  *                   cycle (all of them need all), a knot (some need one of several), a rank that
  *                   has called MPI_Finalize and that others wait for, in a message
@@ -92,6 +96,7 @@
     X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values) \
+    X(RULES_FACT_CONNECTION, "connection", connection_values) \
     X(RULES_FACT_WAITS, "waits", waits_values) \
     X(RULES_FACT_OUTSIDE, "outside", outside_values) \
     X(RULES_FACT_IN_MPI, "in-mpi", no_yes_values) \
@@ -107,13 +112,14 @@ enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 enum { RULES_WITNESSED_NONE, RULES_WITNESSED_ONE, RULES_WITNESSED_BOTH }; /* none one both */
 enum { RULES_NO, RULES_YES }; /* no yes */
 enum { RULES_SIDE_UP, RULES_SIDE_DOWN }; /* up down */
-enum { /* none running stopped traced disk-sleep gone */
+enum { /* none running stopped traced disk-sleep gone memory-limit */
     RULES_PROCESS_NONE, /* nothing was said */
     RULES_PROCESS_RUNNING,
     RULES_PROCESS_STOPPED, /* T */
     RULES_PROCESS_TRACED, /* t */
     RULES_PROCESS_DISK_SLEEP, /* D */
-    RULES_PROCESS_GONE /* gone, Z or X, without MPI_Finalize */
+    RULES_PROCESS_GONE, /* gone, Z or X, without MPI_Finalize */
+    RULES_PROCESS_MEMORY /* D, until its control group has memory */
 };
 enum { RULES_SEEN_BY_NOBODY, RULES_SEEN_BY_AGENT, RULES_SEEN_BY_DEPUTY }; /* nobody agent deputy */
 enum { /* none some-answer all-silent cut-off */
@@ -124,6 +130,12 @@ enum { /* none some-answer all-silent cut-off */
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
 enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
+enum { /* none stuck not-made silent */
+    RULES_CONNECTION_NONE,
+    RULES_CONNECTION_STUCK,
+    RULES_CONNECTION_NOT_MADE,
+    RULES_CONNECTION_SILENT
+};
 enum { /* none self cycle knot missing-partner behind different ahead uneven order */
     RULES_WAITS_NONE,
     RULES_WAITS_SELF,
@@ -383,6 +395,12 @@ bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
 
 /* Purpose: likewise, and that they are blocked. */
 bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: true if the sign of that name needs the fact `connection`.  Pure. */
+bool ftree_rules_is_connection(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: true if the sign of that name needs a process that is held by its memory limit.  Pure. */
+bool ftree_rules_is_held(const struct ftree_rules *rules, const char *sign);
 
 /* Purpose: the same where others wait again and again for ranks that are slow:
  * RULES_SLOWED_QUOTA and so on; only models of straggler count.  Pure. */

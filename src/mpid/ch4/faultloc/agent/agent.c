@@ -17,6 +17,8 @@
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/net/delivery.h"
+#include "faultloc/node/cgroup.h"
+#include "faultloc/node/connections.h"
 #include "faultloc/node/lag.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
@@ -82,6 +84,13 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
     faultloc_watch_look(&a->p->watch, faultloc_now(), i, true, state);
 }
 
+static void look_at_memory(void *ctx, int32_t i, char *text, size_t room)
+{
+    struct agent *a = ctx;
+
+    faultloc_cgroup_memory(NULL, NULL, faultloc_board_slot(a->p->board, i)->pid, text, room);
+}
+
 static void look_at_node(void *ctx, struct ftree_node_state *state)
 {
     struct agent *a = ctx;
@@ -112,6 +121,13 @@ static bool look_at_data(void *ctx, int32_t node, enum ftree_path path, ftree_ti
 
     return faultloc_delivers(faultloc_board_addresses(a->p->board), a->p->job.job.nodes, a->p->self,
                              node, path, within, rtt);
+}
+
+static int32_t look_at_connections(void *ctx, struct ftree_connection *c, int32_t n)
+{
+    struct agent *a = ctx;
+
+    return faultloc_connections(a->p->board, NULL, c, n);
 }
 
 static enum ftree_waits_look look_at_waits(void *ctx, int32_t i, uint32_t number,
@@ -245,10 +261,12 @@ static void trace(void *ctx, const char *line)
 
 static const struct ftree_io io = {.send = send_message,
                                    .look = look,
+                                   .memory = look_at_memory,
                                    .state = look_at_node,
                                    .log = look_at_messages,
                                    .reason = look_at_reason,
                                    .delivers = look_at_data,
+                                   .connections = look_at_connections,
                                    .waits = look_at_waits,
                                    .call_name = faultloc_call_name,
                                    .op_name = faultloc_op_name,

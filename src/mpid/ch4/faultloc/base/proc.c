@@ -252,9 +252,9 @@ void faultloc_proc_wchan(const char *root, pid_t pid, char *wchan, size_t room)
             *p = '?';
 }
 
-bool faultloc_proc_awaits_fuse(const char *wchan)
+bool faultloc_proc_awaits_memory(const char *wchan)
 {
-    return !strcmp(wchan, "request_wait_answer") || !strncmp(wchan, "fuse_", 5);
+    return !strncmp(wchan, "mem_cgroup_oom", 14);
 }
 
 /* Names begin like these; .constprop.0 and the like may follow. */
@@ -309,7 +309,49 @@ enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)
                   {"flock_lock_", FAULTLOC_PROC_FILE_LOCK},
                   {"do_wait", FAULTLOC_PROC_CHILD},
                   {"do_sigtimedwait", FAULTLOC_PROC_SIGNAL},
-                  {"sigsuspend", FAULTLOC_PROC_SIGNAL}};
+                  {"sigsuspend", FAULTLOC_PROC_SIGNAL},
+                  {"wait_for_vfork_done", FAULTLOC_PROC_VFORK},
+                  {"mem_cgroup_", FAULTLOC_PROC_MEMORY},
+                  {"request_wait_answer", FAULTLOC_PROC_FUSE},
+                  {"fuse_", FAULTLOC_PROC_FUSE},
+                  {"nfs", FAULTLOC_PROC_NFS},
+                  {"rpc_wait_bit", FAULTLOC_PROC_NFS},
+                  {"rpc_", FAULTLOC_PROC_NFS},
+                  {"ptlrpc_", FAULTLOC_PROC_LUSTRE},
+                  {"cl_sync_io_wait", FAULTLOC_PROC_LUSTRE},
+                  {"ldlm_", FAULTLOC_PROC_LUSTRE},
+                  {"osc_", FAULTLOC_PROC_LUSTRE},
+                  {"swap_", FAULTLOC_PROC_SWAP},
+                  {"swapin_", FAULTLOC_PROC_SWAP},
+                  {"do_swap_page", FAULTLOC_PROC_SWAP},
+                  {"folio_wait_", FAULTLOC_PROC_FILES},
+                  {"wait_on_page", FAULTLOC_PROC_FILES},
+                  {"wait_on_buffer", FAULTLOC_PROC_FILES},
+                  {"__wait_on_buffer", FAULTLOC_PROC_FILES},
+                  {"io_schedule", FAULTLOC_PROC_FILES},
+                  {"blk_", FAULTLOC_PROC_FILES},
+                  {"submit_bio_wait", FAULTLOC_PROC_FILES},
+                  {"rq_qos_wait", FAULTLOC_PROC_FILES},
+                  {"balance_dirty_pages", FAULTLOC_PROC_FILES},
+                  {"__iomap_dio", FAULTLOC_PROC_FILES},
+                  {"jbd2_", FAULTLOC_PROC_FILES},
+                  {"ext4_", FAULTLOC_PROC_FILES},
+                  {"xfs_", FAULTLOC_PROC_FILES},
+                  {"xlog_", FAULTLOC_PROC_FILES},
+                  {"btrfs_", FAULTLOC_PROC_FILES},
+                  {"ceph_", FAULTLOC_PROC_FILES},
+                  {"cifs_", FAULTLOC_PROC_FILES},
+                  {"nvidia_", FAULTLOC_PROC_DRIVER},
+                  {"uvm_", FAULTLOC_PROC_DRIVER},
+                  {"amdgpu_", FAULTLOC_PROC_DRIVER},
+                  {"kfd_", FAULTLOC_PROC_DRIVER},
+                  {"drm_", FAULTLOC_PROC_DRIVER},
+                  {"dma_fence_", FAULTLOC_PROC_DRIVER},
+                  {"ib_", FAULTLOC_PROC_DRIVER},
+                  {"uverbs_", FAULTLOC_PROC_DRIVER},
+                  {"rdma_", FAULTLOC_PROC_DRIVER},
+                  {"mlx", FAULTLOC_PROC_DRIVER},
+                  {"hfi1_", FAULTLOC_PROC_DRIVER}};
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         if (!strncmp(wchan, places[i].begin, strlen(places[i].begin)))
@@ -319,9 +361,17 @@ enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)
 
 const char *faultloc_proc_place_name(enum faultloc_proc_place place)
 {
-    static const char *const names[] = {"",         "a lock", "a sleep",     "a pipe",
-                                        "a socket", "a poll", "a file lock", "a wait for a child",
-                                        "a signal"};
+    static const char *const names[] = {
+        [FAULTLOC_PROC_ELSEWHERE] = "",       [FAULTLOC_PROC_LOCK] = "a lock",
+        [FAULTLOC_PROC_SLEEP] = "a sleep",    [FAULTLOC_PROC_PIPE] = "a pipe",
+        [FAULTLOC_PROC_SOCKET] = "a socket",  [FAULTLOC_PROC_POLL] = "a poll",
+        [FAULTLOC_PROC_FILE_LOCK] = "a file lock",
+        [FAULTLOC_PROC_CHILD] = "a wait for a child",
+        [FAULTLOC_PROC_SIGNAL] = "a signal",  [FAULTLOC_PROC_VFORK] = "vfork",
+        [FAULTLOC_PROC_MEMORY] = "a memory limit",
+        [FAULTLOC_PROC_FILES] = "files",      [FAULTLOC_PROC_FUSE] = "FUSE",
+        [FAULTLOC_PROC_NFS] = "NFS",          [FAULTLOC_PROC_LUSTRE] = "Lustre",
+        [FAULTLOC_PROC_SWAP] = "swap",        [FAULTLOC_PROC_DRIVER] = "a driver"};
 
     return names[place];
 }

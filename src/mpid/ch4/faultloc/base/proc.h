@@ -86,9 +86,10 @@ int faultloc_proc_pidfd(pid_t pid);
  * Source: proc(5), /proc/PID/wchan. */
 void faultloc_proc_wchan(const char *root, pid_t pid, char *wchan, size_t room);
 
-/* Purpose: true if a thread with this wait channel waits for the answer of a FUSE server.  At first
- * it can be interrupted (Linux, fs/fuse/dev.c, request_wait_answer()), so that its state is S. */
-bool faultloc_proc_awaits_fuse(const char *wchan);
+/* Purpose: true if a thread in state D with this wait channel waits until its control group has
+ * memory: the group is at its limit, and its OOM killer is off, or busy.
+ * Source: Linux, mm/memcontrol-v1.c, mem_cgroup_oom_synchronize(). */
+bool faultloc_proc_awaits_memory(const char *wchan);
 
 /* Purpose: true if a thread in this state with this wait channel is frozen, by its control group as
  * a rule.  With version 1 of control groups its state is D; it is in __refrigerator(), or, since
@@ -106,7 +107,16 @@ enum faultloc_proc_place {
     FAULTLOC_PROC_POLL,
     FAULTLOC_PROC_FILE_LOCK,
     FAULTLOC_PROC_CHILD, /* the end of one */
-    FAULTLOC_PROC_SIGNAL
+    FAULTLOC_PROC_SIGNAL,
+    FAULTLOC_PROC_VFORK, /* a child made by vfork(2), that has not executed its program yet */
+    /* mostly in state D: */
+    FAULTLOC_PROC_MEMORY, /* that its control group may use */
+    FAULTLOC_PROC_FILES, /* local ones, or of a file system that is not told apart */
+    FAULTLOC_PROC_FUSE, /* the answer of a server; at first it can be interrupted, and is in state S */
+    FAULTLOC_PROC_NFS,
+    FAULTLOC_PROC_LUSTRE,
+    FAULTLOC_PROC_SWAP,
+    FAULTLOC_PROC_DRIVER
 };
 
 /* Purpose: what a thread with this wait channel waits in; and that in words, "a lock", "" for

@@ -22,11 +22,21 @@
 #define REPLY_MAX 32768
 #define PATIENCE_US 100000 /* the kernel answers within the call; this is against surprises */
 
+#define STUCK_TRIES 3 /* sent again: by then 1.4 s are over, as a rule */
+#define STUCK_NS (1000 * FTREE_MS)
+#define SOCKETS_MAX 65536 /* of further ones nothing is read */
+#define TIMER_RETRANSMITS 1 /* idiag_timer: data, or the request for a connection, are sent again */
+
 struct question {
     const struct faultloc_address *table;
     int32_t nodes, self, node;
     enum ftree_path path;
     uint32_t within_ms, rtt_us;
+    /* takes a connection; false: no more are wanted */
+    bool (*take)(struct question *q, const struct inet_diag_msg *m, const struct tcp_info *t);
+    bool delivers;
+    struct faultloc_stuck *stuck;
+    int32_t n, room;
 };
 
 /* ---- which connections ----------------------------------------------------------------------- */
@@ -52,18 +62,18 @@ static bool is_at(const struct question *q, int32_t node, const struct faultloc_
     return node != q->self && faultloc_inet_equal(&q->table[node].path[q->path], peer);
 }
 
-/* The other end is a node that is asked about, and no agent is at either end. */
-static bool is_of_ranks(const struct question *q, const struct inet_diag_msg *m)
+/* The node at the other end, if it is asked about, and no agent is at either end. */
+static int32_t peer_of(const struct question *q, const struct inet_diag_msg *m)
 {
     struct faultloc_inet peer = inet_of(m->idiag_family, m->id.idiag_dst);
     int32_t n = q->node == FTREE_NONE ? 0 : q->node;
     int32_t end = q->node == FTREE_NONE ? q->nodes : q->node + 1;
 
     if (m->idiag_uid != geteuid() || is_port_of(&q->table[q->self], ntohs(m->id.idiag_sport)))
-        return false;
+        return FTREE_NONE;
     while (n < end && !is_at(q, n, &peer))
         n++;
-    return n < end && !is_port_of(&q->table[n], ntohs(m->id.idiag_dport));
+    return n < end && !is_port_of(&q->table[n], ntohs(m->id.idiag_dport)) ? n : FTREE_NONE;
 }
 
 /* An acknowledgment says so only while there are data to be acknowledged: a peer that takes nothing
@@ -78,25 +88,63 @@ static bool is_moving(const struct question *q, const struct tcp_info *t)
              t->tcpi_last_ack_recv <= q->within_ms));
 }
 
-static bool is_delivering(const struct question *q, const struct nlmsghdr *h)
+static bool take_moving(struct question *q, const struct inet_diag_msg *m, const struct tcp_info *t)
+{
+    q->delivers = peer_of(q, m) != FTREE_NONE && is_moving(q, t);
+    return !q->delivers;
+}
+
+/* For how long nothing was acknowledged, at least: each timeout is twice the one before, but for some
+ * of the first ones of a request for a connection (tcp_syn_linear_timeouts). */
+static ftree_time since(const struct inet_diag_msg *m, const struct tcp_info *t, ftree_time sent)
+{
+    uint32_t doubled = t->tcpi_backoff < 31 ? t->tcpi_backoff : 31;
+    uint32_t as_before = m->idiag_retrans > doubled ? m->idiag_retrans - doubled : 0;
+    uint64_t first_us = t->tcpi_rto >> doubled;
+
+    return ((((uint64_t) 1 << doubled) - 1) + as_before) * first_us * 1000 + sent;
+}
+
+/* A peer whose process does not read acknowledges all the same, until its window is full; that is
+ * another timer. */
+static bool take_stuck(struct question *q, const struct inet_diag_msg *m, const struct tcp_info *t)
+{
+    uint32_t rto_ms = t->tcpi_rto / 1000;
+    struct faultloc_stuck s = {.inode = m->idiag_inode,
+                               .connecting = m->idiag_state == TCP_SYN_SENT,
+                               .bytes = m->idiag_wqueue,
+                               .tries = m->idiag_retrans,
+                               .segment = t->tcpi_snd_mss};
+
+    if (m->idiag_timer != TIMER_RETRANSMITS || m->idiag_retrans < STUCK_TRIES)
+        return true;
+    s.sent = rto_ms > m->idiag_expires ? (rto_ms - m->idiag_expires) * FTREE_MS : 0;
+    s.since = since(m, t, s.sent);
+    s.node = s.since >= STUCK_NS ? peer_of(q, m) : FTREE_NONE;
+    if (s.node != FTREE_NONE)
+        q->stuck[q->n++] = s;
+    return q->n < q->room;
+}
+
+static bool take_message(struct question *q, const struct nlmsghdr *h)
 {
     const struct inet_diag_msg *m = NLMSG_DATA(h);
     struct tcp_info info = {.tcpi_last_data_recv = UINT32_MAX};
     uint32_t len = h->nlmsg_len - (uint32_t) NLMSG_LENGTH(sizeof(*m));
     const struct rtattr *a = (const struct rtattr *) (m + 1);
 
-    if (h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)) || !is_of_ranks(q, m))
-        return false;
+    if (h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)))
+        return true;
     for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
         if (a->rta_type == INET_DIAG_INFO && RTA_PAYLOAD(a) >= sizeof(info))
             memcpy(&info, RTA_DATA(a), sizeof(info));
-    return is_moving(q, &info);
+    return q->take(q, m, &info);
 }
 
 /* ---- asking the kernel ----------------------------------------------------------------------- */
 
-/* For all that are connected, from the own address on that path. */
-static bool send_request(int fd, const struct faultloc_inet *own)
+/* For all that are in these states, from the own address on that path. */
+static bool send_request(int fd, const struct faultloc_inet *own, uint32_t states)
 {
     uint32_t len = own->family == AF_INET ? 4 : 16;
     struct {
@@ -110,7 +158,7 @@ static bool send_request(int fd, const struct faultloc_inet *own)
            .r = {.sdiag_family = (uint8_t) own->family,
                  .sdiag_protocol = IPPROTO_TCP,
                  .idiag_ext = 1 << (INET_DIAG_INFO - 1),
-                 .idiag_states = 1 << TCP_ESTABLISHED},
+                 .idiag_states = states},
            .a = {.rta_type = INET_DIAG_REQ_BYTECODE},
            .op = {.code = INET_DIAG_BC_S_COND},
            .cond = {.family = (uint8_t) own->family,
@@ -127,7 +175,7 @@ static bool send_request(int fd, const struct faultloc_inet *own)
 }
 
 /* True: the answer goes on. */
-static bool take_reply(const struct question *q, int fd, bool *delivers)
+static bool take_reply(struct question *q, int fd, int32_t *sockets)
 {
     union {
         struct nlmsghdr h;
@@ -138,37 +186,61 @@ static bool take_reply(const struct question *q, int fd, bool *delivers)
 
     if (n <= 0)
         return false;
-    for (uint32_t left = (uint32_t) n; NLMSG_OK(h, left) && !*delivers; h = NLMSG_NEXT(h, left)) {
+    for (uint32_t left = (uint32_t) n; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
         if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
             return false; /* the end, or an error */
-        *delivers = is_delivering(q, h);
+        if (!take_message(q, h) || ++*sockets == SOCKETS_MAX)
+            return false;
     }
-    return !*delivers;
+    return true;
+}
+
+static void ask(struct question *q, uint32_t states)
+{
+    const struct timeval patience = {.tv_usec = PATIENCE_US};
+    const struct faultloc_inet *own = &q->table[q->self].path[q->path];
+    int fd = own->family ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG) : -1;
+    int32_t sockets = 0;
+
+    if (fd < 0)
+        return;
+    (void) setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    if (send_request(fd, own, states))
+        while (take_reply(q, fd, &sockets)) {
+        }
+    close(fd);
 }
 
 bool faultloc_delivers(const struct faultloc_address *table, int32_t nodes, int32_t self,
                        int32_t node, enum ftree_path path, ftree_time within, ftree_time rtt)
 {
-    const struct question q = {.table = table,
-                               .nodes = nodes,
-                               .self = self,
-                               .node = node,
-                               .path = path,
-                               .within_ms = (uint32_t) (within / FTREE_MS),
-                               .rtt_us = (uint32_t) (rtt / 1000)};
-    const struct timeval patience = {.tv_usec = PATIENCE_US};
-    bool delivers = false;
-    int fd;
+    struct question q = {.table = table,
+                         .nodes = nodes,
+                         .self = self,
+                         .node = node,
+                         .path = path,
+                         .within_ms = (uint32_t) (within / FTREE_MS),
+                         .rtt_us = (uint32_t) (rtt / 1000),
+                         .take = take_moving};
 
-    if (node < FTREE_NONE || node >= nodes || table[self].path[path].family == 0)
-        return false;
-    fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    if (fd < 0)
-        return false;
-    (void) setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    if (send_request(fd, &table[self].path[path]))
-        while (take_reply(&q, fd, &delivers)) {
-        }
-    close(fd);
-    return delivers;
+    if (node >= FTREE_NONE && node < nodes)
+        ask(&q, 1 << TCP_ESTABLISHED);
+    return q.delivers;
+}
+
+int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int32_t self,
+                       enum ftree_path path, struct faultloc_stuck *stuck, int32_t room)
+{
+    struct question q = {.table = table,
+                         .nodes = nodes,
+                         .self = self,
+                         .node = FTREE_NONE,
+                         .path = path,
+                         .take = take_stuck,
+                         .stuck = stuck,
+                         .room = room};
+
+    if (room > 0)
+        ask(&q, 1 << TCP_ESTABLISHED | 1 << TCP_CLOSE_WAIT | 1 << TCP_SYN_SENT);
+    return q.n;
 }

@@ -27,4 +27,22 @@
 bool faultloc_delivers(const struct faultloc_address *table, int32_t nodes, int32_t self,
                        int32_t node, enum ftree_path path, ftree_time within, ftree_time rtt);
 
+/* A connection of which nothing has been acknowledged for long, though it was sent again and again. */
+struct faultloc_stuck {
+    int32_t node; /* at the other end */
+    uint32_t inode; /* of the socket, as /proc/PID/fd has it */
+    bool connecting; /* what is not acknowledged is the request for the connection */
+    uint32_t bytes; /* that wait in it */
+    uint32_t tries; /* how often they were sent again */
+    uint32_t segment; /* bytes of a packet at most, without its headers */
+    ftree_time since; /* for so long, at least */
+    ftree_time sent; /* since they were sent last */
+};
+
+/* Purpose: those of this user's processes, but for agents, from this node to others over that path;
+ * returns how many there are, `room` at the most.  A peer whose process does not read is none: its
+ * kernel acknowledges.  What cannot be asked is not there.  Reads 65,536 connections at the most. */
+int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int32_t self,
+                       enum ftree_path path, struct faultloc_stuck *stuck, int32_t room);
+
 #endif /* FAULTLOC_DELIVERY_H_INCLUDED */

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define TEXT_MAX 4096 /* bytes of a file */
-#define PATH_MAX_OF 512
 #define ROUND (100 * FTREE_MS) /* questions of one round come within */
 #define CLOCKS_MAX (20 * FTREE_MS) /* some kernels take 10 ms for the frequency of one core */
 #define LEAST 2 /* samples between two questions that measure, */
@@ -51,82 +50,16 @@ static uint16_t share(uint64_t part, uint64_t whole)
     return (uint16_t) ((double) part * 1000 / (double) whole);
 }
 
-/* ---- cgroups --------------------------------------------------------------------------------- */
-
-static void add_level(const char *dir, const char *path, struct faultloc_lag_seen *s)
+static void add_level(void *ctx, const char *dir, const char *path)
 {
+    struct faultloc_lag_seen *s = ctx;
     char text[TEXT_MAX];
 
+    if (s->levels == FAULTLOC_CGROUP_LEVELS)
+        return;
     faultloc_text_read(dir, text, sizeof(text), "%s/cpu.stat", path);
     s->level[s->levels].periods = number_of(text, "nr_periods ");
     s->level[s->levels++].throttled = number_of(text, "nr_throttled ");
-}
-
-/* A cgroup and those above it, to the root, which in a container has the container's quota; what is
- * not there adds nothing. */
-static void add_levels(const char *sys, const char *mount, const char *path,
-                       struct faultloc_lag_seen *s)
-{
-    char dir[PATH_MAX_OF], level[PATH_MAX_OF];
-    char *slash;
-
-    snprintf(dir, sizeof(dir), "%s/fs/cgroup%s", sys, mount);
-    if (snprintf(level, sizeof(level), "%s", path) >= (int) sizeof(level) || access(dir, F_OK))
-        return;
-    if (!strcmp(level, "/"))
-        level[0] = '\0';
-    while (s->levels < FAULTLOC_LAG_LEVELS) {
-        add_level(dir, level, s);
-        slash = strrchr(level, '/');
-        if (!slash)
-            break;
-        *slash = '\0';
-    }
-}
-
-/* "cpu" among "cpu,cpuacct". */
-static bool has_cpu(const char *controllers)
-{
-    const char *at = controllers;
-
-    while (*at) {
-        size_t n = strcspn(at, ",");
-        if (n == 3 && !strncmp(at, "cpu", 3))
-            return true;
-        at += n + (at[n] == ',');
-    }
-    return false;
-}
-
-/* "4:cpu,cpuacct:/job/7", or "0::/job/7" where there is one hierarchy for all. */
-static void add_cgroup(const char *sys, char *line, struct faultloc_lag_seen *s)
-{
-    char *controllers = strchr(line, ':');
-    char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-
-    if (!path)
-        return;
-    *path++ = '\0';
-    if (!*++controllers) {
-        add_levels(sys, "", path, s);
-        add_levels(sys, "/unified", path, s);
-    } else if (has_cpu(controllers)) {
-        add_levels(sys, "/cpu", path, s);
-        add_levels(sys, "/cpu,cpuacct", path, s); /* the same, or one of both is there */
-    }
-}
-
-static void read_cgroups(const struct faultloc_lags *l, int32_t pid, struct faultloc_lag_seen *s)
-{
-    char text[TEXT_MAX], *next;
-
-    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "%d/cgroup", (int) pid);
-    for (char *line = text; line && *line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        add_cgroup(or(l->sys_root, "/sys"), line, s);
-    }
 }
 
 /* ---- the node, once a round ------------------------------------------------------------------ */
@@ -247,7 +180,7 @@ static bool read_rank(const struct faultloc_lags *l, ftree_time now, int32_t i,
                                     .faults = proc.major,
                                     .busy = l->busy,
                                     .stolen = l->stolen};
-    read_cgroups(l, slot->pid, s);
+    faultloc_cgroups(l->watch->proc_root, l->sys_root, slot->pid, "cpu", add_level, s);
     return true;
 }
 

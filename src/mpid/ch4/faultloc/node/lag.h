@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_LAG_H_INCLUDED
 #define FAULTLOC_LAG_H_INCLUDED
 
+#include "faultloc/node/cgroup.h"
 #include "faultloc/node/watch.h"
 
 /*
@@ -16,8 +17,6 @@
  * admin-guide/cgroup-v2.rst of Linux.
  */
 
-#define FAULTLOC_LAG_LEVELS 16 /* cgroups above one another; of further ones nothing is read */
-
 /* What was counted of a rank, and of its node, up to a question. */
 struct faultloc_lag_seen {
     ftree_time at; /* 0: never */
@@ -25,7 +24,7 @@ struct faultloc_lag_seen {
     uint64_t faults; /* major page faults */
     struct {
         uint64_t periods, throttled;
-    } level[FAULTLOC_LAG_LEVELS]; /* its cgroup and those above it */
+    } level[FAULTLOC_CGROUP_LEVELS]; /* its cgroup and those above it */
     int32_t levels;
     uint64_t busy, stolen; /* clock ticks of all CPUs of the node, stolen ones among them */
 };

@@ -163,6 +163,7 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
                             enum faultloc_proc_place place)
 {
     return place == FAULTLOC_PROC_SOCKET || place == FAULTLOC_PROC_POLL ||
+           place == FAULTLOC_PROC_VFORK ||
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
@@ -171,15 +172,19 @@ static uint8_t what_of_mover(const struct ftree_stay *stay)
     return stay->cpu < FTREE_CPU_WORKS ? FTREE_OUTSIDE_PAUSES : FTREE_OUTSIDE_RUNS;
 }
 
-static uint8_t what_of(char letter, bool moves, bool awaits, const struct ftree_stay *stay)
+/* Not every state D is a device's: what holds a rank may be its own memory limit, or a child. */
+static uint8_t what_of(char letter, bool moves, bool awaits, enum faultloc_proc_place place,
+                       const struct ftree_stay *stay)
 {
+    if (letter == 'D' && (place == FAULTLOC_PROC_MEMORY || place == FAULTLOC_PROC_VFORK))
+        letter = 'S';
+    if ((letter == 'S' || letter == 'I') && place == FAULTLOC_PROC_FUSE)
+        letter = 'D';
     switch (letter) {
         case 'R':
             return FTREE_OUTSIDE_RUNS;
         case 'S':
         case 'I':
-            if (faultloc_proc_awaits_fuse(stay->wchan))
-                return FTREE_OUTSIDE_DISK;
             return moves  ? what_of_mover(stay) :
                    awaits ? FTREE_OUTSIDE_AWAITS :
                             FTREE_OUTSIDE_SLEEPS;
@@ -188,6 +193,7 @@ static uint8_t what_of(char letter, bool moves, bool awaits, const struct ftree_
         case 'T':
         case 't':
         case FTREE_PROC_FROZEN:
+        case FTREE_PROC_MEMORY:
             return FTREE_OUTSIDE_STOPPED;
         default:
             return FTREE_OUTSIDE_UNKNOWN;
@@ -281,7 +287,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     const struct faultloc_seen *seen = &w->seen[i];
     ftree_time longest = faultloc_board_slot(w->board, i)->longest_ns;
     struct ftree_rank_state state;
-    enum faultloc_proc_place place;
+    enum faultloc_proc_place place = FAULTLOC_PROC_ELSEWHERE;
     bool did, awaits = false;
 
     faultloc_watch_look(w, now, i, true, &state);
@@ -308,6 +314,6 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         faultloc_proc_sleeps_on(w->proc_root, state.pid, stay->wchan, stay->on, sizeof(stay->on));
         awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
     }
-    stay->what = what_of(state.proc_state, did, awaits, stay);
+    stay->what = what_of(state.proc_state, did, awaits, place, stay);
     return true;
 }

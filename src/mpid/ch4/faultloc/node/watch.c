@@ -105,27 +105,46 @@ static void judge_polls(const struct faultloc_seen *seen, ftree_time now,
 }
 
 /* It may have gone on before its wait channel was read. */
-static bool is_frozen(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
+static bool is_frozen(const struct faultloc_watch *w, int32_t pid, const char *wchan,
+                      const struct faultloc_proc *proc)
 {
     struct faultloc_proc again;
-    char wchan[FTREE_WCHAN_MAX];
 
-    if (proc->state != 'D' && proc->state != 'S')
-        return false;
-    faultloc_proc_wchan(w->proc_root, pid, wchan, sizeof(wchan));
     return faultloc_proc_is_frozen(proc->state, wchan) &&
            faultloc_proc_read(w->proc_root, pid, &again) == 0 && again.state == proc->state &&
            again.done == proc->done;
 }
 
+/* Who looks after the group may give it memory, or the kernel end another process of it: only what
+ * lasts is a fault. */
+static bool is_held(struct faultloc_seen *seen, ftree_time now, const char *wchan,
+                    const struct faultloc_proc *proc)
+{
+    bool held = proc->state == 'D' && !proc->ending && faultloc_proc_awaits_memory(wchan);
+
+    if (!held)
+        seen->lacks = 0;
+    else if (!seen->lacks || seen->lacks_done != proc->done)
+        seen->lacks = now;
+    seen->lacks_done = proc->done;
+    return held && now - seen->lacks >= STILL_NS;
+}
+
 /* One that was killed is no longer stopped, and does not run again.  Where it waits for a device on
  * its way out, that is what there is to know of it; and the first thread of several may end
  * alone. */
-static char letter_of(const struct faultloc_watch *w, int32_t pid, const struct faultloc_proc *proc)
+static char letter_of(const struct faultloc_watch *w, struct faultloc_seen *seen, ftree_time now,
+                      int32_t pid, const struct faultloc_proc *proc)
 {
+    char wchan[FTREE_WCHAN_MAX] = "";
+
+    if (proc->state == 'D' || proc->state == 'S')
+        faultloc_proc_wchan(w->proc_root, pid, wchan, sizeof(wchan));
+    if (is_held(seen, now, wchan, proc))
+        return FTREE_PROC_MEMORY;
     if (proc->ending && proc->state != 'D' && proc->state != 'Z')
         return 'X';
-    return is_frozen(w, pid, proc) ? FTREE_PROC_FROZEN : proc->state;
+    return is_frozen(w, pid, wchan, proc) ? FTREE_PROC_FROZEN : proc->state;
 }
 
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
@@ -139,7 +158,7 @@ static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
     if (fate == FAULTLOC_PROC_GONE)
         seen->gone = true;
     else if (faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
-        state->proc_state = letter_of(w, slot->pid, &proc);
+        state->proc_state = letter_of(w, seen, seen->looked, slot->pid, &proc);
 }
 
 /* While its parent waits for it the kernel does not tell for a moment. */
@@ -295,8 +314,8 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
         .rank = slot.rank, .pid = slot.pid, .peer = FTREE_NONE, .phase = FTREE_PHASE_OUTSIDE};
     update(seen, &slot, now);
     state->failed = slot.failed_ns && (slot.failed_ns > now || now - slot.failed_ns < VICTIM_NS);
-    if (slot.state < FAULTLOC_SLOT_LEFT && (with_proc || seen->stopped) && !seen->gone &&
-        !seen->unborn) {
+    if (slot.state < FAULTLOC_SLOT_LEFT && (with_proc || seen->stopped || seen->lacks) &&
+        !seen->gone && !seen->unborn) {
         look_at_proc(w, seen, &slot, state);
         judge_gone(w, now, i, &slot);
     }

@@ -42,6 +42,8 @@ struct faultloc_seen {
     ftree_time turned; /* when the loop was last seen to have turned since a look; 0: never */
     ftree_time looked; /* at it, last */
     bool stopped; /* at the last look; then /proc is read at the next one, too */
+    ftree_time lacks; /* since when it was seen to wait for memory of its control group; 0: it does not */
+    uint64_t lacks_done; /* what it had done by then */
     ftree_time held; /* when it was last seen stopped, or to go on after it stood still; 0: never */
     ftree_time left; /* when it was first seen to have left; 0: never */
     ftree_time outside; /* since when it was seen outside MPI, no call having ended since; 0: it is inside */

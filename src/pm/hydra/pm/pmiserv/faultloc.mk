@@ -11,6 +11,7 @@ noinst_HEADERS += \
     pm/pmiserv/faultloc_cgroup.h \
     pm/pmiserv/faultloc_children.h \
     pm/pmiserv/faultloc_cleanup.h \
+    pm/pmiserv/faultloc_connect.h \
     pm/pmiserv/faultloc_holders.h \
     pm/pmiserv/faultloc_hosts.h \
     pm/pmiserv/faultloc_hydra.h \
@@ -27,6 +28,7 @@ hydra_pmi_proxy_SOURCES += \
     pm/pmiserv/faultloc_cgroup.c \
     pm/pmiserv/faultloc_children.c \
     pm/pmiserv/faultloc_cleanup.c \
+    pm/pmiserv/faultloc_connect.c \
     pm/pmiserv/faultloc_holders.c \
     pm/pmiserv/faultloc_hydra.c \
     pm/pmiserv/faultloc_message.c \

@@ -26,6 +26,7 @@
  *     faultloc_cgroup.c     the proxy: was a process killed for memory
  *     faultloc_pending.c    the proxy: symptoms that its agent has not answered.  Pure
  *     faultloc_process.c    the proxy: who has come to a barrier of PMI, and how the others are
+ *     faultloc_connect.c    the proxy: who asks whom in vain for a connection
  *     faultloc_holders.c    the proxy: who still holds the output of ended processes open
  *     faultloc_cleanup.c    the proxy: removes sockets that agents left
  *     faultloc_incident.c   mpiexec: the first process, the consequences, how long to wait.  Pure
@@ -53,6 +54,8 @@ enum HYD_faultloc_what {
                             * have not */
     HYD_FAULTLOC_LEFT, /* to mpiexec: all processes have ended or left MPI, and some keep mpiexec
                         * waiting */
+    HYD_FAULTLOC_CONNECTS, /* to mpiexec: process `end` has asked `ref` times in vain for a
+                            * connection, in end.age_ms; `symptom` says to whom */
     HYD_FAULTLOC_WHATS
 };
 

@@ -250,3 +250,13 @@ void HYD_faultloc_late_print_over(const struct HYD_faultloc_note *note, int64_t 
                      (long long) (took_ms + 500) / 1000);
     fflush(out);
 }
+
+void HYD_faultloc_late_print_connects(const char *host, const struct HYD_faultloc_end *who,
+                                      const char *to, int tries, FILE *out)
+{
+    HYD_faultloc_say(out, "[faultloc] MPI_Init: rank %d on %s (pid %d) cannot connect to %s: ",
+                     (int) who->rank, host, (int) who->pid, to);
+    HYD_faultloc_say(out, "no answer to %d requests in %d s; look for a firewall between these hosts\n",
+                     tries, (int) (who->age_ms + 500) / 1000);
+    fflush(out);
+}

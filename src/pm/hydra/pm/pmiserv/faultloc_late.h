@@ -42,4 +42,9 @@ void HYD_faultloc_late_print_left(struct HYD_faultloc_note *note, FILE *out);
 /* Purpose: the note that all have come, `took_ms` after the first. */
 void HYD_faultloc_late_print_over(const struct HYD_faultloc_note *note, int64_t took_ms, FILE *out);
 
+/* Purpose: the note that process `who` on that host has asked for a connection `tries` times in
+ * who->age_ms, and nobody has answered. */
+void HYD_faultloc_late_print_connects(const char *host, const struct HYD_faultloc_end *who,
+                                      const char *to, int tries, FILE *out);
+
 #endif /* FAULTLOC_LATE_H_INCLUDED */

@@ -70,9 +70,7 @@ static void read_wait(const char *proc, int pid, char *out)
         out[0] = '\0';
 }
 
-/* The only child of a process that waits for one; 0: there is none, or there are several.
- * FaultLoc's own processes do not count. */
-static int child_of(const char *proc, int pid)
+int HYD_faultloc_child_of(const char *proc, int pid)
 {
     char name[64], line[512], comm[NAME], *at = line;
     int child = 0, found = 0;
@@ -102,6 +100,10 @@ static void describe(char state, const char *name, const char *wait, char *out, 
 
     if (is_frozen(state, wait)) {
         snprintf(out, room, "%s frozen", name);
+        return;
+    }
+    if (state == 'D' && !strncmp(wait, "mem_cgroup_", strlen("mem_cgroup_"))) {
+        snprintf(out, room, "%s held by the memory limit of its control group", name);
         return;
     }
     switch (state) {
@@ -137,7 +139,7 @@ static char describe_process(const char *proc, int pid, char *out, size_t room)
             break;
         state = next;
         read_wait(proc, pid, wait);
-        pid = state == 'S' && !strcmp(wait, "do_wait") ? child_of(proc, pid) : 0;
+        pid = state == 'S' && !strcmp(wait, "do_wait") ? HYD_faultloc_child_of(proc, pid) : 0;
     }
     if (state)
         describe(state, name, wait, out, room);

@@ -35,6 +35,10 @@ struct HYD_faultloc_process {
 /* Purpose: a process has sent this PMI command at `now`. */
 void HYD_faultloc_calls_note(struct HYD_faultloc_calls *calls, const char *cmd, int64_t now);
 
+/* Purpose: the only child of a process; 0: there is none, or there are several.  FaultLoc's own
+ * processes do not count. */
+int HYD_faultloc_child_of(const char *proc, int pid);
+
 /* Purpose: the state of a process that has not come to this barrier, as text: "MPI_Init not called;
  * app sleeping in hrtimer_nanosleep". What hydra started may wait for a child, which is then
  * described. proc: where that is mounted. Returns `out`, HYD_FAULTLOC_STATE bytes. */

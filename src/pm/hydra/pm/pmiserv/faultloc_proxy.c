@@ -8,6 +8,7 @@
 #include "faultloc_pending.h"
 #include "faultloc_cgroup.h"
 #include "faultloc_children.h"
+#include "faultloc_connect.h"
 #include "faultloc_holders.h"
 #include "faultloc_process.h"
 #include "faultloc_cleanup.h"
@@ -35,6 +36,9 @@
 #define CLEANUP_MS 500 /* for the file system in which agents leave their symptom sockets */
 #define LATE_MS 10000 /* for the others to come to a barrier after one has, or to end */
 #define LATE_MOST_MS 600000 /* between two notes about what has not ended */
+#define LATE_MS 10000 /* for the others to come to a barrier after one has */
+#define CONNECT_MS 5000 /* for MPI_Init to end after a barrier of PMI, before it is asked why not */
+#define CONNECT_MOST_MS 80000 /* between two such questions: each time is twice the one before */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */
 
 /* What hydra started may be a script, and the rank a child of it; the script may end first, or
@@ -52,6 +56,7 @@ struct process {
     bool crashed; /* each new agent gets the symptom: the one before may have ended too soon */
     int group; /* its control group */
     struct HYD_faultloc_calls calls;
+    bool connects; /* mpiexec knows that it asks for a connection in vain */
     int64_t finalizing; /* since when it is in MPI_Finalize, by its agent; 0: that is not known */
 };
 
@@ -74,6 +79,8 @@ static struct {
     int64_t late_at; /* when mpiexec is informed of that; 0: it has been, or there is no reason */
     int64_t through; /* since when no process has to do with MPI any more; 0: not yet */
     int64_t left_at, left_ms; /* when mpiexec is informed of what is left, and how much later again */
+    int64_t connect_at, connect_after; /* when it is asked why MPI_Init does not end, 0: never; ms
+                                        * to the next time */
 } me = {.socket = -1};
 
 static int count_processes(void)
@@ -172,6 +179,8 @@ static void note_call(struct process *p, const char *cmd)
     }
     me.missing--;
     me.late_at = me.missing ? p->calls.came + LATE_MS : 0;
+    me.connect_after = CONNECT_MS;
+    me.connect_at = me.agent_seen ? 0 : p->calls.came + CONNECT_MS;
 }
 
 static HYD_status send_arrivals(int barrier)
@@ -274,6 +283,46 @@ static HYD_status look_at_arrivals(int64_t now)
         return HYD_SUCCESS;
     me.late_at = 0;
     return send_arrivals(me.barrier);
+}
+
+/* ---- who asks in vain for a connection ------------------------------------------------------- */
+
+static HYD_status send_connects(struct process *p, int64_t now)
+{
+    struct HYD_faultloc_connect c[HYD_FAULTLOC_CONNECTS_MAX];
+    struct HYD_faultloc_msg msg = {.what = HYD_FAULTLOC_CONNECTS};
+    int i = (int) (p - me.process), n;
+
+    if (p->connects || p->ended || !p->calls.barriers)
+        return HYD_SUCCESS;
+    n = HYD_faultloc_connects("/proc", "/etc/hosts", HYD_pmcd_pmip.downstream.pid[i], c);
+    if (n == 0)
+        return HYD_SUCCESS;
+    p->connects = true;
+    msg.end = (struct HYD_faultloc_end){.rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
+                                        .pid = HYD_pmcd_pmip.downstream.pid[i],
+                                        .age_ms = (int32_t) (now - p->calls.came)};
+    msg.ref = c[0].tries;
+    snprintf(msg.symptom, sizeof(msg.symptom), "%s", c[0].to);
+    return send_up(&msg);
+}
+
+/* An agent says hello at the end of MPI_Init. */
+static HYD_status look_at_connects(int64_t now)
+{
+    HYD_status status = HYD_SUCCESS;
+
+    if (!me.connect_at || now < me.connect_at)
+        return HYD_SUCCESS;
+    if (me.agent_seen || me.connect_after > CONNECT_MOST_MS) {
+        me.connect_at = 0;
+        return HYD_SUCCESS;
+    }
+    for (int i = 0; i < count_processes() && !status; i++)
+        status = send_connects(&me.process[i], now);
+    me.connect_after *= 2;
+    me.connect_at = now + me.connect_after;
+    return status;
 }
 
 /* Ranks that close their connections have not come yet, and may be all that have called
@@ -876,7 +925,7 @@ static bool has_to_end(int64_t now)
 /* Seconds: hydra has no finer ones. */
 static int wait_s(void)
 {
-    int64_t late_at = are_through() ? me.left_at : me.late_at, late_ms;
+    int64_t at = are_through() ? me.left_at : me.late_at, late_ms;
 
     if (me.ended_since)
         return 1;
@@ -885,9 +934,11 @@ static int wait_s(void)
             return 1;
     if (are_through() && !me.through)
         return 1;
-    if (!late_at)
+    if (!at || (me.connect_at && me.connect_at < at))
+        at = me.connect_at;
+    if (!at)
         return -1;
-    late_ms = late_at - HYD_faultloc_now_ms();
+    late_ms = at - HYD_faultloc_now_ms();
     return late_ms > 0 ? (int) (late_ms + 999) / 1000 : 0;
 }
 
@@ -906,6 +957,8 @@ static HYD_status turn(int seconds)
     HYDU_ERR_POP(status, "unable to say who is late\n");
     status = look_at_left(HYD_faultloc_now_ms());
     HYDU_ERR_POP(status, "unable to say what is left\n");
+    status = look_at_connects(HYD_faultloc_now_ms());
+    HYDU_ERR_POP(status, "unable to say who asks in vain for a connection\n");
 
 fn_exit:
     return status;

@@ -11,6 +11,7 @@
 #include "pmiserv_pmi.h"
 #include "faultloc_barrier.h"
 #include "faultloc_children.h"
+#include "faultloc_late.h"
 #include "faultloc_lost.h"
 #include "faultloc_server.h"
 #include "faultloc_incident.h"
@@ -470,6 +471,11 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
             break;
         case HYD_FAULTLOC_LEFT:
             HYD_faultloc_barrier_left(proxy, &msg.arrivals);
+            break;
+        case HYD_FAULTLOC_CONNECTS:
+            msg.symptom[sizeof(msg.symptom) - 1] = '\0';
+            HYD_faultloc_late_print_connects(proxy->node->hostname, &msg.end, msg.symptom,
+                                             msg.ref, stderr);
             break;
     }
 
