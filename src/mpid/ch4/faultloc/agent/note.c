@@ -122,7 +122,7 @@ static void turn_finding(struct faultloc_note *n, ftree_time now)
 static void finding_answered(struct faultloc_note *n, const struct ftree_query_result *r)
 {
     struct faultloc_finding *f = &n->finding;
-    struct ftree_waiting w;
+    struct ftree_waiting w = {.count = 0};
 
     if (f->step == FAULTLOC_FINDING_CLASSES && r->kind == FTREE_QUERY_STATUS &&
         r->number == f->number) {
