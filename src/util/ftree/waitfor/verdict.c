@@ -89,12 +89,28 @@ static bool waits_for_one(const struct waitfor_answer *a)
     return false;
 }
 
+/* No rank has done anything wrong: all of them are in one collective, and have called it alike. */
+static bool are_alike(const struct waitfor_candidate *c, const struct waits_core *core)
+{
+    const struct waitfor_answer *first = waitfor_look_find(c, core->rank[0])->answer, *a;
+
+    for (int32_t i = 1; i < core->ranks; i++) {
+        a = waitfor_look_find(c, core->rank[i])->answer;
+        if (first->records != 1 || a->records != 1 ||
+            !ftree_waits_alike(&first->record[0], &a->record[0]))
+            return false;
+    }
+    return core->ranks > 1;
+}
+
 static int sign_of_core(const struct waitfor_candidate *c, const struct waits_core *core)
 {
     if (core->missing)
         return core->collective ? RULES_WAITS_BEHIND : RULES_WAITS_MISSING_PARTNER;
     if (core->ranks == 1)
         return RULES_WAITS_SELF;
+    if (are_alike(c, core))
+        return RULES_WAITS_LIBRARY;
     for (int32_t i = 0; i < core->ranks; i++)
         if (waits_for_one(waitfor_look_find(c, core->rank[i])->answer))
             return RULES_WAITS_KNOT;
