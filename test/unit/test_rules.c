@@ -520,6 +520,7 @@ static const struct {
     {RULES_WAITS_AHEAD, "collective-mismatch/ahead"},
     {RULES_WAITS_UNEVEN, "collective-mismatch/uneven"},
     {RULES_WAITS_ORDER, "deadlock/order"},
+    {RULES_WAITS_ABSENT, "deadlock/absent"},
     {RULES_WAITS_LIBRARY, "deadlock/library"},
 };
 

@@ -294,6 +294,26 @@ static void scan_alike(struct ranks *r)
     }
 }
 
+/* 9 has made a collective too many; its neighbours are in the next exchange, the others behind it. */
+static void neighbours_wait(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank != 8 && rank != 10) {
+            take_part(r, rank, CALL_ALLREDUCE, -1);
+            continue;
+        }
+        receive(r, rank, 9);
+        ranks_begun(r, rank, 2, CALL_ALLREDUCE, WORLD_CONTEXT);
+    }
+}
+
+static void one_is_not_in_the_exchange(struct ranks *r)
+{
+    neighbours_wait(r);
+    ranks_sent(r, 8, 9, 7, WORLD_CONTEXT);
+    ranks_sent(r, 10, 9, 7, WORLD_CONTEXT);
+}
+
 static void two_of_16_differ(struct ranks *r)
 {
     for (int32_t rank = 0; rank < 16; rank++)
@@ -368,6 +388,9 @@ static const struct {
     {merge_crosswise, "deadlock/cycle", 3, 2, 990, 3, NULL},
     {exchange_of_any_sizes, "deadlock/cycle", 3, 2, 990, 3, NULL},
     {scan_alike, "deadlock/library", 3, 2, 800, 2, NULL},
+    {one_is_not_in_the_exchange, "deadlock/absent", 9, 0, 900, 3,
+     "<- rank 9 (n2) in MPI_Allreduce(MPI_COMM_WORLD, the 3rd, 8 bytes)"},
+    {neighbours_wait, "deadlock/cycle", 8, 3, 990, 3, NULL},
     {two_of_16_differ, "collective-mismatch/different", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 1, 8 bytes)"},
     {half_of_them_differ, "collective-mismatch/different", 0, 16, 990, 2, NULL},

@@ -291,6 +291,8 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"deadlock", " waits for itself", " wait for each other"},
         {"deadlock/order", " has begun collectives in another order than the ranks that wait for it",
          " have begun collectives in another order than the ranks that wait for them"},
+        {"deadlock/absent", " is in a collective, and the ranks that it waits for there need its messages",
+         ""},
         {"deadlock/library", "",
          " wait for each other inside MPI, in a collective that they have called alike"},
         {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",

@@ -64,8 +64,9 @@
  *                   (missing-partner) or a collective (behind), one that waits in a collective for
  *                   most others, which have called MPI_Finalize (ahead), or for as many (uneven),
  *                   collectives that do not match (different), or that these have begun in another
- *                   order than the rest of a cycle (order), or a cycle inside one collective that
- *                   all have called alike (library)
+ *                   order than the rest of a cycle (order), a cycle inside one collective that all
+ *                   have called alike (library), or one that is in a collective while all others of
+ *                   the cycle exchange messages with it (absent)
  *   outside         of ranks that others wait for, and that seem to hang outside MPI, or in MPI
  *                   without its progress: what they do there, as the kernel says
  *   in-mpi          these are in MPI
@@ -125,7 +126,7 @@ enum { /* none some-answer all-silent cut-off */
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
 enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
-enum { /* none self cycle knot missing-partner behind different ahead uneven order library */
+enum { /* none self cycle knot missing-partner behind different ahead uneven order library absent */
     RULES_WAITS_NONE,
     RULES_WAITS_SELF,
     RULES_WAITS_CYCLE,
@@ -136,7 +137,8 @@ enum { /* none self cycle knot missing-partner behind different ahead uneven ord
     RULES_WAITS_AHEAD,
     RULES_WAITS_UNEVEN,
     RULES_WAITS_ORDER,
-    RULES_WAITS_LIBRARY
+    RULES_WAITS_LIBRARY,
+    RULES_WAITS_ABSENT
 };
 enum { /* none burning pausing awaiting-answer blocked disk-sleep unknown */
     RULES_OUTSIDE_NONE,
