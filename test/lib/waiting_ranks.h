@@ -31,6 +31,7 @@
     X(CALL_ALLREDUCE, "MPI_Allreduce") \
     X(CALL_BCAST, "MPI_Bcast") \
     X(CALL_REDUCE, "MPI_Reduce") \
+    X(CALL_MERGE, "MPI_Intercomm_merge") \
     X(CALL_WIN_LOCK, "MPI_Win_lock") \
     X(CALL_WIN_START, "MPI_Win_start")
 

@@ -58,7 +58,7 @@ END
 
 failed_procs
 "$here/build.sh" --mpi "$mpi" --out "$bin" unsigned_minmax coll_error error_ring win_create \
-    neighbor_alltoallw finalize
+    neighbor_alltoallw inter_split finalize
 apart=$(distance)
 [ -n "$apart" ] || echo "error_ring is left out: $mpi/lib/libmpi.so is stripped"
 for value in 0 1; do
@@ -69,7 +69,8 @@ for value in 0 1; do
     right $value "win_create: right" -n 3 "$bin/win_create"
     MPIR_CVAR_NOLOCAL=1 right $value "win_create: right" -n 3 "$bin/win_create"
     right $value "neighbor_alltoallw: right" -n 4 "$bin/neighbor_alltoallw"
-    echo "ok: reductions, errors, windows and neighbours, MPIR_CVAR_FAULTLOC=$value"
+    right $value "inter_split: merged" -n 6 "$bin/inter_split"
+    echo "ok: reductions, errors, windows, neighbours and intercommunicators, MPIR_CVAR_FAULTLOC=$value"
 done
 for ((try = 1; try <= 20; try++)); do
     limit=60 outcome_once out 0 -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 4 "$bin/finalize"

@@ -344,6 +344,11 @@ static const struct {
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/uneven", 2,
      "ranks 5-6 (on 2 nodes) have begun different numbers of collectives, and some have called "
      "MPI_Finalize"},
+    {FTREE_CLASS_DEADLOCK, "deadlock/absent", 1,
+     "rank 5 (node h1) is in a collective, and the ranks that it waits for there need its messages"},
+    {FTREE_CLASS_DEADLOCK, "deadlock/library", 2,
+     "ranks 5-6 (on 2 nodes) wait for each other inside MPI, in a collective that they have called "
+     "alike"},
     {FTREE_CLASS_DEADLOCK, "deadlock/order", 1,
      "rank 5 (node h1) has begun collectives in another order than the ranks that wait for it"},
 };

@@ -529,6 +529,8 @@ static const struct {
     {RULES_WAITS_AHEAD, "collective-mismatch/ahead"},
     {RULES_WAITS_UNEVEN, "collective-mismatch/uneven"},
     {RULES_WAITS_ORDER, "deadlock/order"},
+    {RULES_WAITS_ABSENT, "deadlock/absent"},
+    {RULES_WAITS_LIBRARY, "deadlock/library"},
 };
 
 /* rows: what_ranks_wait_for_means COUNT(waits) */

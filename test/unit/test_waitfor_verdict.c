@@ -242,6 +242,78 @@ static void two_are_missing(struct ranks *r)
     ranks_recv(r, 1, 6, 7, WORLD_CONTEXT);
 }
 
+/* 3 and 14 merge two groups, of which each knows the other. */
+static void merge(struct ranks *r, int32_t rank, int32_t other, uint32_t number)
+{
+    struct waits_collective *last;
+
+    ranks_wait(r, rank, CALL_MERGE, WAITS_FOR_ALL);
+    ranks_begun(r, rank, number, CALL_MERGE, 4);
+    ranks_members(r, rank, 4, other, 1, 1);
+    ranks_recv(r, rank, other, 0, 5);
+    last = &r->rank[rank].record.comm[0].last;
+    last->whole = true;
+    r->rank[rank].record.comm[1].name[0] = '\0';
+}
+
+static void merge_alike(struct ranks *r)
+{
+    merge(r, 3, 14, 2);
+    merge(r, 14, 3, 2);
+    ranks_sent(r, 3, 14, 0, 77);
+}
+
+/* 3 has made another operation before. */
+static void merge_in_vain(struct ranks *r)
+{
+    merge(r, 3, 14, 3);
+    merge(r, 14, 3, 2);
+}
+
+/* Each may be in another one of two. */
+static void merge_crosswise(struct ranks *r)
+{
+    merge_alike(r);
+    ranks_begun(r, 3, 1, CALL_BARRIER, 8);
+    ranks_members(r, 3, 8, 14, 1, 1);
+}
+
+/* What sizes they gave is not known. */
+static void exchange_of_any_sizes(struct ranks *r)
+{
+    merge_alike(r);
+    r->rank[3].record.comm[0].last.whole = r->rank[14].record.comm[0].last.whole = false;
+}
+
+/* The members of one communicator. */
+static void scan_alike(struct ranks *r)
+{
+    for (int32_t rank = 3; rank <= 14; rank += 11) {
+        merge(r, rank, 17 - rank, 2);
+        ranks_members(r, rank, 4, 0, 1, 16);
+    }
+}
+
+/* 9 has made a collective too many; its neighbours are in the next exchange, the others behind it. */
+static void neighbours_wait(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank != 8 && rank != 10) {
+            take_part(r, rank, CALL_ALLREDUCE, -1);
+            continue;
+        }
+        receive(r, rank, 9);
+        ranks_begun(r, rank, 2, CALL_ALLREDUCE, WORLD_CONTEXT);
+    }
+}
+
+static void one_is_not_in_the_exchange(struct ranks *r)
+{
+    neighbours_wait(r);
+    ranks_sent(r, 8, 9, 7, WORLD_CONTEXT);
+    ranks_sent(r, 10, 9, 7, WORLD_CONTEXT);
+}
+
 static void two_of_16_differ(struct ranks *r)
 {
     for (int32_t rank = 0; rank < 16; rank++)
@@ -310,6 +382,15 @@ static const struct {
     {two_have_left_it, "deadlock/missing-partner", 6, 2, 990, 3,
      "rank 6 (n1) has called MPI_Finalize, holds shared lock of 3, comm 1073741830"},
     {two_are_missing, "deadlock/missing-partner", 6, 2, 990, 3, "rank 14 (n3) has called"},
+    {merge_alike, "deadlock/library", 3, 2, 800, 3,
+     "rank 3 (n0) in MPI_Intercomm_merge(from 14, tag 0, a communicator of 16 ranks (context 5))"},
+    {merge_in_vain, "deadlock/cycle", 3, 2, 990, 2, NULL},
+    {merge_crosswise, "deadlock/cycle", 3, 2, 990, 3, NULL},
+    {exchange_of_any_sizes, "deadlock/cycle", 3, 2, 990, 3, NULL},
+    {scan_alike, "deadlock/library", 3, 2, 800, 2, NULL},
+    {one_is_not_in_the_exchange, "deadlock/absent", 9, 0, 900, 3,
+     "<- rank 9 (n2) in MPI_Allreduce(MPI_COMM_WORLD, the 3rd, 8 bytes)"},
+    {neighbours_wait, "deadlock/cycle", 8, 3, 990, 3, NULL},
     {two_of_16_differ, "collective-mismatch/different", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 1, 8 bytes)"},
     {half_of_them_differ, "collective-mismatch/different", 0, 16, 990, 2, NULL},

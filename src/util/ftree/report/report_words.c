@@ -306,6 +306,10 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"deadlock", " waits for itself", " wait for each other"},
         {"deadlock/order", " has begun collectives in another order than the ranks that wait for it",
          " have begun collectives in another order than the ranks that wait for them"},
+        {"deadlock/absent", " is in a collective, and the ranks that it waits for there need its messages",
+         ""},
+        {"deadlock/library", "",
+         " wait for each other inside MPI, in a collective that they have called alike"},
         {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",
          " have called MPI_Finalize, and others wait for them"},
         {"collective-mismatch", " does not match the others in a collective",
@@ -450,7 +454,9 @@ static void guilty(const struct report_about *a, char *buf, size_t len)
     char component[REPORT_LABEL];
 
     ftree_report_component(a, component, sizeof(component));
-    if (is(a->origin, "hardware") && is(a->kind, "rank"))
+    if (a->rule && is(a->rule, "deadlock/library"))
+        snprintf(buf, len, "the MPI library, in which %s wait", component);
+    else if (is(a->origin, "hardware") && is(a->kind, "rank"))
         snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
         snprintf(buf, len, "%s", component);

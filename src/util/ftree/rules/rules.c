@@ -27,7 +27,8 @@ static const char *const behind_values[] = {"none", "some-answer", "all-silent",
 static const char *const launcher_values[] = {"none", "ended", "lost"};
 static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "self",      "cycle", "knot",   "missing-partner",
-                                           "behind", "different", "ahead", "uneven", "order"};
+                                           "behind", "different", "ahead", "uneven", "order",
+                                           "library", "absent"};
 static const char *const connection_values[] = {"none", "stuck", "not-made", "silent"};
 static const char *const outside_values[] = {
     "none", "burning", "pausing", "awaiting-answer", "blocked", "disk-sleep", "unknown"};
@@ -36,8 +37,8 @@ static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
-_Static_assert(COUNT(waits_values) == RULES_WAITS_ORDER + 1, "one word for each finding");
 _Static_assert(COUNT(process_values) == RULES_PROCESS_MEMORY + 1, "one word for each state");
+_Static_assert(COUNT(waits_values) == RULES_WAITS_ABSENT + 1, "one word for each finding");
 _Static_assert(COUNT(link_values) == FTREE_LINK_COUNT, "one word for each link state");
 
 static const struct {

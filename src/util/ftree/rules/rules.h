@@ -68,7 +68,9 @@
  *                   (missing-partner) or a collective (behind), one that waits in a collective for
  *                   most others, which have called MPI_Finalize (ahead), or for as many (uneven),
  *                   collectives that do not match (different), or that these have begun in another
- *                   order than the rest of a cycle (order)
+ *                   order than the rest of a cycle (order), a cycle inside one collective that all
+ *                   have called alike (library), or one that is in a collective while all others of
+ *                   the cycle exchange messages with it (absent)
  *   outside         of ranks that others wait for, and that seem to hang outside MPI, or in MPI
  *                   without its progress: what they do there, as the kernel says
  *   in-mpi          these are in MPI
@@ -136,7 +138,7 @@ enum { /* none stuck not-made silent */
     RULES_CONNECTION_NOT_MADE,
     RULES_CONNECTION_SILENT
 };
-enum { /* none self cycle knot missing-partner behind different ahead uneven order */
+enum { /* none self cycle knot missing-partner behind different ahead uneven order library absent */
     RULES_WAITS_NONE,
     RULES_WAITS_SELF,
     RULES_WAITS_CYCLE,
@@ -146,7 +148,9 @@ enum { /* none self cycle knot missing-partner behind different ahead uneven ord
     RULES_WAITS_DIFFERENT,
     RULES_WAITS_AHEAD,
     RULES_WAITS_UNEVEN,
-    RULES_WAITS_ORDER
+    RULES_WAITS_ORDER,
+    RULES_WAITS_LIBRARY,
+    RULES_WAITS_ABSENT
 };
 enum { /* none burning pausing awaiting-answer blocked disk-sleep unknown */
     RULES_OUTSIDE_NONE,

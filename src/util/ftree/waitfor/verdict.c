@@ -89,12 +89,28 @@ static bool waits_for_one(const struct waitfor_answer *a)
     return false;
 }
 
+/* No rank has done anything wrong: all of them are in one collective, and have called it alike. */
+static bool are_alike(const struct waitfor_candidate *c, const struct waits_core *core)
+{
+    const struct waitfor_answer *first = waitfor_look_find(c, core->rank[0])->answer, *a;
+
+    for (int32_t i = 1; i < core->ranks; i++) {
+        a = waitfor_look_find(c, core->rank[i])->answer;
+        if (first->records != 1 || a->records != 1 ||
+            !ftree_waits_alike(&first->record[0], &a->record[0]))
+            return false;
+    }
+    return core->ranks > 1;
+}
+
 static int sign_of_core(const struct waitfor_candidate *c, const struct waits_core *core)
 {
     if (core->missing)
         return core->collective ? RULES_WAITS_BEHIND : RULES_WAITS_MISSING_PARTNER;
     if (core->ranks == 1)
         return RULES_WAITS_SELF;
+    if (are_alike(c, core))
+        return RULES_WAITS_LIBRARY;
     for (int32_t i = 0; i < core->ranks; i++)
         if (waits_for_one(waitfor_look_find(c, core->rank[i])->answer))
             return RULES_WAITS_KNOT;
@@ -273,6 +289,59 @@ static void emit(struct ftree *ft, struct waitfor_candidate *c, struct ftree_ver
     ftree_emit_verdict(ft, v);
 }
 
+/* ---- who is not where the others are --------------------------------------------------------- */
+
+static bool is_in_collective(const struct waitfor_answer *a)
+{
+    const struct waits_record *r = &a->record[0];
+
+    for (int32_t i = 0; i < r->requests; i++)
+        if (r->request[i].kind == WAITS_COLLECTIVE && r->request[i].comm >= 0 &&
+            !ftree_waits_is_lock(r->comm[r->request[i].comm].key))
+            return true;
+    return false;
+}
+
+static uint32_t sent_to(const struct waitfor_answer *a, int32_t peer, bool received)
+{
+    for (int32_t i = 0; i < a->exchanges; i++)
+        if (a->exchange[i].peer == peer)
+            return received ? a->exchange[i].received.count : a->exchange[i].sent.count;
+    return 0;
+}
+
+/* It waits for that rank's messages alone, and has sent it some that are not received. */
+static bool misses(const struct waitfor_answer *a, const struct waitfor_answer *other)
+{
+    const struct waits_record *r = &a->record[0];
+
+    for (int32_t i = 0; i < r->requests; i++)
+        if (r->request[i].kind > WAITS_RECV || r->request[i].peer != other->rank)
+            return false;
+    return r->requests > 0 && !r->more && r->mode == WAITS_FOR_ALL &&
+           sent_to(a, other->rank, false) != sent_to(other, a->rank, true);
+}
+
+/* The rank of a cycle that is in a collective, where two others at least, which are all there are,
+ * exchange messages with it; FTREE_NONE: there is none. */
+static int32_t absent_of(const struct waitfor_candidate *c, const struct waits_core *core)
+{
+    const struct waitfor_answer *absent = NULL, *a;
+
+    for (int32_t i = 0; i < core->ranks && !core->missing && core->ranks > 2; i++) {
+        a = waitfor_look_find(c, core->rank[i])->answer;
+        if (a->records != 1 || (absent && is_in_collective(a)))
+            return FTREE_NONE;
+        absent = is_in_collective(a) ? a : absent;
+    }
+    for (int32_t i = 0; i < core->ranks && absent; i++) {
+        a = waitfor_look_find(c, core->rank[i])->answer;
+        if (a != absent && !misses(a, absent))
+            return FTREE_NONE;
+    }
+    return absent ? absent->rank : FTREE_NONE;
+}
+
 /* NULL: nobody is odd, or who is has not been confirmed. */
 static const struct waits_mismatch *order_of(const struct waitfor_candidate *c,
                                              const struct waits_core *core)
@@ -283,6 +352,20 @@ static const struct waits_mismatch *order_of(const struct waitfor_candidate *c,
     for (int32_t i = 0; m && i < core->ranks; i++)
         odd += ftree_ranks_has(&m->odd, core->rank[i]);
     return m && odd == m->odd.count ? m : NULL;
+}
+
+/* Those of a core who are odd, if any are.  Returns the sign. */
+static int find_odd(const struct waitfor_candidate *c, const struct waits_core *core,
+                    struct ftree_ranks *odd)
+{
+    const struct waits_mismatch *order = order_of(c, core);
+    int32_t absent = order ? FTREE_NONE : absent_of(c, core);
+
+    *odd = order ? order->odd : (struct ftree_ranks){0};
+    if (absent != FTREE_NONE)
+        ftree_ranks_add(odd, absent, absent);
+    return order ? RULES_WAITS_ORDER
+                 : absent != FTREE_NONE ? RULES_WAITS_ABSENT : sign_of_core(c, core);
 }
 
 static void tell(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
@@ -297,14 +380,14 @@ static void tell(struct ftree *ft, ftree_time now, const struct waitfor_candidat
         tell_in_order(ft, now, c, w, i, core, v);
 }
 
-/* The ranks of a core, or those of them who are odd. */
+/* The ranks of a core, of which those who are odd are named. */
 static bool add_core(struct ftree *ft, struct waitfor_candidate *c, const struct waits_core *core,
-                     const struct waits_mismatch *order, struct ftree_verdict *v)
+                     const struct ftree_ranks *odd, struct ftree_verdict *v)
 {
     for (int32_t k = 0; k < core->ranks; k++) {
         if (!keep_component(ft, c, core->rank[k]))
             return false;
-        if (!order || ftree_ranks_has(&order->odd, core->rank[k]))
+        if (!odd || ftree_ranks_has(odd, core->rank[k]))
             ftree_ranks_add(&v->component, core->rank[k], core->rank[k]);
     }
     return true;
@@ -314,17 +397,17 @@ static bool add_core(struct ftree *ft, struct waitfor_candidate *c, const struct
 static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
                          const struct waits *w, bool unsure)
 {
-    const struct waits_mismatch *order;
-    struct ftree_verdict v;
     struct waits_core core, other;
+    struct ftree_verdict v;
+    struct ftree_ranks odd;
     int32_t i = 0;
+    int sign;
 
     while (ftree_waits_core_at(w, i, &core) && core.missing != c->is_core_missing)
         i++;
-    order = order_of(c, &core);
-    if (!begin(ft, now, order ? RULES_WAITS_ORDER : sign_of_core(c, &core),
-               order ? order->odd.range[0].first : core.id, unsure, &v) ||
-        !add_core(ft, c, &core, order, &v))
+    sign = find_odd(c, &core, &odd);
+    if (!begin(ft, now, sign, odd.ranges > 0 ? odd.range[0].first : core.id, unsure, &v) ||
+        !add_core(ft, c, &core, odd.ranges > 0 ? &odd : NULL, &v))
         return false;
     for (int32_t k = i + 1; core.missing && ftree_waits_core_at(w, k, &other); k++)
         if (other.missing && !add_core(ft, c, &other, NULL, &v))

@@ -120,16 +120,20 @@ static void put_what(struct wire_codec *w, const struct waits_collective *what)
     ftree_put_number(w, what->op);
     ftree_put_signed(w, what->root);
     ftree_put_number(w, what->bytes + 1); /* none is 0 */
-    ftree_wire_number(w, what->blocking, 1, 0);
+    ftree_wire_number(w, what->blocking | (what->whole ? 2u : 0), 1, 0);
 }
 
 static void get_what(struct wire_codec *r, struct waits_collective *what)
 {
+    uint64_t flags;
+
     what->call = (uint32_t) ftree_wire_number(r, 0, 3, 0);
     what->op = ftree_get_u32(r);
     what->root = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
     what->bytes = ftree_get_number(r) - 1;
-    what->blocking = ftree_wire_number(r, 0, 1, 2) != 0;
+    flags = ftree_wire_number(r, 0, 1, 4);
+    what->blocking = flags & 1;
+    what->whole = flags & 2;
 }
 
 /* The one before the last: in a loop it is the same again. */

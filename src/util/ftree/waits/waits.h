@@ -159,6 +159,7 @@ struct waits_collective {
     int32_t root; /* rank of the communicator */
     uint64_t bytes; /* count x size */
     bool blocking;
+    bool whole; /* there is no more of it by which members may wait for each other in vain */
 };
 
 struct waits_comm {
@@ -222,6 +223,10 @@ void ftree_waits_end_members(struct waits_comm *c);
 
 /* Purpose: the n-th collective of a communicator, n from 1; NULL: it is none of the last two. */
 const struct waits_collective *ftree_waits_collective(const struct waits_comm *c, uint32_t n);
+
+/* Purpose: true if both ranks are in the same collective, which both have called alike, and wait for
+ * nothing but messages inside: what is missing is not the program's. */
+bool ftree_waits_alike(const struct waits_record *a, const struct waits_record *b);
 
 /* Purpose: NULL, or the first thing that is out of its bounds: what decoding checks, and what
  * callers that fill in records of their own may. */

@@ -42,10 +42,10 @@ static void take_out(MPIR_Comm * comm)
     MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
 }
 
-/* MPICH's own parts of a communicator are nobody's to wait on. */
+/* MPICH's own parts of a communicator are nobody's to wait on, nor is one of this rank alone. */
 static bool is_programs(const MPIR_Comm * comm)
 {
-    return comm->remote_size > 1 && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+    return (comm->remote_size > 1 || comm->comm_kind == MPIR_COMM_KIND__INTERCOMM) && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
         comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
 }
 
@@ -177,6 +177,22 @@ static uint32_t begun_on(const MPIR_Comm * comm)
         FAULTLOC_COLL_BEGUN(&comm->dev.ch4.faultloc_colls) : 0;
 }
 
+/* Operations that take nothing by which members could come to wait for each other. */
+static bool has_no_arguments(uint32_t call)
+{
+#define ID(name) MPIDI_FAULTLOC_CALL_ID("internal_" name)
+    static const uint32_t calls[] = {
+        ID("Barrier"), ID("Ibarrier"), ID("Comm_dup"), ID("Comm_dup_with_info"), ID("Comm_idup"),
+        ID("Comm_idup_with_info"), ID("Comm_split"), ID("Intercomm_merge")
+    };
+#undef ID
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (calls[i] == call)
+            return true;
+    return false;
+}
+
 static void read_collective(MPIR_Comm * comm, uint32_t n, struct waits_collective *what)
 {
     const struct MPIDI_faultloc_coll *coll = place_of(comm, n);
@@ -186,6 +202,7 @@ static void read_collective(MPIR_Comm * comm, uint32_t n, struct waits_collectiv
         return;
     what->call = coll->call & FAULTLOC_CALL_MASK;
     what->blocking = !(coll->call & FAULTLOC_COLL_REQUEST);
+    what->whole = has_no_arguments(what->call);
     /* both groups' roots, and those who only look on, give other arguments */
     if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM)
         return;
@@ -195,6 +212,7 @@ static void read_collective(MPIR_Comm * comm, uint32_t n, struct waits_collectiv
         what->op = (uint32_t) coll->op;
     if (coll->call & FAULTLOC_COLL_SIZE)
         what->bytes = bytes_of(coll);
+    what->whole |= what->bytes != WAITS_NO_BYTES;
 }
 
 void MPIDI_faultloc_last_collective(MPIR_Comm * comm, struct waits_collective *last)

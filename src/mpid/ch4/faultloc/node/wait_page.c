@@ -28,6 +28,8 @@ static void mend_comm(struct waits_comm *c)
             c->name[k] = '?';
     mend_bool(&c->last.blocking);
     mend_bool(&c->before.blocking);
+    mend_bool(&c->last.whole);
+    mend_bool(&c->before.whole);
 }
 
 static const char *check_record(const struct ftree_job *job, int32_t rank, struct waits_record *r)
