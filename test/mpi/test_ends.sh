@@ -17,7 +17,7 @@ export MPIR_CVAR_FAULTLOC_REPORT= FAULTLOC_TEST_PIDFILE=$work
 # job NAME OPTION...: of die, by four ranks; sets code and $work/o
 job() {
     name=$1 code=0
-    (cd "$work" && MPIR_CVAR_FAULTLOC=1 exec "$mpi/bin/mpiexec" $apart -n 4 "$bin/die" "${@:2}") \
+    (cd "$work" && MPIR_CVAR_FAULTLOC=1 exec timeout -s INT -k 5 90 "$mpi/bin/mpiexec" $apart -n 4 "$bin/die" "${@:2}") \
         </dev/null >"$work/o" 2>&1 || code=$?
 }
 says() { # TIMES PATTERN
