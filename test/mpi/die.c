@@ -7,7 +7,7 @@
  * told. The others go on until they are ended.
  *
  * die [--ranks R,R,...] [--how kill|segv|bus|abort|exit|_exit|mpi-abort|abort-self|memory|
- *     abort-part|truncate|sizes|comms] [--code N] [--when loop|before|init|finalize|after]
+ *     abort-part|truncate|sizes|reduce|comms] [--code N] [--when loop|before|init|finalize|after]
  *     [--gap-ms MS] [--on-error exit]
  *
  * --ranks   who ends (the last rank); none: "-"
@@ -17,6 +17,7 @@
  *           abort-part  MPI_Abort() of a communicator of the upper half of the ranks
  *           truncate    it receives less than rank 0 sends to it, which is fatal
  *           sizes       it takes part in MPI_Bcast with less than the others
+ *           reduce      in MPI_Reduce with more
  *           comms       all duplicate MPI_COMM_WORLD until there are too many
  * --code    of exit(), _exit() and MPI_Abort() (3)
  * --when    in the loop; before MPI_Init; while in MPI_Init; while in MPI_Finalize; after it
@@ -211,7 +212,7 @@ static void use_up_comms(void)
 /* In all ranks, after so many rounds; it returns where another way was told. */
 static void end_by_mpi(void)
 {
-    static double x[1000];
+    static double x[1200], y[1200];
 
     if (!strcmp(me.how, "abort-part"))
         abort_part();
@@ -219,13 +220,15 @@ static void end_by_mpi(void)
         truncate_message();
     if (!strcmp(me.how, "sizes"))
         MPI_Bcast(x, me.turn == 0 ? 800 : 1000, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (!strcmp(me.how, "reduce"))
+        MPI_Reduce(x, y, me.turn == 0 ? 1200 : 1000, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (!strcmp(me.how, "comms"))
         use_up_comms();
 }
 
 static int is_by_mpi(void)
 {
-    static const char *const ways[] = {"abort-part", "truncate", "sizes", "comms"};
+    static const char *const ways[] = {"abort-part", "truncate", "sizes", "reduce", "comms"};
 
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         if (!strcmp(me.how, ways[i]))

@@ -58,6 +58,11 @@ for apart in "" "-launcher fork -hosts h1,h2,h3,h4 -ppn 1"; do
     says 1 '^.faultloc. MPI ended the job: '
     says 0 'called MPI_Abort'
     ok
+
+    job "those of a reduction" --how reduce --ranks 2
+    says 1 '^.faultloc. collective-mismatch: rank 2 '
+    says 1 '3 of 4. in MPI_Reduce\(.* 8000 bytes'
+    ok
 done
 apart= ranks=2 # more that spin take minutes on a machine with two cores
 job "communicators that are used up" --how comms --ranks 1
