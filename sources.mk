@@ -569,6 +569,7 @@ mpi_tests = \
     test/mpi/test_bench.sh \
     test/mpi/test_collectives.sh \
     test/mpi/test_ended_jobs.sh \
+    test/mpi/test_ends.sh \
     test/mpi/test_escaped.sh \
     test/mpi/test_examples.sh \
     test/mpi/test_exec.sh \

@@ -6,16 +6,23 @@
 /* A ring in which one rank, or several one after the other, end in a way and at a moment that are
  * told. The others go on until they are ended.
  *
- * die [--ranks R,R,...] [--how kill|segv|bus|abort|exit|_exit|mpi-abort|abort-self|memory]
- *     [--code N] [--when loop|before|init|finalize|after] [--gap-ms MS]
+ * die [--ranks R,R,...] [--how kill|segv|bus|abort|exit|_exit|mpi-abort|abort-self|memory|
+ *     abort-part|truncate|sizes|reduce|comms] [--code N] [--when loop|before|init|finalize|after]
+ *     [--gap-ms MS] [--on-error exit]
  *
  * --ranks   who ends (the last rank); none: "-"
  * --how     SIGKILL, SIGSEGV, SIGBUS, abort(), exit(), _exit(), MPI_Abort() of MPI_COMM_WORLD or
  *           MPI_COMM_SELF, or by taking memory until the kernel ends it, in the control group that
- *           the harness put it in
+ *           the harness put it in; in the loop, and between two of its rounds, also
+ *           abort-part  MPI_Abort() of a communicator of the upper half of the ranks
+ *           truncate    it receives less than rank 0 sends to it, which is fatal
+ *           sizes       it takes part in MPI_Bcast with less than the others
+ *           reduce      in MPI_Reduce with more
+ *           comms       all duplicate MPI_COMM_WORLD until there are too many
  * --code    of exit(), _exit() and MPI_Abort() (3)
  * --when    in the loop; before MPI_Init; while in MPI_Init; while in MPI_Finalize; after it
  * --gap-ms  between two of --ranks (50)
+ * --on-error exit   errors are returned, and who gets one exits with code 1
  *
  * Who ends while in MPI_Init or MPI_Finalize does so when all others but one are there, too; that
  * one comes when it is gone, which it sees on its own host alone: the harness has one kernel.
@@ -169,6 +176,66 @@ static void keep_out(const char *moment)
             pause_ms(5);
 }
 
+/* ---- by MPI ---------------------------------------------------------------------------------- */
+
+#define ROUNDS 100 /* before it */
+
+static void abort_part(void)
+{
+    MPI_Comm half;
+
+    MPI_Comm_split(MPI_COMM_WORLD, me.rank >= me.size / 2, 0, &half);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me.turn == 0)
+        MPI_Abort(half, me.code);
+}
+
+static void truncate_message(void)
+{
+    int first = atoi(getenv("DIE_RANKS"));
+    double x[100] = {0};
+
+    if (me.rank == 0)
+        MPI_Send(x, 100, MPI_DOUBLE, first, 2, MPI_COMM_WORLD);
+    if (me.turn == 0)
+        MPI_Recv(x, 50, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void use_up_comms(void)
+{
+    MPI_Comm c;
+
+    for (;;)
+        MPI_Comm_dup(MPI_COMM_WORLD, &c);
+}
+
+/* In all ranks, after so many rounds; it returns where another way was told. */
+static void end_by_mpi(void)
+{
+    static double x[1200], y[1200];
+
+    if (!strcmp(me.how, "abort-part"))
+        abort_part();
+    if (!strcmp(me.how, "truncate"))
+        truncate_message();
+    if (!strcmp(me.how, "sizes"))
+        MPI_Bcast(x, me.turn == 0 ? 800 : 1000, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (!strcmp(me.how, "reduce"))
+        MPI_Reduce(x, y, me.turn == 0 ? 1200 : 1000, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (!strcmp(me.how, "comms"))
+        use_up_comms();
+}
+
+static int is_by_mpi(void)
+{
+    static const char *const ways[] = {"abort-part", "truncate", "sizes", "reduce", "comms"};
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (!strcmp(me.how, ways[i]))
+            return 1;
+    return 0;
+}
+
 static int place_in(const char *list, int rank)
 {
     char *end;
@@ -204,8 +271,9 @@ static void pass_round(void)
 {
     int word = me.rank, got;
 
-    MPI_Sendrecv(&word, 1, MPI_INT, (me.rank + 1) % me.size, 1, &got, 1, MPI_INT,
-                 (me.rank + me.size - 1) % me.size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (MPI_Sendrecv(&word, 1, MPI_INT, (me.rank + 1) % me.size, 1, &got, 1, MPI_INT,
+                     (me.rank + me.size - 1) % me.size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
+        exit(1);
 }
 
 static void *end_in_turn(void *arg)
@@ -238,15 +306,20 @@ int main(int argc, char **argv)
     tu_hello(me.rank);
     wait_for_group();
     MPI_Init(&argc, &argv);
+    if (!strcmp(tu_string(argc, argv, "--on-error", ""), "exit"))
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < 10; i++)
         pass_round();
     MPI_Barrier(MPI_COMM_WORLD);
     tu_looping(me.rank);
     if (!strcmp(me.when, "loop")) {
-        if (me.turn >= 0 && pthread_create(&thread, NULL, end_in_turn, NULL))
+        if (me.turn >= 0 && !is_by_mpi() && pthread_create(&thread, NULL, end_in_turn, NULL))
             tu_fail("die", "cannot start a thread");
-        for (;;)
+        for (int i = 0;; i++) {
+            if (i == ROUNDS)
+                end_by_mpi();
             pass_round();
+        }
     }
     keep_out("finalize");
     if (!strcmp(me.when, "after"))

@@ -41,6 +41,7 @@
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for questions and reports */
 #define CRASH_PATIENCE (10000 * FTREE_MS) /* the same where not all left well: who else knows why? */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
+#define VERDICT_PATIENCE (300 * FTREE_MS) /* for the verdict because of which a rank has ended */
 /* A job that was sent SIGTERM and lives for so long is not being ended. */
 #define ENDING_FOR (120000 * FTREE_MS)
 #define LEAVE_LOOK (5 * FTREE_MS)
@@ -524,6 +525,17 @@ static bool has_pending_work(const struct agent *a)
            (!a->looks.ending && ftree_is_asking(a->p->ft));
 }
 
+/* A rank has ended because of another, and the verdict on that may still be on its way here, to ask for
+ * victims. */
+static bool awaits_verdict(const struct agent *a, ftree_time now)
+{
+    for (int32_t i = 0; i < a->p->board->slots && !a->looks.ending; i++)
+        if (faultloc_board_slot(a->p->board, i)->state >= FAULTLOC_SLOT_VICTIM &&
+            now - a->p->watch.seen[i].left < VERDICT_PATIENCE)
+            return true;
+    return false;
+}
+
 /* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,
  * too. */
 static void let_go_of_output(const struct agent *a)
@@ -583,7 +595,7 @@ static bool may_end(struct agent *a)
     a->looks.at = now + LEAVE_LOOK;
     if (is_cut_short(a))
         faultloc_note_end(&a->note);
-    if (!a->leaving && has_pending_work(a) && now < a->leave_by)
+    if (!a->leaving && (has_pending_work(a) || awaits_verdict(a, now)) && now < a->leave_by)
         return false;
     if (!a->leaving)
         leave(a, now);

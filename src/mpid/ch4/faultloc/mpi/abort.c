@@ -127,7 +127,7 @@ static bool find_mismatch(const struct faultloc_board *b)
  * the others wait for it, in this one or the next. */
 static void wait_for_mismatch(const struct faultloc_board *b)
 {
-    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE };
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.other = true };
     ftree_time grace = MPIDI_faultloc_grace();
     bool found = false;
 

@@ -199,6 +199,7 @@ void MPIDI_faultloc_keep_comm(MPIR_Comm *comm);
 struct MPIDI_faultloc_wait {
     enum waits_mode mode; /* WAITS_FOR_NONE: it is not known */
     bool polls;
+    bool other; /* for what is none of these, and nothing is to be claimed of */
     int n;
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */

@@ -182,6 +182,10 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
     MPIR_Request *chosen[WAITS_REQUESTS_MAX];
     int n = choose(w, chosen), told = 0;
 
+    if (w->other)
+        r->request[r->requests++] =
+            (struct waits_request) {.kind = WAITS_OTHER,.comm = FTREE_NONE,.peer = FTREE_NONE };
+
     /* An operation that needs all members lacks those who have not begun it, and nobody else; whom
      * it happens to receive from is how it is done. */
     if (collective && collective->peer == FTREE_NONE && !MPIDI_faultloc_needs_more(r->call))
