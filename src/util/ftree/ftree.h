@@ -600,6 +600,7 @@ enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
 
 #define FTREE_WCHAN_MAX 32
 #define FTREE_WAITS_IN_MAX 16
+#define FTREE_WHOM_MAX 64
 
 #define FTREE_CPU_UNKNOWN (-1)
 #define FTREE_CPU_WORKS 10 /* percent: no stray interrupt, tracer or poll with pauses does that */
@@ -608,8 +609,9 @@ enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
  * sleeps, and has done nothing at all since it was last looked at: no thread of it has used the CPU,
  * had a page fault or a child that ended, and the first one has not run.  It is active now and then if it
  * sleeps, but has run, for less than a tenth of the time.  It awaits an answer if it is
- * blocked in a socket or a poll, or has a child process: somebody who is no rank may end that.  It is in
- * disk sleep also if it waits for a file system and may be interrupted. */
+ * blocked in a socket or a poll, or has a child process, or a process that is no rank has the other end
+ * of its pipe or a lock of its file, or its output is not read: somebody who is no rank may end that.  It
+ * is in disk sleep also if it waits for a file system and may be interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */
@@ -625,6 +627,8 @@ struct ftree_stay {
     ftree_time used; /* CPU time since it was first looked at in this stay, ns */
     char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
     char waits_in[FTREE_WAITS_IN_MAX]; /* the same in words: "a lock"; "": there are none for it */
+    char whom[FTREE_WHOM_MAX]; /* of one that awaits an answer: "process 12 (driver) by a pipe", "standard
+                                * output is not read"; "": not known */
 };
 
 /* ---- ranks that others wait for again and again ---------------------------------------------- */

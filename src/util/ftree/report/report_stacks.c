@@ -208,6 +208,25 @@ static bool read_ranks(const char *line, struct ftree_ranks *out)
     }
 }
 
+#define RANKS_MAX 16 /* of a line about others than the component */
+
+void ftree_report_ranks_of_places(const struct ftree_verdict *v, struct ftree_ranks *out)
+{
+    struct ftree_ranks of;
+
+    *out = v->component;
+    if (out->count == 0)
+        ftree_ranks_add(out, v->rank, v->rank);
+    for (int32_t i = 0; i < v->evidences; i++) {
+        int32_t more = 0;
+        if (v->evidence[i].source != FTREE_EVIDENCE_WAIT || !read_ranks(v->evidence[i].detail, &of))
+            continue;
+        for (int32_t k = 0; k < of.ranges; k++)
+            for (int32_t r = of.range[k].first; r <= of.range[k].last && more < RANKS_MAX; r++, more++)
+                ftree_ranks_add(out, r, r);
+    }
+}
+
 /* "and 8 more ranks": those of the component that have no line of their own. */
 static bool is_rest(const char *line)
 {

@@ -286,6 +286,8 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"switch-fault", " has failed", " have failed"},
         {"network-degraded", " is degraded", " are degraded"},
         {"user-code-hang", " hangs in user code", " hang in user code"},
+        {"user-code-hang/awaits-answer", " waits outside MPI for another process",
+         " wait outside MPI for other processes"},
         {"mpi-hang", " hangs in MPI", " hang in MPI"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
         {"deadlock", " waits for itself", " wait for each other"},
@@ -426,7 +428,8 @@ static void guilty(const struct report_about *a, char *buf, size_t len)
     char component[REPORT_LABEL];
 
     ftree_report_component(a, component, sizeof(component));
-    if (is(a->origin, "hardware") && is(a->kind, "rank"))
+    if ((is(a->origin, "hardware") && is(a->kind, "rank")) ||
+        (a->rule && is(a->rule, "user-code-hang/awaits-answer")))
         snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
         snprintf(buf, len, "%s", component);

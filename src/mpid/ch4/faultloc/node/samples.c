@@ -153,6 +153,21 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
+#define RANKS_MAX 1024 /* of a node that are told from others */
+
+/* Somebody who is no rank of the job is to do something, or to read what it prints. */
+static bool awaits(const struct faultloc_watch *w, int32_t pid, enum faultloc_proc_place place,
+                   struct ftree_stay *stay)
+{
+    pid_t ranks[RANKS_MAX];
+    int n = 0;
+
+    for (int32_t i = 0; i < w->board->slots && n < RANKS_MAX; i++)
+        ranks[n++] = faultloc_board_slot(w->board, i)->pid;
+    return faultloc_awaits(w->proc_root, pid, ranks, n, stay->whom, sizeof(stay->whom)) ||
+           may_be_answered(w, pid, stay->wchan, place);
+}
+
 static uint8_t what_of_mover(const struct ftree_stay *stay)
 {
     return stay->cpu < FTREE_CPU_WORKS ? FTREE_OUTSIDE_PAUSES : FTREE_OUTSIDE_RUNS;
@@ -232,7 +247,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     ftree_time longest = faultloc_board_slot(w->board, i)->longest_ns;
     struct ftree_rank_state state;
     enum faultloc_proc_place place;
-    bool did, awaits = false;
+    bool did, does_await = false;
 
     faultloc_watch_look(w, now, i, true, &state);
     *stay = (struct ftree_stay){.rank = state.rank,
@@ -255,8 +270,8 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
         if (state.proc_state == 'S' || state.proc_state == 'I')
             stay->ending = (uint8_t) ending_of(w, state.pid, place);
-        awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
+        does_await = !did && awaits(w, state.pid, place, stay);
     }
-    stay->what = what_of(state.proc_state, did, awaits, stay);
+    stay->what = what_of(state.proc_state, did, does_await, stay);
     return true;
 }
