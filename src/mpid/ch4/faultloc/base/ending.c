@@ -358,7 +358,7 @@ enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *know
 
 /* ---- whom it awaits -------------------------------------------------------------------------- */
 
-#define LINKS_MAX 32768 /* descriptors of other processes that are looked at */
+#define LINKS_MAX 8192 /* descriptors of other processes that are looked at */
 
 struct search {
     const struct process *p;
@@ -393,21 +393,30 @@ static bool has_open(struct search *s, pid_t pid, const char *link, int mode)
     return found;
 }
 
-/* Who has the other end: a process outside the job; -1: ranks alone; 0: nobody that can be seen. */
-static pid_t find_holder(struct search *s, const char *link, int mode)
+/* Ranks may have many descriptors, and other processes of the user are few: these first. */
+static pid_t find_among(struct search *s, bool ranks, const char *link, int mode)
 {
     const struct dirent *entry;
     pid_t found = 0;
     DIR *dir = opendir(s->p->root);
 
-    while (dir && found <= 0 && (entry = readdir(dir)) != NULL) {
+    while (dir && !found && (entry = readdir(dir)) != NULL) {
         pid_t pid = (pid_t) strtol(entry->d_name, NULL, 10);
-        if (pid > 0 && has_open(s, pid, link, mode))
-            found = pid == s->p->pid || is_known(s->ranks, s->n, pid) ? -1 : pid;
+        bool is_rank = pid == s->p->pid || is_known(s->ranks, s->n, pid);
+        if (pid > 0 && is_rank == ranks && has_open(s, pid, link, mode))
+            found = pid;
     }
     if (dir)
         closedir(dir);
     return found;
+}
+
+/* Who has the other end: a process outside the job; -1: ranks alone; 0: nobody that can be seen. */
+static pid_t find_holder(struct search *s, const char *link, int mode)
+{
+    pid_t found = find_among(s, false, link, mode);
+
+    return found ? found : find_among(s, true, link, mode) ? -1 : 0;
 }
 
 /* "process 123 (driver)" */

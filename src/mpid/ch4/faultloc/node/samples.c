@@ -156,8 +156,8 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
 #define RANKS_MAX 1024 /* of a node that are told from others */
 
 /* Somebody who is no rank of the job is to do something, or to read what it prints. */
-static bool awaits(const struct faultloc_watch *w, int32_t pid, enum faultloc_proc_place place,
-                   struct ftree_stay *stay)
+static bool find_whom(const struct faultloc_watch *w, int32_t pid, enum faultloc_proc_place place,
+                      struct ftree_stay *stay)
 {
     pid_t ranks[RANKS_MAX];
     int n = 0;
@@ -166,6 +166,27 @@ static bool awaits(const struct faultloc_watch *w, int32_t pid, enum faultloc_pr
         ranks[n++] = faultloc_board_slot(w->board, i)->pid;
     return faultloc_awaits(w->proc_root, pid, ranks, n, stay->whom, sizeof(stay->whom)) ||
            may_be_answered(w, pid, stay->wchan, place);
+}
+
+/* As long as it does nothing at all that does not change. */
+static bool awaits(struct faultloc_samples *s, int32_t i, int32_t pid, enum faultloc_proc_place place,
+                   struct ftree_stay *stay)
+{
+    struct faultloc_share *share = s->share ? &s->share[i] : NULL;
+    ftree_time since = s->watch->seen[i].done.since;
+    bool does;
+
+    if (share && share->awaits.since == since && since) {
+        memcpy(stay->whom, share->awaits.whom, sizeof(stay->whom));
+        return share->awaits.does;
+    }
+    does = find_whom(s->watch, pid, place, stay);
+    if (share) {
+        share->awaits.since = since;
+        share->awaits.does = does;
+        memcpy(share->awaits.whom, stay->whom, sizeof(stay->whom));
+    }
+    return does;
 }
 
 static uint8_t what_of_mover(const struct ftree_stay *stay)
@@ -270,7 +291,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         snprintf(stay->waits_in, sizeof(stay->waits_in), "%s", faultloc_proc_place_name(place));
         if (state.proc_state == 'S' || state.proc_state == 'I')
             stay->ending = (uint8_t) ending_of(w, state.pid, place);
-        does_await = !did && awaits(w, state.pid, place, stay);
+        does_await = !did && awaits(s, i, state.pid, place, stay);
     }
     stay->what = what_of(state.proc_state, did, does_await, stay);
     return true;

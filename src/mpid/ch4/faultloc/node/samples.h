@@ -35,6 +35,11 @@ struct faultloc_share {
     struct ftree_block present; /* that is not over */
     uint64_t calls; /* that it had ended at the last sample, but for those that asked in vain */
     uint64_t waited; /* ns that it had waited for a CPU at the end of the last block */
+    struct { /* whom it awaits, which takes long to find out, since when it does nothing at all */
+        ftree_time since; /* 0: never */
+        bool does;
+        char whom[FTREE_WHOM_MAX];
+    } awaits;
 };
 
 struct faultloc_samples {
