@@ -106,6 +106,22 @@ static void stay_pipe(void)
         (void) !read(fd[0], &c, 1);
 }
 
+/* A service that is no rank does not answer, as long as the rank is there. */
+static void stay_service(void)
+{
+    int fd[2];
+    char c;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd))
+        fail("there is no socket");
+    if (fork() == 0) {
+        close(fd[0]);
+        _exit((int) read(fd[1], &c, 1));
+    }
+    close(fd[1]);
+    (void) !read(fd[0], &c, 1);
+}
+
 /* A file system that does not answer. */
 static void stay_io(void)
 {
@@ -265,6 +281,7 @@ static const struct kind kinds[] = {
     {"sleep", "user-code-hang", stay_sleep, NULL, 0, IN_PATTERN},
     {"mutex", "user-code-hang", stay_mutex, NULL, 0, IN_PATTERN},
     {"pipe", "user-code-hang", stay_pipe, NULL, 0, IN_PATTERN},
+    {"service", "user-code-hang", stay_service, NULL, 0, IN_PATTERN},
     {"callback", "mpi-hang", call_back, NULL, 0, IN_PATTERN},
     {"memory", "user-code-hang", stay_memory, NULL, 0, IN_PATTERN},
     {"io", "io-hang", stay_io, NULL, 0, IN_PATTERN},

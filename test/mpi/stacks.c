@@ -7,11 +7,15 @@
  * all in functions of known names, on lines that bear them.  When a file of that name is there rank
  * 2 goes on, and so do all: whoever was looked at must not have noticed.
  *
- * stacks FILE */
+ * With --deadlock each rank waits for the next one instead, and the last one in another function.
+ *
+ * stacks FILE
+ * stacks --deadlock */
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +47,22 @@ static __attribute__((noinline)) void exchange(void)
     turns += x; /* line behind exchange */
 }
 
+static __attribute__((noinline)) void pass_on(void)
+{
+    int x = 0;
+
+    MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* line of pass_on */
+    turns += x;
+}
+
+static inline __attribute__((always_inline)) void inlined(void)
+{
+    int x = 0;
+
+    MPI_Ssend(&x, 1, MPI_INT, 0, 8, MPI_COMM_WORLD); /* line of inlined */
+    turns += x;
+}
+
 static __attribute__((noinline)) void solve(void)
 {
     if (rank == 2)
@@ -63,6 +83,12 @@ int main(int argc, char **argv)
         return 2;
     file = argv[1];
     MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(file, "--deadlock")) {
+        if (rank == size - 1)
+            inlined();
+        else
+            pass_on();
+    }
     solve();
     for (int to = 0; rank == 2 && to < size; to++)
         if (to != 1 && to != 2)

@@ -6,8 +6,9 @@
 
 # A rank that never comes, after 40 s in which it did: the verdict names it, says what it does and where in
 # its code.  With the action abort two threads that wait for each other end the job after a minute, and no
-# sooner; one that sleeps for a time of its own never does.  A rank that its kernel holds because of a memory
-# limit is named at once, with the limit (needs root, and version 1 of control groups).
+# sooner; one that sleeps for a time of its own never does, nor one that awaits the answer of a service, of
+# which the verdict says that it is not sure.  A rank that its kernel holds because of a memory limit is named
+# at once, with the limit (needs root, and version 1 of control groups).
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -38,19 +39,25 @@ MPIR_CVAR_FAULTLOC_ACTION=abort hangs mutex 5 170 user-code-hang/blocked "outsid
 jobs="$jobs $!"
 MPIR_CVAR_FAULTLOC_ACTION=abort hangs sleep 3 115 user-code-hang/blocked "outside MPI" "blocked in a sleep" &
 jobs="$jobs $!"
+MPIR_CVAR_FAULTLOC_ACTION=abort hangs service 1 115 user-code-hang/awaits-answer "outside MPI" \
+    "awaiting an answer: process [0-9]* (outside) by a socket" &
+jobs="$jobs $!"
 for job in $jobs; do wait "$job" || bad "a hang was not reported as it should be"; done
-cat "$work"/{spin,callback,mutex,sleep}.err >"$work/all.err"
+cat "$work"/{spin,callback,mutex,sleep,service}.err >"$work/all.err"
 grep -q 'stay_[a-z]* outside_kinds.h:' "$work/all.err" || grep -q 'without libdw' "$work/all.err" ||
     bad "none has a stack: $(cat "$work/all.err")"
 grep -q 'the job is never ended because of it: rank 3 is in a call with a timeout of its own' "$work/sleep.err" &&
     ! grep -q 'the job is ended because' "$work/sleep.err" ||
     bad "a job was ended because of a rank that sleeps: $(cat "$work/sleep" "$work/sleep.err")"
+grep -q '^\[faultloc\] user-code-hang: rank 1 .* waits outside MPI for another process -- software, confidence low$' \
+    "$work/service.err" && ! grep -q 'the job is ended because' "$work/service.err" ||
+    bad "one that awaits an answer is accused: $(cat "$work/service" "$work/service.err")"
 grep -qx 'exit code 1' "$work/mutex" || bad "the job was not ended: $(cat "$work/mutex" "$work/mutex.err")"
 grep -q 'may be ended after [0-9]* s: rank 5 can be woken by its own threads alone' "$work/mutex.err" ||
     bad "the verdict does not say when the job may be ended: $(cat "$work/mutex.err")"
 stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/mutex.raw")
 [ $(($(cat "$work/mutex.end") - stopped)) -ge 60 ] || bad "the job was ended too soon"
-echo "ok: four ways to hang, and where"
+echo "ok: five ways to hang, and where"
 
 group=/sys/fs/cgroup/memory/faultloc-outside-$$
 if mkdir "$group" 2>/dev/null && echo 1 2>/dev/null >"$group/memory.oom_control"; then

@@ -6,7 +6,8 @@
 
 # Where ranks are in their code, asked while the job runs: function and line of one rank, and of all,
 # merged; of two nodes in name, and of a program whose file is there no more, as if it had been built
-# anew.  The job goes on as if nobody had asked.
+# anew.  The job goes on as if nobody had asked.  And a deadlock has the place of each of its ranks, though
+# nobody asks.
 # Exit code: 0 passed, 1 failed, 77 faultloc-handler was built without libdw.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -67,3 +68,16 @@ wait $job || code=$?
 [ $code = 0 ] && [ "$(cat "$work/out")" = "all have gone on" ] ||
     bad "the job was disturbed: code $code, $(cat "$work/out" "$work/err")"
 echo "ok: the job has gone on"
+
+MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_ACTION=abort MPIR_CVAR_FAULTLOC_REPORT=$work/deadlock.json timeout 300 \
+    "$mpi/bin/mpiexec" -n 4 bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash \
+    "$bin/stacks" --deadlock </dev/null >/dev/null 2>"$work/err" || :
+for rank in 0 1 2; do
+    grep -q "rank $rank (n[01]) in MPI_Recv(from $((rank + 1)), tag 7, MPI_COMM_WORLD) at pass_on(), stacks.c:$(line pass_on)$" \
+        "$work/err" || bad "rank $rank has no place: $(cat "$work/err")"
+done
+grep -q "rank 3 (n1) in MPI_Ssend(to 0, tag 8, MPI_COMM_WORLD) at inlined(), stacks.c:$(line inlined)$" "$work/err" ||
+    bad "rank 3 has no place: $(cat "$work/err")"
+grep -q "\"place\": *\"pass_on(), stacks.c:$(line pass_on)\"" "$work/deadlock.json" ||
+    bad "no place is in $(cat "$work/deadlock.json")"
+echo "ok: a deadlock, and where"

@@ -7,14 +7,19 @@
 
 #include "suite.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -460,8 +465,224 @@ START_TEST(of_no_process_nothing_is_known)
 }
 END_TEST
 
+/* ---- whom it awaits -------------------------------------------------------------------------- */
+
+static int ends[2]; /* of what both processes have: the service has the first, the rank the second */
+static char fifo[64], locked[64];
+
+static void fill(int fd)
+{
+    static char block[4096];
+
+    for (;;)
+        if (write(fd, block, sizeof(block)) < 0)
+            _exit(1);
+}
+
+static void make_nothing(void) { }
+
+static void make_pipe(void)
+{
+    int both[2];
+
+    ck_assert_int_eq(pipe(both), 0);
+    ends[0] = both[1];
+    ends[1] = both[0];
+}
+
+static void make_pair(void) { ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0); }
+
+static void make_tcp(void)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(a);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    ck_assert_int_eq(bind(listener, (struct sockaddr *) &a, len), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    getsockname(listener, (struct sockaddr *) &a, &len);
+    ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(ends[1], (struct sockaddr *) &a, len), 0);
+    ends[0] = accept(listener, NULL, NULL);
+    close(listener);
+}
+
+static void make_unopened(void)
+{
+    snprintf(fifo, sizeof(fifo), "/tmp/faultloc-fifo-%d", (int) getpid());
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+}
+
+static void make_fifo(void)
+{
+    make_unopened();
+    ends[0] = open(fifo, O_RDWR);
+    ends[1] = open(fifo, O_RDONLY | O_NONBLOCK);
+    fcntl(ends[1], F_SETFL, 0);
+}
+
+static void make_lock(void)
+{
+    snprintf(locked, sizeof(locked), "/tmp/faultloc-lock-%d", (int) getpid());
+    ends[0] = open(locked, O_CREAT | O_RDWR, 0600);
+    ends[1] = open(locked, O_RDWR);
+}
+
+static void print_much(void) { fill(1); }
+static void print_errors_to_copy(void) { dup2(1, 2); fill(dup(2)); }
+
+static void *print_in_thread(void *arg)
+{
+    fill(1);
+    return arg;
+}
+
+static void wait_for_printer(void)
+{
+    pthread_t t;
+
+    pthread_create(&t, NULL, print_in_thread, NULL);
+    pthread_join(t, NULL);
+}
+
+static void read_other(void) { (void) !read(ends[1], byte, 1); }
+static void write_other(void) { fill(ends[1]); }
+
+static void poll_other(void)
+{
+    struct pollfd p = {.fd = ends[1], .events = POLLIN};
+
+    poll(&p, 1, -1);
+}
+
+static void lock_other(void) { flock(ends[1], LOCK_EX); }
+static void open_fifo(void) { (void) !open(fifo, O_WRONLY); }
+
+static void wait_for_any_child(void)
+{
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sleep(LONG);
+        _exit(0);
+    }
+    waitpid(-1, NULL, 0);
+}
+
+static void read_own(void)
+{
+    int own[2];
+
+    if (pipe(own) == 0)
+        (void) !read(own[0], byte, 1);
+}
+
+enum other { NOBODY, SERVICE, RANK };
+
+static const struct {
+    const char *name;
+    void (*make)(void);
+    void (*wait)(void);
+    enum other other; /* has the other end */
+    const char *whom; /* %s: "process PID (NAME)" of the service; NULL: nobody outside the job */
+} await_rows[] = {
+    {"output", make_nothing, print_much, NOBODY, "standard output is not read"},
+    {"a copy", make_nothing, print_errors_to_copy, NOBODY, "standard output is not read"},
+    {"thread", make_nothing, wait_for_printer, NOBODY, "standard output is not read"},
+    {"pipe", make_pipe, read_other, SERVICE, "%s by a pipe"},
+    {"pipe of a rank", make_pipe, read_other, RANK, NULL},
+    {"own pipe", make_nothing, read_own, NOBODY, NULL},
+    {"FIFO", make_fifo, read_other, SERVICE, "%s by a pipe"},
+    {"FIFO", make_unopened, open_fifo, NOBODY, "nobody has opened the other end of a FIFO"},
+    {"socket", make_pair, read_other, SERVICE, "%s by a socket"},
+    {"full socket", make_pair, write_other, SERVICE, "%s by a socket"},
+    {"poll", make_pair, poll_other, SERVICE, "%s by a socket"},
+    {"TCP", make_tcp, read_other, SERVICE, "%s by a socket"},
+    {"lock", make_lock, lock_other, SERVICE, "%s has locked the file"},
+    {"lock of a rank", make_lock, lock_other, RANK, NULL},
+    {"child", make_nothing, wait_for_any_child, NOBODY, "is its child"},
+    {"lock of a thread", make_nothing, wait_for_semaphore, NOBODY, NULL},
+    {"sleep", make_nothing, sleep_long, NOBODY, NULL},
+};
+
+static pid_t begin_other(enum other other)
+{
+    pid_t pid = other == NOBODY ? 0 : fork();
+
+    if (pid == 0 && other != NOBODY) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "service");
+        close(ends[1]);
+        if (*locked)
+            flock(ends[0], LOCK_EX);
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static pid_t begin_rank(void (*wait)(void))
+{
+    int out[2], null = open("/dev/null", O_RDONLY); /* it is not read, and the test has the other end */
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(out), 0);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(null, 0);
+        dup2(out[1], 1);
+        close(out[0]);
+        close(out[1]);
+        close(ends[0]);
+        wait();
+        _exit(0);
+    }
+    close(out[1]);
+    return pid;
+}
+
+/* rows: whom_it_awaits COUNT(await_rows) */
+START_TEST(whom_it_awaits)
+{
+    char whom[FTREE_WHOM_MAX] = "", name[40], expected[FTREE_WHOM_MAX];
+    pid_t other, pid, ranks[2];
+    bool awaits = false;
+
+    await_rows[_i].make();
+    other = begin_other(await_rows[_i].other);
+    if (*locked)
+        while (flock(ends[1], LOCK_SH | LOCK_NB) == 0) /* until it has it */
+            flock(ends[1], LOCK_UN);
+    pid = begin_rank(await_rows[_i].wait);
+    close(ends[0]);
+    if (ends[1] > 0)
+        close(ends[1]);
+    ranks[0] = pid;
+    ranks[1] = await_rows[_i].other == RANK ? other : pid;
+    snprintf(name, sizeof(name), "process %d (service)", (int) other);
+    snprintf(expected, sizeof(expected), await_rows[_i].whom ? await_rows[_i].whom : "", name);
+    for (int i = 0; i < 2000 && !(awaits && strstr(whom, expected)); i++) {
+        awaits = faultloc_awaits(NULL, pid, ranks, 2, whom, sizeof(whom));
+        if (!await_rows[_i].whom && i > 100)
+            break; /* it sleeps by now */
+        usleep(1000);
+    }
+    ck_assert_msg(awaits == (await_rows[_i].whom != NULL) && strstr(whom, expected),
+                  "%s: '%s' instead of '%s'", await_rows[_i].name, whom, expected);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (other) {
+        kill(other, SIGKILL);
+        waitpid(other, NULL, 0);
+    }
+    unlink(fifo);
+    unlink(locked);
+}
+END_TEST
+
 SUITE("ending")
 {
+    TEST_ROWS(whom_it_awaits, COUNT(await_rows));
     TEST_ROWS(what_may_end_the_sleep_of_a_process, sizeof(rows) / sizeof(rows[0]));
     TEST_ROWS(a_call_that_goes_on_after_a_stop_is_the_same, sizeof(goes_on) / sizeof(goes_on[0]));
     TEST(known_threads_do_not_count);

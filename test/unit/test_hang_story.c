@@ -117,6 +117,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     s->still = w->now - story.seen;
     strcpy(s->wchan, story.what == FTREE_OUTSIDE_SLEEPS ? "hrtimer_nanosleep" : "");
     strcpy(s->waits_in, story.what == FTREE_OUTSIDE_SLEEPS ? "a sleep" : "");
+    strcpy(s->whom, story.what == FTREE_OUTSIDE_AWAITS ? "process 12 (driver) by a pipe" : "");
     return true;
 }
 
@@ -250,6 +251,11 @@ START_TEST(what_it_does_there_says_which_class)
     ck_assert_int_eq(w->report[0].component.range[0].last, 7);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
                                  kinds[_i].call ? "rank 5 stuck in " : "rank 5 outside MPI for"));
+    if (kinds[_i].what == FTREE_OUTSIDE_AWAITS) {
+        ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail,
+                                     ", awaiting an answer: process 12 (driver) by a pipe"));
+        ck_assert_uint_lt(w->report[0].confidence, 700);
+    }
 }
 END_TEST
 
@@ -261,6 +267,7 @@ START_TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person)
     story.ending = FTREE_ENDING_INPUT;
     ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
     ck_assert_str_eq(w->report[0].rule, "user-code-hang/blocked");
+    ck_assert_uint_lt(w->report[0].confidence, 700); /* of what may end by itself nobody is sure */
     ck_assert_uint_eq(w->report[0].holds_back, FTREE_HOLDS_FOR_EVER);
     ck_assert(!ftree_verdict_ends_job(&w->report[0]));
     ck_assert_str_eq(w->report[0].evidence[3].detail,

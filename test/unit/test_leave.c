@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "lone.h"
 #include "suite.h"
 
@@ -80,6 +81,49 @@ START_TEST(the_root_releases_all)
     ck_assert_str_eq(lone_log(l), "0 everyone has left\n"
                                   "0 -> n1 data release\n"
                                   "0 -> n2 data release\n");
+}
+END_TEST
+
+/* What was found of ranks that came to their end is over. */
+static const struct {
+    const char *sign, *other; /* and a second verdict, NULL: there is none */
+    bool cut_short, withdrawn;
+} ended_rows[] = {
+    {"user-code-hang/awaits-answer", NULL, false, true},
+    {"deadlock/cycle", NULL, false, true},
+    {"process-stopped/state-t", NULL, false, true},
+    {"user-code-hang/awaits-answer", NULL, true, false}, /* this node's ranks were ended */
+    {"user-code-hang/awaits-answer", "process-crash/pid-gone", false, false},
+    {"process-crash/pid-gone", NULL, false, false},
+    {"nic-fault/interface-down", NULL, false, false}, /* it is not about ranks */
+};
+
+/* rows: the_end_of_a_job_refutes_what_was_found_of_ranks COUNT(ended_rows) */
+START_TEST(the_end_of_a_job_refutes_what_was_found_of_ranks)
+{
+    struct lone *l = lone_of(shape_binary(3, 1), 0);
+    struct ftree_verdict v = base_verdict(ended_rows[_i].sign, 1, 1), other;
+
+    v.fln = 1;
+    v.id = 7;
+    l->now = 3000 * FTREE_MS;
+    v.located = v.first_symptom = FTREE_MS;
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    if (ended_rows[_i].other) {
+        other = base_verdict(ended_rows[_i].other, 2, 2);
+        other.located = other.first_symptom = FTREE_MS;
+        other.fln = 2;
+        other.id = 8;
+        ck_assert_int_eq(ftree_restore(l->ft, l->now, &other), FTREE_OK);
+    }
+    hear(l, 1, WIRE_GOODBYE);
+    hear(l, 2, WIRE_GOODBYE);
+    if (ended_rows[_i].cut_short)
+        ftree_leave_at_once(l->ft, l->now);
+    else
+        ftree_leave(l->ft, l->now);
+    ck_assert(ftree_verdict_at(l->ft, 0, &v));
+    ck_assert_int_eq(v.withdrawn != 0, ended_rows[_i].withdrawn);
 }
 END_TEST
 
@@ -428,6 +472,7 @@ SUITE("leave")
     TEST(a_leaf_says_goodbye_and_waits_to_be_released);
     TEST(goodbye_goes_up_once_all_below_have_said_it);
     TEST(the_root_releases_all);
+    TEST_ROWS(the_end_of_a_job_refutes_what_was_found_of_ranks, COUNT(ended_rows));
     TEST(a_release_means_nothing_to_who_stays);
     TEST(nobody_lingers_for_ever_and_those_around_are_told);
     TEST(who_ends_in_the_middle_of_the_job_tells_those_around_it);

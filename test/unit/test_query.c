@@ -370,6 +370,7 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
         s->used = i == 2 ? 5 * FTREE_MS : 0;
         strcpy(s->wchan, i == 1 ? "pipe_read" : "");
         strcpy(s->waits_in, i == 1 ? "a pipe" : "");
+        strcpy(s->whom, i == 1 ? "process 12 (driver) by a pipe" : "");
     }
 }
 

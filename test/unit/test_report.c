@@ -276,6 +276,26 @@ START_TEST(evidence_has_the_place_of_its_ranks)
 }
 END_TEST
 
+/* The places of others that a line is about are worth knowing, those of all of them hardly. */
+START_TEST(places_are_asked_of_whom_evidence_names)
+{
+    struct ftree_verdict v = deadlock();
+    struct ftree_ranks ranks;
+
+    ftree_report_ranks_of_places(&v, &ranks);
+    ck_assert_mem_eq(&ranks, &v.component, sizeof(ranks));
+    add_word(&v, FTREE_EVIDENCE_WAIT, 1, "ranks 100-199 (100 of 103) in MPI_Bcast(x)");
+    add_word(&v, FTREE_EVIDENCE_WAIT, 1, "rank 8 (h2) in MPI_Recv(from 5)");
+    ftree_report_ranks_of_places(&v, &ranks);
+    ck_assert_int_eq(ranks.count, 3 + 16 + 1);
+    v.component = (struct ftree_ranks){0};
+    v.evidences = 0;
+    ftree_report_ranks_of_places(&v, &ranks);
+    ck_assert_int_eq(ranks.count, 1);
+    ck_assert(ftree_ranks_has(&ranks, v.rank));
+}
+END_TEST
+
 START_TEST(text_says_why_no_place_is_known)
 {
     struct ftree_verdict v = deadlock();
@@ -1998,6 +2018,7 @@ SUITE("report")
     TEST(facts_are_one_line_each);
     TEST(json_of_a_note);
     TEST_ROWS(evidence_has_the_place_of_its_ranks, COUNT(line_rows));
+    TEST(places_are_asked_of_whom_evidence_names);
     TEST(text_says_why_no_place_is_known);
     TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
     TEST_ROWS(the_rule_may_say_more, COUNT(rule_rows));

@@ -716,11 +716,11 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
 
 /* ---- the end of a job ------------------------------------------------------------------------ */
 
-void ftree_leave(struct ftree *ft, ftree_time now)
+static void leave(struct ftree *ft, ftree_time now, bool cut_short)
 {
     struct ftree_events q;
 
-    if (!ftree_leave_begin(ft, now))
+    if (!ftree_leave_begin(ft, now, cut_short))
         return;
     ftree_events_begin(ft, &q);
     ftree_observe_stop(ft);
@@ -733,9 +733,14 @@ void ftree_leave(struct ftree *ft, ftree_time now)
     ftree_end(ft, now);
 }
 
+void ftree_leave(struct ftree *ft, ftree_time now)
+{
+    leave(ft, now, false);
+}
+
 void ftree_leave_at_once(struct ftree *ft, ftree_time now)
 {
-    ftree_leave(ft, now);
+    leave(ft, now, true);
     ftree_leave_hurry(ft, now);
 }
 

@@ -630,6 +630,7 @@ enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
 
 #define FTREE_WCHAN_MAX 32
 #define FTREE_WAITS_IN_MAX 24
+#define FTREE_WHOM_MAX 64
 
 #define FTREE_CPU_UNKNOWN (-1)
 #define FTREE_CPU_WORKS 10 /* percent: no stray interrupt, tracer or poll with pauses does that */
@@ -638,8 +639,9 @@ enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
  * sleeps, and has done nothing at all since it was last looked at: no thread of it has used the CPU,
  * had a page fault or a child that ended, and the first one has not run.  It is active now and then if it
  * sleeps, but has run, for less than a tenth of the time.  It awaits an answer if it is
- * blocked in a socket or a poll, or has a child process: somebody who is no rank may end that.  It is in
- * disk sleep also if it waits for a file system and may be interrupted. */
+ * blocked in a socket or a poll, or has a child process, or a process that is no rank has the other end
+ * of its pipe or a lock of its file, or its output is not read: somebody who is no rank may end that.  It
+ * is in disk sleep also if it waits for a file system and may be interrupted. */
 struct ftree_stay {
     int32_t rank;
     uint8_t what; /* enum ftree_outside, as the kernel says */
@@ -658,6 +660,8 @@ struct ftree_stay {
     char waits_in[FTREE_WAITS_IN_MAX]; /* the same in words: "a lock"; "": there are none for it */
     char on[FTREE_ON_MAX]; /* the file or process that it sleeps for, printable; "": not known; does
                             * not travel */
+    char whom[FTREE_WHOM_MAX]; /* of one that awaits an answer: "process 12 (driver) by a pipe", "standard
+                                * output is not read"; "": not known */
 };
 
 /* ---- ranks that others wait for again and again ---------------------------------------------- */

@@ -5,6 +5,8 @@
 
 #include "ftree/leave/leave.h"
 
+#include "ftree/base/event.h"
+
 /*
  * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it
  * must not find closed ports and report crashes.  So agents leave together: goodbye goes up the
@@ -48,6 +50,30 @@ static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
         ftree_leave_say_so(ft, *(ftree_time *) arg, child);
 }
 
+/* Nobody is known to be lost, so all have come to their end. */
+static bool has_ended_well(const struct ftree *ft)
+{
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (!k->v.withdrawn && ftree_class_says(k->v.class_, FTREE_ENDS_NODE | FTREE_ENDS_RANKS))
+            return false;
+    return !ft->leave->cut_short;
+}
+
+/* Whatever was found of ranks is over: they have gone on, perhaps only just now. */
+static void withdraw_all(struct ftree *ft)
+{
+    struct ftree_event e = {.kind = FTREE_EVENT_OVER, .u.why = "the job has come to its end"};
+
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        if (k->v.withdrawn || k->v.kind != FTREE_KIND_RANK)
+            continue;
+        e.node = k->v.node;
+        e.by = k->v.fln;
+        e.number = k->v.id;
+        ftree_emit(ft, &e);
+    }
+}
+
 void ftree_leave_try(struct ftree *ft, ftree_time now)
 {
     int32_t missing = 0, up, first;
@@ -63,6 +89,8 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         return;
     ft->leave->goodbye_sent = true;
     up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    if (up == ft->self && has_ended_well(ft))
+        withdraw_all(ft);
     if (up == ft->self || substitute)
         ftree_leave_release(ft, now);
     else
@@ -111,10 +139,11 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
     ftree_route_children(ft, ft->self, say_so_to_child, &now);
 }
 
-bool ftree_leave_begin(struct ftree *ft, ftree_time now)
+bool ftree_leave_begin(struct ftree *ft, ftree_time now, bool cut_short)
 {
     if (!ftree_own_leaves(ft))
         return false;
+    ft->leave->cut_short = cut_short;
     ft->leave->leave_until = now + ft->cfg.linger;
     return true;
 }

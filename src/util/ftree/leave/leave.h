@@ -15,11 +15,12 @@
 
 struct ftree_leaving {
     bool goodbye_sent, may_go;
+    bool cut_short; /* this node does not leave with the others */
     ftree_time leave_until;
 };
 
 /* False: it is leaving already. */
-bool ftree_leave_begin(struct ftree *ft, ftree_time now);
+bool ftree_leave_begin(struct ftree *ft, ftree_time now, bool cut_short);
 void ftree_leave_hurry(struct ftree *ft, ftree_time now);
 void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to);
 void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to);

@@ -33,7 +33,7 @@ bool query_hang_at_node(struct ftree *ft, struct query_round *r)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define STAY_BYTES (1 + 1 + 9 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX)
+#define STAY_BYTES (1 + 1 + 9 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX + 1 + FTREE_WHOM_MAX)
 
 static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_bytes *out)
 {
@@ -53,6 +53,7 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
     ftree_put_signed(&w, (int64_t) (s->used / FTREE_MS));
     ftree_wire_text(&w, (char *) (uintptr_t) s->wchan, sizeof(s->wchan));
     ftree_wire_text(&w, (char *) (uintptr_t) s->waits_in, sizeof(s->waits_in));
+    ftree_wire_text(&w, (char *) (uintptr_t) s->whom, sizeof(s->whom));
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
@@ -100,6 +101,7 @@ static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
     s->used = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
     ftree_wire_text(c, s->wchan, sizeof(s->wchan));
     ftree_wire_text(c, s->waits_in, sizeof(s->waits_in));
+    ftree_wire_text(c, s->whom, sizeof(s->whom));
 }
 
 static bool get_sums(struct ftree *ft, struct wire_codec *c, int32_t n, struct hang_answer *a)

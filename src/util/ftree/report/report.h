@@ -88,6 +88,10 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
  * likewise.  NULL also where none has. */
 char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v);
 
+/* Purpose: the ranks whose places that evidence would have: those of the component, and of each line that
+ * is about others the first. */
+void ftree_report_ranks_of_places(const struct ftree_verdict *v, struct ftree_ranks *out);
+
 /* Purpose: the note rj->waiting as a person reads it, likewise. */
 char *ftree_report_waiting_text(const struct report_job *rj, const char *json_file);
 

@@ -301,6 +301,8 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         {"switch-fault", " has failed", " have failed"},
         {"network-degraded", " is degraded", " are degraded"},
         {"user-code-hang", " hangs in user code", " hang in user code"},
+        {"user-code-hang/awaits-answer", " waits outside MPI for another process",
+         " wait outside MPI for other processes"},
         {"mpi-hang", " hangs in MPI", " hang in MPI"},
         {"io-hang", " hangs in input or output", " hang in input or output"},
         {"deadlock", " waits for itself", " wait for each other"},
@@ -456,7 +458,8 @@ static void guilty(const struct report_about *a, char *buf, size_t len)
     ftree_report_component(a, component, sizeof(component));
     if (a->rule && is(a->rule, "deadlock/library"))
         snprintf(buf, len, "the MPI library, in which %s wait", component);
-    else if (is(a->origin, "hardware") && is(a->kind, "rank"))
+    else if ((is(a->origin, "hardware") && is(a->kind, "rank")) ||
+             (a->rule && is(a->rule, "user-code-hang/awaits-answer")))
         snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
         snprintf(buf, len, "%s", component);
@@ -538,6 +541,155 @@ const char *report_address(const struct report_job *rj, int32_t node, int path, 
     if (!rj->address || path >= FTREE_PATHS)
         return NULL;
     return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+#define PIECES_MAX 4 /* of a line */
+
+/* The ranks that a line of evidence is about: "<- rank 3 (h1) ...", "ranks 0-1, 5 (3 of 4) ...".
+ * False: it begins otherwise, or says what one has done before. */
+static bool read_ranks(const char *line, struct ftree_ranks *out)
+{
+    const char *at = !strncmp(line, "<- ", 3) ? line + 3 : line;
+    char *end;
+
+    *out = (struct ftree_ranks){0};
+    if (strncmp(at, "rank", 4))
+        return false;
+    at += at[4] == 's' ? 6 : 5;
+    for (;; at = end + 2) {
+        long first = strtol(at, &end, 10), last = first;
+        if (end > at && *end == '-')
+            last = strtol(end + 1, &end, 10);
+        if (end > at)
+            ftree_ranks_add(out, (int32_t) first, (int32_t) last);
+        if (end == at || strncmp(end, ", ", 2))
+            return out->count > 0 && (end == at || !strncmp(end, " (", 2));
+    }
+}
+
+#define PLACES_OF_LINE 16 /* of a line about others than the component */
+
+void ftree_report_ranks_of_places(const struct ftree_verdict *v, struct ftree_ranks *out)
+{
+    struct ftree_ranks of;
+
+    *out = v->component;
+    if (out->count == 0)
+        ftree_ranks_add(out, v->rank, v->rank);
+    for (int32_t i = 0; i < v->evidences; i++) {
+        int32_t more = 0;
+        if (v->evidence[i].source != FTREE_EVIDENCE_WAIT || !read_ranks(v->evidence[i].detail, &of))
+            continue;
+        for (int32_t k = 0; k < of.ranges; k++)
+            for (int32_t r = of.range[k].first; r <= of.range[k].last && more < PLACES_OF_LINE; r++, more++)
+                ftree_ranks_add(out, r, r);
+    }
+}
+
+/* "and 8 more ranks": those of the component that have no line of their own. */
+static bool is_rest(const char *line)
+{
+    return !strncmp(line, "and ", 4) && strstr(line, " more ranks");
+}
+
+static bool has_line(const struct ftree_verdict *v, int32_t rank)
+{
+    struct ftree_ranks of;
+
+    for (int32_t i = 0; i < v->evidences; i++)
+        if (v->evidence[i].source == FTREE_EVIDENCE_WAIT && read_ranks(v->evidence[i].detail, &of) &&
+            ftree_ranks_has(&of, rank))
+            return true;
+    return false;
+}
+
+/* It is there itself, and in nothing that was called from there. */
+static bool is_at(const struct ftree_stacks *s, int32_t i, int32_t rank)
+{
+    if (!ftree_spans_has(&s->items[i].ranks, rank))
+        return false;
+    for (int32_t below = i + 1; below < s->n; below++)
+        if (s->items[below].parent == i && ftree_spans_has(&s->items[below].ranks, rank))
+            return false;
+    return true;
+}
+
+/* Those of the line, or the rest of the component where `of` is NULL, that are there. */
+static void ranks_at(const struct ftree_verdict *v, const struct ftree_stacks *s, int32_t i,
+                     const struct ftree_ranks *of, struct ftree_ranks *out)
+{
+    const struct ftree_spans *all = &s->items[i].ranks;
+
+    *out = (struct ftree_ranks){0};
+    for (int32_t k = 0; k < all->n; k++)
+        for (int32_t r = all->items[k].first; r <= all->items[k].last; r++)
+            if ((of ? ftree_ranks_has(of, r) : ftree_ranks_has(&v->component, r) && !has_line(v, r)) &&
+                is_at(s, i, r))
+                ftree_ranks_add(out, r, r);
+}
+
+/* "exchange(), halo.c:112"; where no line is known the library says where it is. */
+static void put_place(FILE *f, const struct ftree_stack *c)
+{
+    fprintf(f, "%s%s", *c->function ? c->function : "?", *c->function ? "()" : "");
+    if (*c->file && c->line > 0)
+        fprintf(f, ", %s:%d", c->file, (int) c->line);
+    else if (*c->module)
+        fprintf(f, " in %s", c->module);
+}
+
+static void put_piece(FILE *f, const struct ftree_stacks *s, int32_t i)
+{
+    put_place(f, &s->items[i]);
+    if (s->items[i].parent == FTREE_NONE)
+        return;
+    fputs(", called from ", f);
+    put_place(f, &s->items[s->items[i].parent]);
+}
+
+static void put_pieces(FILE *f, const struct ftree_verdict *v, const struct ftree_stacks *s,
+                       const struct ftree_ranks *of)
+{
+    struct ftree_ranks there;
+    char list[100];
+    int pieces = 0;
+
+    for (int32_t i = 0; i < s->n; i++) {
+        ranks_at(v, s, i, of, &there);
+        if (there.count == 0)
+            continue;
+        if (++pieces > PIECES_MAX) {
+            fputs("; others elsewhere", f);
+            return;
+        }
+        fputs(pieces > 1 ? "; " : "", f);
+        put_piece(f, s, i);
+        ftree_report_ranks(&there, list, sizeof(list));
+        if (!of || there.count < of->count)
+            fprintf(f, " (%s %s)", there.count == 1 ? "rank" : "ranks", list);
+    }
+}
+
+void report_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i, char *buf,
+                  size_t len)
+{
+    const struct ftree_evidence *e = &v->evidence[i];
+    const struct report_stacks *s = e->source == FTREE_EVIDENCE_WAIT ? report_stacks(rj, v) : NULL;
+    struct ftree_ranks of;
+    bool known;
+    FILE *f;
+
+    memset(buf, 0, len);
+    if (!s || s->places.n == 0)
+        return;
+    known = read_ranks(e->detail, &of);
+    f = known || is_rest(e->detail) ? fmemopen(buf, len - 1, "w") : NULL;
+    if (!f)
+        return;
+    put_pieces(f, v, &s->places, known ? &of : NULL);
+    fclose(f);
 }
 
 void report_evidence(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,

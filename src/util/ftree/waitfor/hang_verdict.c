@@ -13,6 +13,7 @@
 
 #define SHOWN 24 /* samples in the evidence */
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 3)
+#define DOUBTFUL 600 /* in 1/1000, at most */
 
 static int outside_of(uint8_t what)
 {
@@ -297,7 +298,7 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[64] = "";
+    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "";
     size_t len;
 
     place_of(ft, s, place, sizeof(place));
@@ -307,6 +308,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
         s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
                  (double) s->used / 1e9);
+    else if (s->what == FTREE_OUTSIDE_AWAITS && *s->whom)
+        snprintf(does, sizeof(does), ": %s", s->whom);
     else if (*s->waits_in)
         snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);
     else if (*s->wchan)
@@ -338,6 +341,16 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep 
     add_line(ft, now, v->node, line, v);
 }
 
+/* Somebody else may end that, or it ends by itself: healthy programs do the like in a phase that has not
+ * been seen before. */
+static bool is_doubtful(const struct hang_sweep *s)
+{
+    for (int32_t i = 0; i < s->count; i++)
+        if (s->stay[i].what == FTREE_OUTSIDE_AWAITS || ftree_hang_ends_by_itself(&s->stay[i]))
+            return true;
+    return false;
+}
+
 static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
                 const struct hang_sweep *s, enum group group)
 {
@@ -352,6 +365,8 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
         first++;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_,
                        ftree_node_of(ft, s->stay[first].rank), s->stay[first].rank);
+    if (is_doubtful(s) && v.confidence > DOUBTFUL)
+        v.confidence = DOUBTFUL;
     tail = tail_of(ft, h, s, is_blocked(what_they_do(s, group)));
     set_statistics(ft, h, &tail, &v);
     add_test(ft, now, !s->others_go_on && is_by_s_out(&h->result, &v.statistics), &v);

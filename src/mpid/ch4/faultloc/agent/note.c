@@ -191,33 +191,20 @@ static bool end_places(struct faultloc_places *p, const struct ftree_verdict *v)
     return unheard;
 }
 
-/* Those of the component, which are merged, however many they are; and of those who wait for it the
- * first, whom the evidence may have, too. */
-static void add_ranks(const struct ftree_verdict *v, struct ftree_ranks *to)
-{
-    int32_t more = 0;
-
-    if (v->component.count == 0)
-        ftree_ranks_add(to, v->rank, v->rank);
-    ftree_ranks_merge(to, &v->component);
-    for (int32_t i = 0; i < v->victims.ranges; i++)
-        for (int32_t r = v->victims.range[i].first;
-             r <= v->victims.range[i].last && more < FAULTLOC_PLACES_RANKS; r++, more++)
-            ftree_ranks_add(to, r, r);
-}
-
 /* Of all verdicts at once of which it is not asked yet, when what was asked before is answered. */
 static void ask_places(struct faultloc_note *n, ftree_time now)
 {
     struct faultloc_places *p = &n->places;
-    struct ftree_ranks ranks = {0};
+    struct ftree_ranks ranks = {0}, of;
     uint32_t number = 0;
 
     for (int32_t i = 0; i < p->n; i++) {
         if (p->item[i].number && !p->item[i].ready)
             return;
-        if (!p->item[i].number)
-            add_ranks(&p->item[i].v, &ranks);
+        if (p->item[i].number)
+            continue;
+        ftree_report_ranks_of_places(&p->item[i].v, &of);
+        ftree_ranks_merge(&ranks, &of);
     }
     if (ranks.count == 0)
         return;

@@ -35,7 +35,6 @@ struct faultloc_finding {
 
 #define FAULTLOC_PLACES_PATIENCE (250 * FTREE_MS) /* then the verdict is told, and its places later */
 #define FAULTLOC_PLACES_MAX 8 /* verdicts; a further one is told without */
-#define FAULTLOC_PLACES_RANKS 16 /* of those who wait for a component */
 
 /* Verdicts on ranks that wait for each other.  Often there are several at once. */
 struct faultloc_places {

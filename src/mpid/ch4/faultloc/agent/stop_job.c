@@ -87,7 +87,7 @@ static void kill_rank(struct faultloc_stop_job *s, int32_t i)
     faultloc_board_slot(s->p->board, i)->state = FAULTLOC_SLOT_VICTIM;
     notify_launcher(s, rank, pid);
     faultloc_say("node %s: rank %d (pid %d) is killed: MPIR_CVAR_FAULTLOC_ACTION=abort, and no "
-                 "rank of this node is in MPI",
+                 "rank of this node has ended it",
                  s->p->job.names[s->p->self], (int) rank, (int) pid);
     kill(pid, SIGKILL);
 }

@@ -10,6 +10,11 @@
 #include "faultloc/base/text_file.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,6 +23,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -348,4 +354,362 @@ enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *know
     }
     closedir(dir);
     return found;
+}
+
+/* ---- whom it awaits -------------------------------------------------------------------------- */
+
+#define LINKS_MAX 8192 /* descriptors of other processes that are looked at */
+
+struct search {
+    const struct process *p;
+    const pid_t *ranks; /* of the job, on this node */
+    int n, left; /* links that may be read */
+};
+
+/* The process has that file open, for reading or writing where `mode` says so (-1: either). */
+static bool has_open(struct search *s, pid_t pid, const char *link, int mode)
+{
+    char path[256], text[256], name[LINK_MAX_BYTES];
+    const struct process other = {.root = s->p->root, .pid = pid};
+    const struct dirent *entry;
+    bool found = false;
+    unsigned flags;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%d/fd", s->p->root, (int) pid);
+    dir = opendir(path);
+    while (dir && !found && s->left > 0 && (entry = readdir(dir)) != NULL) {
+        long fd = strtol(entry->d_name, NULL, 10);
+        s->left--;
+        link_of(&other, fd, name);
+        if (strcmp(name, link))
+            continue;
+        faultloc_text_read(s->p->root, text, sizeof(text), "%d/fdinfo/%ld", (int) pid, fd);
+        found = mode < 0 || (sscanf(text, "pos: %*s flags: %o", &flags) == 1 &&
+                             ((flags & O_ACCMODE) == (unsigned) mode || (flags & O_ACCMODE) == O_RDWR));
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Ranks may have many descriptors, and other processes of the user are few: these first. */
+static pid_t find_among(struct search *s, bool ranks, const char *link, int mode)
+{
+    const struct dirent *entry;
+    pid_t found = 0;
+    DIR *dir = opendir(s->p->root);
+
+    while (dir && !found && (entry = readdir(dir)) != NULL) {
+        pid_t pid = (pid_t) strtol(entry->d_name, NULL, 10);
+        bool is_rank = pid == s->p->pid || is_known(s->ranks, s->n, pid);
+        if (pid > 0 && is_rank == ranks && has_open(s, pid, link, mode))
+            found = pid;
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Who has the other end: a process outside the job; -1: ranks alone; 0: nobody that can be seen. */
+static pid_t find_holder(struct search *s, const char *link, int mode)
+{
+    pid_t found = find_among(s, false, link, mode);
+
+    return found ? found : find_among(s, true, link, mode) ? -1 : 0;
+}
+
+/* "process 123 (driver)" */
+static void name_process(const struct search *s, pid_t pid, char *buf, size_t room)
+{
+    struct faultloc_proc proc;
+
+    if (pid > 0 && faultloc_proc_read(s->p->root, pid, &proc) == 0)
+        snprintf(buf, room, "process %d (%.16s)", (int) pid, proc.comm);
+    else
+        snprintf(buf, room, "another process");
+}
+
+static bool awaits_pipe(struct search *s, const char *link, bool writes, char *whom, size_t room)
+{
+    pid_t holder = find_holder(s, link, writes ? O_RDONLY : O_WRONLY);
+    char name[48];
+
+    if (holder < 0)
+        return false;
+    name_process(s, holder, name, sizeof(name));
+    snprintf(whom, room, "%s by a pipe", name);
+    return true;
+}
+
+/* The socket at the other end; 0: the kernel does not tell. */
+static unsigned long peer_of_unix(unsigned long inode)
+{
+    struct {
+        struct nlmsghdr head;
+        struct unix_diag_req diag;
+    } ask = {{.nlmsg_len = sizeof(ask), .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+             {.sdiag_family = AF_UNIX,
+              .udiag_states = UINT32_MAX,
+              .udiag_ino = (uint32_t) inode,
+              .udiag_show = UDIAG_SHOW_PEER,
+              .udiag_cookie = {UINT32_MAX, UINT32_MAX}}};
+    _Alignas(struct nlmsghdr) char answer[1024];
+    const struct nlmsghdr *head = (const struct nlmsghdr *) (const void *) answer;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    ssize_t n = fd >= 0 && send(fd, &ask, sizeof(ask), 0) > 0
+                    ? recv(fd, answer, sizeof(answer), MSG_DONTWAIT)
+                    : -1;
+    unsigned long peer = 0;
+
+    if (fd >= 0)
+        close(fd);
+    if (n < (ssize_t) NLMSG_LENGTH(sizeof(struct unix_diag_msg)) ||
+        head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len > (size_t) n)
+        return 0;
+    n = (ssize_t) head->nlmsg_len - (ssize_t) NLMSG_LENGTH(sizeof(struct unix_diag_msg));
+    for (const struct rtattr *a =
+             (const struct rtattr *) (const void *) (answer +
+                                                     NLMSG_LENGTH(sizeof(struct unix_diag_msg)));
+         RTA_OK(a, n); a = RTA_NEXT(a, n))
+        if (a->rta_type == UNIX_DIAG_PEER && RTA_PAYLOAD(a) >= sizeof(uint32_t))
+            peer = *(const uint32_t *) RTA_DATA(a);
+    return peer;
+}
+
+#define ADDRESS_MAX 48 /* as in /proc/net/tcp6: 32 digits, and the port */
+
+/* Finds the line of a socket by its inode, or where that is 0 by its two addresses, and fills in the
+ * other of the two. */
+static bool find_tcp(const struct search *s, const char *file, unsigned long *inode,
+                     char local[ADDRESS_MAX], char remote[ADDRESS_MAX])
+{
+    char path[256], line[512], from[ADDRESS_MAX], to[ADDRESS_MAX];
+    unsigned long of;
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%d/net/%s", s->p->root, (int) s->p->pid, file);
+    f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, " %*d: %47s %47s %*x %*s %*s %*s %*u %*d %lu", from, to, &of) != 3)
+            continue;
+        found = *inode ? of == *inode : !strcmp(from, local) && !strcmp(to, remote);
+        if (found) {
+            *inode = of;
+            memcpy(local, from, ADDRESS_MAX);
+            memcpy(remote, to, ADDRESS_MAX);
+        }
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* "0100007F:1F90" is 127.0.0.1:8080; of a longer address the last part alone is of version 4. */
+static void name_address(const char *hex, char *buf, size_t room)
+{
+    const char *colon = strchr(hex, ':');
+    size_t digits = colon ? (size_t) (colon - hex) : 0;
+    bool is_4 = digits == 8 || (digits == 32 && !strncmp(hex + 16, "FFFF0000", 8));
+    unsigned long a = digits >= 8 ? strtoul(colon - 8, NULL, 16) : 0;
+    unsigned long port = colon ? strtoul(colon + 1, NULL, 16) : 0;
+
+    if (is_4)
+        snprintf(buf, room, "%lu.%lu.%lu.%lu:%lu", a & 255, a >> 8 & 255, a >> 16 & 255, a >> 24 & 255,
+                 port);
+    else
+        snprintf(buf, room, "port %lu of another host", port);
+}
+
+/* Where both ends are on this node the process is known. */
+static pid_t peer_of_tcp(struct search *s, unsigned long inode, char *address, size_t room)
+{
+    static const char *const files[] = {"tcp", "tcp6"};
+    char local[ADDRESS_MAX] = "", remote[ADDRESS_MAX] = "", link[LINK_MAX_BYTES];
+    unsigned long of = inode, peer = 0;
+    int i = 0;
+
+    while (i < 2 && !find_tcp(s, files[i], &of, local, remote))
+        i++;
+    if (i == 2)
+        return 0;
+    name_address(remote, address, room);
+    if (!find_tcp(s, files[i], &peer, remote, local) || peer == 0)
+        return 0;
+    snprintf(link, sizeof(link), "socket:[%lu]", peer);
+    return find_holder(s, link, -1);
+}
+
+static bool awaits_socket(struct search *s, const char *link, char *whom, size_t room)
+{
+    unsigned long inode = strtoul(link + strlen("socket:["), NULL, 10), peer = peer_of_unix(inode);
+    char other[LINK_MAX_BYTES], name[48], address[48] = "";
+    pid_t holder;
+
+    snprintf(other, sizeof(other), "socket:[%lu]", peer);
+    holder = peer ? find_holder(s, other, -1) : peer_of_tcp(s, inode, address, sizeof(address));
+    if (holder < 0)
+        return false;
+    name_process(s, holder, name, sizeof(name));
+    snprintf(whom, room, "%s by a socket", holder == 0 && *address ? address : name);
+    return true;
+}
+
+/* Only of a file that the thread is seen to wait in: "/run/x" may be a FIFO, or no file to wait in. */
+static bool awaits_file(struct search *s, long fd, bool writes, bool in_pipe, char *whom, size_t room)
+{
+    char link[LINK_MAX_BYTES];
+
+    link_of(s->p, fd, link);
+    if (begins_with(link, "socket:["))
+        return awaits_socket(s, link, whom, room);
+    if (begins_with(link, "pipe:[") || (in_pipe && link[0] == '/'))
+        return awaits_pipe(s, link, writes, whom, room);
+    return false;
+}
+
+static bool prints(long number)
+{
+    return number == SYS_write || number == SYS_writev || number == SYS_sendto ||
+           number == SYS_sendmsg;
+}
+
+/* Standard output and error, also by another number, and a terminal. */
+static bool is_output(const struct process *p, const struct call *c, char *whom, size_t room)
+{
+    static const char *const names[] = {"", "standard output", "standard error"};
+    char link[LINK_MAX_BYTES], output[LINK_MAX_BYTES];
+
+    if (!prints(c->number))
+        return false;
+    link_of(p, (long) c->arg[0], link);
+    for (int fd = 1; fd <= 2; fd++) {
+        link_of(p, fd, output);
+        if ((long) c->arg[0] == fd || (*link && !strcmp(link, output))) {
+            snprintf(whom, room, "%s is not read", names[fd]);
+            return true;
+        }
+    }
+    if (!begins_with(link, "/dev/pts/") && !begins_with(link, "/dev/tty"))
+        return false;
+    snprintf(whom, room, "its terminal is not read");
+    return true;
+}
+
+/* The first descriptor that is polled; -1: not known. */
+static long first_polled(const struct process *p, const struct call *c)
+{
+    struct pollfd polled;
+    unsigned long bits;
+
+    switch (c->number) {
+#ifdef SYS_poll
+        case SYS_poll:
+#endif
+        case SYS_ppoll:
+            return c->arg[1] > 0 && read_memory(p, c->arg[0], &polled, sizeof(polled)) ? polled.fd : -1;
+#ifdef SYS_select
+        case SYS_select:
+#endif
+        case SYS_pselect6:
+            return read_memory(p, c->arg[1], &bits, sizeof(bits)) && bits ? __builtin_ctzl(bits) : -1;
+        default:
+            return -1;
+    }
+}
+
+/* Who has a lock of a file that it waits for: in the line above its own. */
+static bool awaits_lock(struct search *s, char *whom, size_t room)
+{
+    char path[256], line[256], name[48];
+    long pid, holder = 0;
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/locks", s->p->root);
+    f = fopen(path, "re");
+    while (f && !found && fgets(line, sizeof(line), f)) {
+        bool waits = strstr(line, " -> ") != NULL;
+        if (sscanf(line, waits ? "%*d: -> %*s %*s %*s %ld" : "%*d: %*s %*s %*s %ld", &pid) != 1)
+            continue;
+        found = waits && pid == s->p->pid;
+        holder = waits ? holder : pid;
+    }
+    if (f)
+        fclose(f);
+    if (!found || (holder > 0 && is_known(s->ranks, s->n, holder)))
+        return false;
+    name_process(s, (pid_t) holder, name, sizeof(name));
+    snprintf(whom, room, "%s has locked the file", name);
+    return true;
+}
+
+static bool awaits_child(struct search *s, const struct call *c, char *whom, size_t room)
+{
+    long child = (int) c->arg[c->number == SYS_waitid && c->arg[0] == 1 /* P_PID */];
+    char list[64], name[48];
+
+    if (child <= 1) {
+        faultloc_text_read(s->p->root, list, sizeof(list), "%d/task/%d/children", (int) s->p->pid,
+                           (int) s->p->pid);
+        child = strtol(list, NULL, 10);
+    }
+    if (child <= 0)
+        return false;
+    name_process(s, (pid_t) child, name, sizeof(name));
+    snprintf(whom, room, "%s is its child", name);
+    return true;
+}
+
+static bool awaits_in(struct search *s, const struct call *c, char *whom, size_t room)
+{
+    bool writes = prints(c->number), in_pipe;
+    char wchan[64];
+
+    if (c->number == SYS_flock || c->number == SYS_fcntl)
+        return awaits_lock(s, whom, room);
+    if (c->number == SYS_wait4 || c->number == SYS_waitid)
+        return awaits_child(s, c, whom, room);
+    faultloc_proc_wchan(s->p->root, s->p->pid, wchan, sizeof(wchan));
+    if (begins_with(wchan, "wait_for_partner")) {
+        snprintf(whom, room, "nobody has opened the other end of a FIFO");
+        return true;
+    }
+    in_pipe = faultloc_proc_waits_in(wchan) == FAULTLOC_PROC_PIPE;
+    if (writes || reads(c->number) || c->number == SYS_connect)
+        return awaits_file(s, (long) c->arg[0], writes, in_pipe, whom, room);
+    return awaits_file(s, first_polled(s->p, c), false, false, whom, room);
+}
+
+/* Another thread may wait for what is printed, and have the lock of the stream. */
+static bool any_prints(const struct process *p, char *whom, size_t room)
+{
+    const struct dirent *entry;
+    struct call c;
+    char path[256];
+    bool found = false;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
+    dir = opendir(path);
+    while (dir && !found && (entry = readdir(dir)) != NULL) {
+        long tid = strtol(entry->d_name, NULL, 10);
+        found = tid > 0 && read_call(p, tid, &c) && is_output(p, &c, whom, room);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+bool faultloc_awaits(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom, size_t room)
+{
+    const struct process p = {.root = root ? root : "/proc", .pid = pid};
+    struct search s = {.p = &p, .ranks = ranks, .n = n, .left = LINKS_MAX};
+    struct call c;
+
+    *whom = '\0';
+    if (any_prints(&p, whom, room))
+        return true;
+    return read_call(&p, pid, &c) && awaits_in(&s, &c, whom, room);
 }

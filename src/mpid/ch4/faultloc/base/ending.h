@@ -23,4 +23,12 @@
  * process that cannot be dumped).  root: where proc is mounted, NULL for "/proc".  Allocates. */
 enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *known, int n);
 
+/* Purpose: whether the first thread of process `pid` sleeps until a process outside the job does
+ * something, or any thread until what it prints is read; and that in words: "standard output is not
+ * read", "process 123 (driver) by a socket".  ranks: the n processes of the job on this node.  Reads
+ * the descriptors of other processes where it waits in a pipe or a socket.  root as above.
+ * Allocates.
+ * Sources: also proc(5), /proc/PID/net/tcp, /proc/locks; sock_diag(7). */
+bool faultloc_awaits(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom, size_t room);
+
 #endif /* FAULTLOC_ENDING_H_INCLUDED */

@@ -167,6 +167,42 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
+#define RANKS_MAX 1024 /* of a node that are told from others */
+
+/* Somebody who is no rank of the job is to do something, or to read what it prints. */
+static bool find_whom(const struct faultloc_watch *w, int32_t pid, enum faultloc_proc_place place,
+                      struct ftree_stay *stay)
+{
+    pid_t ranks[RANKS_MAX];
+    int n = 0;
+
+    for (int32_t i = 0; i < w->board->slots && n < RANKS_MAX; i++)
+        ranks[n++] = faultloc_board_slot(w->board, i)->pid;
+    return faultloc_awaits(w->proc_root, pid, ranks, n, stay->whom, sizeof(stay->whom)) ||
+           may_be_answered(w, pid, stay->wchan, place);
+}
+
+/* As long as it does nothing at all that does not change. */
+static bool awaits(struct faultloc_samples *s, int32_t i, int32_t pid, enum faultloc_proc_place place,
+                   struct ftree_stay *stay)
+{
+    struct faultloc_share *share = s->share ? &s->share[i] : NULL;
+    ftree_time since = s->watch->seen[i].done.since;
+    bool does;
+
+    if (share && share->awaits.since == since && since) {
+        memcpy(stay->whom, share->awaits.whom, sizeof(stay->whom));
+        return share->awaits.does;
+    }
+    does = find_whom(s->watch, pid, place, stay);
+    if (share) {
+        share->awaits.since = since;
+        share->awaits.does = does;
+        memcpy(share->awaits.whom, stay->whom, sizeof(stay->whom));
+    }
+    return does;
+}
+
 static uint8_t what_of_mover(const struct ftree_stay *stay)
 {
     return stay->cpu < FTREE_CPU_WORKS ? FTREE_OUTSIDE_PAUSES : FTREE_OUTSIDE_RUNS;
@@ -288,7 +324,7 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
     ftree_time longest = faultloc_board_slot(w->board, i)->longest_ns;
     struct ftree_rank_state state;
     enum faultloc_proc_place place = FAULTLOC_PROC_ELSEWHERE;
-    bool did, awaits = false;
+    bool did, does_await = false;
 
     faultloc_watch_look(w, now, i, true, &state);
     *stay = (struct ftree_stay){.rank = state.rank,
@@ -312,8 +348,8 @@ bool faultloc_samples_stay(struct faultloc_samples *s, ftree_time now, int32_t i
         if (state.proc_state == 'S' || state.proc_state == 'I')
             stay->ending = (uint8_t) ending_of(w, state.pid, place);
         faultloc_proc_sleeps_on(w->proc_root, state.pid, stay->wchan, stay->on, sizeof(stay->on));
-        awaits = !did && may_be_answered(w, state.pid, stay->wchan, place);
+        does_await = !did && awaits(s, i, state.pid, place, stay);
     }
-    stay->what = what_of(state.proc_state, did, awaits, place, stay);
+    stay->what = what_of(state.proc_state, did, does_await, place, stay);
     return true;
 }

@@ -38,6 +38,11 @@ struct faultloc_share {
     uint64_t outside, before; /* samples at which it was outside MPI, or without progress; and of these those
                                * before the stay that the last one was of, */
     uint64_t stay; /* which followed so many calls */
+    struct { /* whom it awaits, which takes long to find out, since when it does nothing at all */
+        ftree_time since; /* 0: never */
+        bool does;
+        char whom[FTREE_WHOM_MAX];
+    } awaits;
 };
 
 struct faultloc_samples {
