@@ -16,6 +16,7 @@
 
 #define NOTE_AFTER 10 /* stall limits */
 #define AWAY 2 /* stall limits: nobody is seen to wait for a rank for so long, so it has come */
+#define ASLEEP_MIN (10 * 1000 * FTREE_MS) /* where nobody waits for it nobody misses a rank sooner */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
 static int32_t count_of(const struct waitfor *w, int32_t rank)
@@ -177,7 +178,8 @@ void waitfor_note_sleep(struct ftree *ft, ftree_time now)
     bool sleeps = ft->io->samples && ft->io->stay && ft->io->blocks && !ftree_is_leaving(ft) &&
                   own_ranks_sleep(ft, &note.waiting);
 
-    if (!sleeps || note.waiting < NOTE_AFTER * ft->cfg.stall || !ftree_route_is_root(ft) ||
+    if (!sleeps || note.waiting < ftree_max(NOTE_AFTER * ft->cfg.stall, ASLEEP_MIN) ||
+        !ftree_route_is_root(ft) ||
         ftree_verdict_any_fault(ft) || !ft->io->waiting ||
         (ft->waitfor->noted && now < ft->waitfor->noted + ft->waitfor->note_pause))
         return;
