@@ -142,14 +142,21 @@ static void add_end(const struct ftree *ft, const struct waitfor_answer *a, stru
 
 /* ---- nobody waits ----------------------------------------------------------------------------- */
 
+/* Of one in a call without progress too, as in a callback of MPI_Finalize. */
 static bool was_outside(const struct ftree *ft, int32_t i)
 {
+    struct ftree_rank_state s;
     struct ftree_block block;
 
-    return ft->io->blocks(ft->io_ctx, i, &block, 1) == 1 && block.outside == FTREE_BLOCK_SAMPLES;
+    if (ft->io->blocks(ft->io_ctx, i, &block, 1) < 1)
+        return false;
+    if (block.outside == FTREE_BLOCK_SAMPLES)
+        return true;
+    ft->io->look(ft->io_ctx, i, &s);
+    return s.phase == FTREE_PHASE_INSIDE && s.waiting > FTREE_BLOCK_SAMPLES * ft->cfg.sample;
 }
 
-/* Since the block before.  *least: for so long each has been outside MPI.  All that sleep are asked
+/* Since the block before.  *least: for so long each has ended no call.  All that sleep are asked
  * about, also where one has moved: the kernel says what was done since it was asked last. */
 static bool own_ranks_sleep(const struct ftree *ft, ftree_time *least)
 {
@@ -162,7 +169,7 @@ static bool own_ranks_sleep(const struct ftree *ft, ftree_time *least)
         if (!was_outside(ft, i))
             return false;
     for (int32_t i = 0; i < n; i++) {
-        if (!ft->io->stay(ft->io_ctx, i, &stay) || stay.call || !ftree_hang_sleeps(&stay))
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || !ftree_hang_sleeps(&stay))
             return false;
         all = all && stay.still > 0;
         *least = ftree_min(*least, stay.stay);
