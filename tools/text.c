@@ -265,7 +265,7 @@ static void read_classes(struct json_object *list, struct report_waiting *w)
         w->class_[i].count = integer(c, "count");
         w->class_[i].node = tool_string(c, "node");
         w->class_[i].call = tool_string(c, "call");
-        w->class_[i].comm = tool_string(c, *w->class_[i].call ? "communicator" : "asleep_in");
+        w->class_[i].comm = tool_string(c, w->count > 0 ? "communicator" : "asleep_in");
         w->class_[i].on = tool_string(c, "example_waits_for");
     }
 }

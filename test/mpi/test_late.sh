@@ -108,9 +108,9 @@ asleep in a pipe (.*pipe_read): .*/go.send.0; it has used no CPU time for [0-9]*
 echo x >"$work/asleep.d/go.send.0"
 echo "ok: all wait for a rank that is asleep"
 
-all='nobody waits in MPI: all 2 ranks have been outside it for [0-9]* s, asleep; they may wait for each other'
-expect all "waiting: $all, or for something outside the job"
-expect all '2 asleep in a pipe (.*pipe_read), rank 0 (.*) for example: .*/go.finalize.0'
+all='all 2 ranks are asleep, none in a wait of MPI, and have ended no call for [0-9]* s'
+expect all "waiting: $all; they may wait for each other, or for something outside the job"
+expect all '2 outside MPI asleep in a pipe (.*pipe_read), rank 0 (.*) for example: .*/go.finalize.0'
 echo x >"$work/all.d/go.finalize.0"
 echo x >"$work/all.d/go.finalize.1"
 echo "ok: all are asleep"

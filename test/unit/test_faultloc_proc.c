@@ -575,7 +575,7 @@ static const struct {
     {SYS_read, "socket:[17]", "sk_wait_data", ""},
     {SYS_futex, "/tmp/lock", "futex_wait_queue", ""}, /* its first argument is no descriptor */
     {SYS_read, "pipe:[17]", "pipe_read", "child 45 (sh), asleep in a pipe (pipe_write)"},
-    {SYS_wait4, "/tmp/lock", "do_wait", "child 45 (sh), asleep in a pipe (pipe_write)"},
+    {SYS_wait4, "/tmp/lock", "do_wait", "child 45 (sh), asleep in a pipe (pipe_write)"}, /* no file */
 };
 
 START_TEST(what_it_sleeps_for)

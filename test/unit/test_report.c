@@ -1703,12 +1703,13 @@ static const struct {
      "[faultloc] waiting: 7 of 8 ranks " FOR " for rank 3 (h1), which is outside MPI, asleep in a "
      "pipe (pipe_read): /tmp/fifo; it has used no CPU time for 8 s\n" ASK("3", "h1")},
     {{.classes = 2,
-      .class_ = {{"", "a file lock (flock_lock)", 7, 0, "/tmp/lock"}, {"", "", 1, 7, ""}},
+      .class_ = {{"", "a file lock (flock_lock)", 7, 0, "/tmp/lock"}, {"MPI_Finalize", "a lock", 1, 7, ""}},
       .asleep = true},
-     "[faultloc] waiting: nobody waits in MPI: all 8 ranks have been outside it for 30 s, asleep; "
+     "[faultloc] waiting: all 8 ranks are asleep, none in a wait of MPI, and have ended no call for 30 s; "
      "they may wait for each other, or for something outside the job\n"
-     "[faultloc]   7 asleep in a file lock (flock_lock), rank 0 (h0) for example: /tmp/lock\n"
-     "[faultloc]   1 asleep, rank 7 (h3) alone\n" STATUS "\n"},
+     "[faultloc]   7 outside MPI asleep in a file lock (flock_lock), rank 0 (h0) for example: /tmp/lock\n"
+     "[faultloc]   1 in MPI_Finalize asleep in a lock, rank 7 (h3) alone\n" STATUS
+     "; where they are: faultloc status --stacks\n"},
 };
 
 static struct report_job job_of_note(const struct ftree_waiting *note)

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "suite.h"
 #include "waiting_ranks.h"
 
@@ -462,9 +463,29 @@ START_TEST(a_verdict_began_with_the_last_wait)
 }
 END_TEST
 
+/* Survivors of a crash that do not fit together any more. */
+START_TEST(what_was_before_is_said)
+{
+    struct ranks *r = ranks_of(world_new(4, 4, 4));
+    struct ftree_verdict crash = base_verdict("process-crash/pid-gone", 1, 5);
+
+    crash.first_symptom = crash.located = 1;
+    for (int32_t node = 0; node < 4; node++)
+        ck_assert_int_eq(ftree_restore(r->w->node[node].ft, r->w->now, &crash), FTREE_OK);
+    cycle(r);
+    ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
+    print_lines(&r->w->report[0]);
+    ck_assert_str_eq(r->w->report[0].rule, "deadlock/cycle");
+    ck_assert(has_line(&r->w->report[0],
+                       "after process-crash of rank 5 on n1, which stands: this may follow from it"));
+    world_free(r->w);
+}
+END_TEST
+
 SUITE("waitfor_verdict")
 {
     TEST_ROWS(a_verdict_says_what_was_found, COUNT(rows));
     TEST(lines_are_printable);
     TEST(a_verdict_began_with_the_last_wait);
+    TEST(what_was_before_is_said);
 }

@@ -559,14 +559,14 @@ struct ftree_waiting {
     } end[FTREE_WAITING_ENDS_MAX];
     int32_t classes; /* those that wait by what they are in, the largest first: */
     struct {
-        char call[FTREE_WAITING_NAME_MAX]; /* "MPI_Recv"; "": they are asleep outside MPI */
-        char comm[FTREE_WAITING_NAME_MAX]; /* name of the communicator, "": it has none; or where
-                                            * they are asleep */
+        char call[FTREE_WAITING_NAME_MAX]; /* "MPI_Recv"; "": they are outside MPI */
+        char comm[FTREE_WAITING_NAME_MAX]; /* name of the communicator, "": it has none; of those
+                                            * that are asleep: in what */
         int32_t count;
         int32_t example; /* a rank of them */
         char on[FTREE_ON_MAX]; /* the file or process for which that one sleeps, "": not known */
     } class_[FTREE_WAITING_CLASSES_MAX];
-    bool asleep; /* no rank waits: all of this node have been asleep outside MPI for so long */
+    bool asleep; /* no rank waits: all of this node are asleep, and have ended no call for so long */
 };
 
 /* ---- what ranks do --------------------------------------------------------------------------- */
@@ -578,7 +578,7 @@ struct ftree_waiting {
     X(FTREE_DOES_STOP, "stopped") \
     X(FTREE_DOES_LEAVE, "has left") \
     X(FTREE_DOES_END, "gone") \
-    X(FTREE_DOES_SLEEP, "outside MPI, asleep")
+    X(FTREE_DOES_SLEEP, "asleep")
 
 enum ftree_doing { FTREE_DOINGS(FTREE_ENUM) FTREE_DOING_COUNT };
 

@@ -221,7 +221,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
 /* A note on a stall, in words as the JSON has them. */
 struct report_waiting {
     int64_t seconds;
-    int count, size; /* ranks that wait; of the job */
+    int count, size; /* ranks that wait, 0: all are asleep; of the job */
     int ends, classes;
     struct {
         int rank, count; /* 0: not known how many */
@@ -230,8 +230,9 @@ struct report_waiting {
     } end[FTREE_WAITING_ENDS_MAX];
     struct {
         int example, count;
-        const char *node, *call, *comm; /* "": it has no name; call "": asleep in `comm`, */
-        const char *on; /* the example for that, "": not known */
+        const char *node, *call, *comm; /* "": it has no name; where nobody waits `comm` is in what
+                                         * they sleep, outside MPI if there is no call; */
+        const char *on; /* for this, "": not known */
     } class_[FTREE_WAITING_CLASSES_MAX];
 };
 

@@ -386,10 +386,8 @@ static struct json_object *json_class(const struct report_waiting *w, int i)
 {
     struct json_object *o = json_object_new_object();
 
-    bool sleeps = !*w->class_[i].call;
-
     set_unless_empty(o, "call", w->class_[i].call);
-    set_unless_empty(o, sleeps ? "asleep_in" : "communicator", w->class_[i].comm);
+    set_unless_empty(o, w->count == 0 ? "asleep_in" : "communicator", w->class_[i].comm);
     set_unless_empty(o, "example_waits_for", w->class_[i].on);
     report_set(o, "count", json_object_new_int(w->class_[i].count));
     report_set(o, "example", json_object_new_int(w->class_[i].example));

@@ -46,10 +46,9 @@ static void who_waits(const struct report_waiting *w, char *buf, size_t len)
 static void all_sleep(const struct report_waiting *w, char *buf, size_t len)
 {
     snprintf(buf, len,
-             "waiting: nobody waits in MPI: %s %d rank%s %s been outside it for %lld s, asleep; "
-             "they may wait for each other, or for something outside the job",
-             w->size == 1 ? "the" : "all", w->size, w->size == 1 ? "" : "s",
-             w->size == 1 ? "has" : "have", (long long) w->seconds);
+             "waiting: all %d ranks are asleep, none in a wait of MPI, and have ended no call for "
+             "%lld s; they may wait for each other, or for something outside the job",
+             w->size, (long long) w->seconds);
 }
 
 static void further_end(const struct report_waiting *w, int i, char *buf, size_t len)
@@ -65,7 +64,8 @@ static void further_end(const struct report_waiting *w, int i, char *buf, size_t
 /* How to learn more. */
 static void hint(const struct report_waiting *w, char *buf, size_t len)
 {
-    int used = snprintf(buf, len, "what all ranks do: faultloc status");
+    int used = snprintf(buf, len, "what all ranks do: faultloc status%s",
+                        w->count == 0 ? "; where they are: faultloc status --stacks" : "");
 
     if (w->ends > 0 && used > 0 && (size_t) used < len)
         snprintf(buf + used, len - (size_t) used, "; where rank %d is: faultloc ask rank %d",
@@ -75,13 +75,12 @@ static void hint(const struct report_waiting *w, char *buf, size_t len)
 static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)
 {
     const char *comm = w->class_[i].comm, *call = w->class_[i].call, *on = w->class_[i].on;
+    const char *before = w->count > 0 ? " on " : " asleep in ";
 
     snprintf(buf, len, "%d %s%s%s%s, rank %d (%s) %s%s%s", w->class_[i].count,
-             *call   ? "in "
-             : *comm ? "asleep in "
-                     : "asleep",
-             call, *call && *comm ? " on " : "", comm, w->class_[i].example, w->class_[i].node,
-             w->class_[i].count == 1 ? "alone" : "for example", *on ? ": " : "", on);
+             *call ? "in " : "outside MPI", call, *comm ? before : "", comm, w->class_[i].example,
+             w->class_[i].node, w->class_[i].count == 1 ? "alone" : "for example", *on ? ": " : "",
+             on);
 }
 
 bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len)

@@ -355,13 +355,14 @@ static enum ftree_doing doing_of(const struct ftree_rank_state *s)
     return is_in_mpi(s) ? FTREE_DOES_CALL : FTREE_DOES_COMPUTE;
 }
 
-/* Of one outside MPI that sleeps: in what, and for what, as the kernel says. */
+/* Of one that sleeps, outside MPI or in a call without progress: in what, and for what, as the
+ * kernel says. */
 static void add_sleep(const struct ftree *ft, int32_t i, struct ftree_rank_class *what)
 {
     struct ftree_stay stay;
 
-    if (what->state != FTREE_DOES_COMPUTE || !ft->io->stay ||
-        !ft->io->stay(ft->io_ctx, i, &stay) || stay.call || !ftree_hang_sleeps(&stay))
+    if (what->state > FTREE_DOES_WAIT || !ft->io->stay ||
+        !ft->io->stay(ft->io_ctx, i, &stay) || !ftree_hang_sleeps(&stay))
         return;
     what->state = FTREE_DOES_SLEEP;
     what->shortest = stay.still;

@@ -16,6 +16,7 @@
 
 #define NOTE_AFTER 10 /* stall limits */
 #define AWAY 2 /* stall limits: nobody is seen to wait for a rank for so long, so it has come */
+#define ASLEEP_MIN (10 * 1000 * FTREE_MS) /* where nobody waits for it nobody misses a rank sooner */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
 static int32_t count_of(const struct waitfor *w, int32_t rank)
@@ -154,14 +155,21 @@ static void add_end(const struct ftree *ft, const struct waitfor_answer *a, stru
 
 /* ---- nobody waits ----------------------------------------------------------------------------- */
 
+/* Of one in a call without progress too, as in a callback of MPI_Finalize. */
 static bool was_outside(const struct ftree *ft, int32_t i)
 {
+    struct ftree_rank_state s;
     struct ftree_block block;
 
-    return ft->io->blocks(ft->io_ctx, i, &block, 1) == 1 && block.outside == FTREE_BLOCK_SAMPLES;
+    if (ft->io->blocks(ft->io_ctx, i, &block, 1) < 1)
+        return false;
+    if (block.outside == FTREE_BLOCK_SAMPLES)
+        return true;
+    ft->io->look(ft->io_ctx, i, &s);
+    return s.phase == FTREE_PHASE_INSIDE && s.waiting > FTREE_BLOCK_SAMPLES * ft->cfg.sample;
 }
 
-/* Since the block before.  *least: for so long each has been outside MPI.  All that sleep are asked
+/* Since the block before.  *least: for so long each has ended no call.  All that sleep are asked
  * about, also where one has moved: the kernel says what was done since it was asked last. */
 static bool own_ranks_sleep(const struct ftree *ft, ftree_time *least)
 {
@@ -174,7 +182,7 @@ static bool own_ranks_sleep(const struct ftree *ft, ftree_time *least)
         if (!was_outside(ft, i))
             return false;
     for (int32_t i = 0; i < n; i++) {
-        if (!ft->io->stay(ft->io_ctx, i, &stay) || stay.call || !ftree_hang_sleeps(&stay))
+        if (!ft->io->stay(ft->io_ctx, i, &stay) || !ftree_hang_sleeps(&stay))
             return false;
         all = all && stay.still > 0;
         *least = ftree_min(*least, stay.stay);
@@ -190,7 +198,8 @@ void waitfor_note_sleep(struct ftree *ft, ftree_time now)
     bool sleeps = ft->io->samples && ft->io->stay && ft->io->blocks && !ftree_is_leaving(ft) &&
                   own_ranks_sleep(ft, &note.waiting);
 
-    if (!sleeps || note.waiting < NOTE_AFTER * ft->cfg.stall || !ftree_route_is_root(ft) ||
+    if (!sleeps || note.waiting < ftree_max(NOTE_AFTER * ft->cfg.stall, ASLEEP_MIN) ||
+        !ftree_route_is_root(ft) ||
         ftree_verdict_any_fault(ft) || !ft->io->waiting ||
         (ft->waitfor->noted && now < ft->waitfor->noted + ft->waitfor->note_pause))
         return;

@@ -204,6 +204,23 @@ static void tell_mismatch(struct ftree *ft, ftree_time now, const struct waitfor
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
+/* Ranks that go on after a fault may part because each had another error of it. */
+static void add_before(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
+{
+    char line[FTREE_DETAIL_MAX], of[32] = "";
+
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        if (k->v.withdrawn || k->v.class_ == FTREE_CLASS_STRAGGLER || ftree_verdict_is_wait(&k->v))
+            continue;
+        if (k->v.rank != FTREE_NONE)
+            snprintf(of, sizeof(of), "rank %d on ", (int) k->v.rank);
+        snprintf(line, sizeof(line), "after %s of %s%s, which stands: this may follow from it",
+                 ftree_class_name(k->v.class_), of, ftree_name(ft, k->v.node));
+        add_line(ft, now, v->rank, line, v);
+        return;
+    }
+}
+
 static bool begin(struct ftree *ft, ftree_time now, int what, int32_t rank, bool unsure,
                   struct ftree_verdict *v)
 {
@@ -216,6 +233,7 @@ static bool begin(struct ftree *ft, ftree_time now, int what, int32_t rank, bool
                        rank);
     if (unsure)
         v->confidence = (uint16_t) (v->confidence > DOUBT ? v->confidence - DOUBT : 0);
+    add_before(ft, now, v);
     return true;
 }
 

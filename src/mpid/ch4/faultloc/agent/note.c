@@ -341,13 +341,14 @@ static const struct ftree_rank_class *class_of(const struct ftree_rank_classes *
     return NULL;
 }
 
-/* "outside MPI, asleep in a pipe (anon_pipe_read), child 4711 (seq)" */
+/* "outside MPI, asleep in a pipe (anon_pipe_read): child 4711 (seq)" */
 static void say_sleep(const struct ftree_rank_class *k, int32_t rank, char *buf, size_t len)
 {
     bool known = k->example == rank && *k->on;
 
-    snprintf(buf, len, "%s%s%s%s%s", ftree_doing_name(FTREE_DOES_SLEEP), *k->comm ? " in " : "",
-             k->comm, known ? ": " : "", known ? k->on : "");
+    snprintf(buf, len, "%s%s, asleep%s%s%s%s", k->call ? "in " : "outside MPI",
+             k->call ? faultloc_call_name(k->call) : "", *k->comm ? " in " : "", k->comm,
+             known ? ": " : "", known ? k->on : "");
 }
 
 /* Of ranks that others wait for, and that sleep outside MPI, their kernel knows more. */
@@ -375,9 +376,9 @@ void faultloc_note_classes(struct ftree_waiting *w, const struct ftree_rank_clas
         if (of->state != wanted)
             continue;
         snprintf(w->class_[k].call, sizeof(w->class_[k].call), "%s",
-                 w->asleep  ? ""
-                 : of->call ? faultloc_call_name(of->call)
-                            : "MPI");
+                 of->call    ? faultloc_call_name(of->call)
+                 : w->asleep ? ""
+                             : "MPI");
         snprintf(w->class_[k].on, sizeof(w->class_[k].on), "%s", of->on);
         snprintf(w->class_[k].comm, sizeof(w->class_[k].comm), "%s", of->comm);
         w->class_[k].count = of->count;

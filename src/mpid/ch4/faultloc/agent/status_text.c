@@ -60,7 +60,8 @@ static void what_of(const struct ftree_rank_class *k, char *buf, size_t len)
     bool in_mpi = k->state == FTREE_DOES_CALL || k->state == FTREE_DOES_WAIT;
 
     if (k->state == FTREE_DOES_SLEEP) {
-        snprintf(buf, len, "%s%s%s", ftree_doing_name(k->state), *k->comm ? " in " : "", k->comm);
+        snprintf(buf, len, "%s%s, asleep%s%s", k->call ? "in " : "outside MPI",
+                 k->call ? faultloc_call_name(k->call) : "", *k->comm ? " in " : "", k->comm);
         return;
     }
     snprintf(buf, len, "%s%s%s%s%s%s",

@@ -662,6 +662,8 @@ static void name_of_file(const struct threads *t, char *out, size_t room)
     out[n > 0 ? n : 0] = '\0';
 }
 
+#define CHILDREN_MAX 4 /* a shell, the one that it starts, ... */
+
 /* The only child that lives; 0: there is none, or there are several. */
 static pid_t only_child(const struct threads *t)
 {
@@ -685,19 +687,29 @@ static pid_t only_child(const struct threads *t)
 static void name_child(const struct threads *t, char *out, size_t room)
 {
     pid_t pid = only_child(t);
-    char wchan[32], in[64] = "";
+    char wchan[32] = "", in[64] = "";
+    bool of_shell = false;
     struct faultloc_proc proc;
     const char *place;
 
     *out = '\0';
+    for (int depth = 0; depth < CHILDREN_MAX; depth++) {
+        const struct threads of_child = {.root = t->root, .pid = pid};
+        pid_t next;
+        faultloc_proc_wchan(t->root, pid, wchan, sizeof(wchan));
+        if (faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_CHILD || !(next = only_child(&of_child)))
+            break;
+        pid = next; /* a shell only waits */
+        of_shell = true;
+    }
     if (pid == 0 || faultloc_proc_read(t->root, pid, &proc))
         return;
-    faultloc_proc_wchan(t->root, pid, wchan, sizeof(wchan));
     place = faultloc_proc_place_name(faultloc_proc_waits_in(wchan));
     if (*wchan && proc.state != 'R')
         snprintf(in, sizeof(in), ", asleep in %s%s%s%s", place, *place ? " (" : "", wchan,
                  *place ? ")" : "");
-    snprintf(out, room, "child %d (%.16s)%s", (int) pid, proc.comm, in);
+    snprintf(out, room, "%s %d (%.16s)%s", of_shell ? "process" : "child", (int) pid, proc.comm,
+             in);
 }
 
 void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out, size_t room)
