@@ -230,19 +230,20 @@ static bool is_by_s_out(const struct hang_result *r, const struct ftree_statisti
 
 static void test_of_stay(const struct ftree_statistics *s, int32_t rank, char *line, size_t len)
 {
-    char who[32] = "no rank was", of[32] = "", there[40] = "with ranks there";
+    bool own = s->stay.ranks > 1;
+    char before[72], of[24] = "";
 
-    if (s->stay.ranks > 1) {
-        snprintf(who, sizeof(who), "rank %d never was", (int) rank);
-        snprintf(of, sizeof(of), ", one of %d ranks", (int) s->stay.ranks);
-        snprintf(there, sizeof(there), "that it was there");
+    snprintf(before, sizeof(before), "no rank was outside MPI for more than %.1f s",
+             (double) s->stay.longest / 1e9);
+    if (own) {
+        snprintf(before, sizeof(before), "rank %d was outside MPI for at most %.2f s", (int) rank,
+                 (double) s->stay.longest / 1e9);
+        snprintf(of, sizeof(of), ", %d ranks", (int) s->stay.ranks);
     }
-    snprintf(line, len,
-             "%s outside MPI for more than %.*f s in %.0f s %s; "
-             "%.1f s have significance %.1e (tail 1/x%s%s)",
-             who, s->stay.ranks > 1 ? 2 : 1, (double) s->stay.longest / 1e9,
-             (double) s->stay.before / 1e9, there, (double) s->stay.stay / 1e9,
-             s->stay.significance, s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
+    snprintf(line, len, "%s in %.0f s %s; %.1f s have significance %.1e (tail 1/x%s%s)", before,
+             (double) s->stay.before / 1e9, own ? "there" : "with ranks there",
+             (double) s->stay.stay / 1e9, s->stay.significance,
+             s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
 }
 
 /* The same for people: every number of the test that was enough, so that anybody can do it again. */
@@ -302,7 +303,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
 
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
-        snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
+        snprintf(longest, sizeof(longest), "at most %.*f s before", s->longest < 1000 * FTREE_MS ? 2 : 1,
+                 (double) s->longest / 1e9);
     if ((s->what == FTREE_OUTSIDE_RUNS || s->what == FTREE_OUTSIDE_PAUSES) &&
         s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,

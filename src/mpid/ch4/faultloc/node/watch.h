@@ -91,6 +91,11 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
 /* Purpose: true if ranks of this node were seen in this call FAULTLOC_FAMILIAR times before. */
 bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call);
 
+/* Purpose: when local rank i is to be looked at again, that it can be told how long its stay outside MPI
+ * was, which the last sample, at `sampled`, has seen; FTREE_NEVER: that is as good at the next sample. */
+ftree_time faultloc_watch_again(const struct faultloc_watch *w, ftree_time now, int32_t i,
+                                ftree_time sampled);
+
 /* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at
  * each look at the board, so that a suspension of all is seen by the next one, at the cost of one
  * file. True: ftree_rank_stopped() is to be called. */
