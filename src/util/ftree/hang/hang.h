@@ -59,11 +59,6 @@ struct hang_level {
 /* Purpose: the finest level for n samples; NULL: there are too few for any.  Pure. */
 const struct hang_level *ftree_hang_level(int32_t n);
 
-/* Purpose: how many suspicious samples in a row a healthy program shows with a probability of less
- * than alpha, if one of them has q: the smallest k with q^k < alpha; INT32_MAX: no number suffices.
- * Pure. */
-int32_t ftree_hang_needed(double q, double alpha);
-
 struct hang_model {
     int32_t n; /* samples that are known */
     int32_t t; /* a sample of up to t is suspicious */
@@ -79,6 +74,9 @@ struct hang_model {
  * that: where ranks hang, S_out is their number, and a healthy program may be
  * below it often. False: too few are known, or all are equal.  Pure. */
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
+
+/* Purpose: the same with k more samples of up to t.  Pure. */
+void ftree_hang_model_add(struct hang_model *m, int32_t k);
 
 /* ---- the longest stay ------------------------------------------------------------------------ */
 
@@ -128,7 +126,8 @@ struct hang_result {
     struct hang_model model; /* unless it is learning; and the next ones */
     int32_t run; /* suspicious samples in a row, up to the last one */
     int32_t needed; /* so many are too many */
-    double significance; /* q^run: the probability of the run if the program is healthy, at most */
+    double significance; /* the probability of the run if the program is healthy, at most: q^k of as many k
+                          * of its samples as make that least; never more if one more follows */
 };
 
 /* Purpose: tests n samples at consecutive instants, the last one being of now; n <=

@@ -5,12 +5,13 @@
 
 #include "ftree/hang/hang.h"
 
+#include <math.h>
+
 /*
  * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks
  * random before and after it, and a program whose ranks are nearly always outside MPI shows too
  * little variation to be tested at all.  The run at the end is left out of the runs test, for it
- * would be one run too long, and of the model: what is tested is not what it is tested by, or a hang
- * would look the more usual the longer it lasts.
+ * would be one run too long.
  */
 
 /* Steps between the samples at a doubled interval I are from I/2 to 3I/2, as those between instants
@@ -47,15 +48,6 @@ static int32_t thin_out(const int32_t *sample, int32_t n, uint64_t first, int32_
     return kept;
 }
 
-static double power(double q, int32_t k)
-{
-    double p = 1;
-
-    while (k-- > 0)
-        p *= q;
-    return p;
-}
-
 static bool is_largest(const int32_t *sample, int32_t n)
 {
     for (int32_t i = 0; i < n - 1; i++)
@@ -83,6 +75,29 @@ static bool find_run(const int32_t *sample, int32_t n, struct hang_result *r)
     return true;
 }
 
+/* The samples of the run are in the model, too, which becomes more cautious by that: but no more of
+ * them than make the run most improbable, or a hang would look the more usual the longer it lasts. */
+static void weigh_run(struct hang_result *r, double alpha)
+{
+    const struct hang_model before = r->model;
+    struct hang_model m = before;
+
+    r->significance = 1;
+    r->needed = INT32_MAX;
+    for (int32_t k = 1; k <= HANG_HISTORY_MAX && (k <= r->run || r->needed == INT32_MAX); k++) {
+        double p;
+        m = before;
+        ftree_hang_model_add(&m, k);
+        p = m.q < 1 ? pow(m.q, k) : 1;
+        if (p < alpha && r->needed == INT32_MAX)
+            r->needed = k;
+        if (k <= r->run && p < r->significance) {
+            r->significance = p;
+            r->model = m;
+        }
+    }
+}
+
 /* False: they are not random, and a longer interval may help. */
 static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
                  struct hang_result *r)
@@ -95,8 +110,7 @@ static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
     before = n - r->run;
     if (r->run > n - since)
         r->run = n - since;
-    r->needed = ftree_hang_needed(r->model.q, alpha);
-    r->significance = power(r->model.q < 1 ? r->model.q : 1, r->run);
+    weigh_run(r, alpha);
     if (before < HANG_WINDOW)
         return true;
     if (!ftree_hang_is_random(sample, before, NULL))

@@ -186,7 +186,7 @@ static struct waitfor_tail tail_of(const struct ftree *ft, const struct waitfor_
     ftree_time stay = s->others_go_on ? waitfor_hang_least_stay(s) : h->all.stay;
     struct waitfor_tail t = {.stay = stay,
                              .stays = waitfor_hang_of_any(ft, stay, s->longest, exponent)};
-    struct hang_stays own = waitfor_hang_of_own(ft, &s->stay[0], exponent);
+    struct hang_stays own = waitfor_hang_of_own(ft, &s->stay[0]);
 
     if (s->others_go_on && s->count == 1 &&
         waitfor_hang_too_long(ft, &own) < waitfor_hang_too_long(ft, &t.stays))
@@ -231,19 +231,23 @@ static bool is_by_s_out(const struct hang_result *r, const struct ftree_statisti
 static void test_of_stay(const struct ftree_statistics *s, int32_t rank, char *line, size_t len)
 {
     bool own = s->stay.ranks > 1;
-    char before[72], of[24] = "";
+    double longest = (double) s->stay.longest / 1e9, before = (double) s->stay.before / 1e9;
+    char of[24] = "";
+    int at;
 
-    snprintf(before, sizeof(before), "no rank was outside MPI for more than %.1f s",
-             (double) s->stay.longest / 1e9);
     if (own) {
-        snprintf(before, sizeof(before), "rank %d was outside MPI for at most %.2f s", (int) rank,
-                 (double) s->stay.longest / 1e9);
+        at = snprintf(line, len, "rank %d was outside MPI for at most %.2f s in %.0f s there",
+                      (int) rank, longest, before);
         snprintf(of, sizeof(of), ", %d ranks", (int) s->stay.ranks);
+    } else {
+        at = snprintf(line, len,
+                      "no rank was outside MPI for more than %.1f s in %.0f s with ranks there",
+                      longest, before);
     }
-    snprintf(line, len, "%s in %.0f s %s; %.1f s have significance %.1e (tail 1/x%s%s)", before,
-             (double) s->stay.before / 1e9, own ? "there" : "with ranks there",
-             (double) s->stay.stay / 1e9, s->stay.significance,
-             s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
+    if (at >= 0 && (size_t) at < len)
+        snprintf(line + at, len - (size_t) at, "; %.1f s have significance %.1e (tail 1/x%s%s)",
+                 (double) s->stay.stay / 1e9, s->stay.significance,
+                 s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
 }
 
 /* The same for people: every number of the test that was enough, so that anybody can do it again. */
