@@ -117,6 +117,8 @@ static void find_least(const struct hang_sweep *s, enum group group, ftree_time 
         if (!is_of_group(stay, group))
             continue;
         still = ftree_min(still, stay->still + later);
+        if (stay->transfers) /* it is in a phase of its own, whatever the others do */
+            out->familiar_percent = 0;
         if (percent_of(stay->stay + later, stay->longest) < out->percent)
             out->percent = percent_of(stay->stay + later, stay->longest);
     }
@@ -302,9 +304,12 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[64] = "";
+    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[64] = "",
+         moves[24] = "";
     size_t len;
 
+    if (s->transfers)
+        snprintf(moves, sizeof(moves), ", reads or writes");
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.*f s before", s->longest < 1000 * FTREE_MS ? 2 : 1,
@@ -317,8 +322,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
         snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);
     else if (*s->wchan)
         snprintf(does, sizeof(does), " in %s", s->wchan);
-    len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s", (int) s->rank,
-                            place, (double) s->stay / 1e9, longest, words[s->what], does);
+    len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s", (int) s->rank,
+                            place, (double) s->stay / 1e9, longest, words[s->what], does, moves);
     if (s->what == FTREE_OUTSIDE_DISK && len < sizeof(line))
         snprintf(line + len, sizeof(line) - len, ", nothing done for %.1f s",
                  (double) s->still / 1e9);

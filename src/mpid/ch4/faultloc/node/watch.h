@@ -26,9 +26,10 @@
 
 /* What a rank had done at some moment, as base/proc.h has it. */
 struct faultloc_done {
-    uint64_t ticks, done, turns;
+    uint64_t ticks, done, turns, moved; /* moved: bytes read and written */
     ftree_time at; /* 0: not known */
     ftree_time since; /* it had done as much at all looks from then on */
+    ftree_time transferred; /* when it last was seen to have moved much in this stay; 0: it was not */
     uint64_t first; /* ticks when its present stay was first asked for */
 };
 
