@@ -59,6 +59,11 @@ struct hang_level {
 /* Purpose: the finest level for n samples; NULL: there are too few for any.  Pure. */
 const struct hang_level *ftree_hang_level(int32_t n);
 
+/* Purpose: how many suspicious samples in a row a healthy program shows with a probability of less
+ * than alpha, if one of them has q: the smallest k with q^k < alpha; INT32_MAX: no number suffices.
+ * Pure. */
+int32_t ftree_hang_needed(double q, double alpha);
+
 struct hang_model {
     int32_t n; /* samples that are known */
     int32_t t; /* a sample of up to t is suspicious */
@@ -70,13 +75,10 @@ struct hang_model {
 
 /* Purpose: the model of n samples, of which some may be HANG_UNKNOWN; n <= HANG_HISTORY_MAX.  t is
  * the smallest value with a share of p up to it; where that is the largest value of all, the next
- * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is
- * that: where ranks hang, S_out is their number, and a healthy program may be
+ * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is the
+ * largest value up to that: where ranks hang, S_out is their number, and a healthy program may be
  * below it often. False: too few are known, or all are equal.  Pure. */
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
-
-/* Purpose: the same with k more samples of up to t.  Pure. */
-void ftree_hang_model_add(struct hang_model *m, int32_t k);
 
 /* ---- the longest stay ------------------------------------------------------------------------ */
 
@@ -126,8 +128,8 @@ struct hang_result {
     struct hang_model model; /* unless it is learning; and the next ones */
     int32_t run; /* suspicious samples in a row, up to the last one */
     int32_t needed; /* so many are too many */
-    double significance; /* the probability of the run if the program is healthy, at most: q^k of as many k
-                          * of its samples as make that least; never more if one more follows */
+    double significance; /* q^k, k being the samples of the run when that was least: the probability of these if
+                          * the program is healthy, at most */
 };
 
 /* Purpose: tests n samples at consecutive instants, the last one being of now; n <=

@@ -12,6 +12,8 @@
  * the probability by d at the most, in 95 of 100 histories; so q errs on the side of health in
  * 97.5. */
 
+#define NEEDED_MAX 100000
+
 static const struct hang_level levels[] = {
     {86, 0.06, 0.05}, {42, 0.12, 0.1}, {19, 0.27, 0.2}, {11, 0.47, 0.3}};
 
@@ -21,6 +23,16 @@ const struct hang_level *ftree_hang_level(int32_t n)
         if (n >= levels[i].n)
             return &levels[i];
     return NULL;
+}
+
+int32_t ftree_hang_needed(double q, double alpha)
+{
+    double p = 1;
+
+    for (int32_t k = 0; k < NEEDED_MAX; k++, p *= q)
+        if (p < alpha)
+            return k;
+    return INT32_MAX;
 }
 
 static int by_value(const void *a, const void *b)
@@ -52,18 +64,11 @@ static double error_of(double f, int32_t n)
     return 1.96 * sqrt(f * (1 - f) / n);
 }
 
-static void find_q(struct hang_model *m, const struct hang_level *level)
-{
-    double d = error_of(m->f, m->n);
-
-    m->d = d > level->d ? d : level->d;
-    m->q = m->f + m->d;
-}
-
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out)
 {
     const struct hang_level *level;
     int32_t value[HANG_HISTORY_MAX], known = 0, i;
+    double d;
 
     for (i = 0; i < n && known < HANG_HISTORY_MAX; i++)
         if (sample[i] != HANG_UNKNOWN)
@@ -76,20 +81,13 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     i = place_of(value, known, level->p, least);
     if (i < 0)
         return false;
-    out->t = value[i] < least && least < value[known - 1] ? least : value[i];
+    out->t = value[i];
     out->p = level->p;
     out->f = (i + 1) / (double) known;
-    find_q(out, level);
+    d = error_of(out->f, known);
+    out->d = d > level->d ? d : level->d;
+    out->q = out->f + out->d;
     return true;
-}
-
-void ftree_hang_model_add(struct hang_model *m, int32_t k)
-{
-    int32_t n = m->n + k;
-
-    m->f = (m->f * m->n + k) / n;
-    m->n = n;
-    find_q(m, ftree_hang_level(n));
 }
 
 /* How many stays there were at least, and the one that is looked at. */
