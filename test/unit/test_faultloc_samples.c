@@ -7,6 +7,7 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "faultloc/node/log.h"
 #include "faultloc/node/samples.h"
 #include "suite.h"
 
@@ -593,6 +594,108 @@ START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
 }
 END_TEST
 
+/* Message n of a rank that takes and sends by turns; `other`: this one has another tag. */
+static void begin_message(int n, bool other)
+{
+    struct faultloc_page *page = (void *) faultloc_board_slot(nodes[0].board, 0);
+
+    if (n % 2)
+        FAULTLOC_RING_WRITE(&page->ring, FAULTLOC_RING_SEND, 8, 0, other ? 6 : 5, 3, 1, (void) 0);
+    else
+        FAULTLOC_RING_WRITE(&page->ring, FAULTLOC_RING_RECV, 8, 0, 5, 3, 0, (void) 0);
+}
+
+/* A send that ends at once is seen in no look.  rows: it was begun as often as needed before, once less,
+ * with another tag */
+START_TEST(a_message_as_before_is_familiar_at_once)
+{
+    make(&nodes[0], 1, 1000 * MS, 1000 * MS);
+    for (int i = 0; i < 2 * (FAULTLOC_LOG_REPEATS + (_i != 1)); i++)
+        begin_message(i, false);
+    if (_i == 2)
+        begin_message(1, true);
+    ck_assert(faultloc_log_repeats(nodes[0].board, 0) == (_i == 0));
+}
+END_TEST
+
+/* Samples that nobody took in the stay itself do not count, and are not missed. */
+START_TEST(the_time_before_a_stay_is_that_of_its_own_samples)
+{
+    struct faultloc_slot *slot = make_rank('R', "0");
+    struct faultloc_samples *s = &nodes[0].samples;
+    struct ftree_stay stay;
+
+    memset(nodes[0].share, 0, sizeof(nodes[0].share));
+    s->share = nodes[0].share;
+    for (uint64_t i = 0; i < 100; i++) {
+        look(slot, i % 4 ? OUT(i / 4) : IN(RECV, i / 4), s->at);
+        faultloc_samples_take(s, s->at, 1);
+    }
+    for (int i = 0; i < 20; i++) {
+        look(slot, OUT(77), s->at);
+        faultloc_samples_take(s, s->at + (i < 10 ? 0 : 300 * MS), 1);
+    }
+    ck_assert(faultloc_samples_stay(s, s->at, 0, &stay));
+    ck_assert_uint_eq(stay.before, 75 * 400 * MS);
+    end_proc();
+}
+END_TEST
+
+/* rows: it is over at the first further look; at the third; that one is late; of a rank that was away
+ * for seconds before nobody needs to know */
+START_TEST(looks_at_doubling_distances_tell_how_long_a_stay_was)
+{
+    static const uint64_t longest[] = {25, 100, 100, 2000}; /* ms */
+    struct faultloc_slot *slot = make_rank('R', "0");
+    ftree_time now = 2000 * MS, sampled = now, next;
+    int looks = _i == 0 ? 1 : 3;
+
+    slot->longest_ns = _i == 3 ? 2000 * MS : 0;
+    look(slot, OUT(5), now);
+    for (int i = 1; i <= looks; i++) {
+        next = faultloc_watch_again(&nodes[0].watch, now, 0, sampled);
+        ck_assert_uint_eq(next, _i == 3 ? FTREE_NEVER : sampled + (25 * MS << (i - 1)));
+        if (_i == 3)
+            break;
+        now = next + (_i == 2 && i == looks ? 500 * MS : 0);
+        look(slot, OUT(i == looks ? 6 : 5), now);
+    }
+    ck_assert_uint_eq(slot->longest_ns, longest[_i] * MS);
+    if (_i < 3) /* one that has begun since was not sampled */
+        ck_assert_uint_eq(faultloc_watch_again(&nodes[0].watch, now, 0, sampled), FTREE_NEVER);
+    end_proc();
+}
+END_TEST
+
+static void write_moved(int kb)
+{
+    char text[80];
+
+    snprintf(text, sizeof(text), "rchar: 1000\nwchar: %d000\nsyscr: 3\n", kb);
+    write_file("40/io", text);
+}
+
+/* rows: it writes all the time; it has written, 5 s before, 11 s before; it moves a few bytes */
+START_TEST(one_that_writes_much_is_in_a_phase_of_its_own)
+{
+    static const int since[] = {0, 5, 11, 0};
+    struct faultloc_slot *slot = make_rank('R', "0");
+    ftree_time now = 2000 * MS;
+    struct ftree_stay stay;
+
+    look(slot, OUT(5), now);
+    write_moved(7);
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, now += 400 * MS, 0, &stay));
+    ck_assert(!stay.transfers);
+    write_moved(_i == 3 ? 8 : 100);
+    ck_assert(faultloc_samples_stay(&nodes[0].samples, now += 400 * MS, 0, &stay));
+    for (int i = 0; i < since[_i]; i++)
+        ck_assert(faultloc_samples_stay(&nodes[0].samples, now += 1000 * MS, 0, &stay));
+    ck_assert(stay.transfers == (_i < 2));
+    end_proc();
+}
+END_TEST
+
 /* With many threads, too, the word is 0 where none of them is in MPI. */
 START_TEST(who_asks_in_vain_is_inside)
 {
@@ -629,5 +732,9 @@ SUITE("faultloc_samples")
     TEST(who_has_a_child_is_not_blocked);
     TEST(any_use_of_the_cpu_is_a_number);
     TEST(a_call_is_familiar_once_it_was_seen_often_enough);
+    TEST_ROWS(a_message_as_before_is_familiar_at_once, 3);
+    TEST(the_time_before_a_stay_is_that_of_its_own_samples);
+    TEST_ROWS(looks_at_doubling_distances_tell_how_long_a_stay_was, 4);
+    TEST_ROWS(one_that_writes_much_is_in_a_phase_of_its_own, 4);
     TEST_ROWS(who_asks_in_vain_is_inside, 2);
 }

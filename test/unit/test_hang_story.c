@@ -36,6 +36,9 @@ static struct story {
     uint64_t calls; /* of each rank */
     bool returns; /* those that hang were not outside MPI at each of the last samples */
     bool moves; /* a rank ends a call from time to time */
+    bool transfers; /* those that hang read or write */
+    ftree_time before; /* for which each of them was outside MPI before */
+    int32_t goes_on; /* up to this rank others are outside MPI, too, for a moment each; 0: none */
     ftree_time seen; /* when the kernel last saw one of those that hang do something */
     int32_t gap_of; /* this node has no samples from then on: */
     uint64_t gap_from, gap_to;
@@ -106,6 +109,12 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
                              .familiar = !story.strange};
     if (story.moves && rank == 2)
         s->calls += w->now / SECOND;
+    if (rank < story.goes_on && !story.out[rank]) {
+        s->what = FTREE_OUTSIDE_RUNS;
+        s->stay = STEP / 2;
+        s->calls += w->now / STEP;
+        return true;
+    }
     if (!story.out[rank % RANKS] || w->now < story.taken_over + SECOND)
         return false;
     s->what = rank == story.other ? story.other_does : story.what;
@@ -114,6 +123,8 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
     s->stay = (instant_of(w->now) - stays_since(w->rank_node[rank], w->now) + 1) * STEP;
     s->away = ftree_min(s->stay, w->now - story.taken_over);
     s->longest = story.longest;
+    s->before = story.before;
+    s->transfers = story.transfers;
     s->still = w->now - story.seen;
     strcpy(s->wchan, story.what == FTREE_OUTSIDE_SLEEPS ? "hrtimer_nanosleep" : "");
     strcpy(s->waits_in, story.what == FTREE_OUTSIDE_SLEEPS ? "a sleep" : "");
@@ -628,6 +639,37 @@ START_TEST(others_may_go_on)
 }
 END_TEST
 
+/* Stages of a pipeline, each of milliseconds but for one that is away for 5 s again and again; those before
+ * rank 6 go on, and who waits for it does so in a send, which ended at once before.
+ * rows: it computes, it is blocked; it writes a checkpoint; it has not been there for long before */
+START_TEST(its_own_stays_decide)
+{
+    struct world *w = begin(4, 6, 6);
+    const struct ftree_verdict *v = &w->report[0];
+    ftree_time least = _i == 1 ? 5 * SECOND : 12 * SECOND;
+
+    story.moves = story.strange = true;
+    story.goes_on = 10;
+    story.what = _i == 1 ? FTREE_OUTSIDE_SLEEPS : FTREE_OUTSIDE_RUNS;
+    story.longest = 50 * FTREE_MS;
+    story.of_any = 5 * SECOND;
+    story.before = _i == 3 ? 25 * SECOND : 60 * SECOND;
+    story.transfers = _i == 2;
+    world_run(w, _i < 2 ? least - SECOND : 40 * SECOND);
+    ck_assert_int_eq(w->reports, 0);
+    if (_i >= 2)
+        return;
+    ck_assert(world_run_until_reports(w, 1, 6 * SECOND)); /* 8 s are improbable, for 16 ranks */
+    ck_assert_str_eq(v->rule, "user-code-hang/others-go-on");
+    ck_assert_int_eq(v->rank, 6);
+    ck_assert_ptr_nonnull(strstr(v->evidence[0].detail,
+                                 "rank 6 was outside MPI for at most 0.05 s in 60 s there; "));
+    ck_assert_ptr_nonnull(strstr(v->evidence[0].detail, "(tail 1/x, 16 ranks)"));
+    ck_assert_double_lt(v->statistics.stay.significance, 0.001);
+    ck_assert_int_eq(v->statistics.stay.ranks, RANKS);
+}
+END_TEST
+
 /* Others were away for 5 s.  120 s are known: of an active one 5 s 1000 / 25 are improbable, of one
  * that is blocked 5 s sqrt(1000 / 25).  rows: it is active, it is blocked */
 START_TEST(an_active_one_may_be_in_a_phase_as_others_had)
@@ -872,6 +914,7 @@ SUITE("hang_story")
     TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
     TEST_ROWS(ranks_that_all_sleep_outside_mpi_are_noted, 6);
     TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 5);
+    TEST_ROWS(its_own_stays_decide, 4);
     TEST_ROWS(others_may_go_on, 7);
     TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);
     TEST(one_that_was_blocked_works_again);

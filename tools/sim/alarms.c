@@ -20,7 +20,7 @@ const double sim_alphas[ALARMS_LEVELS] = {0.01, 0.001, 0.0001};
 static bool is_alarm(const struct hang_result *r, double alpha)
 {
     return (r->state == HANG_HEALTHY || r->state == HANG_LIKELY) &&
-           r->run >= ftree_hang_needed(r->model.q, alpha);
+           r->significance < alpha;
 }
 
 static void test(struct sim_alarms *a, const int32_t *sample, int32_t n)

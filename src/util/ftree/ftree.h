@@ -648,6 +648,7 @@ struct ftree_stay {
     uint8_t ending; /* enum ftree_ending, of one that sleeps */
     uint32_t call; /* that makes no progress; 0: it is outside MPI */
     bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
+    bool transfers; /* it has read or written much since then, as of a checkpoint */
     int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */
     uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */
     ftree_time stay; /* since it was first seen outside after that call, or was interrupted (stopped), ns */

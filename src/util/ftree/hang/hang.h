@@ -75,8 +75,8 @@ struct hang_model {
 
 /* Purpose: the model of n samples, of which some may be HANG_UNKNOWN; n <= HANG_HISTORY_MAX.  t is
  * the smallest value with a share of p up to it; where that is the largest value of all, the next
- * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is
- * that: where ranks hang, S_out is their number, and a healthy program may be
+ * smaller one, for a share below p is known within d all the more.  If `least` is larger, t is the
+ * largest value up to that: where ranks hang, S_out is their number, and a healthy program may be
  * below it often. False: too few are known, or all are equal.  Pure. */
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out);
 
@@ -128,7 +128,8 @@ struct hang_result {
     struct hang_model model; /* unless it is learning; and the next ones */
     int32_t run; /* suspicious samples in a row, up to the last one */
     int32_t needed; /* so many are too many */
-    double significance; /* q^run: the probability of the run if the program is healthy, at most */
+    double significance; /* q^k, k being the samples of the run when that was least: the probability of these if
+                          * the program is healthy, at most */
 };
 
 /* Purpose: tests n samples at consecutive instants, the last one being of now; n <=

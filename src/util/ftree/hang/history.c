@@ -5,12 +5,13 @@
 
 #include "ftree/hang/hang.h"
 
+#define EACH_UP_TO 64 /* samples of a run; of a longer one fewer are tried */
+
 /*
  * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks
  * random before and after it, and a program whose ranks are nearly always outside MPI shows too
  * little variation to be tested at all.  The run at the end is left out of the runs test, for it
- * would be one run too long, and of the model: what is tested is not what it is tested by, or a hang
- * would look the more usual the longer it lasts.
+ * would be one run too long, and kept in the model, which becomes more cautious by that.
  */
 
 /* Steps between the samples at a doubled interval I are from I/2 to 3I/2, as those between instants
@@ -56,53 +57,53 @@ static double power(double q, int32_t k)
     return p;
 }
 
-static bool is_largest(const int32_t *sample, int32_t n)
+static int32_t low_at_end(const int32_t *sample, int32_t n, int32_t t)
 {
-    for (int32_t i = 0; i < n - 1; i++)
-        if (sample[i] > sample[n - 1])
-            return false;
-    return true;
-}
+    int32_t low = 0;
 
-/* The run at the end, and the model of the samples before it.  How long it is depends on the threshold,
- * and that on the model; each turn adds to the run.  False: there is no model. */
-static bool find_run(const int32_t *sample, int32_t n, struct hang_result *r)
-{
-    int32_t last = sample[n - 1], before = n;
-
-    r->model.t = last;
-    if (is_largest(sample, n))
-        return ftree_hang_model(sample, n, last, &r->model);
-    do {
-        while (before > 0 && sample[before - 1] <= r->model.t)
-            before--;
-        if (!ftree_hang_model(sample, before, last, &r->model))
-            return false;
-    } while (sample[before - 1] <= r->model.t);
-    r->run = n - before;
-    return true;
+    while (low < n && sample[n - 1 - low] <= t)
+        low++;
+    return low;
 }
 
 /* False: they are not random, and a longer interval may help. */
 static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
                  struct hang_result *r)
 {
-    int32_t before;
+    int32_t low;
 
     r->state = HANG_LEARNING;
-    if (n < HANG_WINDOW || !find_run(sample, n, r))
+    if (n < HANG_WINDOW || !ftree_hang_model(sample, n, sample[n - 1], &r->model))
         return true;
-    before = n - r->run;
-    if (r->run > n - since)
-        r->run = n - since;
+    low = low_at_end(sample, n, r->model.t);
+    r->run = low < n - since ? low : n - since;
     r->needed = ftree_hang_needed(r->model.q, alpha);
     r->significance = power(r->model.q < 1 ? r->model.q : 1, r->run);
-    if (before < HANG_WINDOW)
+    if (n - low < HANG_WINDOW)
         return true;
-    if (!ftree_hang_is_random(sample, before, NULL))
+    if (!ftree_hang_is_random(sample, n - low, NULL))
         return false;
     r->state = r->run >= r->needed ? HANG_LIKELY : HANG_HEALTHY;
     return true;
+}
+
+/* The run is in the model, so the longer a hang lasts the more usual it looks.  What was improbable
+ * before, in the same run, still is: so the test is that of the least significance.  As many as there
+ * are seldom have to be tried. */
+static void test_before(const int32_t *sample, int32_t n, int32_t since, double alpha,
+                        struct hang_result *r)
+{
+    int32_t all = low_at_end(sample, n, r->model.t), begin = n - all;
+
+    for (int32_t k = 1; k < all; k += 1 + k / EACH_UP_TO) {
+        struct hang_result before = {.doublings = r->doublings};
+        if (test(sample, begin + k, since, alpha, &before) && before.state >= HANG_HEALTHY &&
+            before.significance < r->significance &&
+            low_at_end(sample, n, before.model.t) >= all - k + before.run) {
+            before.run += all - k;
+            *r = before;
+        }
+    }
 }
 
 void ftree_hang_test(const int32_t *sample, int32_t n, uint64_t first, double alpha,
@@ -113,8 +114,11 @@ void ftree_hang_test(const int32_t *sample, int32_t n, uint64_t first, double al
     for (int32_t i = 0; i <= HANG_DOUBLINGS_MAX; i++) {
         *out = (struct hang_result){.doublings = i};
         kept = thin_out(sample, n, first, i, thin, &since);
-        if (test(thin, kept, since, alpha, out))
-            return;
+        if (!test(thin, kept, since, alpha, out))
+            continue;
+        if (out->run > 0)
+            test_before(thin, kept, since, alpha, out);
+        return;
     }
     out->state = HANG_NOT_RANDOM;
 }

@@ -81,7 +81,7 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     i = place_of(value, known, level->p, least);
     if (i < 0)
         return false;
-    out->t = value[i] < least && least < value[known - 1] ? least : value[i];
+    out->t = value[i];
     out->p = level->p;
     out->f = (i + 1) / (double) known;
     d = error_of(out->f, known);

@@ -60,6 +60,7 @@ static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
             continue;
         now->stay[kept] = now->stay[i];
         now->stay[kept].what = what_of(old, &now->stay[i]);
+        now->stay[kept].transfers |= old->transfers;
         if (old->cpu > now->stay[kept].cpu)
             now->stay[kept].cpu = old->cpu;
         if (old->ending > now->stay[kept].ending) /* the enumeration is in that order */

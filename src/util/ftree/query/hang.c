@@ -33,7 +33,7 @@ bool query_hang_at_node(struct ftree *ft, struct query_round *r)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define STAY_BYTES (1 + 1 + 9 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX + 1 + FTREE_WHOM_MAX)
+#define STAY_BYTES (1 + 1 + 1 + 9 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX + 1 + FTREE_WHOM_MAX)
 
 static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_bytes *out)
 {
@@ -43,6 +43,7 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
     ftree_put_signed(&w, s->rank);
     ftree_wire_number(&w, s->what, 1, 0);
     ftree_wire_number(&w, s->ending, 1, 0);
+    ftree_wire_number(&w, s->transfers, 1, 0);
     ftree_put_number(&w, s->call);
     ftree_put_signed(&w, s->cpu);
     ftree_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
@@ -91,6 +92,7 @@ static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
     s->rank = (int32_t) ftree_get_within(c, least, c->job->size - 1);
     s->what = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_OUTSIDE_COUNT);
     s->ending = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_ENDING_COUNT);
+    s->transfers = ftree_wire_number(c, 0, 1, 2) != 0;
     s->call = ftree_get_u32(c);
     s->cpu = (int32_t) ftree_get_within(c, FTREE_CPU_UNKNOWN, INT32_MAX);
     s->calls = (uint64_t) ftree_get_within(c, 0, CALLS_MAX);

@@ -73,15 +73,15 @@ static inline struct hang_stays waitfor_hang_of_any(const struct ftree *ft, ftre
                                .exponent = exponent};
 }
 
-/* Those of its own. */
+/* Those of its own.  Looks see long stays rather than short ones, which takes one from the exponent. */
 static inline struct hang_stays waitfor_hang_of_own(const struct ftree *ft,
-                                                    const struct ftree_stay *s, int exponent)
+                                                    const struct ftree_stay *s)
 {
     return (struct hang_stays){.before = s->before,
                                .longest = ftree_max(s->longest, WAITFOR_HANG_LEAST_OF_OWN(ft)),
                                .apart = ft->cfg.sample / 2 * 3,
                                .ranks = ft->job->size,
-                               .exponent = exponent};
+                               .exponent = HANG_TAIL_COMPUTES};
 }
 
 /* From when on a stay is improbable; FTREE_NEVER: there is too little to compare it with. */
@@ -99,7 +99,7 @@ static inline ftree_time waitfor_hang_too_long_for(const struct ftree *ft,
                                                    int exponent)
 {
     struct hang_stays any = waitfor_hang_of_any(ft, s->stay, longest, exponent);
-    struct hang_stays own = waitfor_hang_of_own(ft, s, exponent);
+    struct hang_stays own = waitfor_hang_of_own(ft, s);
 
     return ftree_min(waitfor_hang_too_long(ft, &any), waitfor_hang_too_long(ft, &own));
 }

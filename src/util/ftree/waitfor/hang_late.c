@@ -40,22 +40,22 @@ static int32_t as_before(const struct ftree *ft, const struct hang_answer *a)
     return n;
 }
 
-/* Those for which no other rank will do, and whose stay is improbable.  Their own agent has seen it
- * last: what other nodes know of that time does not matter.  *later: in how much time there may be
- * one more. */
+/* Those for which no other rank will do, and whose stay is improbable by the last sweep.  Their own
+ * agent has seen it last: what other nodes know of that time does not matter.  *later: in how much
+ * time there may be one more. */
 static void find_improbable(const struct ftree *ft, const struct hang_answer *a, bool disk_only,
                             struct hang_sweep *out, ftree_time *later)
 {
     FTREE_EACH(const struct ftree_stay, s, a->stays) {
-        ftree_time too_long;
+        ftree_time too_long, stay = s->stay + waitfor_hang_time_of_sweeps(ft);
         if (!is_needed(ft->waitfor->work, s->rank) ||
             (disk_only && s->what != FTREE_OUTSIDE_DISK))
             continue;
         too_long = waitfor_hang_too_long_for(ft, s, a->longest, waitfor_hang_exponent(s, 1));
-        if (s->stay > too_long)
+        if (stay > too_long)
             out->stay[out->count++] = *s;
         else if (too_long != FTREE_NEVER)
-            *later = ftree_min(*later, ftree_max(too_long - s->stay, ft->cfg.sample));
+            *later = ftree_min(*later, ftree_max(too_long - stay, ft->cfg.sample));
     }
 }
 

@@ -118,6 +118,8 @@ static void find_least(const struct hang_sweep *s, enum group group, ftree_time 
         if (!is_of_group(stay, group))
             continue;
         still = ftree_min(still, stay->still + later);
+        if (stay->transfers) /* it is in a phase of its own, whatever the others do */
+            out->familiar_percent = 0;
         if (percent_of(stay->stay + later, stay->longest) < out->percent)
             out->percent = percent_of(stay->stay + later, stay->longest);
     }
@@ -187,7 +189,7 @@ static struct waitfor_tail tail_of(const struct ftree *ft, const struct waitfor_
     ftree_time stay = s->others_go_on ? waitfor_hang_least_stay(s) : h->all.stay;
     struct waitfor_tail t = {.stay = stay,
                              .stays = waitfor_hang_of_any(ft, stay, s->longest, exponent)};
-    struct hang_stays own = waitfor_hang_of_own(ft, &s->stay[0], exponent);
+    struct hang_stays own = waitfor_hang_of_own(ft, &s->stay[0]);
 
     if (s->others_go_on && s->count == 1 &&
         waitfor_hang_too_long(ft, &own) < waitfor_hang_too_long(ft, &t.stays))
@@ -231,19 +233,24 @@ static bool is_by_s_out(const struct hang_result *r, const struct ftree_statisti
 
 static void test_of_stay(const struct ftree_statistics *s, int32_t rank, char *line, size_t len)
 {
-    char who[32] = "no rank was", of[32] = "", there[40] = "with ranks there";
+    bool own = s->stay.ranks > 1;
+    double longest = (double) s->stay.longest / 1e9, before = (double) s->stay.before / 1e9;
+    char of[24] = "";
+    int at;
 
-    if (s->stay.ranks > 1) {
-        snprintf(who, sizeof(who), "rank %d never was", (int) rank);
-        snprintf(of, sizeof(of), ", one of %d ranks", (int) s->stay.ranks);
-        snprintf(there, sizeof(there), "that it was there");
+    if (own) {
+        at = snprintf(line, len, "rank %d was outside MPI for at most %.2f s in %.0f s there",
+                      (int) rank, longest, before);
+        snprintf(of, sizeof(of), ", %d ranks", (int) s->stay.ranks);
+    } else {
+        at = snprintf(line, len,
+                      "no rank was outside MPI for more than %.1f s in %.0f s with ranks there",
+                      longest, before);
     }
-    snprintf(line, len,
-             "%s outside MPI for more than %.*f s in %.0f s %s; "
-             "%.1f s have significance %.1e (tail 1/x%s%s)",
-             who, s->stay.ranks > 1 ? 2 : 1, (double) s->stay.longest / 1e9,
-             (double) s->stay.before / 1e9, there, (double) s->stay.stay / 1e9,
-             s->stay.significance, s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
+    if (at >= 0 && (size_t) at < len)
+        snprintf(line + at, len - (size_t) at, "; %.1f s have significance %.1e (tail 1/x%s%s)",
+                 (double) s->stay.stay / 1e9, s->stay.significance,
+                 s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
 }
 
 /* The same for people: every number of the test that was enough, so that anybody can do it again. */
@@ -298,12 +305,16 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "";
+    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "",
+         moves[24] = "";
     size_t len;
 
+    if (s->transfers)
+        snprintf(moves, sizeof(moves), ", reads or writes");
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
-        snprintf(longest, sizeof(longest), "at most %.1f s before", (double) s->longest / 1e9);
+        snprintf(longest, sizeof(longest), "at most %.*f s before", s->longest < 1000 * FTREE_MS ? 2 : 1,
+                 (double) s->longest / 1e9);
     if ((s->what == FTREE_OUTSIDE_RUNS || s->what == FTREE_OUTSIDE_PAUSES) &&
         s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
@@ -314,8 +325,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
         snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);
     else if (*s->wchan)
         snprintf(does, sizeof(does), " in %s", s->wchan);
-    len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s", (int) s->rank,
-                            place, (double) s->stay / 1e9, longest, words[s->what], does);
+    len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s", (int) s->rank,
+                            place, (double) s->stay / 1e9, longest, words[s->what], does, moves);
     if (s->what == FTREE_OUTSIDE_DISK && len < sizeof(line))
         snprintf(line + len, sizeof(line) - len, ", nothing done for %.1f s",
                  (double) s->still / 1e9);

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define CHILD_PATIENCE (5000 * FTREE_MS) /* for one that was forked to run, on a busy machine */
-#define SOON_NS (25 * FTREE_MS) /* most stays outside MPI are over by then: two looks, so far apart */
 
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                         struct faultloc_reporter *reporter)
@@ -316,6 +315,16 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
         l->finalizing_told = w.ranks.count;
 }
 
+static void look_sooner(struct faultloc_looks *l, ftree_time now)
+{
+    ftree_time at;
+
+    for (int32_t i = 0; i < l->p->board->slots; i++) {
+        at = faultloc_watch_again(&l->p->watch, now, i, l->sampled);
+        l->at = at < l->at ? at : l->at;
+    }
+}
+
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
 {
     bool stopped = faultloc_watch_is_stopped(&l->p->watch, now);
@@ -334,7 +343,8 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
         ftree_block_over(l->p->ft, now);
     if (l->samples.at < l->at)
         l->at = l->samples.at;
-    if (out > 0 && l->samples.instant != instant && now + SOON_NS < l->at)
-        l->at = now + SOON_NS;
+    if (l->samples.instant != instant)
+        l->sampled = now;
+    look_sooner(l, now);
     tell_finalizing(l, now);
 }

@@ -33,6 +33,7 @@ struct faultloc_looks {
     int32_t withdrawals; /* of the board, when they were */
     struct faultloc_samples samples;
     ftree_time at; /* when to look again */
+    ftree_time sampled; /* when the last sample was taken */
     ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
     int32_t finalizing_told; /* how many were, as the launcher was told */
     bool begun; /* false: the launcher may not know this agent yet */

@@ -204,6 +204,15 @@ bool faultloc_proc_sched(const char *root, pid_t pid, struct faultloc_proc_sched
     return true;
 }
 
+uint64_t faultloc_proc_moved(const char *root, pid_t pid)
+{
+    unsigned long long in, out;
+    char text[256];
+
+    faultloc_text_read(root ? root : "/proc", text, sizeof(text), "%d/io", (int) pid);
+    return sscanf(text, "rchar: %llu wchar: %llu", &in, &out) == 2 ? in + out : 0;
+}
+
 /* /proc may not be mounted, or hide a process that is there (hidepid). */
 static bool is_hidden(const char *root, pid_t pid)
 {

@@ -66,7 +66,12 @@ struct faultloc_proc_sched {
  * that is not said.  root as above.  Source: /proc/PID/schedstat. */
 bool faultloc_proc_sched(const char *root, pid_t pid, struct faultloc_proc_sched *sched);
 
-/* Purpose: the same from bytes at hand: `len` bytes of a stat file of process `pid`.
+/* Purpose: how many bytes process `pid` has read and written so far by read(2), write(2) and their like:
+ * files, pipes and terminals, also where a cache took them; 0: that is not said.  root as above.
+ * Source: /proc/PID/io, which the kernel shows to the same user. */
+uint64_t faultloc_proc_moved(const char *root, pid_t pid);
+
+/* Purpose: as faultloc_proc_read(), from bytes at hand: `len` bytes of a stat file of process `pid`.
  * Errors: EBADMSG. */
 int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultloc_proc *proc);
 

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TRANSFERS_PER_MS 100 /* bytes: 100 kB a second */
+#define TRANSFERS_AGAIN (10 * 1000 * FTREE_MS) /* what it computes in between belongs to it */
+
 /* From one instant to the next, from half of `sample` to one and a half. */
 static ftree_time step_of(const struct faultloc_board *b, uint64_t instant)
 {
@@ -236,6 +239,18 @@ static uint8_t what_of(char letter, bool moves, bool awaits, enum faultloc_proc_
     }
 }
 
+/* When it last was seen to have read or written much, as of a checkpoint; 0: it was not in this stay.
+ * A rank that asks now and then moves a few bytes. */
+static ftree_time transferred(const struct faultloc_done *before, const struct faultloc_done *now)
+{
+    uint64_t ms = (now->at - before->at) / FTREE_MS;
+
+    return before->moved && now->moved > before->moved &&
+                   now->moved - before->moved >= TRANSFERS_PER_MS * ms
+               ? now->at
+               : before->transferred;
+}
+
 /* Since it was last asked, in the same stay: whether it has done anything, and what it has used of
  * a CPU.  Somebody may have asked just before, and it moved before that. */
 static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t pid,
@@ -253,6 +268,7 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
     *last = (struct faultloc_done){.ticks = proc.ticks,
                                    .done = proc.done,
                                    .turns = sched.turns,
+                                   .moved = faultloc_proc_moved(s->watch->proc_root, pid),
                                    .at = now,
                                    .since = now,
                                    .first = proc.ticks};
@@ -260,15 +276,17 @@ static bool moves(struct faultloc_samples *s, ftree_time now, int32_t i, int32_t
         return false;
     used = (double) (last->ticks - before.ticks) * 1e11 / hz / (double) (now - before.at);
     stay->cpu = used < INT32_MAX ? (int32_t) used : INT32_MAX; /* soon after the look before */
+    last->transferred = transferred(&before, last);
+    stay->transfers = last->transferred && now - last->transferred < TRANSFERS_AGAIN;
     last->first = before.first;
     stay->used = (ftree_time) ((double) (last->ticks - last->first) * 1e9 / hz);
     if (last->done == before.done && last->turns == before.turns) {
         last->since = before.since;
-        last->moved = before.moved;
+        last->acted = before.acted;
     } else {
-        last->moved = now;
+        last->acted = now;
     }
-    return last->moved && now - last->moved < sample;
+    return last->acted && now - last->acted < sample;
 }
 
 /* UCX's own thread waits for events all the time.  Where the kernel does not tell the call (Yama),

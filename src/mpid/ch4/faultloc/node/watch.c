@@ -15,6 +15,7 @@
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
 #define STATUS_TRIES 20 /* each a tenth of a millisecond */
 #define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
+#define SOON_NS (25 * FTREE_MS) /* most stays outside MPI are over by then */
 #define LOOKS_APART 4 /* distances of samples; beyond, this process did not run itself */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
@@ -241,16 +242,26 @@ bool faultloc_watch_is_outside(const struct faultloc_watch *w, int32_t i,
                : state->phase == FTREE_PHASE_INSIDE && makes_no_progress(&w->seen[i]);
 }
 
-/* A stay lasts from the first look that has seen it to the one that sees that it is over: a little
- * too long on the whole, and that of two calls between which nobody looked is one stay, or none.
+/* A stay lasts from the first look that has seen it to the one that sees that it is over, but no
+ * longer behind the last look that has seen it than before: looks follow each other at doubling
+ * distances (faultloc_watch_again()), and if one is late, nobody was away for that. That of two calls
+ * between which nobody looked is one stay, or none.
  * Time in which the rank was stopped, or nobody looked for long, does not count, and of the present
- * stay not what was before it either.  `gap` ends at this look; 0: there was none.  A look that is late
- * adds no more than one in time had: up to `most` after the look before. */
+ * stay not what was before it either.  `gap` ends at this look; 0: there was none. `looked`: the look
+ * before. */
+static ftree_time end_of_stay(const struct faultloc_seen *seen, ftree_time looked, ftree_time now)
+{
+    ftree_time seen_for = looked - seen->outside;
+    ftree_time end = looked + (seen_for > SOON_NS ? seen_for : SOON_NS);
+
+    return now < end ? now : end;
+}
+
 static void update_stay(struct faultloc_seen *seen, struct faultloc_slot *slot, bool outside,
-                        ftree_time gap, ftree_time most, ftree_time now)
+                        ftree_time gap, ftree_time looked, ftree_time now)
 {
     bool goes_on = outside && seen->outside && seen->outside_calls == seen->useful;
-    ftree_time end = gap || now < most ? now : most;
+    ftree_time end = gap ? now : end_of_stay(seen, looked, now);
 
     seen->gaps += gap;
     if (!goes_on || gap)
@@ -338,8 +349,21 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     gap = seen->held == now || now - looked > LOOKS_APART * w->board->settings.sample ? now - looked
                                                                                       : 0;
     update_stay(seen, faultloc_board_slot(w->board, i), faultloc_watch_is_outside(w, i, state), gap,
-                looked + w->board->settings.sample / 2 * 3, now);
+                looked, now);
     update_visit(w, seen, state);
+}
+
+/* One that has been as long before tells nothing by when it ends. */
+ftree_time faultloc_watch_again(const struct faultloc_watch *w, ftree_time now, int32_t i,
+                                ftree_time sampled)
+{
+    const struct faultloc_seen *seen = &w->seen[i];
+    ftree_time stay = now - seen->outside, most = w->board->settings.sample / 2 * 3;
+
+    if (!seen->outside || seen->outside > sampled || stay > most ||
+        faultloc_board_slot(w->board, i)->longest_ns > most)
+        return FTREE_NEVER;
+    return now + (stay > SOON_NS ? stay : SOON_NS);
 }
 
 bool faultloc_watch_is_stopped(struct faultloc_watch *w, ftree_time now)

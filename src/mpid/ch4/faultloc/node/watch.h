@@ -26,10 +26,11 @@
 
 /* What a rank had done at some moment, as base/proc.h has it. */
 struct faultloc_done {
-    uint64_t ticks, done, turns;
+    uint64_t ticks, done, turns, moved; /* moved: bytes read and written */
     ftree_time at; /* 0: not known */
     ftree_time since; /* it had done as much at all looks from then on */
-    ftree_time moved; /* when it was last seen to have done more; 0: never in its present stay */
+    ftree_time acted; /* when it was last seen to have done more; 0: never in its present stay */
+    ftree_time transferred; /* when it last was seen to have moved much in this stay; 0: it was not */
     uint64_t first; /* ticks when its present stay was first asked for */
 };
 
@@ -98,6 +99,11 @@ bool faultloc_watch_is_consequence(const struct faultloc_watch *w, ftree_time no
 
 /* Purpose: true if ranks of this node were seen in this call FAULTLOC_FAMILIAR times before. */
 bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call);
+
+/* Purpose: when local rank i is to be looked at again, that it can be told how long its stay outside MPI
+ * was, which the last sample, at `sampled`, has seen; FTREE_NEVER: that is as good at the next sample. */
+ftree_time faultloc_watch_again(const struct faultloc_watch *w, ftree_time now, int32_t i,
+                                ftree_time sampled);
 
 /* Purpose: asks /proc of one rank, of another one each time, whether it is stopped: to be called at
  * each look at the board, so that a suspension of all is seen by the next one, at the cost of one
