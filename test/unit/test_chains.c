@@ -416,7 +416,7 @@ static void a_connection_is_stuck_of(struct lone *l, bool connecting, bool answe
                                                  .connecting = connecting,
                                                  .bytes = 65570,
                                                  .tries = 5,
-                                                 .packet = 8948,
+                                                 .packet = 9000,
                                                  .since = l->now,
                                                  .sent = l->now};
     lone_stall(l, 0, FTREE_LOCAL); /* who the analysis of waits says */

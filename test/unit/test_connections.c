@@ -30,7 +30,7 @@ static struct lone *stalling(void)
 static void add(struct lone *l, int32_t node, uint32_t bytes)
 {
     l->connection[l->connections++] = (struct ftree_connection){
-        .rank = 2, .node = node, .bytes = bytes, .tries = 4, .packet = 1448, .since = l->now, .sent = l->now};
+        .rank = 2, .node = node, .bytes = bytes, .tries = 4, .packet = 1500, .since = l->now, .sent = l->now};
 }
 
 /* So many seconds pass, in which what is stuck is sent again, or not. */
@@ -109,7 +109,7 @@ START_TEST(large_packets_have_a_hint_of_their_own)
     answer(l, 2);
     pass(l, 4, true);
     ck_assert_str_eq(l->verdict[0].evidence[2].detail,
-                     "look for a switch port whose MTU is too small for packets of 1488 bytes, and for a "
+                     "look for a switch port whose MTU is too small for packets of 1500 bytes, and for a "
                      "firewall");
 }
 END_TEST

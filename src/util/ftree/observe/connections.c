@@ -140,8 +140,6 @@ static void add_connection(struct ftree *ft, ftree_time now, const struct ftree_
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, line, v);
 }
 
-#define HEADERS 40 /* of IP and TCP, without options */
-
 /* What helps to tell the two known causes. */
 static void add_hint(struct ftree *ft, ftree_time now, const struct ftree_connection *c,
                      uint8_t fact, struct ftree_verdict *v)
@@ -155,10 +153,10 @@ static void add_hint(struct ftree *ft, ftree_time now, const struct ftree_connec
         snprintf(line, sizeof(line), "the agent of %s answers that of %s on the same network",
                  ftree_name(ft, c->node), ftree_name(ft, ft->self));
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, c->node, line, v);
-    if (fact == RULES_CONNECTION_STUCK && c->bytes > c->packet && c->packet > 0)
+    if (fact == RULES_CONNECTION_STUCK && c->bytes > c->packet)
         snprintf(line, sizeof(line),
                  "look for a switch port whose MTU is too small for packets of %u bytes, and for a firewall",
-                 (unsigned) c->packet + HEADERS);
+                 (unsigned) c->packet);
     else
         snprintf(line, sizeof(line), "look for a firewall between %s and %s",
                  ftree_name(ft, ft->self), ftree_name(ft, c->node));
