@@ -416,7 +416,7 @@ static void a_connection_is_stuck_of(struct lone *l, bool connecting, bool answe
                                                  .connecting = connecting,
                                                  .bytes = 65570,
                                                  .tries = 5,
-                                                 .packet = 8948,
+                                                 .packet = 9000,
                                                  .since = l->now,
                                                  .sent = l->now};
     lone_stall(l, 0, FTREE_LOCAL); /* who the analysis of waits says */
@@ -425,8 +425,11 @@ static void a_connection_is_stuck_of(struct lone *l, bool connecting, bool answe
         lone_answer(l, 2, DATA, AGENT);
     lone_run(l, 2500);
     l->connection[0].sent = l->now;
-    for (int ms = 0; ms < 3500 && !l->verdicts; ms += 100)
+    for (int ms = 0; ms < 3500 && !l->verdicts; ms += 100) {
         lone_run(l, 100);
+        if (lone_last(l, WIRE_PROBE) && lone_last(l, WIRE_PROBE)->to.node != 2)
+            lone_answer(l, lone_last(l, WIRE_PROBE)->to.node, DATA, AGENT); /* a witness */
+    }
 }
 
 static void a_connection_is_stuck(struct lone *l)

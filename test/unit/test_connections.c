@@ -30,7 +30,16 @@ static struct lone *stalling(void)
 static void add(struct lone *l, int32_t node, uint32_t bytes)
 {
     l->connection[l->connections++] = (struct ftree_connection){
-        .rank = 2, .node = node, .bytes = bytes, .tries = 4, .packet = 1448, .since = l->now, .sent = l->now};
+        .rank = 2, .node = node, .bytes = bytes, .tries = 4, .packet = 1500, .since = l->now, .sent = l->now};
+}
+
+/* Whether the node was asked since the log was last called for. */
+static bool is_asked(const struct lone *l, int32_t node)
+{
+    for (int32_t i = 0; i < l->n_sent; i++)
+        if (l->sent[i].m.type == WIRE_PROBE && l->sent[i].to.node == node)
+            return true;
+    return false;
 }
 
 /* So many seconds pass, in which what is stuck is sent again, or not. */
@@ -59,7 +68,7 @@ START_TEST(who_waits_for_less_than_three_seconds_asks_nobody)
     pass(l, 2, true);
     ck_assert_int_eq(l->connections_asked, 0);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
-    pass(l, 2, true);
+    pass(l, 1, true);
     ck_assert_int_gt(l->connections_asked, 0);
     ck_assert_int_eq(lone_last(l, WIRE_PROBE)->to.node, 2);
     ck_assert(lone_last(l, WIRE_PROBE)->to.fresh);
@@ -109,7 +118,7 @@ START_TEST(large_packets_have_a_hint_of_their_own)
     answer(l, 2);
     pass(l, 4, true);
     ck_assert_str_eq(l->verdict[0].evidence[2].detail,
-                     "look for a switch port whose MTU is too small for packets of 1488 bytes, and for a "
+                     "look for a switch port whose MTU is too small for packets of 1500 bytes, and for a "
                      "firewall");
 }
 END_TEST
@@ -134,14 +143,23 @@ START_TEST(nobody_is_accused_for_what_was_sent_before_the_answer)
 }
 END_TEST
 
-START_TEST(a_node_that_answers_everybody_else_is_said_to_be_silent_from_here)
+/* rows: it_is_silent_where_a_third_node_answers 2 */
+START_TEST(it_is_silent_where_a_third_node_answers)
 {
     struct lone *l = stalling();
 
     add(l, 2, 400);
-    pass(l, 6, true);
-    ck_assert_int_eq(l->verdicts, 0);
-    pass(l, 4, true);
+    for (int i = 0; i < 20 && !l->verdicts; i++) {
+        pass(l, 1, true);
+        for (int32_t node = 0; node < 4 && _i == 0; node += 3)
+            if (is_asked(l, node))
+                lone_answer(l, node, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+        lone_log(l);
+    }
+    if (_i) { /* nobody is heard on the network */
+        ck_assert_int_eq(l->verdicts, 0);
+        return;
+    }
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_str_eq(l->verdict[0].rule, SILENT);
     ck_assert_str_eq(l->verdict[0].evidence[1].detail,
@@ -157,7 +175,9 @@ START_TEST(a_verdict_that_is_known_explains_it)
     struct lone *l = stalling();
     lone_knows(l, sign[_i], 2, _i == 2 ? 4 : FTREE_NONE, 0);
     add(l, 2, 400);
-    pass(l, 20, true);
+    pass(l, 4, true);
+    answer(l, 2);
+    pass(l, 16, true);
     ck_assert_int_eq(l->verdicts, _i == 2); /* not that one of its ranks hangs */
 }
 END_TEST
@@ -225,7 +245,7 @@ SUITE("connections")
     TEST(what_is_sent_after_an_answer_and_not_acknowledged_is_lost);
     TEST(large_packets_have_a_hint_of_their_own);
     TEST(nobody_is_accused_for_what_was_sent_before_the_answer);
-    TEST(a_node_that_answers_everybody_else_is_said_to_be_silent_from_here);
+    TEST_ROWS(it_is_silent_where_a_third_node_answers, 2);
     TEST_ROWS(a_verdict_that_is_known_explains_it, 3);
     TEST(where_several_others_are_not_reached_this_node_is_named);
     TEST_ROWS(it_is_over_when_it_is_acknowledged, 2);

@@ -179,6 +179,7 @@ START_TEST(a_connection_that_is_asked_for_in_vain)
     ck_assert_int_eq(s.node, 1);
     ck_assert(s.connecting);
     ck_assert_uint_ge(s.tries, 3);
+    ck_assert_uint_gt(s.packet, 0);
     ck_assert_uint_ge(s.since, 2 * SECOND);
     ck_assert_uint_lt(s.since, 120 * SECOND);
     table[1].port[FTREE_ROLE_AGENT] = faultloc_sock_port(listener);

@@ -330,6 +330,34 @@ START_TEST(who_left_because_of_another_has_not_crashed)
 }
 END_TEST
 
+/* That all have it in common is no suspension, and nobody need wait. */
+START_TEST(ranks_that_their_memory_limit_holds_are_one_verdict)
+{
+    struct lone *l = lone_of(shape_star(4, 3), 1);
+
+    l->state[0].proc_state = l->state[1].proc_state = 'M';
+    ftree_rank_stopped(l->ft, l->now);
+    lone_run(l, 150);
+    lone_acks(l, 0);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "user-code-hang/memory-limit");
+    ck_assert_int_eq(l->verdict[0].component.count, 2);
+    ck_assert_int_eq(l->verdict[0].rank, 3);
+    l->state[2].proc_state = 'M'; /* and a third one later */
+    ftree_rank_stopped(l->ft, l->now);
+    lone_run(l, 150);
+    lone_acks(l, 0);
+    ck_assert_int_eq(l->verdicts, 2);
+    ck_assert_int_eq(l->verdict[1].component.count, 0);
+    ck_assert_int_eq(l->verdict[1].rank, 5);
+    ck_assert_int_eq(l->verdict[1].pid, 5005);
+    for (int i = 0; i < 3; i++)
+        l->state[i].proc_state = 'R';
+    lone_run(l, 2000);
+    ck_assert_int_eq(l->withdrawals, 2);
+}
+END_TEST
+
 START_TEST(a_stopped_rank_is_seen_when_another_stalls)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
@@ -502,6 +530,7 @@ SUITE("symptom")
     TEST(what_is_trouble);
     TEST(who_is_a_victim);
     TEST(who_left_because_of_another_has_not_crashed);
+    TEST(ranks_that_their_memory_limit_holds_are_one_verdict);
     TEST(a_stopped_rank_is_seen_when_another_stalls);
     TEST(a_gone_rank_is_a_verdict_once_it_has_settled);
     TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once);

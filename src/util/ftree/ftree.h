@@ -346,7 +346,7 @@ struct ftree_connection {
     bool connecting; /* what is not acknowledged is the request for the connection */
     uint32_t bytes; /* that wait in it */
     uint32_t tries; /* how often they were sent again */
-    uint32_t packet; /* bytes of data in a packet at most; 0: not known */
+    uint32_t packet; /* bytes of a packet at most: the MTU of the path, as it is known here */
     ftree_time since, sent; /* for so long, at least; since they were sent last; ns */
 };
 

@@ -20,7 +20,8 @@
  * as long as it says so.  That a network was silent says nothing of it as it is now: TCP tries again
  * after up to two minutes.  So the agent of the other node is asked, by a new connection over the
  * same network; what was sent after its answer, and again not acknowledged, is lost.  Where it does
- * not answer, and no verdict says why, the two are cut off from each other alone.
+ * not answer, but a third node does, and no verdict says why, the two are cut off from each other
+ * alone.
  */
 
 #define WAITED (3000 * FTREE_MS) /* before the kernel is asked */
@@ -45,14 +46,34 @@ static struct checked *find(const struct ftree *ft, int32_t node)
 
 /* ---- whether the node answers ---------------------------------------------------------------- */
 
+static void ask_node(struct ftree *ft, ftree_time now, int32_t node, uint32_t nonce)
+{
+    ftree_ask(ft, now, &(struct ftree_route){.node = node, .role = FTREE_ROLE_AGENT, .fresh = true},
+              (uint8_t) (1u << path_of(ft)), nonce);
+}
+
+/* Another node each time; one to which nothing is stuck. */
+static int32_t witness_of(const struct ftree *ft, const struct checked *k)
+{
+    for (int32_t i = 0; i < ft->job->nodes; i++) {
+        int32_t node = (int32_t) (((int64_t) k->node + k->asks + i) % ft->job->nodes);
+        if (node != ft->self && !find(ft, node) && !ftree_has_failed(ft, node))
+            return node;
+    }
+    return FTREE_NONE;
+}
+
 static void ask(struct ftree *ft, ftree_time now, struct checked *k)
 {
+    int32_t witness = witness_of(ft, k);
+
     k->nonce = ++ft->next_id;
     k->asked = now;
-    k->first = k->asks++ ? k->first : now;
-    ftree_ask(ft, now,
-              &(struct ftree_route){.node = k->node, .role = FTREE_ROLE_AGENT, .fresh = true},
-              (uint8_t) (1u << path_of(ft)), k->nonce);
+    k->asks++;
+    k->witnessed = false;
+    ask_node(ft, now, k->node, k->nonce);
+    if (witness != FTREE_NONE && k->asks > 1) /* as a rule the first question is answered */
+        ask_node(ft, now, witness, k->nonce);
 }
 
 static void check(struct ftree *ft, ftree_time now, const struct ftree_connection *c)
@@ -67,18 +88,22 @@ static void check(struct ftree *ft, ftree_time now, const struct ftree_connectio
         ftree_trace(ft, "rank %d: %u bytes for %s not acknowledged", (int) c->rank,
                     (unsigned) c->bytes, ftree_name(ft, c->node));
     }
-    if (!k->answered && (k->asks == 0 || now - k->asked >= LOOKS))
+    if (!k->answered && (k->asks == 0 || now - k->asked >= LOOKS / 2))
         ask(ft, now, k);
 }
 
 void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                               const struct wire_answer *a)
 {
-    struct checked *k = find(ft, from);
-
-    if (k && k->nonce == a->nonce && a->role == FTREE_ROLE_AGENT && path == path_of(ft) &&
-        !k->answered)
-        k->answered = now;
+    if (a->role != FTREE_ROLE_AGENT || path != path_of(ft))
+        return;
+    FTREE_EACH(struct checked, k, ft->observe->checked) {
+        if (k->nonce != a->nonce)
+            continue;
+        k->witnessed |= from != k->node;
+        if (from == k->node && !k->answered)
+            k->answered = now;
+    }
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
@@ -98,8 +123,9 @@ static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftre
     if (!k || c->since < ft->observe->lasts)
         return RULES_CONNECTION_NONE;
     if (!k->answered)
-        return k->asks >= ASKS && now - k->first >= ASKS * LOOKS ? RULES_CONNECTION_SILENT
-                                                                 : RULES_CONNECTION_NONE;
+        return k->asks >= ASKS && k->witnessed && now - k->asked >= LOOKS / 2
+                   ? RULES_CONNECTION_SILENT
+                   : RULES_CONNECTION_NONE;
     if (now - c->sent <= k->answered)
         return RULES_CONNECTION_NONE;
     return c->connecting ? RULES_CONNECTION_NOT_MADE : RULES_CONNECTION_STUCK;
@@ -140,12 +166,14 @@ static void add_connection(struct ftree *ft, ftree_time now, const struct ftree_
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, line, v);
 }
 
-#define HEADERS 40 /* of IP and TCP, without options */
+#define PASSES 1280 /* bytes of a packet that every network passes (RFC 8200) */
+#define HEADERS 52 /* of IP and TCP, with time stamps */
 
 /* What helps to tell the two known causes. */
 static void add_hint(struct ftree *ft, ftree_time now, const struct ftree_connection *c,
                      uint8_t fact, struct ftree_verdict *v)
 {
+    uint32_t packet = c->packet > 0 && c->bytes + HEADERS > c->packet ? c->packet : c->bytes + HEADERS;
     char line[FTREE_DETAIL_MAX];
 
     if (fact == RULES_CONNECTION_SILENT)
@@ -155,10 +183,10 @@ static void add_hint(struct ftree *ft, ftree_time now, const struct ftree_connec
         snprintf(line, sizeof(line), "the agent of %s answers that of %s on the same network",
                  ftree_name(ft, c->node), ftree_name(ft, ft->self));
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, c->node, line, v);
-    if (fact == RULES_CONNECTION_STUCK && c->bytes > c->packet && c->packet > 0)
+    if (fact == RULES_CONNECTION_STUCK && packet > PASSES)
         snprintf(line, sizeof(line),
                  "look for a switch port whose MTU is too small for packets of %u bytes, and for a firewall",
-                 (unsigned) c->packet + HEADERS);
+                 (unsigned) packet);
     else
         snprintf(line, sizeof(line), "look for a firewall between %s and %s",
                  ftree_name(ft, ft->self), ftree_name(ft, c->node));
@@ -231,14 +259,14 @@ static void look(struct ftree *ft, ftree_time now)
     for (int32_t i = ft->observe->checked.n - 1; i >= 0; i--)
         if (!is_among(c, n, ft->observe->checked.items[i].node))
             FTREE_DROP(ft->observe->checked, i);
-    for (int32_t i = 0; i < n; i++) {
-        check(ft, now, &c[i]);
+    for (int32_t i = 0; i < n; i++)
         longest = ftree_max(longest, c[i].since);
-    }
     ft->observe->lasts = longest < LASTS ? LASTS : lasts(ft);
     ft->observe->connections_next =
         n ? now + ftree_min(ftree_max(longest / 8, LOOKS), LOOKS_MOST) : 0;
     judge(ft, now, c, n);
+    for (int32_t i = 0; i < n; i++)
+        check(ft, now, &c[i]);
 }
 
 void ftree_connections_look(struct ftree *ft, ftree_time now, ftree_time since)

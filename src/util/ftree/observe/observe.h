@@ -42,10 +42,11 @@ struct finding {
 /* A node to which own ranks have a connection that is stuck: whether its agent answers this one. */
 struct checked {
     int32_t node;
-    uint32_t nonce;
+    uint32_t nonce; /* of the last question to it, and to a witness that the network works */
     int32_t asks;
-    ftree_time first, asked; /* when it was asked, first and last */
-    ftree_time answered; /* when it answered over the same network first; 0: it has not */
+    ftree_time asked; /* when that was */
+    bool witnessed; /* the witness has answered it */
+    ftree_time answered; /* when the node answered over the same network first; 0: it has not */
 };
 
 struct ftree_observe {

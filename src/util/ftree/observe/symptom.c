@@ -173,6 +173,18 @@ static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, i
     ft->observe->suspended = stopped > 0 && ran == 0;
 }
 
+/* By its memory limit, as a verdict says already. */
+static bool is_named_held(const struct ftree *ft, int32_t rank)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
+        if (!k->v.withdrawn && ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v)) &&
+            (k->v.component ? ftree_ranks_has(k->v.component, rank) : k->v.rank == rank))
+            return true;
+    return false;
+}
+
 /* Looks at all own ranks; many may stall at once, and to do so for each of them is a square. */
 static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
 {
@@ -189,8 +201,8 @@ static void look(struct ftree *ft, ftree_time now, ftree_time first_symptom)
         bool is_held = s.proc_state == FTREE_PROC_MEMORY;
         stopped += ftree_symptom_is_trouble(&s) && s.phase != FTREE_PHASE_GONE && !is_held;
         ran += ftree_symptom_is_well(&s) || is_held;
-        if ((s.phase == FTREE_PHASE_GONE || is_held) &&
-            !ftree_verdict_on_rank(ft, ft->self, s.rank))
+        if ((s.phase == FTREE_PHASE_GONE && !ftree_verdict_on_rank(ft, ft->self, s.rank)) ||
+            (is_held && !is_named_held(ft, s.rank)))
             add_finding(ft, now, s.rank, first_symptom);
     }
     note_suspension(ft, now, stopped, ran, resumed);
@@ -259,6 +271,24 @@ static void add_reason(struct ftree *ft, int32_t i, struct ftree_verdict *v)
     snprintf(v->because, sizeof(v->because), "it %s", text);
 }
 
+/* Others may be held with it, for ranks of a node often share a group: one verdict names all that
+ * none does yet. */
+static void add_held(struct ftree *ft, struct ftree_verdict *v)
+{
+    struct ftree_rank_state s;
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
+        ft->io->look(ft->io_ctx, i, &s);
+        if (s.proc_state == FTREE_PROC_MEMORY && !is_named_held(ft, s.rank))
+            ftree_ranks_add(&v->component, s.rank, s.rank);
+    }
+    if (v->component.count < 2)
+        v->component = (struct ftree_ranks){0};
+    else
+        v->rank = v->component.range[0].first;
+    v->pid = v->component.count ? 0 : v->pid;
+}
+
 /* told: what the launcher said of it, NULL: nothing.  True: it is a verdict. */
 static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
                     const struct ftree_symptom *told)
@@ -280,6 +310,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
         ftree_trace(ft, "rank %d is well again", f->rank);
         return false;
     }
+    if (s.proc_state == FTREE_PROC_MEMORY && is_named_held(ft, f->rank))
+        return false;
     if (s.phase != FTREE_PHASE_GONE && now < ft->observe->aftermath) {
         add_finding(ft, ft->observe->aftermath, f->rank, f->first_symptom);
         return false;
@@ -301,6 +333,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
         add_reason(ft, i, &v);
     v.symptoms = 1;
     v.first_symptom = f->first_symptom;
+    if (e.proc_state == FTREE_PROC_MEMORY)
+        add_held(ft, &v);
     if (told)
         ftree_verdict_support(ft, now, told, model, &v);
     add_messages(ft, now, i, &v);

@@ -114,7 +114,7 @@ static bool take_stuck(struct question *q, const struct inet_diag_msg *m, const 
                                .connecting = m->idiag_state == TCP_SYN_SENT,
                                .bytes = m->idiag_wqueue,
                                .tries = m->idiag_retrans,
-                               .segment = t->tcpi_snd_mss};
+                               .packet = t->tcpi_pmtu};
 
     if (m->idiag_timer != TIMER_RETRANSMITS || m->idiag_retrans < STUCK_TRIES)
         return true;

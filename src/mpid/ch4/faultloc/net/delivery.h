@@ -34,7 +34,7 @@ struct faultloc_stuck {
     bool connecting; /* what is not acknowledged is the request for the connection */
     uint32_t bytes; /* that wait in it */
     uint32_t tries; /* how often they were sent again */
-    uint32_t segment; /* bytes of a packet at most, without its headers */
+    uint32_t packet; /* bytes of a packet at most: the MTU of the path, as it is known here */
     ftree_time since; /* for so long, at least */
     ftree_time sent; /* since they were sent last */
 };

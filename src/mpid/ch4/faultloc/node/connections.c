@@ -65,7 +65,7 @@ int32_t faultloc_connections(const struct faultloc_board *b, const char *proc_ro
                                          .connecting = stuck[i].connecting,
                                          .bytes = stuck[i].bytes,
                                          .tries = stuck[i].tries,
-                                         .packet = stuck[i].segment,
+                                         .packet = stuck[i].packet,
                                          .since = stuck[i].since,
                                          .sent = stuck[i].sent};
     for (int32_t i = 0; found > 0 && i < b->slots; i++)
