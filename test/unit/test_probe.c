@@ -823,7 +823,7 @@ START_TEST(a_refused_port_is_no_crash_to_who_leaves)
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
     lone_stall(l, 0, 2);
-    LONE_STEP(l, ftree_leave_begin(l->ft, l->now)); /* while it was asked */
+    LONE_STEP(l, ftree_leave_begin(l->ft, l->now, false)); /* while it was asked */
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
     lone_reach(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_REFUSED, 111);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
