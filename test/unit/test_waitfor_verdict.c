@@ -146,16 +146,28 @@ static void last_to_finalize(struct ranks *r)
 }
 
 /* Two of a pair differ, and the others wait for messages of one of them. */
-static void awaited_elsewhere(struct ranks *r)
+static void differ_and_one_is_awaited(struct ranks *r, int32_t awaited, int32_t other)
 {
-    for (int32_t rank = 3; rank <= 14; rank += 11) {
-        ranks_wait(r, rank, rank == 3 ? CALL_BARRIER : CALL_ALLREDUCE, WAITS_FOR_ALL);
-        ranks_collective(r, rank, 3, rank == 3 ? CALL_BARRIER : CALL_ALLREDUCE, -1, 8, 4);
-        ranks_members(r, rank, 4, 3, 11, 2);
+    for (int32_t rank = awaited; rank <= other; rank += other - awaited) {
+        enum call call = rank == awaited ? CALL_BARRIER : CALL_ALLREDUCE;
+        ranks_wait(r, rank, call, WAITS_FOR_ALL);
+        ranks_collective(r, rank, 3, call, -1, 8, 4);
+        ranks_members(r, rank, 4, awaited, other - awaited, 2);
     }
     for (int32_t rank = 0; rank < 16; rank++)
-        if (rank != 3 && rank != 14)
-            receive(r, rank, 3);
+        if (rank != awaited && rank != other)
+            receive(r, rank, awaited);
+}
+
+static void awaited_elsewhere(struct ranks *r)
+{
+    differ_and_one_is_awaited(r, 3, 14);
+}
+
+/* The node of both leaves it to the root. */
+static void awaited_on_one_node(struct ranks *r)
+{
+    differ_and_one_is_awaited(r, 13, 14);
 }
 
 /* Each is a member of both. */
@@ -371,6 +383,7 @@ static const struct {
     {last_to_finalize, "collective-mismatch/ahead", 3, 0, 990, 2, NULL},
     {awaited_elsewhere, "collective-mismatch/different", 3, 0, 990, 2,
      "rank 14 (1 of 2) in MPI_Allreduce(comm 4, the 3rd, 8 bytes)"},
+    {awaited_on_one_node, "collective-mismatch/different", 13, 0, 990, 2, NULL},
     {two_of_16_in_another_order, "deadlock/order", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Barrier(comm 6, the 1st)"},
     {half_in_another_order, "deadlock/cycle", 0, 16, 990, 8, NULL},
