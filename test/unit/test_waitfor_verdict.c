@@ -147,16 +147,28 @@ static void last_to_finalize(struct ranks *r)
 }
 
 /* Two of a pair differ, and the others wait for messages of one of them. */
-static void awaited_elsewhere(struct ranks *r)
+static void differ_and_one_is_awaited(struct ranks *r, int32_t awaited, int32_t other)
 {
-    for (int32_t rank = 3; rank <= 14; rank += 11) {
-        ranks_wait(r, rank, rank == 3 ? CALL_BARRIER : CALL_ALLREDUCE, WAITS_FOR_ALL);
-        ranks_collective(r, rank, 3, rank == 3 ? CALL_BARRIER : CALL_ALLREDUCE, -1, 8, 4);
-        ranks_members(r, rank, 4, 3, 11, 2);
+    for (int32_t rank = awaited; rank <= other; rank += other - awaited) {
+        enum call call = rank == awaited ? CALL_BARRIER : CALL_ALLREDUCE;
+        ranks_wait(r, rank, call, WAITS_FOR_ALL);
+        ranks_collective(r, rank, 3, call, -1, 8, 4);
+        ranks_members(r, rank, 4, awaited, other - awaited, 2);
     }
     for (int32_t rank = 0; rank < 16; rank++)
-        if (rank != 3 && rank != 14)
-            receive(r, rank, 3);
+        if (rank != awaited && rank != other)
+            receive(r, rank, awaited);
+}
+
+static void awaited_elsewhere(struct ranks *r)
+{
+    differ_and_one_is_awaited(r, 3, 14);
+}
+
+/* The node of both leaves it to the root. */
+static void awaited_on_one_node(struct ranks *r)
+{
+    differ_and_one_is_awaited(r, 13, 14);
 }
 
 /* Each is a member of both. */
@@ -252,6 +264,7 @@ static void merge(struct ranks *r, int32_t rank, int32_t other, uint32_t number)
     ranks_begun(r, rank, number, CALL_MERGE, 4);
     ranks_members(r, rank, 4, other, 1, 1);
     ranks_recv(r, rank, other, 0, 5);
+    ranks_members(r, rank, 5, other, 1, 1);
     last = &r->rank[rank].record.comm[0].last;
     last->whole = true;
     r->rank[rank].record.comm[1].name[0] = '\0';
@@ -259,8 +272,8 @@ static void merge(struct ranks *r, int32_t rank, int32_t other, uint32_t number)
 
 static void merge_alike(struct ranks *r)
 {
-    merge(r, 3, 14, 2);
-    merge(r, 14, 3, 2);
+    merge(r, 3, 14, 1);
+    merge(r, 14, 3, 1);
     ranks_sent(r, 3, 14, 0, 77);
 }
 
@@ -275,7 +288,7 @@ static void merge_in_vain(struct ranks *r)
 static void merge_crosswise(struct ranks *r)
 {
     merge_alike(r);
-    ranks_begun(r, 3, 1, CALL_BARRIER, 8);
+    ranks_begun(r, 3, 0, CALL_NONE, 8);
     ranks_members(r, 3, 8, 14, 1, 1);
 }
 
@@ -372,6 +385,7 @@ static const struct {
     {last_to_finalize, "collective-mismatch/ahead", 3, 0, 990, 2, NULL},
     {awaited_elsewhere, "collective-mismatch/different", 3, 0, 990, 2,
      "rank 14 (1 of 2) in MPI_Allreduce(comm 4, the 3rd, 8 bytes)"},
+    {awaited_on_one_node, "collective-mismatch/different", 13, 0, 990, 2, NULL},
     {two_of_16_in_another_order, "deadlock/order", 9, 2, 990, 2,
      "ranks 9, 11 (2 of 16) in MPI_Barrier(comm 6, the 1st)"},
     {half_in_another_order, "deadlock/cycle", 0, 16, 990, 8, NULL},
@@ -384,7 +398,7 @@ static const struct {
      "rank 6 (n1) has called MPI_Finalize, holds shared lock of 3, comm 1073741830"},
     {two_are_missing, "deadlock/missing-partner", 6, 2, 990, 3, "rank 14 (n3) has called"},
     {merge_alike, "deadlock/library", 3, 2, 800, 3,
-     "rank 3 (n0) in MPI_Intercomm_merge(from 14, tag 0, a communicator of 16 ranks (context 5))"},
+     "rank 3 (n0) in MPI_Intercomm_merge(from 14, tag 0, a communicator of 1 ranks (context 5))"},
     {merge_in_vain, "deadlock/cycle", 3, 2, 990, 2, NULL},
     {merge_crosswise, "deadlock/cycle", 3, 2, 990, 3, NULL},
     {exchange_of_any_sizes, "deadlock/cycle", 3, 2, 990, 3, NULL},

@@ -55,9 +55,10 @@ const struct waits_collective *ftree_waits_collective(const struct waits_comm *c
     return n == c->last.begun ? &c->last : n == c->before.begun ? &c->before : NULL;
 }
 
-static bool is_inside(const struct waits_record *r, const struct waits_request *q)
+/* Messages inside collectives have contexts of their own. */
+static bool is_of_inside(const struct waits_comm *c)
 {
-    return q->comm >= 0 && r->comm[q->comm].key.context % 2 == 1;
+    return c->key.context % 2 == 1;
 }
 
 /* The communicator of the collective in which a rank waits for messages inside alone; NULL: it waits
@@ -67,7 +68,8 @@ static const struct waits_comm *waits_inside(const struct waits_record *r)
     const struct waits_comm *in = NULL;
 
     for (int32_t i = 0; i < r->requests; i++)
-        if (r->request[i].kind != WAITS_COLLECTIVE && !is_inside(r, &r->request[i]))
+        if (r->request[i].kind != WAITS_COLLECTIVE &&
+            (r->request[i].comm < 0 || !is_of_inside(&r->comm[r->request[i].comm])))
             return NULL;
     for (int32_t i = 0; i < r->comms && r->requests > 0; i++) {
         const struct waits_collective *last = &r->comm[i].last;
@@ -93,8 +95,9 @@ static bool has_member(const struct waits_comm *c, int32_t rank)
 static bool has_twin(const struct waits_record *r, const struct waits_comm *in)
 {
     for (int32_t i = 0; i < r->comms; i++)
-        if (&r->comm[i] != in && r->comm[i].key.members == in->key.members &&
-            r->comm[i].key.first == in->key.first && r->comm[i].last.begun + 1 == in->last.begun)
+        if (&r->comm[i] != in && !is_of_inside(&r->comm[i]) &&
+            r->comm[i].key.members == in->key.members && r->comm[i].key.first == in->key.first &&
+            r->comm[i].last.begun + 1 == in->last.begun)
             return true;
     return false;
 }
