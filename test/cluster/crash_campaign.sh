@@ -113,7 +113,8 @@ plan() {
         segv) CODE=139 HOW='signal 11 (SIGSEGV)' ;;
         bus) CODE=135 HOW='signal 7 (SIGBUS)' ;;
         abort) CODE=134 HOW='signal 6 (SIGABRT)' ;;
-        exit | _exit | abort-self) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
+        exit | _exit) CODE=3 HOW='exit code 3 before MPI_Finalize' ;;
+        abort-self) CODE=3 HOW='called MPI_Abort(3) on MPI_COMM_SELF' ;;
         exit0 | _exit0)
             CODE=1 HOW='exit code 0 before MPI_Finalize' ARGS=(--how "${kind%0}" --code 0) ;;
         memory) HOW='killed for memory, signal 9' ;;
