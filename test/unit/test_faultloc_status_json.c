@@ -89,7 +89,7 @@ END_TEST
 /* What the schema does not allow is found. */
 static const char *const wrong[][2] = {
     {"\"runs\":[[0,1]]", "\"runs\":[[0]]"},
-    {"\"state\":\"stopped\"", "\"state\":\"asleep\""},
+    {"\"state\":\"stopped\"", "\"state\":\"dreaming\""},
     {"\"suspicions\":", "\"suspected\":"},
     {"faultloc-status/2", "faultloc-status/1"},
 };
