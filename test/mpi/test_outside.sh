@@ -6,7 +6,8 @@
 
 # A rank that never comes, after 40 s in which it did: the verdict names it, says what it does and where in
 # its code.  With the action abort two threads that wait for each other end the job after a minute, and no
-# sooner; one that sleeps for a time of its own never does.
+# sooner; one that sleeps for a time of its own never does.  One is a stage of a pipeline, and those before it
+# go on.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -37,8 +38,10 @@ MPIR_CVAR_FAULTLOC_ACTION=abort hangs mutex 5 170 user-code-hang/blocked "outsid
 jobs="$jobs $!"
 MPIR_CVAR_FAULTLOC_ACTION=abort hangs sleep 3 115 user-code-hang/blocked "outside MPI" "blocked in a sleep" &
 jobs="$jobs $!"
+hangs pipe 6 110 user-code-hang/others-go-on "outside MPI" "blocked in a pipe" --pattern stream --work-ms 5 &
+jobs="$jobs $!"
 for job in $jobs; do wait "$job" || bad "a hang was not reported as it should be"; done
-cat "$work"/{spin,callback,mutex,sleep}.err >"$work/all.err"
+cat "$work"/{spin,callback,mutex,sleep,pipe}.err >"$work/all.err"
 grep -q 'stay_[a-z]* outside_kinds.h:' "$work/all.err" || grep -q 'without libdw' "$work/all.err" ||
     bad "none has a stack: $(cat "$work/all.err")"
 grep -q 'the job is never ended because of it: rank 3 is in a call with a timeout of its own' "$work/sleep.err" &&
@@ -49,4 +52,4 @@ grep -q 'may be ended after [0-9]* s: rank 5 can be woken by its own threads alo
     bad "the verdict does not say when the job may be ended: $(cat "$work/mutex.err")"
 stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/mutex.raw")
 [ $(($(cat "$work/mutex.end") - stopped)) -ge 60 ] || bad "the job was ended too soon"
-echo "ok: four ways to hang, and where"
+echo "ok: five ways to hang, and where"
