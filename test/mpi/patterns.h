@@ -22,6 +22,7 @@
  * alltoall    MPI_Alltoall, as in a distributed FFT
  * halo        neighbours on a ring exchange by MPI_Irecv, MPI_Isend and MPI_Waitall; a sum over all
  * pipeline    a chain of stages
+ * stream      the same, and nobody waits for those behind him
  * master      a master that takes results from MPI_ANY_SOURCE
  * phases      long phases outside MPI
  * irregular   messages of 0 bytes to 1 MB between random ranks; MPI_Iprobe and MPI_Testany only */
@@ -177,8 +178,9 @@ static int64_t through(int64_t n)
     return n;
 }
 
-/* Items go from rank to rank; the last one acknowledges every 16th, lest the first run ahead. */
-static long talk_pipeline(void)
+/* Items go from rank to rank; the last one acknowledges each such number of them, lest the first run
+ * ahead; 0: none. */
+static long be_stage(int acknowledged)
 {
     int last = me.size - 1;
     int64_t x[2] = {0, 0};
@@ -194,13 +196,23 @@ static long talk_pipeline(void)
         x[1] = stage(x[1], me.rank);
         if (me.rank < last)
             MPI_Send(x, 2, MPI_INT64_T, me.rank + 1, 1, MPI_COMM_WORLD);
-        if (n % 16 == 15 && me.rank == last)
+        if (acknowledged && (n + 1) % acknowledged == 0 && me.rank == last)
             MPI_Send(x, 1, MPI_INT64_T, 0, 2, MPI_COMM_WORLD);
-        if (n % 16 == 15 && me.rank == 0)
+        if (acknowledged && (n + 1) % acknowledged == 0 && me.rank == 0)
             MPI_Recv(&(int64_t){0}, 1, MPI_INT64_T, last, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         step(n);
     }
     return n;
+}
+
+static long talk_pipeline(void)
+{
+    return be_stage(16);
+}
+
+static long talk_stream(void)
+{
+    return be_stage(0);
 }
 
 static int64_t task(int64_t n)
@@ -418,6 +430,7 @@ static const struct {
 } patterns[] = {
     {"alltoall", talk_alltoall}, {"halo", talk_halo},     {"pipeline", talk_pipeline},
     {"master", talk_master},     {"phases", talk_phases}, {"irregular", talk_irregular},
+    {"stream", talk_stream},
 };
 
 static void talk(const char *name)

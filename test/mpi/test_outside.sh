@@ -7,8 +7,9 @@
 # A rank that never comes, after 40 s in which it did: the verdict names it, says what it does and where in
 # its code.  With the action abort two threads that wait for each other end the job after a minute, and no
 # sooner; one that sleeps for a time of its own never does, nor one that awaits the answer of a service, of
-# which the verdict says that it is not sure.  A rank that its kernel holds because of a memory limit is named
-# at once, with the limit (needs root, and version 1 of control groups).
+# which the verdict says that it is not sure.  One is a stage of a pipeline, and those before it go on.  A rank
+# that its kernel holds because of a memory limit is named at once, with the limit (needs root, and version 1
+# of control groups).
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -42,8 +43,10 @@ jobs="$jobs $!"
 MPIR_CVAR_FAULTLOC_ACTION=abort hangs service 1 115 user-code-hang/awaits-answer "outside MPI" \
     "awaiting an answer: process [0-9]* (outside) by a socket" &
 jobs="$jobs $!"
+hangs pipe 6 110 user-code-hang/others-go-on "outside MPI" "blocked in a pipe" --pattern stream --work-ms 5 &
+jobs="$jobs $!"
 for job in $jobs; do wait "$job" || bad "a hang was not reported as it should be"; done
-cat "$work"/{spin,callback,mutex,sleep,service}.err >"$work/all.err"
+cat "$work"/{spin,callback,mutex,sleep,service,pipe}.err >"$work/all.err"
 grep -q 'stay_[a-z]* outside_kinds.h:' "$work/all.err" || grep -q 'without libdw' "$work/all.err" ||
     bad "none has a stack: $(cat "$work/all.err")"
 grep -q 'the job is never ended because of it: rank 3 is in a call with a timeout of its own' "$work/sleep.err" &&
@@ -57,7 +60,7 @@ grep -q 'may be ended after [0-9]* s: rank 5 can be woken by its own threads alo
     bad "the verdict does not say when the job may be ended: $(cat "$work/mutex.err")"
 stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/mutex.raw")
 [ $(($(cat "$work/mutex.end") - stopped)) -ge 60 ] || bad "the job was ended too soon"
-echo "ok: five ways to hang, and where"
+echo "ok: six ways to hang, and where"
 
 group=/sys/fs/cgroup/memory/faultloc-outside-$$
 if mkdir "$group" 2>/dev/null && echo 1 2>/dev/null >"$group/memory.oom_control"; then
