@@ -214,6 +214,34 @@ START_TEST(a_launcher_without_a_file_is_found_by_its_name)
 }
 END_TEST
 
+START_TEST(a_reason_is_sent_whole_or_cut)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    char name[FAULTLOC_LAUNCHER_PATH], text[400];
+    struct faultloc_launcher_message got;
+    socklen_t len = sizeof(a);
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+    ck_assert_int_eq(bind(fd, (const struct sockaddr *) &a, sizeof(a.sun_family)), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *) &a, &len), 0);
+    snprintf(name, sizeof(name), "@%.*s",
+             (int) (len - offsetof(struct sockaddr_un, sun_path) - 1), a.sun_path + 1);
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    faultloc_launcher_send_reason(name, 3, 4703, FAULTLOC_REASON_MPI, text);
+    ck_assert_int_eq(recv(fd, &got, sizeof(got), 0), sizeof(got));
+    ck_assert_uint_eq(got.magic, FAULTLOC_LAUNCHER_MAGIC);
+    ck_assert_uint_eq(got.bytes, sizeof(got));
+    ck_assert_uint_eq(got.kind, FAULTLOC_LAUNCHER_REASON);
+    ck_assert_int_eq(got.ended_rank, 3);
+    ck_assert_int_eq(got.ended_pid, 4703);
+    ck_assert_int_eq(got.reason, FAULTLOC_REASON_MPI);
+    ck_assert_uint_eq(strlen(got.line), FAULTLOC_REASON_SIZE - 1);
+    close(fd);
+    faultloc_launcher_send_reason(name, 3, 4703, FAULTLOC_REASON_MPI, text); /* nobody is there */
+}
+END_TEST
+
 START_TEST(a_path_that_is_too_long_is_an_error)
 {
     char path[200];
@@ -237,5 +265,6 @@ SUITE("faultloc_launcher_notify")
     TEST(ranks_in_mpi_finalize);
     TEST(it_is_sent_or_not_but_never_waits);
     TEST(a_launcher_without_a_file_is_found_by_its_name);
+    TEST(a_reason_is_sent_whole_or_cut);
     TEST(a_path_that_is_too_long_is_an_error);
 }

@@ -444,6 +444,12 @@ START_TEST(abort_of_a_part)
     at(95);
     reason(3, FAULTLOC_REASON_ABORT, "called MPI_Abort(7) on a communicator of ranks 2-3");
     ck_assert_int_eq(first_rank(), 3);
+    rule(110, 1, 3, -1, -1);
+    ck_assert_int_eq(deadline(), 110 + 250); /* nothing more is to be explained */
+    rule(120, 2, 2, -1, -1); /* somebody waits for it */
+    ck_assert_int_eq(first_rank(), 3);
+    withdraw(1);
+    withdraw(2);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 7);
     is_printed("[faultloc] rank 3 on h3 (pid 4703) called MPI_Abort(7) on a communicator of ranks "
                "2-3\n"

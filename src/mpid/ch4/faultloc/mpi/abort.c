@@ -128,13 +128,13 @@ static bool find_mismatch(const struct faultloc_board *b)
 static void wait_for_mismatch(const struct faultloc_board *b)
 {
     struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.other = true };
-    ftree_time grace = MPIDI_faultloc_grace();
+    ftree_time until = faultloc_now() + MPIDI_faultloc_grace();
     bool found = false;
 
-    if (b->settings.stall >= grace)
+    if (b->settings.stall >= MPIDI_faultloc_grace())
         return; /* nobody is asked before */
     begin_waiting();
-    for (ftree_time waited = 0; !found && waited < grace; waited += LOOK_NS) {
+    while (!found && faultloc_now() < until) {
         wait_on();
         MPIDI_faultloc_answer(&wait);
         found = find_mismatch(b);
@@ -203,8 +203,6 @@ static void describe(MPIR_Comm * comm, char *out, size_t room)
 
     if (comm == MPIR_Process.comm_self) {
         snprintf(out, room, "MPI_COMM_SELF");
-    } else if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) {
-        snprintf(out, room, "an intercommunicator");
     } else if (!find_members(comm, &set)) {
         snprintf(out, room, "a communicator of %d processes", comm->local_size);
     } else {
@@ -274,10 +272,12 @@ static void add_place(char *out, size_t room)
     void *frame[32];
     int n = backtrace(frame, 32);
     size_t used = strlen(out);
+    Dl_info info;
 
+    if (!dladdr((void *) (uintptr_t) & add_place, &info) || !is_of_mpi(info.dli_fname))
+        return; /* a static program: its own calls are not told from MPI's */
     for (int i = 0; i < n; i++) {
         const char *at = (const char *) frame[i] - 1, *name;
-        Dl_info info;
         if (!dladdr(at, &info) || !info.dli_fname || is_of_mpi(info.dli_fname))
             continue;
         name = strrchr(info.dli_fname, '/');
@@ -327,8 +327,8 @@ static void say_why(MPIR_Comm * comm, int mpi_errno, int code, const char *text)
     static atomic_flag said = ATOMIC_FLAG_INIT; /* an error that is fatal comes here twice */
     char line[FAULTLOC_REASON_SIZE], on[128];
 
-    if (atomic_flag_test_and_set(&said))
-        return;
+    if ((comm && comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) || atomic_flag_test_and_set(&said))
+        return; /* MPICH goes on after MPI_Abort on an intercommunicator */
     if (mpi_errno != MPI_SUCCESS || !comm) {
         say_error(mpi_errno, text ? text : "internal error");
     } else if (is_part(comm)) {

@@ -13,6 +13,9 @@
 
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
+/* Whom another's MPI_Abort has ended is that one's victim until then: launchers end a job sooner, and
+ * who still waits for it has not stalled yet. */
+#define ABORTED_NS (900 * FTREE_MS)
 #define STATUS_TRIES 20 /* each a tenth of a millisecond */
 #define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
 #define SOON_NS (25 * FTREE_MS) /* most stays outside MPI are over by then */
@@ -208,10 +211,10 @@ static void judge_left(struct faultloc_seen *seen, const struct faultloc_slot *s
 
     if (!seen->left)
         seen->left = now;
-    /* where the launcher has not ended the job by now, others may need to know that it is gone */
-    state->phase = slot->state == FAULTLOC_SLOT_ABORTED && seen->gone && now - seen->left > VICTIM_NS
-                       ? FTREE_PHASE_GONE
-                       : FTREE_PHASE_LEFT;
+    state->phase =
+        slot->state == FAULTLOC_SLOT_ABORTED && seen->gone && now - seen->left > ABORTED_NS
+            ? FTREE_PHASE_GONE
+            : FTREE_PHASE_LEFT;
     if (strcmp(faultloc_call_name((uint32_t) slot->call), "MPI_Finalize") != 0)
         state->call = (uint32_t) (slot->call & FAULTLOC_CALL_MASK);
     state->proc_state = is_victim ? 'X' : 0;

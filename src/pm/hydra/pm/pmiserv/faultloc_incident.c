@@ -266,16 +266,22 @@ static bool is_late(const struct HYD_faultloc_event *f)
            f->end.finalized && WIFEXITED(f->end.status) && WEXITSTATUS(f->end.status);
 }
 
-/* A victim of a fault that was located, or of what it says itself. */
-static bool follows(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
+static bool says_that_it_follows(const struct HYD_faultloc_event *f)
 {
-    return f->reason.kind == FAULTLOC_REASON_OTHER || f->reason.kind == FAULTLOC_REASON_LOSS ||
-           as_victim(s, f);
+    return f->reason.kind == FAULTLOC_REASON_OTHER || f->reason.kind == FAULTLOC_REASON_LOSS;
+}
+
+/* Not the component of a verdict of its own, which one has that others know to be gone. */
+static bool is_cause(const struct HYD_faultloc_incident *s, const struct HYD_faultloc_event *f)
+{
+    return as_component(s, f) && !says_that_it_follows(f);
 }
 
 bool HYD_faultloc_incident_is_consequence(const struct HYD_faultloc_incident *s, int event)
 {
-    return !as_component(s, &s->event[event]) && follows(s, &s->event[event]);
+    const struct HYD_faultloc_event *f = &s->event[event];
+
+    return !is_cause(s, f) && (says_that_it_follows(f) || as_victim(s, f));
 }
 
 /* The better, the sooner: a located fault, then who is nobody's victim, then who is. */
@@ -287,10 +293,10 @@ static int grade(const struct HYD_faultloc_incident *s, const struct HYD_faultlo
         return 0;
     if (was_requested(f))
         return 5;
-    if (as_component(s, f))
+    if (is_cause(s, f))
         return 1;
     /* an end beside an MPI_Abort is the reason for it, whichever was reported first */
-    return is_abort(f) || follows(s, f) ? 3 : 2;
+    return is_abort(f) || says_that_it_follows(f) || as_victim(s, f) ? 3 : 2;
 }
 
 /* Reports of two hosts may overtake each other. */
@@ -345,7 +351,7 @@ static int64_t explained(const struct HYD_faultloc_incident *s, const struct HYD
     if (!r)
         r = as_victim(s, f);
     if (!r)
-        return HYD_FAULTLOC_NEVER;
+        return says_that_it_follows(f) ? f->ms : HYD_FAULTLOC_NEVER;
     return r->ms > f->ms ? r->ms : f->ms;
 }
 
