@@ -230,8 +230,10 @@ static HYD_status send_left(int64_t now)
                                                   .last_ms = (int32_t) (now - me.through),
                                                   .agent = me.agent_seen};
     for (int i = 0; i < count_processes(); i++) {
-        struct HYD_faultloc_process process = {.rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
-                                               .pid = HYD_pmcd_pmip.downstream.pid[i]};
+        struct HYD_faultloc_process process = {
+            .rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
+            .pid = HYD_pmcd_pmip.downstream.pid[i],
+            .finalizing = me.process[i].finalized ? 0 : me.process[i].finalizing};
         if (me.process[i].ended && !has_open_output(i))
             continue;
         if (me.process[i].ended && named++ < HYD_FAULTLOC_GROUPS / 2)
@@ -241,10 +243,16 @@ static HYD_status send_left(int64_t now)
     return msg.arrivals.groups > 0 ? send_up(&msg) : HYD_SUCCESS;
 }
 
+/* Or it has been in MPI_Finalize for a while, behind the barrier. */
+static bool is_through(const struct process *p)
+{
+    return p->finalized || (p->ended && !p->held) || (p->finalizing && !me.missing);
+}
+
 static bool are_through(void)
 {
     for (int i = 0; i < count_processes(); i++)
-        if (!me.process[i].finalized && (!me.process[i].ended || me.process[i].held))
+        if (!is_through(&me.process[i]))
             return false;
     return !me.killing;
 }
