@@ -73,7 +73,7 @@ static struct {
     int missing; /* processes that have not */
     int64_t late_at; /* when mpiexec is informed of that; 0: it has been, or there is no reason */
     int64_t through; /* since when no process has to do with MPI any more; 0: not yet */
-    int64_t left_at, left_ms; /* when mpiexec is informed of what is left, and how much later again */
+    int64_t left_at, left_ms; /* when mpiexec is informed of what is left, and again */
 } me = {.socket = -1};
 
 static int count_processes(void)
