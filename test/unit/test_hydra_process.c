@@ -251,6 +251,7 @@ START_TEST(what_keeps_mpiexec_waiting)
     struct HYD_faultloc_arrivals a = new_arrivals(2);
     struct HYD_faultloc_process p = {.rank = 0, .pid = getpid()};
 
+    a.last_ms = 59999;
     HYD_faultloc_arrivals_add_left(&a, &p, ""); /* it runs */
     ck_assert_int_eq(a.groups, 0);
     HYD_faultloc_arrivals_add_left(&a, &p, "process 4711 (sleep)");
@@ -262,6 +263,13 @@ START_TEST(what_keeps_mpiexec_waiting)
     HYD_faultloc_arrivals_add_left(&a, &p, "");
     ck_assert_int_eq(a.groups, 2);
     ck_assert(strstr(a.group[1].state, "has not ended since MPI_Finalize; ") == a.group[1].state);
+    p = (struct HYD_faultloc_process){.rank = 2, .pid = getpid(), .finalizing = 1};
+    HYD_faultloc_arrivals_add_left(&a, &p, "");
+    ck_assert(strstr(a.group[2].state, "still in MPI_Finalize; ") == a.group[2].state);
+    p.finalizing = 0;
+    a.last_ms = 60000;
+    HYD_faultloc_arrivals_add_left(&a, &p, "");
+    ck_assert_int_eq(a.groups, 4);
 }
 END_TEST
 

@@ -566,7 +566,7 @@ struct ftree_waiting {
         int32_t example; /* a rank of them */
         char on[FTREE_ON_MAX]; /* the file or process for which that one sleeps, "": not known */
     } class_[FTREE_WAITING_CLASSES_MAX];
-    bool asleep; /* no rank waits: all of this node are asleep, and have ended no call for so long */
+    bool asleep; /* no rank waits: all here are asleep, and have ended no call for so long */
 };
 
 /* ---- what ranks do --------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 
 #define NOTE_AFTER 10 /* stall limits */
 #define AWAY 2 /* stall limits: nobody is seen to wait for a rank for so long, so it has come */
-#define ASLEEP_MIN (10 * 1000 * FTREE_MS) /* where nobody waits for it nobody misses a rank sooner */
+#define ASLEEP_MIN (10 * 1000 * FTREE_MS) /* where nobody waits nobody misses a rank sooner */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
 static int32_t count_of(const struct waitfor *w, int32_t rank)
@@ -153,7 +153,7 @@ static void add_end(const struct ftree *ft, const struct waitfor_answer *a, stru
     state_of(ft, a, n->end[i].state, sizeof(n->end[i].state));
 }
 
-/* ---- nobody waits ----------------------------------------------------------------------------- */
+/* ---- nobody waits ---------------------------------------------------------------------------- */
 
 /* Of one in a call without progress too, as in a callback of MPI_Finalize. */
 static bool was_outside(const struct ftree *ft, int32_t i)

@@ -134,7 +134,8 @@ const char *faultloc_proc_place_name(enum faultloc_proc_place place);
  * wait channel, in printable words: "/tmp/lock", "child 4711 (seq), asleep in a pipe
  * (anon_pipe_write)"; "": not known.  root as above.
  * Source: proc(5), /proc/PID/syscall, which the kernel tells the same user unless Yama forbids. */
-void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out, size_t room);
+void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out,
+                             size_t room);
 
 /* Purpose: true if a child of any thread of the process lives; false also where the kernel does not
  * tell (no CONFIG_PROC_CHILDREN).  root as above.

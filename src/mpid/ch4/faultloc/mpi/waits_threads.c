@@ -56,8 +56,8 @@ static struct {
     } by[WAITS_THREADS_MAX];
 } told;
 
-/* The calling thread's wait.  The numbers of calls and messages are of all threads, but from where it
- * gets the lock back in a turn to the next turn no other can change them. */
+/* The calling thread's wait.  The numbers of calls and messages are of all threads, but from where
+ * it gets the lock back in a turn to the next turn no other can change them. */
 static _Thread_local struct {
     uint64_t call;
     uint32_t messages;

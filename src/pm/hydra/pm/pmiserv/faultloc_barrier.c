@@ -292,7 +292,7 @@ void HYD_faultloc_barrier_left(const struct HYD_proxy *proxy,
     struct world *w = world_of(proxy->pg);
     struct seat *s = keep_answer(w, proxy, answer);
 
-    if (!s)
+    if (!s || w->arrival.open) /* those that have not come are waited for, and they are named */
         return;
     s->left = true;
     if (!w->left_at)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define NAME 32 /* of a program, or of a function of the kernel */
+#define WORK_MS 60000 /* after MPI_Finalize */
 #define CHILDREN 4 /* a script, the script that it starts, ... */
 
 void HYD_faultloc_calls_note(struct HYD_faultloc_calls *calls, const char *cmd, int64_t now)
@@ -208,14 +209,17 @@ static void add_late(struct HYD_faultloc_arrivals *a, const struct HYD_faultloc_
 void HYD_faultloc_arrivals_add_left(struct HYD_faultloc_arrivals *a,
                                     const struct HYD_faultloc_process *p, const char *holder)
 {
-    char state[HYD_FAULTLOC_STATE], how[HYD_FAULTLOC_STATE - 40];
+    char state[HYD_FAULTLOC_STATE], how[HYD_FAULTLOC_STATE - 40], letter;
 
-    if (*holder)
+    if (*holder) {
         snprintf(state, sizeof(state), "ended, but its output is held open by %s", holder);
-    else if (describe_process("/proc", p->pid, how, sizeof(how)) == 'R')
-        return;
-    else
-        snprintf(state, sizeof(state), "has not ended since MPI_Finalize; %s", how);
+    } else {
+        letter = describe_process("/proc", p->pid, how, sizeof(how));
+        if (letter == 'R' && !p->finalizing && a->last_ms < WORK_MS)
+            return;
+        snprintf(state, sizeof(state), "%s; %s",
+                 p->finalizing ? "still in MPI_Finalize" : "has not ended since MPI_Finalize", how);
+    }
     add_to_group(a, p, state);
 }
 

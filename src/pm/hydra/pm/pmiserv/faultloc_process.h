@@ -50,9 +50,9 @@ const char *HYD_faultloc_process_state(const char *proc, const struct HYD_faultl
 void HYD_faultloc_arrivals_add(struct HYD_faultloc_arrivals *a,
                                const struct HYD_faultloc_process *p, int64_t now);
 
-/* Purpose: adds a process that is through with MPI and keeps mpiexec waiting: it has ended, and
- * `holder` says who has its output open; "": it has not ended.  One that runs is left out: it may
- * have work to do. */
+/* Purpose: adds a process that nobody waits for in MPI and that keeps mpiexec waiting: it has
+ * ended, and `holder` says who has its output open; "": it has not ended.  One that runs after
+ * MPI_Finalize is left out in the first minute, by a->last_ms: it may have work to do. */
 void HYD_faultloc_arrivals_add_left(struct HYD_faultloc_arrivals *a,
                                     const struct HYD_faultloc_process *p, const char *holder);
 

@@ -78,7 +78,7 @@ static struct {
     int missing; /* processes that have not */
     int64_t late_at; /* when mpiexec is informed of that; 0: it has been, or there is no reason */
     int64_t through; /* since when no process has to do with MPI any more; 0: not yet */
-    int64_t left_at, left_ms; /* when mpiexec is informed of what is left, and how much later again */
+    int64_t left_at, left_ms; /* when mpiexec is informed of what is left, and again */
     int64_t connect_at, connect_after; /* when it is asked why MPI_Init does not end, 0: never; ms
                                         * to the next time */
 } me = {.socket = -1};
@@ -239,8 +239,10 @@ static HYD_status send_left(int64_t now)
                                                   .last_ms = (int32_t) (now - me.through),
                                                   .agent = me.agent_seen};
     for (int i = 0; i < count_processes(); i++) {
-        struct HYD_faultloc_process process = {.rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
-                                               .pid = HYD_pmcd_pmip.downstream.pid[i]};
+        struct HYD_faultloc_process process = {
+            .rank = HYD_pmcd_pmip.downstream.pmi_rank[i],
+            .pid = HYD_pmcd_pmip.downstream.pid[i],
+            .finalizing = me.process[i].finalized ? 0 : me.process[i].finalizing};
         if (me.process[i].ended && !has_open_output(i))
             continue;
         if (me.process[i].ended && named++ < HYD_FAULTLOC_GROUPS / 2)
@@ -250,10 +252,16 @@ static HYD_status send_left(int64_t now)
     return msg.arrivals.groups > 0 ? send_up(&msg) : HYD_SUCCESS;
 }
 
+/* Or it has been in MPI_Finalize for a while, behind the barrier. */
+static bool is_through(const struct process *p)
+{
+    return p->finalized || (p->ended && !p->held) || (p->finalizing && !me.missing);
+}
+
 static bool are_through(void)
 {
     for (int i = 0; i < count_processes(); i++)
-        if (!me.process[i].finalized && (!me.process[i].ended || me.process[i].held))
+        if (!is_through(&me.process[i]))
             return false;
     return !me.killing;
 }
