@@ -525,7 +525,7 @@ START_TEST(the_longer_a_hang_lasts_the_surer_it_is)
             break;
         if (least < ALPHA)
             ck_assert_int_eq(r.state, HANG_LIKELY);
-        if (r.state >= HANG_HEALTHY && k <= 64) { /* of more not each is tried */
+        if (r.state >= HANG_HEALTHY && k <= 16) { /* of more not each is tried */
             ck_assert_double_le(r.significance, least);
             least = r.significance;
         }

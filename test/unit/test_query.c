@@ -366,7 +366,8 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
     for (int i = 0; i < 3; i++) {
         struct ftree_stay *s = FTREE_PUSH(ft, a->stays);
         *s = (struct ftree_stay){.rank = 2 * i, .what = (uint8_t) i, .ending = (uint8_t) (i + 2), .call = (uint32_t) i << 30, .calls = 77,
-                                 .cpu = i - 1, .stay = FTREE_MS, .still = 9 * FTREE_MS};
+                                 .cpu = i - 1, .stay = FTREE_MS, .before = 7 * FTREE_MS,
+                                 .transfers = i % 2 == 1, .still = 9 * FTREE_MS};
         s->used = i == 2 ? 5 * FTREE_MS : 0;
         strcpy(s->wchan, i == 1 ? "pipe_read" : "");
         strcpy(s->waits_in, i == 1 ? "a pipe" : "");

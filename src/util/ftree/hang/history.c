@@ -5,7 +5,7 @@
 
 #include "ftree/hang/hang.h"
 
-#define EACH_UP_TO 64 /* samples of a run; of a longer one fewer are tried */
+#define EACH_UP_TO 16 /* samples of a run; of a longer one fewer are tried */
 
 /*
  * The runs test has all samples.  ParaStack tests 16 of them once; then a phase of a minute looks

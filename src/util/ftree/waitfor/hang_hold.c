@@ -74,6 +74,7 @@ ftree_time waitfor_hang_hold(const struct hang_sweep *s, char *line, size_t len)
     snprintf(line, len,
              "any rank outside MPI for at most %.*f s before; "
              "the job may be ended after %.0f s: %s",
-             s->longest < 1000 * FTREE_MS ? 2 : 1, (double) s->longest / 1e9, (double) end / 1e9, why);
+             s->longest < 1000 * FTREE_MS ? 2 : 1, (double) s->longest / 1e9, (double) end / 1e9,
+             why);
     return end;
 }

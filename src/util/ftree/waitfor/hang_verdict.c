@@ -313,8 +313,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
         snprintf(moves, sizeof(moves), ", reads or writes");
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
-        snprintf(longest, sizeof(longest), "at most %.*f s before", s->longest < 1000 * FTREE_MS ? 2 : 1,
-                 (double) s->longest / 1e9);
+        snprintf(longest, sizeof(longest), "at most %.*f s before",
+                 s->longest < 1000 * FTREE_MS ? 2 : 1, (double) s->longest / 1e9);
     if ((s->what == FTREE_OUTSIDE_RUNS || s->what == FTREE_OUTSIDE_PAUSES) &&
         s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
