@@ -398,7 +398,7 @@ static const struct {
      "rank 6 (n1) has called MPI_Finalize, holds shared lock of 3, comm 1073741830"},
     {two_are_missing, "deadlock/missing-partner", 6, 2, 990, 3, "rank 14 (n3) has called"},
     {merge_alike, "deadlock/library", 3, 2, 800, 3,
-     "rank 3 (n0) in MPI_Intercomm_merge(from 14, tag 0, a communicator of 1 ranks (context 5))"},
+     "rank 3 (n0) in MPI_Intercomm_merge(from 14, tag 0, a communicator of 1 rank (context 5))"},
     {merge_in_vain, "deadlock/cycle", 3, 2, 990, 2, NULL},
     {merge_crosswise, "deadlock/cycle", 3, 2, 990, 3, NULL},
     {exchange_of_any_sizes, "deadlock/cycle", 3, 2, 990, 3, NULL},

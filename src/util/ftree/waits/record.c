@@ -55,65 +55,6 @@ const struct waits_collective *ftree_waits_collective(const struct waits_comm *c
     return n == c->last.begun ? &c->last : n == c->before.begun ? &c->before : NULL;
 }
 
-/* Messages inside collectives have contexts of their own. */
-static bool is_of_inside(const struct waits_comm *c)
-{
-    return c->key.context % 2 == 1;
-}
-
-/* The communicator of the collective in which a rank waits for messages inside alone; NULL: it waits
- * otherwise, or it is not known whether it has called it as others have. */
-static const struct waits_comm *waits_inside(const struct waits_record *r)
-{
-    const struct waits_comm *in = NULL;
-
-    for (int32_t i = 0; i < r->requests; i++)
-        if (r->request[i].kind != WAITS_COLLECTIVE &&
-            (r->request[i].comm < 0 || !is_of_inside(&r->comm[r->request[i].comm])))
-            return NULL;
-    for (int32_t i = 0; i < r->comms && r->requests > 0; i++) {
-        const struct waits_collective *last = &r->comm[i].last;
-        if (last->begun == 0 || last->call != r->call || !last->blocking)
-            continue;
-        if (in)
-            return NULL;
-        in = &r->comm[i];
-    }
-    return in && in->last.whole ? in : NULL;
-}
-
-static bool has_member(const struct waits_comm *c, int32_t rank)
-{
-    for (int32_t i = 0; i < c->runs; i++)
-        if (waits_run_has(&c->run[i], rank))
-            return true;
-    return false;
-}
-
-/* Of an intercommunicator each side has a key of its own, so one with the same members may be meant
- * on the other side, if it may be the next there. */
-static bool has_twin(const struct waits_record *r, const struct waits_comm *in)
-{
-    for (int32_t i = 0; i < r->comms; i++)
-        if (&r->comm[i] != in && !is_of_inside(&r->comm[i]) &&
-            r->comm[i].key.members == in->key.members && r->comm[i].key.first == in->key.first &&
-            r->comm[i].last.begun + 1 == in->last.begun)
-            return true;
-    return false;
-}
-
-bool ftree_waits_alike(const struct waits_record *a, const struct waits_record *b)
-{
-    const struct waits_comm *x = waits_inside(a), *y = waits_inside(b);
-
-    if (!x || !y || a->call != b->call || waits_compare_collectives(&x->last, &y->last))
-        return false;
-    if (key_compare(x->key, y->key) == 0)
-        return true;
-    return has_member(x, b->rank) && has_member(y, a->rank) && !has_member(x, a->rank) &&
-           !has_twin(a, x) && !has_twin(b, y);
-}
-
 /* A run that goes down is told from its other end. */
 bool ftree_waits_add_member(struct waits_comm *c, int32_t rank)
 {

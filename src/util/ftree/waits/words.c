@@ -74,7 +74,8 @@ static void say_comm(struct text *t, const struct waits_comm *c)
     if (c->name[0])
         say(t, "%s", c->name);
     else
-        say(t, "a communicator of %d ranks (context %" PRIu32 ")", c->size, c->key.context);
+        say(t, "a communicator of %d rank%s (context %" PRIu32 ")", c->size,
+            c->size == 1 ? "" : "s", c->key.context);
 }
 
 void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len)
