@@ -27,7 +27,7 @@ the verdicts must be those that the scenario's faults call for, each once ('ok')
          the lost node, for which all wait, did not say what it waits for (8): 16 more
   clean  in a healthy job there is no verdict at all, not even one that is over before it is
          reported
-  idle   an idle handle has at most 1024 bytes
+  idle   an idle handle has at most 1040 bytes
   wall   a run takes at most --limit seconds
 
 'make sim-campaign SIMFLAGS=...' calls this. Results of finished runs by the same program with the
@@ -203,7 +203,7 @@ judge() {
             if any(.[]; .messages_of_waits > 30 * ($checks | capture("linear:(?<n>[0-9]+)").n
                 // "1e9" | tonumber)) then "linear" else empty end,
             if is("clean") and any(.[]; .mistakes_total > 0) then "mistakes" else empty end,
-            if any(.[]; .bytes_per_handle > 1024) then "idle" else empty end,
+            if any(.[]; .bytes_per_handle > 1040) then "idle" else empty end,
             if any(.[]; .wall_s > $limit) then "wall" else empty end] | join(",")) as $bad |
         [$name, .[0].nodes, length, (map(select(.ok)) | length),
             (map(.verdicts[].latency_s // empty) | mean),

@@ -250,7 +250,7 @@ END_TEST
 START_TEST(idle_handles_are_small_and_none_leaks)
 {
     simulate(NULL, 200, "lose node 9", 1);
-    ck_assert_double_le(result.idle_per_handle, 1160);
+    ck_assert_double_le(result.idle_per_handle, 1040);
     for (int32_t n = 0; n < run.job.nodes; n++) {
         ftree_destroy(run.node[n].ft);
         run.node[n].ft = NULL;

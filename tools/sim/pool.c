@@ -39,7 +39,7 @@ size_t sim_pool_size(const void *ptr)
 #define HUGE_PAGE ((size_t) 2 << 20)
 #define CHUNK_MAX ((size_t) 128 << 20)
 #define CHUNKS_MAX 4096
-#define SMALL_MAX 1024
+#define SMALL_MAX 1040
 #define LARGE_MAX ((size_t) 1 << 20) /* what is larger is a mapping of its own */
 #define CLASSES (SMALL_MAX / 16 + 1 + 8 * 11)
 

@@ -108,19 +108,17 @@ void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, en
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-static ftree_time lasts(const struct ftree *ft)
+static bool is_slow(const struct ftree *ft)
 {
-    bool is_slow = ft->io->delivers && ft->io->delivers(ft->io_ctx, FTREE_NONE, path_of(ft),
-                                                        ft->cfg.stall, ftree_silence_unit(ft));
-
-    return is_slow ? LASTS_SLOW : LASTS;
+    return ft->io->delivers && ft->io->delivers(ft->io_ctx, FTREE_NONE, path_of(ft), ft->cfg.stall,
+                                                ftree_silence_unit(ft));
 }
 
 static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftree_connection *c)
 {
     const struct checked *k = find(ft, c->node);
 
-    if (!k || c->since < ft->observe->lasts)
+    if (!k || c->since < (ft->observe->is_slow ? LASTS_SLOW : LASTS))
         return RULES_CONNECTION_NONE;
     if (!k->answered)
         return k->asks >= ASKS && k->witnessed && now - k->asked >= LOOKS / 2
@@ -261,9 +259,9 @@ static void look(struct ftree *ft, ftree_time now)
             FTREE_DROP(ft->observe->checked, i);
     for (int32_t i = 0; i < n; i++)
         longest = ftree_max(longest, c[i].since);
-    ft->observe->lasts = longest < LASTS ? LASTS : lasts(ft);
-    ft->observe->connections_next =
-        n ? now + ftree_min(ftree_max(longest / 8, LOOKS), LOOKS_MOST) : 0;
+    ft->observe->is_slow = longest >= LASTS && is_slow(ft);
+    ft->observe->again_ms =
+        n ? (uint32_t) (ftree_min(ftree_max(longest / 8, LOOKS), LOOKS_MOST) / FTREE_MS) : 0;
     judge(ft, now, c, n);
     for (int32_t i = 0; i < n; i++)
         check(ft, now, &c[i]);
@@ -278,15 +276,15 @@ void ftree_connections_look(struct ftree *ft, ftree_time now, ftree_time since)
 
 void ftree_connections_tick(struct ftree *ft, ftree_time now)
 {
-    ftree_time next = ft->observe->connections_next;
-
-    if (!next || now < next || ftree_events_wait(ft))
+    if (now < ftree_connections_deadline(ft) || ftree_events_wait(ft))
         return;
-    ft->observe->connections_next = 0;
+    ft->observe->again_ms = 0;
     ftree_connections_look(ft, now, 0);
 }
 
 ftree_time ftree_connections_deadline(const struct ftree *ft)
 {
-    return ft->observe->connections_next ? ft->observe->connections_next : FTREE_NEVER;
+    const struct ftree_observe *o = ft->observe;
+
+    return o->again_ms ? o->connections_seen + o->again_ms * FTREE_MS : FTREE_NEVER;
 }

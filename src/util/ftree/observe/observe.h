@@ -55,12 +55,12 @@ struct ftree_observe {
     FTREE_ARRAY(struct halt) halts;
     ftree_time looked_at; /* when the own ranks were last looked at */
     bool suspended; /* all own ranks were stopped when they were last looked at */
+    bool is_slow; /* the path, when the own ranks' connections were last looked at, */
+    uint32_t again_ms; /* and so much later they are to be again; 0: not by themselves */
     ftree_time aftermath; /* until then a stop, or a wait, may be a part of a suspension */
     ftree_time woke; /* when this agent last went on after it had not run for long */
     FTREE_ARRAY(struct checked) checked;
     ftree_time connections_seen; /* when the own ranks' connections were last looked at */
-    ftree_time lasts; /* what was stuck for so long then is said */
-    ftree_time connections_next; /* when they are to be again; 0: not by themselves */
 };
 
 void ftree_observe_clear(struct ftree *ft);

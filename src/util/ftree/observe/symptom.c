@@ -451,7 +451,7 @@ void ftree_observe_clear(struct ftree *ft)
 void ftree_observe_stop(struct ftree *ft)
 {
     ft->observe->stalls.n = ft->observe->findings.n = 0;
-    ft->observe->connections_next = 0;
+    ft->observe->again_ms = 0;
 }
 
 bool ftree_symptom_any_finding(const struct ftree *ft)
