@@ -85,6 +85,8 @@ same "classes in faultloc-rules(5), with component and origin" \
     "$(sed 's/^[A-Z_]*, "\(.*\)", \([A-Z]*\), \([A-Z]*\).*/\1 \L\2 \3/' <<<"$classes")" \
     "$(section doc/faultloc-rules.5 CLASSES | awk 'NF == 3 && $1 ~ /^[a-z-]+$/ && $2 != "component" {
         print $1, $2, $3 }')"
+same "classes in what-to-do.md" "$names" \
+    "$(sed -n 's/^### \([a-z, -]*\)$/\1/p' doc/what-to-do.md | tr -d ' ' | tr ',' '\n')"
 listed=$(plain doc/faultloc_verdict.3 | tr '\n' ' ' |
     sed -n 's/.*Classes, from 0: \([^;]*\);.*/\1/p' | tr -d ' ' | tr ',' '\n')
 same "classes in scenario.sh" "$names" \
