@@ -359,7 +359,7 @@ static const struct {
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/behind", 1,
      "rank 5 (node h1) has called MPI_Finalize, and others wait for it in a collective"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/ahead", 1,
-     "rank 5 (node h1) has begun a collective more than the others, which have called "
+     "rank 5 (node h1) has begun one collective more than the others, which have called "
      "MPI_Finalize"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/uneven", 2,
      "ranks 5-6 (on 2 nodes) have begun different numbers of collectives, and some have called "
