@@ -95,11 +95,11 @@ static bool is_input(const struct process *p, long fd)
            begins_with(link, "/dev/tty") || begins_with(link, "/dev/console");
 }
 
-/* Or it is not known. */
-static bool any_in_disk_sleep(const struct process *p)
+/* Whether any thread is what `is` asks; unknown: where they are not known. */
+static bool any_thread(const struct process *p, bool unknown,
+                       bool (*is)(const struct process *p, long tid, void *ctx), void *ctx)
 {
     const struct dirent *entry;
-    struct faultloc_proc thread;
     char path[256];
     bool any = false;
     DIR *dir;
@@ -107,12 +107,23 @@ static bool any_in_disk_sleep(const struct process *p)
     snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
     dir = opendir(path);
     if (!dir)
-        return true;
-    while (!any && (entry = readdir(dir)) != NULL)
-        any = faultloc_proc_read(path, (pid_t) strtol(entry->d_name, NULL, 10), &thread) == 0 &&
-              thread.state == 'D';
+        return unknown;
+    while (!any && (entry = readdir(dir)) != NULL) {
+        long tid = strtol(entry->d_name, NULL, 10);
+        any = tid > 0 && is(p, tid, ctx);
+    }
     closedir(dir);
     return any;
+}
+
+static bool is_in_disk_sleep(const struct process *p, long tid, void *ctx)
+{
+    struct faultloc_proc thread;
+    char path[256];
+
+    (void) ctx;
+    snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
+    return faultloc_proc_read(path, (pid_t) tid, &thread) == 0 && thread.state == 'D';
 }
 
 /* False: it cannot be read, or that may have to wait for a disk: a thread that waits in a page fault
@@ -121,7 +132,8 @@ static bool read_memory(const struct process *p, unsigned long at, void *to, siz
 {
     struct iovec here = {to, bytes}, there = {(void *) (uintptr_t) at, bytes};
 
-    return at && !any_in_disk_sleep(p) && process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t) bytes;
+    return at && !any_thread(p, true, is_in_disk_sleep, NULL) &&
+           process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t) bytes;
 }
 
 static bool polls_input(const struct process *p, unsigned long fds, unsigned long n)
@@ -682,34 +694,29 @@ static bool awaits_in(struct search *s, const struct call *c, char *whom, size_t
     return awaits_file(s, first_polled(s->p, c), false, false, whom, room);
 }
 
-/* Another thread may wait for what is printed, and have the lock of the stream. */
-static bool any_prints(const struct process *p, char *whom, size_t room)
-{
-    const struct dirent *entry;
-    struct call c;
-    char path[256];
-    bool found = false;
-    DIR *dir;
+struct words {
+    char *whom;
+    size_t room;
+};
 
-    snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
-    dir = opendir(path);
-    while (dir && !found && (entry = readdir(dir)) != NULL) {
-        long tid = strtol(entry->d_name, NULL, 10);
-        found = tid > 0 && read_call(p, tid, &c) && is_output(p, &c, whom, room);
-    }
-    if (dir)
-        closedir(dir);
-    return found;
+static bool is_printing(const struct process *p, long tid, void *words)
+{
+    const struct words *w = words;
+    struct call c;
+
+    return read_call(p, tid, &c) && is_output(p, &c, w->whom, w->room);
 }
 
 bool faultloc_awaits(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom, size_t room)
 {
     const struct process p = {.root = root ? root : "/proc", .pid = pid};
     struct search s = {.p = &p, .ranks = ranks, .n = n, .left = LINKS_MAX};
+    struct words words = {whom, room};
     struct call c;
 
     *whom = '\0';
-    if (any_prints(&p, whom, room))
+    /* another thread may wait for what is printed, and have the lock of the stream */
+    if (any_thread(&p, false, is_printing, &words))
         return true;
     return read_call(&p, pid, &c) && awaits_in(&s, &c, whom, room);
 }

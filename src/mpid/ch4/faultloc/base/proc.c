@@ -324,7 +324,6 @@ enum faultloc_proc_place faultloc_proc_waits_in(const char *wchan)
                   {"request_wait_answer", FAULTLOC_PROC_FUSE},
                   {"fuse_", FAULTLOC_PROC_FUSE},
                   {"nfs", FAULTLOC_PROC_NFS},
-                  {"rpc_wait_bit", FAULTLOC_PROC_NFS},
                   {"rpc_", FAULTLOC_PROC_NFS},
                   {"ptlrpc_", FAULTLOC_PROC_LUSTRE},
                   {"cl_sync_io_wait", FAULTLOC_PROC_LUSTRE},
