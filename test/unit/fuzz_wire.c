@@ -28,7 +28,7 @@
  * test_fuzz_wire runs it with messages changed at random, from a fixed seed.
  */
 
-#define SENDS_MAX 800 /* that one record may cause */
+#define SENDS_MAX 600 /* that one record may cause: parts of a reduction of waits, sent again */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
