@@ -116,6 +116,7 @@ core_sources = \
     src/util/ftree/wire/wire_state.c
 
 core_headers = \
+    src/util/ftree/fault_classes.h \
     src/util/ftree/ftree.h \
     src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \

@@ -197,7 +197,7 @@ static void say_withdrawn(struct json_object *v, const struct report_about *a)
 
     ftree_report_component(a, component, sizeof(component));
     say(PREFIX "withdrawn: %s of %s: %s, %.1f s after the verdict", a->class_, component,
-        ftree_report_over(a->class_),
+        ftree_class_over(ftree_class_by_name(a->class_)),
         seconds(tool_string(v, "withdrawn")) - seconds(tool_string(v, "located")));
 }
 

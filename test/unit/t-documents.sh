@@ -76,25 +76,12 @@ grep -qF 'exec maint/test.sh' .ci/run || bad ".ci/run does not run the command t
 
 # --- classes ------------------------------------------------------------------------------------
 
-classes=$(rows "$header" FTREE_CLASSES)
-names=$(cut -d'"' -f2 <<<"$classes")
-same "classes in README.md" "$names" "$(column README.md Verdicts)"
+names=$(rows "$(file fault_classes.h)" FTREE_CLASSES | cut -d'"' -f2)
+if maint/list-classes.sh --check; then ok "lists of classes"; else bad "lists of classes"; fi
 same "classes in faultloc(7)" "$names" "$(section doc/faultloc.7 VERDICTS |
     awk '/^\.TP/ { getline; if ($1 == ".B") print $2 }')"
-same "classes in faultloc-rules(5), with component and origin" \
-    "$(sed 's/^[A-Z_]*, "\(.*\)", \([A-Z]*\), \([A-Z]*\).*/\1 \L\2 \3/' <<<"$classes")" \
-    "$(section doc/faultloc-rules.5 CLASSES | awk 'NF == 3 && $1 ~ /^[a-z-]+$/ && $2 != "component" {
-        print $1, $2, $3 }')"
 same "classes in what-to-do.md" "$names" \
     "$(sed -n 's/^### \([a-z, -]*\)$/\1/p' doc/what-to-do.md | tr -d ' ' | tr ',' '\n')"
-listed=$(plain doc/faultloc_verdict.3 | tr '\n' ' ' |
-    sed -n 's/.*Classes, from 0: \([^;]*\);.*/\1/p' | tr -d ' ' | tr ',' '\n')
-same "classes in scenario.sh" "$names" \
-    "$(sed -n "/^readonly CLASSES=/,/[^\\\\]\$/p" test/cluster/lib/scenario.sh | tr -d "'\\\\\n" |
-    sed 's/.*CLASSES=//' | tr '|' '\n')"
-if [ "$listed" = "$names" ]; then ok "class numbers in faultloc_verdict(3)"; else
-    bad "the list in faultloc_verdict(3) is not that of FTREE_CLASSES, in its order: $listed"
-fi
 
 # --- settings -----------------------------------------------------------------------------------
 

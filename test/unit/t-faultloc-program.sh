@@ -65,15 +65,6 @@ for confirmed in true false '"nic-fault"'; do
 done
 expect 0 "valid report" check - <"$work/0.json"
 
-classes=$(sed -n 's/^ *X(FTREE_CLASS_[A-Z_]*, "\([a-z-]*\)".*/\1/p' \
-    "$top_srcdir/src/util/ftree/ftree.h" | sort | paste -sd' ')
-listed=$(jq -r '."$defs".class.enum[]' "$schema" | sort | paste -sd' ')
-confirmed=$(jq -r '."$defs".verdict.properties.confirmed.enum[] | strings' "$schema" | sort |
-    paste -sd' ')
-[ "$classes" = "$confirmed" ] || bad "classes of ftree.h '$classes', to confirm '$confirmed'"
-[ "$classes" = "$listed" ] || bad "classes of ftree.h '$classes', of the schema '$listed'"
-ok "the schema has the classes of ftree.h: $classes"
-
 # --- the command line ---------------------------------------------------------------------------
 
 expect 0 "Usage: faultloc report [--verbose] FILE" --help

@@ -238,7 +238,6 @@ same() {
 }
 
 jq -e . "$schema" >/dev/null || bad "the schema is not JSON"
-same classes "$(names ftree.h FTREE_CLASSES)" '."$defs".class.enum[]'
 same symptoms "$(names ftree.h FTREE_SYMPTOMS)" '."$defs".symptom.enum[]'
 same severities "$(names ftree.h FTREE_SEVERITIES)" '."$defs".severity.enum[]'
 same relations "$(names rules/rules.h RULES_RELATIONS)" '."$defs".relation.enum[]'
@@ -250,7 +249,7 @@ same values "$(values)" '."$defs" |
         .launcher, .connection, .waits, .outside, .slowed).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's/\\-/-/g' "$manual" >"$work/manual"
-for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \
+for name in $(names ftree.h FTREE_SYMPTOMS) $(names fault_classes.h FTREE_CLASSES) $facts $(values) \
     $(names ftree.h FTREE_SEVERITIES) $(names rules/rules.h RULES_RELATIONS) \
     $(jq -r '.. | .properties? | select(. != null) | keys[]' "$schema"); do
     grep -qwF -- "$name" "$work/manual" || bad "faultloc-rules(5) does not have $name"

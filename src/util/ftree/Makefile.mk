@@ -4,6 +4,7 @@
 ##
 
 noinst_HEADERS += \
+    src/util/ftree/fault_classes.h \
     src/util/ftree/ftree.h \
     src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \

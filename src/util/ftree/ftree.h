@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ftree/fault_classes.h"
+
 /* Inside libmpi these names are nobody else's business. */
 #pragma GCC visibility push(hidden)
 
@@ -100,44 +102,7 @@ enum ftree_role {
 
 enum ftree_reach { FTREE_REACHES(FTREE_ENUM) FTREE_REACH_COUNT };
 
-/* What a verdict of a class says, beside what is wrong. */
-#define FTREE_ENDS_NODE 1 /* nothing of its node goes on, if it is about all of that */
-#define FTREE_ENDS_RANKS 2 /* the ranks of its component are gone for good */
-#define FTREE_FOR_EVER 4 /* it is never over */
-#define FTREE_ENDS_JOB 32 /* the action "abort" ends the job for it: not where the job is only slow,
-                           * nor where the fault was not found */
-#define FTREE_IS_WAIT 8 /* ranks themselves say what each of them waits for */
-#define FTREE_IS_PATH 16 /* it is about a data path: that somebody waits there is no news */
-
-/* For how long a verdict on a rank explains that somebody waits for it: not at all; for a stall
- * limit where it is the word of its own agent, of which nobody would notice that it is lost later;
- * always. */
-enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS_ALWAYS };
-
-/* Verdict classes: name as users meet it, kind of component, origin, for how long they explain a
- * wait, and what they say.  Which of them is decided, and from what, is the rule base's business
- * (rules.h). */
-#define FTREE_CLASSES(X) \
-    X(FTREE_CLASS_NODE_OUTAGE, "node-outage", NODE, HARDWARE, NEVER, \
-      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NODE_FROZEN, "node-frozen", NODE, HARDWARE, NEVER, \
-      FTREE_ENDS_NODE | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, ALWAYS, \
-      FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_PROCESS_STOPPED, "process-stopped", RANK, SOFTWARE, WHILE, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NIC_FAULT, "nic-fault", NIC, HARDWARE, NEVER, FTREE_IS_PATH | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_LINK_FAULT, "link-fault", LINK, HARDWARE, NEVER, FTREE_IS_PATH | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, NEVER, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0) \
-    X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_MPI_HANG, "mpi-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_IS_WAIT | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
-      FTREE_IS_WAIT | FTREE_ENDS_JOB) \
-    X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, NEVER, 0) \
-    X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH)
-
+/* The classes of verdicts; their table is fault_classes.h. */
 enum ftree_class { FTREE_CLASSES(FTREE_ENUM) FTREE_CLASS_COUNT };
 
 /* Kinds of components, with the word that stands before a component's name. */
@@ -1167,6 +1132,8 @@ int ftree_class_kind(int class_);
 bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
 enum ftree_explains ftree_class_explains(int class_);
 bool ftree_class_ends_job(int class_);
+const char *ftree_class_headline(int class_, bool several); /* after the component */
+const char *ftree_class_over(int class_); /* that the fault is over */
 
 /* Purpose: true if a process in this state (see struct ftree_rank_state) does not run until others let
  * it: stopped, held by a debugger, or frozen. */

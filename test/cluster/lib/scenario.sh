@@ -13,9 +13,9 @@
 # each fault file's fault_expect says. A verdict that was withdrawn counts as told to people, but
 # not as one that stands at the end.
 
-readonly CLASSES='node-outage|node-frozen|process-crash|process-stopped|nic-fault|link-fault'\
-'|switch-fault|network-degraded|user-code-hang|mpi-hang|io-hang|deadlock|collective-mismatch|straggler'\
-'|unknown'
+readonly CLASSES='node-outage|node-frozen|process-crash|process-stopped|nic-fault|link-fault|'\
+'switch-fault|network-degraded|user-code-hang|mpi-hang|io-hang|deadlock|'\
+'collective-mismatch|straggler|unknown'
 readonly VERDICT_LINE="^[0-9]+ \[faultloc\] ($CLASSES): "
 
 # --- faults -----------------------------------------------------------------------------------

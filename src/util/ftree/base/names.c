@@ -75,9 +75,11 @@ static const struct {
     enum ftree_origin origin;
     enum ftree_explains explains;
     unsigned says;
+    const char *one, *several, *over;
 } classes[] = {
-#define CLASS_ROW(id, text, kind, origin, explains, says) \
-    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, FTREE_EXPLAINS_##explains, says},
+#define CLASS_ROW(id, text, kind, origin, explains, says, one, several, over, when) \
+    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, FTREE_EXPLAINS_##explains, says, one, several, \
+     over},
     FTREE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };
@@ -153,6 +155,18 @@ enum ftree_explains ftree_class_explains(int class_)
 bool ftree_class_says(int class_, unsigned what)
 {
     return is_class(class_) && classes[class_].says & what;
+}
+
+const char *ftree_class_headline(int class_, bool several)
+{
+    if (!is_class(class_))
+        class_ = FTREE_CLASS_UNKNOWN;
+    return several ? classes[class_].several : classes[class_].one;
+}
+
+const char *ftree_class_over(int class_)
+{
+    return classes[is_class(class_) ? class_ : FTREE_CLASS_UNKNOWN].over;
 }
 
 bool ftree_class_ends_job(int class_)

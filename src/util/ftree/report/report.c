@@ -155,7 +155,7 @@ static void add_withdrawn(struct text *t, const struct ftree_verdict *v,
 
     ftree_report_component(a, component, sizeof(component));
     add(t, PREFIX "withdrawn: %s of %s: ", a->class_, component);
-    add(t, "%s, %.1f s after the verdict\n", ftree_report_over(a->class_),
+    add(t, "%s, %.1f s after the verdict\n", ftree_class_over(ftree_class_by_name(a->class_)),
         v->withdrawn > v->located ? (double) (v->withdrawn - v->located) / 1e9 : 0.0);
 }
 

@@ -196,9 +196,6 @@ void ftree_report_component_ranks(const struct ftree_job *job, const struct ftre
 /* Purpose: "node h2", "rank 4 (node h2)". */
 void ftree_report_component(const struct report_about *a, char *buf, size_t len);
 
-/* Purpose: how a verdict of this class comes to be over: "it runs again". */
-const char *ftree_report_over(const char *class_);
-
 /* Purpose: the last line: hardware or software, and which component; where none is known to be at
  * fault, the explanations in order. */
 void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);

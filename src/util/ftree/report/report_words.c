@@ -287,64 +287,57 @@ static void place(const struct report_about *a, char *buf, size_t len)
         snprintf(buf, len, "on several nodes");
 }
 
-void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
+/* The words of its class, or those of a sign that say more. */
+static const char *headline(const struct report_about *a)
 {
     static const struct {
-        const char *what, *one, *several; /* a class; a rule where that says more */
+        const char *rule, *one, *several;
     } rows[] = {
-        {"node-outage", " is down", " are down"},
-        {"node-frozen", " is frozen", " are frozen"},
-        {"process-crash", " ended without MPI_Finalize", " ended without MPI_Finalize"},
-        {"process-stopped", " is stopped", " are stopped"},
-        {"nic-fault", " has failed", " have failed"},
-        {"link-fault", " has failed", " have failed"},
-        {"switch-fault", " has failed", " have failed"},
-        {"network-degraded", " is degraded", " are degraded"},
-        {"user-code-hang", " hangs in user code", " hang in user code"},
-        {"user-code-hang/awaits-answer", " waits outside MPI for another process",
-         " wait outside MPI for other processes"},
-        {"mpi-hang", " hangs in MPI", " hang in MPI"},
-        {"io-hang", " hangs in input or output", " hang in input or output"},
-        {"deadlock", " waits for itself", " wait for each other"},
-        {"deadlock/order", " has begun collectives in another order than the ranks that wait for it",
-         " have begun collectives in another order than the ranks that wait for them"},
-        {"deadlock/absent", " is in a collective, and the ranks that it waits for there need its messages",
+        {"user-code-hang/awaits-answer", "waits outside MPI for another process",
+         "wait outside MPI for other processes"},
+        {"deadlock/order", "has begun collectives in another order than the ranks that wait for it",
+         "have begun collectives in another order than the ranks that wait for them"},
+        {"deadlock/absent", "is in a collective, and the ranks that it waits for there need its messages",
          ""},
         {"deadlock/library", "",
-         " wait for each other inside MPI, in a collective that they have called alike"},
-        {"deadlock/missing-partner", " has called MPI_Finalize, and others wait for it",
-         " have called MPI_Finalize, and others wait for them"},
-        {"collective-mismatch", " does not match the others in a collective",
-         " are in collectives that do not match"},
+         "wait for each other inside MPI, in a collective that they have called alike"},
+        {"deadlock/missing-partner", "has called MPI_Finalize, and others wait for it",
+         "have called MPI_Finalize, and others wait for them"},
         {"collective-mismatch/behind",
-         " has called MPI_Finalize, and others wait for it in a collective",
-         " have called MPI_Finalize, and others wait for them in a collective"},
+         "has called MPI_Finalize, and others wait for it in a collective",
+         "have called MPI_Finalize, and others wait for them in a collective"},
         {"collective-mismatch/ahead",
-         " has begun one collective more than the others, which have called MPI_Finalize",
-         " have begun one collective more than the others, which have called MPI_Finalize"},
+         "has begun one collective more than the others, which have called MPI_Finalize",
+         "have begun one collective more than the others, which have called MPI_Finalize"},
         {"collective-mismatch/uneven", "",
-         " have begun different numbers of collectives, and some have called MPI_Finalize"},
-        {"straggler", " is slow, others wait for it", " are slow, others wait for them"},
+         "have begun different numbers of collectives, and some have called MPI_Finalize"},
     };
-    const char *words = ": cause not identified";
+    bool several = are_several(a);
+
+    for (size_t i = 0; a->rule && i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (is(rows[i].rule, a->rule))
+            return several ? rows[i].several : rows[i].one;
+    if (is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
+        return a->because + 3;
+    return ftree_class_headline(ftree_class_by_name(a->class_), several);
+}
+
+void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
+{
     char pid[32] = "", where[REPORT_LABEL];
+    const char *words = headline(a), *gap = *words == ':' ? "" : " ";
 
     if (is(a->class_, "unknown")) {
         unknown_headline(a, buf, len);
         return;
     }
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (is(rows[i].what, a->class_) || (a->rule && is(rows[i].what, a->rule)))
-            words = are_several(a) ? rows[i].several : rows[i].one;
-    if (is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
-        words = a->because + 2; /* with the space */
     if (a->pid > 0)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
     place(a, where, sizeof(where));
     if (is(a->kind, "rank"))
-        snprintf(buf, len, "%s (%s%s)%s", a->ranks, pid, where, words);
+        snprintf(buf, len, "%s (%s%s)%s%s", a->ranks, pid, where, gap, words);
     else
-        snprintf(buf, len, "%s %s (%s)%s", a->kind, a->name, a->ranks, words);
+        snprintf(buf, len, "%s %s (%s)%s%s", a->kind, a->name, a->ranks, gap, words);
 }
 
 void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
@@ -406,17 +399,6 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
         snprintf(buf, len, "%s (%s)", a->ranks, where);
     else
         snprintf(buf, len, "%s %s", a->kind, a->name);
-}
-
-const char *ftree_report_over(const char *class_)
-{
-    if (is(class_, "process-stopped"))
-        return "the process runs again";
-    if (is(class_, "node-outage") || is(class_, "node-frozen"))
-        return "the node answers again";
-    if (is(class_, "deadlock") || is(class_, "collective-mismatch"))
-        return "its ranks are no longer seen to wait for each other";
-    return "the fault is over";
 }
 
 /* ---- the conclusion -------------------------------------------------------------------------- */
@@ -746,23 +728,18 @@ static bool was_silent(const struct ftree_verdict *v, int32_t node)
 static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
                             int32_t node)
 {
-    switch (v->class_) {
-        case FTREE_CLASS_NODE_OUTAGE:
-        case FTREE_CLASS_NODE_FROZEN:
-            return v->node == node ? "dead" : "alive";
-        case FTREE_CLASS_NIC_FAULT:
-        case FTREE_CLASS_LINK_FAULT:
-            return v->node == node ? "unreachable" : "alive";
-        case FTREE_CLASS_SWITCH_FAULT:
-            if (rj->job->tree && v->switch_ != FTREE_NONE)
-                return ftree_tree_is_behind(rj->job->tree, v->switch_, node) ? "unreachable"
-                                                                             : "alive";
-            return v->node == node ? "unreachable" : "alive";
-        case FTREE_CLASS_UNKNOWN:
-            return v->node == node && was_silent(v, node) ? "unreachable" : "alive";
-        default:
-            return "alive";
-    }
+    bool behind = v->class_ == FTREE_CLASS_SWITCH_FAULT && rj->job->tree && v->switch_ != FTREE_NONE
+                      ? ftree_tree_is_behind(rj->job->tree, v->switch_, node)
+                      : v->node == node;
+
+    if (!behind)
+        return "alive";
+    if (ftree_class_says(v->class_, FTREE_NODE_DEAD))
+        return "dead";
+    return ftree_class_says(v->class_, FTREE_NODE_UNREACHABLE) ||
+                   (v->class_ == FTREE_CLASS_UNKNOWN && was_silent(v, node))
+               ? "unreachable"
+               : "alive";
 }
 
 const char *report_node_state(const struct report_job *rj, int32_t node)
