@@ -258,9 +258,12 @@ glue_headers = \
     src/mpid/ch4/faultloc/io/symptom_socket.h \
     src/mpid/ch4/faultloc/io/worker.h \
     src/mpid/ch4/faultloc/io/writer.h \
-    src/mpid/ch4/faultloc/mpi/parts.h \
-    src/mpid/ch4/faultloc/mpi/place.h \
-    src/mpid/ch4/faultloc/mpi/waits_parts.h \
+    src/mpid/ch4/faultloc/mpi/fail/fail.h \
+    src/mpid/ch4/faultloc/mpi/observe/observe.h \
+    src/mpid/ch4/faultloc/mpi/rank/rank.h \
+    src/mpid/ch4/faultloc/mpi/start/place.h \
+    src/mpid/ch4/faultloc/mpi/waits/waits.h \
+    src/mpid/ch4/faultloc/mpi/waits/waits_int.h \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \

@@ -78,7 +78,7 @@ includes() {
     local root=$1
     (cd "$root" && find . -name '*.[ch]' -printf '%P\n' | sort |
         xargs grep -HnE '^# *include *"' || :) |
-        awk -v root="$root" -v name="${root##*/}" "$table"'
+        awk -v root="$root" "$table"'
         BEGIN { read_table(root "/floors") }
         {
             split($0, part, ":")
@@ -92,7 +92,8 @@ includes() {
                          "Give it a floor there.")
                 next
             }
-            if (index(target, name "/") == 1) target = substr(target, length(name) + 2)
+            for (path = root; index(target, path "/") != 1 && sub(/^[^\/]*\//, "", path);) ;
+            if (index(target, path "/") == 1) target = substr(target, length(path) + 2)
             else if (system("test -f " root "/" target)) next # of somebody else
             other = room_of(target)
             if (target in public || !(other in floor) || may(own, other)) next
@@ -142,8 +143,10 @@ failed=0
 for root in "${folders[@]}"; do
     [ -f "$root/floors" ] || usage_error "$root has no file floors"
     includes "$root" || failed=1
-    if [ -n "$build_dir" ] && [ -d "$build_dir/$root" ]; then
-        wants=$(calls "$source_dir/$root" "$build_dir/$root")
+    objects=$build_dir/$root
+    [ -d "$objects" ] || objects=$build_dir/mpich-build/$root # what needs MPICH's headers
+    if [ -n "$build_dir" ] && [ -d "$objects" ]; then
+        wants=$(calls "$source_dir/$root" "$objects")
         upward "$root" <<<"$wants" || failed=1
         circles "$root" <<<"$wants" || failed=1
         say "$root: $(grep -c . <<<"$wants") calls between files"

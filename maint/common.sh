@@ -110,12 +110,14 @@ patch_header() {
 
 # calls SOURCES OBJECTS: two folders; "FILE SYMBOL FILE", what one object wants of another, files without
 # their endings. Objects without a source are passed over: a build folder keeps what was made of others.
+# Those of libtool are in .libs, and have names like lib_libmpi_la-rank.o.
 calls() {
-    local object
+    local object source libtool='s|\.libs/||; s|lib_[a-z]*_la-||'
     [ -d "$2" ] || return 0
     (cd "$2" && find . -name '*.o' -printf '%P\n') | sort | while read -r object; do
-        [ ! -f "$1/${object%.o}.c" ] || echo "$object"
-    done | (cd "$2" && xargs -r nm -A -g) | awk '
+        source=$(sed "$libtool" <<<"${object%.o}.c")
+        [ ! -f "$1/$source" ] || echo "$object"
+    done | (cd "$2" && xargs -r nm -A -g) | sed "$libtool" | awk '
         {
             split($0, part, ":")
             file = part[1]

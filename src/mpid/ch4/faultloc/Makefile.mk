@@ -73,9 +73,12 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/io/symptom_socket.h \
     src/mpid/ch4/faultloc/io/worker.h \
     src/mpid/ch4/faultloc/io/writer.h \
-    src/mpid/ch4/faultloc/mpi/parts.h \
-    src/mpid/ch4/faultloc/mpi/place.h \
-    src/mpid/ch4/faultloc/mpi/waits_parts.h \
+    src/mpid/ch4/faultloc/mpi/fail/fail.h \
+    src/mpid/ch4/faultloc/mpi/observe/observe.h \
+    src/mpid/ch4/faultloc/mpi/rank/rank.h \
+    src/mpid/ch4/faultloc/mpi/start/place.h \
+    src/mpid/ch4/faultloc/mpi/waits/waits.h \
+    src/mpid/ch4/faultloc/mpi/waits/waits_int.h \
     src/mpid/ch4/faultloc/net/channel.h \
     src/mpid/ch4/faultloc/net/channel_impl.h \
     src/mpid/ch4/faultloc/net/conn.h \
@@ -101,30 +104,30 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util
 
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \
-    src/mpid/ch4/faultloc/mpi/abort.c \
-    src/mpid/ch4/faultloc/mpi/collectives.c \
-    src/mpid/ch4/faultloc/mpi/failed.c \
-    src/mpid/ch4/faultloc/mpi/init.c \
-    src/mpid/ch4/faultloc/mpi/objects.c \
-    src/mpid/ch4/faultloc/mpi/onesided.c \
-    src/mpid/ch4/faultloc/mpi/peer.c \
-    src/mpid/ch4/faultloc/mpi/place.c \
-    src/mpid/ch4/faultloc/mpi/pt2pt.c \
-    src/mpid/ch4/faultloc/mpi/query.c \
-    src/mpid/ch4/faultloc/mpi/rank.c \
-    src/mpid/ch4/faultloc/mpi/settings.c \
-    src/mpid/ch4/faultloc/mpi/transport.c \
-    src/mpid/ch4/faultloc/mpi/wait.c \
-    src/mpid/ch4/faultloc/mpi/waits.c \
-    src/mpid/ch4/faultloc/mpi/waits_collective.c \
-    src/mpid/ch4/faultloc/mpi/waits_comms.c \
-    src/mpid/ch4/faultloc/mpi/waits_messages.c \
-    src/mpid/ch4/faultloc/mpi/waits_onesided.c \
-    src/mpid/ch4/faultloc/mpi/waits_polls.c \
-    src/mpid/ch4/faultloc/mpi/waits_record.c \
-    src/mpid/ch4/faultloc/mpi/waits_requests.c \
-    src/mpid/ch4/faultloc/mpi/waits_threads.c \
-    src/mpid/ch4/faultloc/mpi/waits_work.c
+    src/mpid/ch4/faultloc/mpi/calls/pt2pt.c \
+    src/mpid/ch4/faultloc/mpi/calls/wait.c \
+    src/mpid/ch4/faultloc/mpi/fail/abort.c \
+    src/mpid/ch4/faultloc/mpi/fail/failed.c \
+    src/mpid/ch4/faultloc/mpi/fail/query.c \
+    src/mpid/ch4/faultloc/mpi/observe/collectives.c \
+    src/mpid/ch4/faultloc/mpi/observe/onesided.c \
+    src/mpid/ch4/faultloc/mpi/observe/peer.c \
+    src/mpid/ch4/faultloc/mpi/observe/transport.c \
+    src/mpid/ch4/faultloc/mpi/rank/objects.c \
+    src/mpid/ch4/faultloc/mpi/rank/rank.c \
+    src/mpid/ch4/faultloc/mpi/rank/settings.c \
+    src/mpid/ch4/faultloc/mpi/start/init.c \
+    src/mpid/ch4/faultloc/mpi/start/place.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_collective.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_comms.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_messages.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_onesided.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_polls.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_record.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_requests.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_threads.c \
+    src/mpid/ch4/faultloc/mpi/waits/waits_work.c
 
 # In ranks and in the agent's program.
 noinst_LTLIBRARIES += src/mpid/ch4/faultloc/libfaultloc.la

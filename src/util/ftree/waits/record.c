@@ -31,7 +31,7 @@ const char *ftree_waits_kind_name(int kind)
     return kind >= 0 && kind < WAITS_KIND_COUNT ? kinds[kind] : "?";
 }
 
-/* Of several threads the name may be another one's (mpi/waits_threads.c), and the rank itself
+/* Of several threads the name may be another one's (mpi/waits/waits_threads.c), and the rank itself
  * reads the stamp. */
 uint32_t ftree_waits_own_call(const struct waits_record *r)
 {

@@ -30,7 +30,7 @@ struct faultloc_wait_area {
     _Atomic uint32_t writing; /* the rank's: odd while it writes */
     _Atomic uint32_t answered; /* the rank's: the look that the page is of */
     /* The rank's and its fork children's: how often they have called fork(), and how many children
-     * have begun; and the last of these, which may go on as the rank when that ends (mpi/rank.c) */
+     * have begun; and the last of these, which may go on as the rank when that ends (mpi/rank/rank.c) */
     _Atomic uint32_t forks, born;
     _Atomic int32_t heir; /* 0: none */
     /* The rank's, before it ends: why, as of a sentence that begins with its name; of an error that is

@@ -10,7 +10,7 @@
 
 /*
  * Included once the device's sends, receives and probes are defined; from there on who calls one of
- * them asks a word first.  With faultloc on, sends and receives are those of mpi/pt2pt.c: the
+ * them asks a word first.  With faultloc on, sends and receives are those of mpi/calls/pt2pt.c: the
  * same code of MPICH's, compiled with all that is noted of a message.  So what is noted costs
  * nothing where faultloc is off, and does not keep the compiler from inlining there.
  */

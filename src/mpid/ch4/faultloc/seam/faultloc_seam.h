@@ -287,7 +287,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_IS_DONE(req) MPIR_Request_is_complete(req)
 
 /*
- * What is noted of sends, receives and probes, and what they fail of: in mpi/pt2pt.c alone,
+ * What is noted of sends, receives and probes, and what they fail of: in mpi/calls/pt2pt.c alone,
  * whose functions take the place of MPICH's where there is anything to note (faultloc_pt2pt.h).
  */
 #if defined(MPIDI_FAULTLOC_PT2PT)
@@ -368,7 +368,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 /* One turn of the wait loop that brought nothing, and will be followed by another.  255 of 256 cost
  * an increment; at the others (every 50 us or so) the wait is noted in the slot, with the request
  * where it is one that is waited for, and the rank looks whether the job is to end, and answers
- * what the agent asks (mpi/waits.c).  `reqs` are those, `n` of them, that must all be complete;
+ * what the agent asks (mpi/waits/waits.c).  `reqs` are those, `n` of them, that must all be complete;
  * NULL: there is no more than `req`.
  *
  * The macros for turns stand for MPICH's yield, too: where there may be other threads, these get
@@ -450,7 +450,7 @@ extern struct MPIDI_faultloc_rma MPIDI_faultloc_rma MPIDI_FAULTLOC_HIDDEN;
 
 /*
  * The last two collective operations of a communicator, in the communicator itself
- * (mpi/collectives.c).  The bindings note one once its arguments are checked, before anything of it
+ * (mpi/observe/collectives.c).  The bindings note one once its arguments are checked, before anything of it
  * is done: one addition, of which the sign says whether there is more to note, and with faultloc on
  * six or seven stores.  The lowest byte of the count is where they go, so that finding it takes one
  * instruction.  A datatype is noted as it is; what it said is kept when it is freed, which is rare.
@@ -577,7 +577,7 @@ void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 #endif
 
 /*
- * Ranks that are given up (mpi/failed.c).  The agent sets two words in every slot of its node:
+ * Ranks that are given up (mpi/fail/failed.c).  The agent sets two words in every slot of its node:
  * `failures`, which is asked when an operation begins, and `news`, when MPICH turns its progress.
  * In a healthy job both are tests of a word in memory, and never true.
  */

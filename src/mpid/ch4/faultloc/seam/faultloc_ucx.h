@@ -13,7 +13,7 @@
 
 /*
  * The seam's part that needs UCX's types: what UCX says of a peer that it has lost
- * (mpi/transport.c).  With faultloc off nothing is asked of UCX, and a status that MPICH
+ * (mpi/observe/transport.c).  With faultloc off nothing is asked of UCX, and a status that MPICH
  * ignores stays ignored.
  */
 

@@ -3,13 +3,13 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#ifndef FAULTLOC_WAITS_PARTS_H_INCLUDED
-#define FAULTLOC_WAITS_PARTS_H_INCLUDED
+#ifndef FAULTLOC_WAITS_INT_H_INCLUDED
+#define FAULTLOC_WAITS_INT_H_INCLUDED
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/waits/waits.h"
 
 /*
- * What the files waits*.c ask of each other.  What others ask of them is in parts.h.  From the
+ * What the files waits*.c ask of each other.  What others ask of them is in waits.h.  From the
  * ground up, each knows those before it:
  *
  *     waits_comms.c       the communicators of a record
@@ -206,4 +206,4 @@ bool MPIDI_faultloc_is_measured(struct MPIDI_faultloc_wait *w, uint32_t asked);
 /* Purpose: the record of a rank that polls, once that is so. */
 void MPIDI_faultloc_tell_polls(struct waits_record *r, const struct MPIDI_faultloc_wait *w);
 
-#endif /* FAULTLOC_WAITS_PARTS_H_INCLUDED */
+#endif /* FAULTLOC_WAITS_INT_H_INCLUDED */

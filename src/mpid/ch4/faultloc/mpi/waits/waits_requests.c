@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/waits_parts.h"
+#include "faultloc/mpi/waits/waits_int.h"
 
 /*
  * What a request says of itself.  Its peer, tag and communicator were noted when it began

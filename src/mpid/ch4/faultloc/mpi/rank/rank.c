@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/rank/rank.h"
 
 #include "faultloc/base/proc.h"
 #include "faultloc/base/say.h"
@@ -151,8 +151,6 @@ void MPIDI_faultloc_begin(bool on)
     MPIDI_faultloc_notes = on;
     if (on) {
         (void) pthread_atfork(before_fork, NULL, in_child);
-        MPIDI_faultloc_begin_collectives();
-        MPIDI_faultloc_begin_waits();
         MPIDI_faultloc_permit_tracer();
         (void) faultloc_board_protect(local.board, local.slot);
         return;

@@ -3,8 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
-#include "faultloc/mpi/place.h"
+#include "faultloc/mpi/fail/fail.h"
+#include "faultloc/mpi/start/place.h"
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/iface.h"
@@ -488,6 +488,10 @@ static int start(const char *name, const char *job_id, bool fine)
     if (p.is_first_not && problem[0])
         faultloc_say("%s", problem);
     MPIDI_faultloc_begin(all);
+    if (all) {
+        MPIDI_faultloc_begin_collectives();
+        MPIDI_faultloc_begin_waits();
+    }
 
   fn_exit:
     end_leader(&l, all);

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/waits_parts.h"
+#include "faultloc/mpi/waits/waits_int.h"
 
 /*
  * What a wait of one-sided communication is for, and the locks that this rank holds, in its record.

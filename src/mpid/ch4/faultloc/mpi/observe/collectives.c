@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/observe/observe.h"
 
 /*
  * The last two collective operations of each communicator: what the bindings noted in it (the
@@ -43,9 +43,10 @@ static void take_out(MPIR_Comm * comm)
 }
 
 /* MPICH's own parts of a communicator are nobody's to wait on, nor is one of this rank alone. */
-static bool is_programs(const MPIR_Comm * comm)
+bool MPIDI_faultloc_is_programs(const MPIR_Comm * comm)
 {
-    return (comm->remote_size > 1 || comm->comm_kind == MPIR_COMM_KIND__INTERCOMM) && comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+    return (comm->remote_size > 1 || comm->comm_kind == MPIR_COMM_KIND__INTERCOMM) &&
+        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
         comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
 }
 
@@ -64,14 +65,10 @@ void MPIDI_faultloc_comm_init(MPIR_Comm * comm)
         put_in(comm);
 }
 
-void MPIDI_faultloc_comm_free(MPIR_Comm * comm)
+void MPIDI_faultloc_forget_collectives(MPIR_Comm * comm)
 {
-    if (MPIDI_faultloc_is_comm_noted(comm)) {
-        if (is_programs(comm) && comm->comm_kind == MPIR_COMM_KIND__INTRACOMM &&
-            MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
-            MPIDI_faultloc_keep_comm(comm);
+    if (MPIDI_faultloc_is_comm_noted(comm))
         take_out(comm);
-    }
     comm->dev.ch4.faultloc_colls.begun = 0;
 }
 
@@ -253,7 +250,7 @@ int MPIDI_faultloc_comms(MPIR_Comm ** comms, int most)
 
     MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
     for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next) {
-        if (!begun_on(c) && !is_programs(c))
+        if (!begun_on(c) && !MPIDI_faultloc_is_programs(c))
             continue;
         for (i = n; i > 0 && stamp_of(comms[i - 1]) < stamp_of(c); i--)
             if (i < most)

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/rank/rank.h"
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/number.h"

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/place.h"
+#include "faultloc/mpi/start/place.h"
 
 #include "faultloc/base/proc.h"
 

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/waits_parts.h"
+#include "faultloc/mpi/waits/waits_int.h"
 
 /*
  * The communicators of a record: which one a context stands for, who is in it, and how far this
@@ -126,13 +126,22 @@ static struct {
     struct waits_comm comm[WAITS_COMMS_MAX];
 } freed;
 
-void MPIDI_faultloc_keep_comm(MPIR_Comm * comm)
+static void keep_comm(MPIR_Comm * comm)
 {
     struct waits_comm *c = &freed.comm[freed.count % WAITS_COMMS_MAX];
 
     if (comm->remote_size > FREED_MEMBERS_MAX || !describe_comm(c, comm, comm->recvcontext_id))
         memset(c, 0, sizeof(*c));
     freed.count++;
+}
+
+void MPIDI_faultloc_comm_free(MPIR_Comm * comm)
+{
+    if (MPIDI_faultloc_is_comm_noted(comm) && MPIDI_faultloc_is_programs(comm) &&
+        comm->comm_kind == MPIR_COMM_KIND__INTRACOMM &&
+        MPIDI_faultloc_page.slot.state == FAULTLOC_SLOT_RUNNING)
+        keep_comm(comm);
+    MPIDI_faultloc_forget_collectives(comm);
 }
 
 /* The last one first: it may have had the context of one before. */

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/observe/observe.h"
 
 /*
  * Whom a wait of one-sided communication is for, and which locks this rank holds.  The window keeps

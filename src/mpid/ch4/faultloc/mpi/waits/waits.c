@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/waits_parts.h"
+#include "faultloc/mpi/waits/waits_int.h"
 
 /*
  * What this rank waits for, when its agent asks (board/wait_area.h).  The rank says it at the next

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/rank/rank.h"
 
 /*
  * MPICH's objects of one type: it keeps them in blocks, which it never gives back.

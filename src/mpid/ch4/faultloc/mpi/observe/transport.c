@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/parts.h"
+#include "faultloc/mpi/observe/observe.h"
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/mark.h"

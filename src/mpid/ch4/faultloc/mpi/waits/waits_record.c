@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/waits_parts.h"
+#include "faultloc/mpi/waits/waits_int.h"
 
 /*
  * What one wait is for: the record of this rank, or of one of its threads.

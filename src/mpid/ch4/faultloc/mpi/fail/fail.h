@@ -1,0 +1,31 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_FAIL_H_INCLUDED
+#define FAULTLOC_FAIL_H_INCLUDED
+
+#include "faultloc/mpi/waits/waits.h"
+
+/*
+ * What a rank does about verdicts and errors:
+ *
+ *     query.c   tells the program of verdicts, which it may ask for
+ *     failed.c  ranks that are given up: what is for them fails
+ *     abort.c   a rank that is about to abort waits for the verdict
+ */
+
+/* ---- query.c --------------------------------------------------------------------------------- */
+
+/* Purpose: raises an event for each verdict that this process has not been notified of. In the
+ * rank's own thread, inside MPI. Nothing to do costs two loads. */
+void MPIDI_faultloc_raise_events(const struct faultloc_board *b);
+
+/* ---- failed.c -------------------------------------------------------------------------------- */
+
+/* Purpose: the turn of a wait for `req`: a receive from any source that can no longer come true
+ * fails, or the wait does.  Returns an error for the wait. */
+int MPIDI_faultloc_wait_any(MPIR_Request * req);
+
+#endif /* FAULTLOC_FAIL_H_INCLUDED */
