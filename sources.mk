@@ -193,42 +193,42 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
-    src/mpid/ch4/faultloc/agent/agent.c \
-    src/mpid/ch4/faultloc/agent/ask.c \
-    src/mpid/ch4/faultloc/agent/child.c \
-    src/mpid/ch4/faultloc/agent/deputy.c \
-    src/mpid/ch4/faultloc/agent/exec.c \
-    src/mpid/ch4/faultloc/agent/link.c \
-    src/mpid/ch4/faultloc/agent/looks.c \
-    src/mpid/ch4/faultloc/agent/note.c \
-    src/mpid/ch4/faultloc/agent/partner.c \
-    src/mpid/ch4/faultloc/agent/program.c \
-    src/mpid/ch4/faultloc/agent/reporter.c \
-    src/mpid/ch4/faultloc/agent/set.c \
-    src/mpid/ch4/faultloc/agent/sources.c \
-    src/mpid/ch4/faultloc/agent/stack_json.c \
-    src/mpid/ch4/faultloc/agent/stacks.c \
-    src/mpid/ch4/faultloc/agent/status.c \
-    src/mpid/ch4/faultloc/agent/status_json.c \
-    src/mpid/ch4/faultloc/agent/status_text.c \
-    src/mpid/ch4/faultloc/agent/stop_job.c
+    src/mpid/ch4/faultloc/agent/act/exec.c \
+    src/mpid/ch4/faultloc/agent/act/stop_job.c \
+    src/mpid/ch4/faultloc/agent/loop/agent.c \
+    src/mpid/ch4/faultloc/agent/loop/deputy.c \
+    src/mpid/ch4/faultloc/agent/loop/looks.c \
+    src/mpid/ch4/faultloc/agent/loop/sources.c \
+    src/mpid/ch4/faultloc/agent/process/child.c \
+    src/mpid/ch4/faultloc/agent/process/link.c \
+    src/mpid/ch4/faultloc/agent/process/partner.c \
+    src/mpid/ch4/faultloc/agent/process/program.c \
+    src/mpid/ch4/faultloc/agent/report/note.c \
+    src/mpid/ch4/faultloc/agent/report/reporter.c \
+    src/mpid/ch4/faultloc/agent/report/stack_json.c \
+    src/mpid/ch4/faultloc/agent/report/stacks.c \
+    src/mpid/ch4/faultloc/agent/serve/ask.c \
+    src/mpid/ch4/faultloc/agent/serve/set.c \
+    src/mpid/ch4/faultloc/agent/serve/status.c \
+    src/mpid/ch4/faultloc/agent/serve/status_json.c \
+    src/mpid/ch4/faultloc/agent/serve/status_text.c
 
 glue_headers = \
-    src/mpid/ch4/faultloc/agent/ask.h \
-    src/mpid/ch4/faultloc/agent/child.h \
-    src/mpid/ch4/faultloc/agent/exec.h \
-    src/mpid/ch4/faultloc/agent/json.h \
-    src/mpid/ch4/faultloc/agent/link.h \
-    src/mpid/ch4/faultloc/agent/looks.h \
-    src/mpid/ch4/faultloc/agent/note.h \
-    src/mpid/ch4/faultloc/agent/partner.h \
-    src/mpid/ch4/faultloc/agent/program.h \
-    src/mpid/ch4/faultloc/agent/reporter.h \
-    src/mpid/ch4/faultloc/agent/set.h \
-    src/mpid/ch4/faultloc/agent/sources.h \
-    src/mpid/ch4/faultloc/agent/stacks.h \
-    src/mpid/ch4/faultloc/agent/status.h \
-    src/mpid/ch4/faultloc/agent/stop_job.h \
+    src/mpid/ch4/faultloc/agent/act/exec.h \
+    src/mpid/ch4/faultloc/agent/act/stop_job.h \
+    src/mpid/ch4/faultloc/agent/loop/looks.h \
+    src/mpid/ch4/faultloc/agent/loop/sources.h \
+    src/mpid/ch4/faultloc/agent/process/child.h \
+    src/mpid/ch4/faultloc/agent/process/link.h \
+    src/mpid/ch4/faultloc/agent/process/partner.h \
+    src/mpid/ch4/faultloc/agent/process/program.h \
+    src/mpid/ch4/faultloc/agent/report/json.h \
+    src/mpid/ch4/faultloc/agent/report/note.h \
+    src/mpid/ch4/faultloc/agent/report/reporter.h \
+    src/mpid/ch4/faultloc/agent/report/stacks.h \
+    src/mpid/ch4/faultloc/agent/serve/ask.h \
+    src/mpid/ch4/faultloc/agent/serve/set.h \
+    src/mpid/ch4/faultloc/agent/serve/status.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/ending.h \

@@ -24,7 +24,7 @@ files that exist.
 What is listed:
   core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) and the
           inspection functions (ftree_inspect.c) are for tests and the simulator only, not in MPICH
-  glue    src/mpid/ch4/faultloc/*/*.c; this build leaves out mpi/*, which needs MPICH's headers;
+  glue    src/mpid/ch4/faultloc/*/*.c and */*/*.c; this build leaves out mpi, which needs MPICH's headers;
           its folder handler is the program faultloc-handler
   hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
   tests   test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
@@ -53,7 +53,7 @@ list() {
 cd "$top_srcdir"
 glue=src/mpid/ch4/faultloc
 in_both=("$glue"/{base,board}/*.c)
-in_agent=("$glue"/{io,net,node,agent}/*.c)
+in_agent=("$glue"/{io,net,node,agent/*}/*.c)
 
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {
@@ -80,7 +80,7 @@ EOF
     list core_sources src/util/ftree/*.c src/util/ftree/*/*.c
     list core_headers src/util/ftree/*.h src/util/ftree/*/*.h
     list glue_sources $(printf '%s\n' "${in_both[@]}" "${in_agent[@]}" | grep -v '/main\.c$')
-    list glue_headers $(printf '%s\n' $glue/*/*.h $glue/mpi/*/*.h | sort)
+    list glue_headers $(printf '%s\n' $glue/*/*.h $glue/{agent,mpi}/*/*.h | sort)
     list handler_sources $(printf '%s\n' $glue/handler/*.c | grep -v '/main\.c$')
     list hydra_sources "${hydra[@]}"
     list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
@@ -136,7 +136,7 @@ print_core_mk() {
 }
 
 print_glue_mk() {
-    rewrite <(rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS $(printf '%s\n' $glue/*/*.h $glue/mpi/*/*.h | sort)) \
+    rewrite <(rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS $(printf '%s\n' $glue/*/*.h $glue/{agent,mpi}/*/*.h | sort)) \
         mpi_core_sources $glue/mpi/*/*.c) $library "${in_both[@]}") \
         faultloc_agent_SOURCES "${in_agent[@]}"
 }

@@ -6,7 +6,7 @@
 #ifndef PROGRAM_H_INCLUDED
 #define PROGRAM_H_INCLUDED
 
-#include "faultloc/agent/program.h"
+#include "faultloc/agent/process/program.h"
 
 /* What the parts of an agent share, without its processes: node `self` of the sample job
  * (sample.h), whose two ranks are this process, with a board and with a core that sends nothing. */

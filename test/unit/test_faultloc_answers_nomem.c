@@ -4,11 +4,11 @@
  */
 
 #include "base.h"
-#include "faultloc/agent/ask.h"
-#include "faultloc/agent/reporter.h"
-#include "faultloc/agent/set.h"
-#include "faultloc/agent/status.h"
-#include "faultloc/agent/stop_job.h"
+#include "faultloc/agent/serve/ask.h"
+#include "faultloc/agent/report/reporter.h"
+#include "faultloc/agent/serve/set.h"
+#include "faultloc/agent/serve/status.h"
+#include "faultloc/agent/act/stop_job.h"
 #include "faultloc/io/symptom_socket.h"
 #include "nomem_json.h"
 #include "program.h"

@@ -6,7 +6,7 @@
 /* What an agent answers to `faultloc ask`, and when. */
 
 #include "base.h"
-#include "faultloc/agent/ask.h"
+#include "faultloc/agent/serve/ask.h"
 #include "faultloc/io/symptom_socket.h"
 #include "program.h"
 #include "sample.h"

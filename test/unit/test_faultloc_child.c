@@ -6,7 +6,7 @@
 /* A program beside the agent: what is heard of it, how it ends, and what it cannot do to the
  * agent. */
 
-#include "faultloc/agent/child.h"
+#include "faultloc/agent/process/child.h"
 #include "faultloc/base/clock.h"
 #include "suite.h"
 

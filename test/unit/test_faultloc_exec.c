@@ -7,7 +7,7 @@
  * hangs. */
 
 #include "base.h"
-#include "faultloc/agent/exec.h"
+#include "faultloc/agent/act/exec.h"
 #include "faultloc/base/clock.h"
 #include "program.h"
 #include "suite.h"

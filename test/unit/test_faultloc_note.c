@@ -4,7 +4,7 @@
  */
 
 #include "base.h"
-#include "faultloc/agent/note.h"
+#include "faultloc/agent/report/note.h"
 #include "program.h"
 #include "suite.h"
 

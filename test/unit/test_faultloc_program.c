@@ -21,7 +21,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
 #include "faultloc/base/say.h"
-#include "faultloc/agent/program.h"
+#include "faultloc/agent/process/program.h"
 #include "faultloc/base/sock.h"
 #include "hang.h"
 #include "process.h"

@@ -13,7 +13,7 @@
 #endif
 
 #include "base.h"
-#include "faultloc/agent/reporter.h"
+#include "faultloc/agent/report/reporter.h"
 #include "program.h"
 #include "suite.h"
 

@@ -6,9 +6,9 @@
 /* What an agent answers to `faultloc set`, and what it does with a setting that has come. */
 
 #include "base.h"
-#include "faultloc/agent/reporter.h"
-#include "faultloc/agent/set.h"
-#include "faultloc/agent/stop_job.h"
+#include "faultloc/agent/report/reporter.h"
+#include "faultloc/agent/serve/set.h"
+#include "faultloc/agent/act/stop_job.h"
 #include "faultloc/io/symptom_socket.h"
 #include "program.h"
 #include "suite.h"

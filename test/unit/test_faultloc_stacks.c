@@ -7,7 +7,7 @@
  * or print anything. */
 
 #include "base.h"
-#include "faultloc/agent/stacks.h"
+#include "faultloc/agent/report/stacks.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/proc.h"
 #include "suite.h"

@@ -6,7 +6,7 @@
 /* What an agent answers to `faultloc status`. */
 
 #include "base.h"
-#include "faultloc/agent/status.h"
+#include "faultloc/agent/serve/status.h"
 #include "program.h"
 #include "suite.h"
 

@@ -6,7 +6,7 @@
 /* The status of a job and its stacks as JSON, as the schemas in doc say. */
 
 #include "base.h"
-#include "faultloc/agent/status.h"
+#include "faultloc/agent/serve/status.h"
 #include "program.h"
 #include "sample.h"
 #include "schema.h"

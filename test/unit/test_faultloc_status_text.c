@@ -6,7 +6,7 @@
 /* The status of a job as lines for people. */
 
 #include "base.h"
-#include "faultloc/agent/status.h"
+#include "faultloc/agent/serve/status.h"
 #include "program.h"
 #include "sample.h"
 #include "suite.h"

@@ -29,7 +29,7 @@
  *
  * The datagram {"status": true} is a question: the answer is what `faultloc status --here` shows.
  * Others that begin with {"status":, and those with {"ask": and {"set":, are requests, which may be
- * answered later, on the descriptor that was sent along (agent/status.h, agent/ask.h, agent/set.h).
+ * answered later, on the descriptor that was sent along (agent/serve/status.h, agent/serve/ask.h, agent/serve/set.h).
  *
  * A folder of symptom sockets, and each socket in it, belongs to the user whose jobs they are of;
  * the folder is closed to all others and no symbolic link. Both are examined by descriptor, and
@@ -43,7 +43,7 @@
 #define FAULTLOC_SYMPTOM_ERROR 256
 #define FAULTLOC_SYMPTOM_PATH 108 /* as long as the address of a Unix socket can be */
 #define FAULTLOC_STATUS_QUESTION "{\"status\": true}"
-#define FAULTLOC_STATUS_REQUEST "{\"status\": " /* of the whole job; see agent/status.h */
+#define FAULTLOC_STATUS_REQUEST "{\"status\": " /* of the whole job; see agent/serve/status.h */
 #define FAULTLOC_ASK_QUESTION "{\"ask\": \""
 #define FAULTLOC_SET_REQUEST "{\"set\": "
 #define FAULTLOC_STATUS_BYTES (128 * 1024) /* of its answer, at most */

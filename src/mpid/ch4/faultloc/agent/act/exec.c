@@ -1,0 +1,184 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/act/exec.h"
+
+#include "faultloc/base/say.h"
+#include "faultloc/io/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The agent has kept no PATH of the program that started it. */
+#define PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+void faultloc_exec_init(struct faultloc_exec *e, const struct faultloc_program *p,
+                        struct faultloc_reporter *reporter)
+{
+    const char *path = p->board->settings.program, *slash = strrchr(path, '/');
+
+    *e = (struct faultloc_exec){.p = p, .reporter = reporter, .name = slash ? slash + 1 : path};
+    for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
+        e->child[i] = (struct faultloc_child){.epoll = p->epoll,
+                                              .patience = FAULTLOC_EXEC_PATIENCE,
+                                              .most = FAULTLOC_EXEC_BYTES,
+                                              .drops = true,
+                                              .fd = -1};
+}
+
+/* ---- starting it ----------------------------------------------------------------------------- */
+
+static void say_not_run(struct faultloc_exec *e, const char *why)
+{
+    if (!e->said_not_run)
+        faultloc_say("node %s: exec %s cannot be run: %s; see exec in MPIR_CVAR_FAULTLOC_ACTION",
+                     e->p->job.names[e->p->self], e->p->board->settings.program, why);
+    e->said_not_run = true;
+}
+
+/* The whole text is there before the program is, so nobody has to write to it.  -1: errno says
+ * why. */
+static int make_input(const char *text)
+{
+    int fd = memfd_create("faultloc-report", MFD_CLOEXEC);
+
+    if (fd >= 0 && (faultloc_write_all(fd, text, -1) || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* The last fact is followed by PATH.  Errors: an errno. */
+static int start(struct faultloc_exec *e, ftree_time now, struct faultloc_child *c,
+                 const char *json, char **facts)
+{
+    char *arguments[] = {(char *) (uintptr_t) e->p->board->settings.program, NULL};
+    struct faultloc_spawn_child child = {
+        .path = arguments[0], .arguments = arguments, .fd = -1, .output = -1};
+    size_t n = 0;
+    int rc;
+
+    if (!json || !facts)
+        return ENOMEM;
+    while (facts[n])
+        n++;
+    char *environment[n + 2];
+    memcpy(environment, facts, n * sizeof(*facts));
+    environment[n] = (char *) (uintptr_t) PATH;
+    environment[n + 1] = NULL;
+    child.environment = environment;
+    child.input = make_input(json);
+    if (child.input < 0)
+        return errno;
+    rc = faultloc_child_start(c, now, &child);
+    close(child.input);
+    return rc;
+}
+
+static struct faultloc_child *find_free(struct faultloc_exec *e)
+{
+    for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
+        if (e->child[i].pid == 0 && e->child[i].lost == 0)
+            return &e->child[i];
+    return NULL;
+}
+
+void faultloc_exec_verdict(struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
+{
+    struct faultloc_child *c = find_free(e);
+    char line[256], **facts = NULL, *json = NULL;
+    int rc;
+
+    if (!*e->p->board->settings.program || v->withdrawn || v->local_only)
+        return;
+    if (!c) {
+        say_not_run(e, "earlier ones have not ended");
+        return;
+    }
+    faultloc_reporter_facts(e->reporter, v, &json, &facts);
+    rc = start(e, now, c, json, facts);
+    snprintf(line, sizeof(line), "runs %s for %s", e->name, ftree_class_name(v->class_));
+    faultloc_reporter_trace(e->reporter, line);
+    if (rc)
+        say_not_run(e, strerror(rc));
+    free(json);
+    free(facts);
+}
+
+/* ---- what came of it ------------------------------------------------------------------------- */
+
+static void say_lines(const struct faultloc_exec *e, const struct faultloc_child *c)
+{
+    const char *at = c->text, *end = at ? at + c->len : NULL;
+
+    for (size_t n; at < end; at += n + 1) {
+        const char *newline = memchr(at, '\n', (size_t) (end - at));
+        n = (size_t) ((newline ? newline : end) - at);
+        faultloc_say("%s: %.*s", e->name, (int) n, at);
+    }
+    if (c->len == FAULTLOC_EXEC_BYTES)
+        faultloc_say("%s: what it printed beyond %d bytes is not shown", e->name,
+                     FAULTLOC_EXEC_BYTES);
+}
+
+static void finish(struct faultloc_exec *e, struct faultloc_child *c,
+                   enum faultloc_child_state state, int status)
+{
+    const char *node = e->p->job.names[e->p->self], *path = e->p->board->settings.program;
+
+    say_lines(e, c);
+    faultloc_child_forget(c);
+    if (state == FAULTLOC_CHILD_LATE && !e->said_late)
+        faultloc_say(
+            "node %s: exec %s was killed, with its process group: it had not ended after %d s",
+            node, path, (int) (FAULTLOC_EXEC_PATIENCE / (1000 * FTREE_MS)));
+    e->said_late |= state == FAULTLOC_CHILD_LATE;
+    if (state == FAULTLOC_CHILD_LATE || status == -1)
+        return;
+    if (WIFSIGNALED(status))
+        faultloc_say("node %s: exec %s died of signal %d", node, path, WTERMSIG(status));
+    else if (WEXITSTATUS(status) == 127)
+        say_not_run(e, "it is no program, or has ended with code 127");
+    else if (WEXITSTATUS(status) != 0)
+        faultloc_say("node %s: exec %s ended with code %d", node, path, WEXITSTATUS(status));
+}
+
+void faultloc_exec_turn(struct faultloc_exec *e, ftree_time now)
+{
+    enum faultloc_child_state state;
+    int status = 0;
+
+    for (int i = 0; i < FAULTLOC_EXEC_MAX; i++) {
+        state = faultloc_child_turn(&e->child[i], now, &status);
+        if (state != FAULTLOC_CHILD_RUNS)
+            finish(e, &e->child[i], state, status);
+    }
+}
+
+ftree_time faultloc_exec_deadline(const struct faultloc_exec *e)
+{
+    ftree_time t = FTREE_NEVER;
+
+    for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
+        t = faultloc_loop_earlier(t, faultloc_child_deadline(&e->child[i]));
+    return t;
+}
+
+bool faultloc_exec_runs(const struct faultloc_exec *e)
+{
+    return faultloc_exec_deadline(e) != FTREE_NEVER;
+}
+
+void faultloc_exec_end(struct faultloc_exec *e)
+{
+    for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
+        faultloc_child_end(&e->child[i]);
+}
