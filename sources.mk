@@ -370,6 +370,7 @@ sim_sources = \
     tools/sim/command.c \
     tools/sim/deadline.c \
     tools/sim/fault.c \
+    tools/sim/handle.c \
     tools/sim/hang.c \
     tools/sim/network.c \
     tools/sim/plan.c \
@@ -697,6 +698,7 @@ tool_sources = \
     tools/ask.c \
     tools/check.c \
     tools/faultloc.c \
+    tools/findings.c \
     tools/input.c \
     tools/meaning.c \
     tools/rules.c \

@@ -17,7 +17,7 @@ may include and call what is in its own room and on lower floors; rooms on one f
 each other. No files may call each other in a circle. This script checks both against the includes
 of the sources and the symbols of the objects that were built from them.
 
-  FOLDER        such a folder (default: every one below src)
+  FOLDER        such a folder (default: every one below src and tools)
   --source DIR  the repository (default: this one)
   --build DIR   where the objects are (default: \$top_builddir; without it only the includes are
                 checked)
@@ -49,8 +49,8 @@ done
 need_programs awk nm tsort
 [ -z "$build_dir" ] || build_dir=$(cd "$build_dir" && pwd)
 cd "$source_dir"
-[ ${#folders[@]} -gt 0 ] || mapfile -t folders < <(find src -name floors -printf '%h\n' | sort)
-[ ${#folders[@]} -gt 0 ] || usage_error "no folder below $source_dir/src has a file floors"
+[ ${#folders[@]} -gt 0 ] || mapfile -t folders < <(find src tools -name floors -printf '%h\n' | sort)
+[ ${#folders[@]} -gt 0 ] || usage_error "no folder below src or tools in $source_dir has a file floors"
 
 # What the awk programs share: the table.
 # shellcheck disable=SC2016  # awk's own variables

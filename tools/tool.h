@@ -16,6 +16,7 @@
  *
  *     faultloc.c    the command line
  *     input.c       a file becomes a JSON document, or a message says why it does not
+ *     findings.c    what is wrong in a document, and where
  *     check.c       the document against the schema, which is part of the program
  *     meaning.c     what a schema cannot say: numbers that must fit each other
  *     text.c        the report as a person reads it

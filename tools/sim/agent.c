@@ -27,13 +27,6 @@ static int32_t number(const struct sim_node *n)
     return (int32_t) (n - n->run->node);
 }
 
-bool sim_agent_runs(const struct sim_run *r, int32_t node)
-{
-    const struct sim_node *n = &r->node[node];
-
-    return !n->off && !n->gone && n->asleep_until <= r->now;
-}
-
 /* ---- messages out ---------------------------------------------------------------------------- */
 
 /* The kernel of the far node says whether somebody listens there. */
@@ -458,7 +451,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
     ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);
     n->own_suspects += about_suspects(n, e->bytes, e->len);
     sim_pool_free(e->bytes);
-    sim_run_touch(r, e->to);
+    sim_handle_touch(r, e->to);
 }
 
 void sim_agent_reach(struct sim_run *r, struct sim_event *e)
@@ -469,7 +462,7 @@ void sim_agent_reach(struct sim_run *r, struct sim_event *e)
     if (r->options->trace)
         sim_trace_reach(r, e);
     ftree_reached(r->node[e->to].ft, r->now, e->from, e->path, e->role, e->reach, e->error);
-    sim_run_touch(r, e->to);
+    sim_handle_touch(r, e->to);
 }
 
 void sim_agent_stall(struct sim_run *r, struct sim_event *e)
@@ -483,23 +476,7 @@ void sim_agent_stall(struct sim_run *r, struct sim_event *e)
     if (r->options->trace)
         sim_trace_stall(r, e->to, e->from);
     ftree_stall(r->node[e->to].ft, r->now, e->from, k->peer, r->now - k->since);
-    sim_run_touch(r, e->to);
-}
-
-/* If all ranks of a node have crashed, its agent leaves once that is reported, and its deputy
- * too. */
-void sim_agent_leave(struct sim_run *r, int32_t node)
-{
-    struct sim_node *n = &r->node[node];
-
-    if (!n->crashed || !sim_agent_runs(r, node) || ftree_has_unannounced(n->ft))
-        return;
-    if (!ftree_inspect_is_leaving(n->ft)) {
-        if (r->options->trace)
-            sim_trace_leave(r, node);
-        ftree_leave_at_once(n->ft, r->now);
-    }
-    n->gone = ftree_may_go(n->ft);
+    sim_handle_touch(r, e->to);
 }
 
 void sim_agent_tick(struct sim_run *r, int32_t node)

@@ -20,38 +20,9 @@
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-void sim_fault_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within)
-{
-    struct sim_rank *k = &r->rank[rank];
-    int32_t node = rank / r->options->topology->ranks_per_node;
-    struct sim_event e = {.kind = SIM_STALL, .to = node, .from = rank};
-
-    if (k->since || rank == peer || r->node[node].off || r->node[node].crashed)
-        return;
-    k->since = r->now + 1 + draw_below(&r->draw, within);
-    k->stamp++;
-    k->peer = peer;
-    e.at = k->since + r->cfg.stall;
-    sim_queue_push(&r->queue, &e);
-}
-
 static void begin_wait(struct sim_run *r, int32_t rank, int32_t peer)
 {
-    sim_fault_wait(r, rank, peer, WAITS_WITHIN);
-}
-
-void sim_fault_goes_on(struct sim_run *r, int32_t rank)
-{
-    int32_t node = rank / r->options->topology->ranks_per_node;
-
-    r->rank[rank].since = r->rank[rank].until = 0;
-    r->rank[rank].stamp++;
-    if (r->node[node].off || r->node[node].gone)
-        return;
-    if (r->options->trace)
-        sim_trace_over(r, node, rank);
-    ftree_stall_over(r->node[node].ft, r->now, rank);
-    sim_run_touch(r, node);
+    sim_handle_wait(r, rank, peer, WAITS_WITHIN);
 }
 
 /* The waits for the nodes that are marked are over, and theirs for others. */
@@ -61,7 +32,7 @@ static void end_waits(struct sim_run *r, const uint8_t *mark)
 
     for (int32_t rank = 0; rank < r->job.size; rank++)
         if (r->rank[rank].since && (mark[r->rank[rank].peer / per] || mark[rank / per]))
-            sim_fault_goes_on(r, rank);
+            sim_handle_goes_on(r, rank);
 }
 
 static int32_t any_rank(struct sim_run *r, int32_t node)
@@ -76,7 +47,7 @@ static int32_t any_other(struct sim_run *r, const uint8_t *mark)
 {
     for (int i = 0; i < 1000; i++) {
         int32_t n = (int32_t) draw_below(&r->draw, (uint64_t) r->job.nodes);
-        if (!mark[n] && !r->node[n].crashed && sim_agent_runs(r, n))
+        if (!mark[n] && !r->node[n].crashed && sim_handle_runs(r, n))
             return n;
     }
     return FTREE_NONE;
@@ -135,7 +106,7 @@ static void random_wait(struct sim_run *r, int32_t line)
     e.at = r->now + 1 + draw_below(&r->draw, 2 * f->every);
     if (f->lasts == FTREE_NEVER || e.at < SIM_BEGINS + f->at + f->lasts)
         sim_queue_push(&r->queue, &e);
-    if (r->rank[rank].since || !sim_agent_runs(r, rank / per) || !sim_agent_runs(r, peer / per) ||
+    if (r->rank[rank].since || !sim_handle_runs(r, rank / per) || !sim_handle_runs(r, peer / per) ||
         waits_for(r, peer, rank))
         return;
     begin_wait(r, rank, peer);
@@ -150,7 +121,7 @@ static void random_wait(struct sim_run *r, int32_t line)
 void sim_fault_over(struct sim_run *r, const struct sim_event *e)
 {
     if (r->rank[e->from].until == r->now)
-        sim_fault_goes_on(r, e->from);
+        sim_handle_goes_on(r, e->from);
 }
 
 static void storm(struct sim_run *r, const struct sim_hit *h)
@@ -420,7 +391,7 @@ static void change(struct sim_run *r, int32_t line, bool begins)
         change_switch(r, f, h->switch_[i], begins);
     for (int32_t i = 0; i < h->nodes && !is_the_switch(f, h); i++) {
         change_node(r, f, h->node[i], begins);
-        sim_run_touch(r, h->node[i]);
+        sim_handle_touch(r, h->node[i]);
     }
 }
 
@@ -496,7 +467,7 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
         r->network.down[h->node[i]] = r->network.side[h->node[i]] = 0;
         r->network.slow[h->node[i]] = 0;
         sim_truth_well(&r->truth, h->node[i], FTREE_NONE);
-        sim_run_touch(r, h->node[i]);
+        sim_handle_touch(r, h->node[i]);
     }
     end_waits(r, mark);
     free(mark);

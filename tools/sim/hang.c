@@ -181,11 +181,11 @@ static void all_wait(struct sim_run *r, int32_t line)
             continue;
         r->rank[rank].hang = line + 1;
         if (rank != g->end)
-            sim_fault_wait(r, rank, partner_of(r, rank, g->end), within);
+            sim_handle_wait(r, rank, partner_of(r, rank, g->end), within);
         else if (g->shape == SIM_ALL_BUT_RECEIVE)
-            sim_fault_wait(r, rank, g->for_, within);
+            sim_handle_wait(r, rank, g->for_, within);
         else if (g->shape == SIM_OTHER_ROOT)
-            sim_fault_wait(r, rank, g->end == 0 ? r->job.size - 1 : 0, within);
+            sim_handle_wait(r, rank, g->end == 0 ? r->job.size - 1 : 0, within);
     }
 }
 
@@ -288,7 +288,7 @@ void sim_hang_begin(struct sim_run *r, int32_t line)
     ftree_time within = r->options->script->fault[line].within;
 
     for (int32_t i = 0; i < g->n; i++)
-        sim_fault_wait(r, g->rank[i], next_of(g, i), within);
+        sim_handle_wait(r, g->rank[i], next_of(g, i), within);
     if (g->n == 0)
         all_wait(r, line);
     if (g->shape == SIM_ALL_BUT && r->options->program)
@@ -307,7 +307,7 @@ void sim_hang_end(struct sim_run *r, int32_t line)
             continue;
         r->rank[rank].hang = 0;
         if (r->rank[rank].since)
-            sim_fault_goes_on(r, rank);
+            sim_handle_goes_on(r, rank);
     }
     sim_truth_over(&r->truth, line);
 }

@@ -76,27 +76,6 @@ void sim_run_free(struct sim_run *r)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-void sim_run_touch(struct sim_run *r, int32_t node)
-{
-    struct sim_node *n = &r->node[node];
-    ftree_time at = FTREE_NEVER;
-
-    sim_agent_leave(r, node);
-    if (r->options->check && !r->broken) {
-        r->broken = ftree_check(n->ft);
-        r->broken_node = node;
-    }
-    if (n->tick_queued)
-        return; /* it has a place in the queue of its CPU, and keeps that */
-    if (!n->off && !n->gone && n->asleep_until != FTREE_NEVER)
-        at = ftree_deadline(n->ft);
-    if (at < n->asleep_until)
-        at = n->asleep_until;
-    if (at < r->now)
-        at = r->now; /* it was due while the node had no power: time never goes back */
-    sim_deadlines_set(&r->deadlines, node, at);
-}
-
 static void tick(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
@@ -107,11 +86,11 @@ static void tick(struct sim_run *r, int32_t node)
         return;
     }
     n->tick_queued = false;
-    if (sim_agent_runs(r, node)) {
+    if (sim_handle_runs(r, node)) {
         r->ticks++;
         sim_agent_tick(r, node);
     }
-    sim_run_touch(r, node);
+    sim_handle_touch(r, node);
 }
 
 /* What the event after this one needs is on its way from memory while this one is worked on. */
@@ -230,7 +209,7 @@ static void look_back(struct sim_run *r)
     if (r->truth.reports > 10)
         step *= 10;
     for (int32_t n = 0; n<r->job.nodes; n += step> 0 ? step : 1)
-        if (sim_agent_runs(r, n) && r->node[n].asleep_until + r->options->grace < r->now)
+        if (sim_handle_runs(r, n) && r->node[n].asleep_until + r->options->grace < r->now)
             count_unaware(r, n);
 }
 
@@ -242,7 +221,7 @@ static void ask_status(struct sim_run *r)
     if (!r->options->status || node >= r->job.nodes)
         return;
     ftree_query(r->node[node].ft, r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
-    sim_run_touch(r, node);
+    sim_handle_touch(r, node);
 }
 
 void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed)

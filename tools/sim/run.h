@@ -21,6 +21,7 @@
  * clock that goes from one event to the next.
  *
  *     run.c      the clock: events, ticks, the end
+ *     handle.c   what follows once a handle was called; waits begin and end
  *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
  *     fault.c    faults begin and end, who waits, and what is to be found
  *     hang.c     ranks that wait for each other, and what ranks that wait say of themselves
@@ -135,16 +136,25 @@ struct sim_run {
 void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed);
 void sim_run_free(struct sim_run *r);
 
-/* ---- run.c, for the others ------------------------------------------------------------------- */
-
-/* Purpose: the node's handle was called: its next tick is noted, and it is checked. */
-void sim_run_touch(struct sim_run *r, int32_t node);
-
 /* Purpose: makes `value` part of the run's hash. */
 static inline void sim_run_note(struct sim_run *r, uint64_t value)
 {
     r->hash = draw_mix(r->hash ^ value) + 0x9e3779b97f4a7c15u;
 }
+
+/* ---- handle.c -------------------------------------------------------------------------------- */
+
+/* Purpose: true if the node's agent can do anything now. */
+bool sim_handle_runs(const struct sim_run *r, int32_t node);
+
+/* Purpose: the node's handle was called: its next tick is noted, and it is checked; its agent ends,
+ * if it is time. */
+void sim_handle_touch(struct sim_run *r, int32_t node);
+
+/* Purpose: a rank begins to wait for another within that time, if it does not wait yet; it goes
+ * on. */
+void sim_handle_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within);
+void sim_handle_goes_on(struct sim_run *r, int32_t rank);
 
 /* ---- agent.c --------------------------------------------------------------------------------- */
 
@@ -157,12 +167,6 @@ void sim_agent_reach(struct sim_run *r, struct sim_event *e);
 void sim_agent_stall(struct sim_run *r, struct sim_event *e);
 void sim_agent_tick(struct sim_run *r, int32_t node);
 
-/* Purpose: ends a node's agent, if it is time. */
-void sim_agent_leave(struct sim_run *r, int32_t node);
-
-/* Purpose: true if the node's agent can do anything now. */
-bool sim_agent_runs(const struct sim_run *r, int32_t node);
-
 /* ---- fault.c --------------------------------------------------------------------------------- */
 
 /* Purpose: draws what the script leaves open, and puts its lines into the queue. */
@@ -170,11 +174,6 @@ void sim_fault_plan(struct sim_run *r);
 void sim_fault_event(struct sim_run *r, const struct sim_event *e);
 void sim_fault_over(struct sim_run *r, const struct sim_event *e);
 void sim_fault_free(struct sim_run *r);
-
-/* Purpose: a rank begins to wait for another within that time, if it does not wait yet; it goes
- * on. */
-void sim_fault_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within);
-void sim_fault_goes_on(struct sim_run *r, int32_t rank);
 
 /* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a
  * window of questions, the victims, and as much again for a network that loses messages. */

@@ -1,0 +1,87 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "sim/run.h"
+
+#include "ftree_inspect.h"
+
+/* What follows once a handle was called, and the waits of ranks, of which their handle is told. */
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+bool sim_handle_runs(const struct sim_run *r, int32_t node)
+{
+    const struct sim_node *n = &r->node[node];
+
+    return !n->off && !n->gone && n->asleep_until <= r->now;
+}
+
+/* If all ranks of a node have crashed, its agent leaves once that is reported, and its deputy
+ * too. */
+static void leave(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+
+    if (!n->crashed || !sim_handle_runs(r, node) || ftree_has_unannounced(n->ft))
+        return;
+    if (!ftree_inspect_is_leaving(n->ft)) {
+        if (r->options->trace)
+            sim_trace_leave(r, node);
+        ftree_leave_at_once(n->ft, r->now);
+    }
+    n->gone = ftree_may_go(n->ft);
+}
+
+void sim_handle_touch(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+    ftree_time at = FTREE_NEVER;
+
+    leave(r, node);
+    if (r->options->check && !r->broken) {
+        r->broken = ftree_check(n->ft);
+        r->broken_node = node;
+    }
+    if (n->tick_queued)
+        return; /* it has a place in the queue of its CPU, and keeps that */
+    if (!n->off && !n->gone && n->asleep_until != FTREE_NEVER)
+        at = ftree_deadline(n->ft);
+    if (at < n->asleep_until)
+        at = n->asleep_until;
+    if (at < r->now)
+        at = r->now; /* it was due while the node had no power: time never goes back */
+    sim_deadlines_set(&r->deadlines, node, at);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+void sim_handle_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within)
+{
+    struct sim_rank *k = &r->rank[rank];
+    int32_t node = rank / r->options->topology->ranks_per_node;
+    struct sim_event e = {.kind = SIM_STALL, .to = node, .from = rank};
+
+    if (k->since || rank == peer || r->node[node].off || r->node[node].crashed)
+        return;
+    k->since = r->now + 1 + draw_below(&r->draw, within);
+    k->stamp++;
+    k->peer = peer;
+    e.at = k->since + r->cfg.stall;
+    sim_queue_push(&r->queue, &e);
+}
+
+void sim_handle_goes_on(struct sim_run *r, int32_t rank)
+{
+    int32_t node = rank / r->options->topology->ranks_per_node;
+
+    r->rank[rank].since = r->rank[rank].until = 0;
+    r->rank[rank].stamp++;
+    if (r->node[node].off || r->node[node].gone)
+        return;
+    if (r->options->trace)
+        sim_trace_over(r, node, rank);
+    ftree_stall_over(r->node[node].ft, r->now, rank);
+    sim_handle_touch(r, node);
+}
