@@ -28,12 +28,15 @@ MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/report.json timeout 300 "$m
     "$work/stacks" "$work/go" </dev/null >"$work/out" 2>"$work/err" &
 job=$!
 trap 'kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
-for _ in $(seq 300); do
-    id=$(find "$work/run" -name '*@n0.sock' -printf '%f\n' 2>/dev/null | sed 's/@.*//')
-    [ -z "$id" ] || break
-    sleep 0.2
-done
-[ -n "$id" ] || bad "the job has not begun: $(cat "$work/err")"
+await_job() { # NODE: the id of the job that runs on it
+    for _ in $(seq 300); do
+        id=$(find "$work/run" -name "*@$1.sock" -printf '%f\n' 2>/dev/null | sed 's/@.*//')
+        [ -z "$id" ] || return 0
+        sleep 0.2
+    done
+    bad "the job has not begun: $(cat "$work/err")"
+}
+await_job n0
 rm "$work/stacks"
 
 # has WHAT TEXT: in the last answer; the ranks may still be in MPI_Init, so it is asked again.
@@ -92,13 +95,15 @@ mpi.MPI_Comm_rank(world, ctypes.byref(rank))
 mpi.MPI_Recv(ctypes.byref(buf), 1, byte, 1 - rank.value, 7, world, ctypes.c_void_p(1))
 END
 MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_ACTION=abort MPIR_CVAR_FAULTLOC_PATIENCE_MS=10000 \
-    MPIR_CVAR_FAULTLOC_REPORT='' timeout 300 \
+    MPIR_CVAR_FAULTLOC_NODE_NAME=py MPIR_CVAR_FAULTLOC_REPORT='' timeout 300 \
     "$mpi/bin/mpiexec" -n 2 python3 "$work/script.py" "$mpi/lib/libmpi.so" </dev/null >/dev/null 2>"$work/err" &
 job=$!
-asked "a script's call of MPI" 'Python > MPI_Recv \(py-spy dump --pid [0-9]+ shows the line\)' ask rank 1
+await_job py
+asked "a script's call of MPI" 'Python > MPI_Recv \(py-spy dump --pid [0-9]+ shows the line\)' \
+    ask rank 1 --job "$id"
 wait $job || :
 for rank in 0 1; do
-    grep -q "rank $rank (.*) in MPI_Recv(from $((1 - rank)), tag 7, MPI_COMM_WORLD) at a line of Python code, which py-spy dump --pid [0-9]* shows on its node$" \
+    grep -q "rank $rank (py) in MPI_Recv(from $((1 - rank)), tag 7, MPI_COMM_WORLD) at a line of Python code, which py-spy dump --pid [0-9]* shows on its node$" \
         "$work/err" || bad "rank $rank of a script: $(cat "$work/err")"
 done
 echo "ok: a deadlock of scripts"
