@@ -4,7 +4,7 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Names of a job and of a host with control characters, those of C1 among them: none reaches a
+# Names of a job, a host and a program (and its threads) with control characters, those of C1 among them: none reaches a
 # terminal, neither as text nor in JSON, where a program reads what they were.
 # Exit code: 0 passed, 1 failed.
 set -euo pipefail
@@ -13,13 +13,15 @@ set -euo pipefail
 program=${FAULTLOC_PROGRAM:-$mpi/bin/faultloc}
 [ -x "$program" ] || program=${top_builddir:-.}/tools/faultloc
 "$here/build.sh" --mpi "$mpi" --out "$bin" alltoall
+nasty=$work/$'a\e[31m\x9b\n\xc3\xa9\xff'
+cp "$bin/alltoall" "$nasty"
 export JOB_ID=$'j\xc2\x9b31m\e[1m\x7f'
 export MPIR_CVAR_FAULTLOC_NODE_NAME=$'h\xc3\xa9' XDG_RUNTIME_DIR=$work/run
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID
 mkdir -m 0700 "$work/run"
 MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT='' MPIR_CVAR_FAULTLOC_GRACE_MS=$'\e[1m\xc2\x9b' \
     MPIR_CVAR_FAULTLOC_STALL_MS=$'\x9b2m' timeout -s INT -k 5 120 "$mpi/bin/mpiexec" -n 2 \
-    "$bin/alltoall" --seconds 100 </dev/null >"$work/out" 2>"$work/err" &
+    "$nasty" --seconds 100 </dev/null >"$work/out" 2>"$work/err" &
 job=$!
 trap 'kill $job 2>/dev/null; wait $job || :; rm -rf "$work"' EXIT
 
@@ -48,6 +50,13 @@ END
     echo "ok: status $option"
 done
 grep -q $'"h\xc3\xa9"' <("$program" status "$name" --json) || bad "a name that is text is escaped"
+"$program" ask rank 1 --job "$name" >"$work/status" 2>"$work/said" ||
+    bad "ask: $(cat "$work/status" "$work/said")"
+safe "ask" "$work/status"
+grep -qF '(a?[31m??' "$work/status" || bad "no name of a thread: $(cat "$work/status")"
+echo "ok: ask"
+! "$mpi/libexec/faultloc-handler" $'\e[1m' 2>"$work/said" || bad "the handler: no wrong usage"
+safe "the handler" "$work/said"
 [ "$(grep -c 'is not a whole number that fits' "$work/err")" = 2 ] || bad "$(cat "$work/err")"
 safe "what mpiexec prints" "$work/err"
 echo "ok: mpiexec"

@@ -7,7 +7,7 @@
 # Where ranks are in their code, asked while the job runs: function and line of one rank, and of all,
 # merged; of two nodes in name, and of a program whose file is there no more, as if it had been built
 # anew.  The job goes on as if nobody had asked.  And a deadlock has the place of each of its ranks, though
-# nobody asks.
+# nobody asks; of a Python script (where there is python3) the command that shows its line.
 # Exit code: 0 passed, 1 failed, 77 faultloc-handler was built without libdw.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
@@ -28,12 +28,15 @@ MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/report.json timeout 300 "$m
     "$work/stacks" "$work/go" </dev/null >"$work/out" 2>"$work/err" &
 job=$!
 trap 'kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
-for _ in $(seq 300); do
-    id=$(find "$work/run" -name '*@n0.sock' -printf '%f\n' 2>/dev/null | sed 's/@.*//')
-    [ -z "$id" ] || break
-    sleep 0.2
-done
-[ -n "$id" ] || bad "the job has not begun: $(cat "$work/err")"
+await_job() { # NODE: the id of the job that runs on it
+    for _ in $(seq 300); do
+        id=$(find "$work/run" -name "*@$1.sock" -printf '%f\n' 2>/dev/null | sed 's/@.*//')
+        [ -z "$id" ] || return 0
+        sleep 0.2
+    done
+    bad "the job has not begun: $(cat "$work/err")"
+}
+await_job n0
 rm "$work/stacks"
 
 # has WHAT TEXT: in the last answer; the ranks may still be in MPI_Init, so it is asked again.
@@ -81,3 +84,26 @@ grep -q "rank 3 (n1) in MPI_Ssend(to 0, tag 8, MPI_COMM_WORLD) at inlined(), sta
 grep -q "\"place\": *\"pass_on(), stacks.c:$(line pass_on)\"" "$work/deadlock.json" ||
     bad "no place is in $(cat "$work/deadlock.json")"
 echo "ok: a deadlock, and where"
+
+python3 -c 'import ctypes' 2>/dev/null || { echo "not tested, for there is no python3: scripts"; exit 0; }
+cat >"$work/script.py" <<'END'
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1])
+mpi.MPI_Init(None, None)
+rank, buf, world, byte = ctypes.c_int(), ctypes.c_char(), 0x44000000, 0x4c00010d
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+mpi.MPI_Recv(ctypes.byref(buf), 1, byte, 1 - rank.value, 7, world, ctypes.c_void_p(1))
+END
+MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_ACTION=abort MPIR_CVAR_FAULTLOC_PATIENCE_MS=10000 \
+    MPIR_CVAR_FAULTLOC_NODE_NAME=py MPIR_CVAR_FAULTLOC_REPORT='' timeout 300 \
+    "$mpi/bin/mpiexec" -n 2 python3 "$work/script.py" "$mpi/lib/libmpi.so" </dev/null >/dev/null 2>"$work/err" &
+job=$!
+await_job py
+asked "a script's call of MPI" 'Python > MPI_Recv \(py-spy dump --pid [0-9]+ shows the line\)' \
+    ask rank 1 --job "$id"
+wait $job || :
+for rank in 0 1; do
+    grep -q "rank $rank (py) in MPI_Recv(from $((1 - rank)), tag 7, MPI_COMM_WORLD) at a line of Python code, which py-spy dump --pid [0-9]* shows on its node$" \
+        "$work/err" || bad "rank $rank of a script: $(cat "$work/err")"
+done
+echo "ok: a deadlock of scripts"

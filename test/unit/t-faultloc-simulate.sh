@@ -92,6 +92,8 @@ sed 's/learns node-outage of n3/learns node-outage of n4/' "$work/trace" >"$work
 line=$(grep -n -m 1 'node-outage of n4' "$work/changed" | cut -d: -f1)
 expect 1 "$work/changed:$line: differs: node " --quiet --json "$work/replay.json" "$work/changed"
 [ "$(jq .difference.line "$work/replay.json")" = "$line" ] || bad "replay --json: the line"
+sed '1s/"topology": null/"topology": "a\\u001b[31m:2"/' "$work/trace" >"$work/escaped"
+expect 2 "--topology 'a?[31m:2', column 1: " "$work/escaped"
 head -c 30000 "$work/trace" >"$work/cut"
 expect 2 "the trace is cut off here; make it again" "$work/cut"
 expect 2 "run.json:1: the JSON object does not end on its line" "$work/run.json"

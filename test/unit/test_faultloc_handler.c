@@ -494,6 +494,13 @@ static const struct {
     {{"libc.so.6", "app", "app"}, {"", "compute", "main"}, 1}, /* in no call of MPI */
     {{"libmpi.so.12", "libmpi.so.12"}, {"", ""}, 2}, /* the rest is not known */
     {{"", "[vdso: 1]"}, {"", ""}, 2},
+    /* an interpreter's by way of ctypes, or of mpi4py; its extension's own */
+    {{"libmpi.so.12", "libffi.so.8", "_ctypes.cpython-311.so", "python3.11", "python3.11"},
+     {"", "ffi_call", "call", "", ""}, 3},
+    {{"libmpi.so.12", "MPI.cpython-311-x86_64-linux-gnu.so", "libpython3.11.so.1.0"},
+     {"", "__pyx_f_recv", ""}, 2},
+    {{"libmpi.so.12", "solver.cpython-311.so", "python3.11"}, {"", "solve", ""}, 1},
+    {{"libmpi.so.12", "libffi.so.8", "app"}, {"", "ffi_call", "main"}, 1},
 };
 
 /* rows: the_call_of_mpi_is_found COUNT(callers) */
@@ -507,6 +514,42 @@ START_TEST(the_call_of_mpi_is_found)
         snprintf(f[n].function, sizeof(f[n].function), "%s", callers[_i].function[n]);
     }
     ck_assert_int_eq(handler_caller(f, n), callers[_i].found);
+}
+END_TEST
+
+static const struct {
+    const char *module, *words; /* NULL: it is of no interpreter */
+} scripts[] = {
+    {"python3.11", "a line of Python code, which py-spy dump --pid 7 shows on its node"},
+    {"libpython3.11.so.1.0", "a line of Python code, which py-spy dump --pid 7 shows on its node"},
+    {"python", "a line of Python code, which py-spy dump --pid 7 shows on its node"},
+    {"libjvm.so", "a line of Java code, which jstack 7 shows on its node"},
+    {"libruby-3.1.so.3.1", "a line of Ruby code, which rbspy snapshot --pid 7 shows on its node"},
+    {"libR.so", "a line of R code"},
+    {"libjulia-internal.so.1.10", "a line of Julia code"},
+    {"julia", NULL}, /* a program that computes Julia sets */
+    {"R", NULL},
+    {"node", NULL},
+    {"pythonic", NULL},
+    {"python-solver", NULL},
+    {"libReaction.so", NULL},
+    {"libmpi.so.12", NULL},
+    {"", NULL},
+};
+
+/* rows: an_interpreter_is_known COUNT(scripts) */
+START_TEST(an_interpreter_is_known)
+{
+    static struct handler_frame f;
+
+    f = (struct handler_frame){.line = 3, .file = "ceval.c", .function = "_PyEval"};
+    snprintf(f.module, sizeof(f.module), "%s", scripts[_i].module);
+    ck_assert_int_eq(handler_is_script(&f), scripts[_i].words != NULL);
+    if (!scripts[_i].words)
+        return;
+    handler_name_script(&f, 7);
+    ck_assert_str_eq(f.function, scripts[_i].words);
+    ck_assert(f.line == 0 && !*f.file && !*f.module);
 }
 END_TEST
 
@@ -773,6 +816,7 @@ SUITE("faultloc-handler")
     TEST_ROWS(a_frame_is_found, COUNT(frames));
     TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
     TEST_ROWS(the_call_of_mpi_is_found, COUNT(callers));
+    TEST_ROWS(an_interpreter_is_known, COUNT(scripts));
     TEST_ROWS(a_wait_says_where_it_returns_to, COUNT(waits));
     TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
     TEST_ROWS(a_stack_that_is_not_whole_says_so, COUNT(doubts));

@@ -104,6 +104,43 @@ START_TEST(what_mpi_calls_is_shown)
 }
 END_TEST
 
+/* rows: an interpreter's functions and its glue are one call, also where it is called by a program, and
+ * what is between two of them is shown; a program's own that use libffi stay. */
+#define MODULES 6
+
+static const struct {
+    const char *module[MODULES], *stack; /* the innermost first */
+} rows_of_scripts[] = {
+    {{"libmpi.so.12", "libffi.so.8", "_ctypes.so", "python3.11", "python3.11", "python3.11"},
+     "Python > MPI_Wait (py-spy dump --pid 77 shows the line)"},
+    {{"libmpi.so.12", "MPI.abi3.so", "libpython3.so", "app"},
+     "f > Python > MPI_Wait (py-spy dump --pid 77 shows the line)"},
+    {{"libmpi.so.12", "python3", "solver.so", "python3"},
+     "Python > f > Python > MPI_Wait (py-spy dump --pid 77 shows the line)"},
+    {{"libmpi.so.12", "libR.so", "libR.so"}, "R > MPI_Wait"},
+    {{"libmpi.so.12", "libffi.so.8", "app"}, "f > f > MPI_Wait"},
+};
+
+START_TEST(scripts_are_one_call)
+{
+    char text[1024] = "{\"schema\":\"faultloc-handler/1\",\"pid\":77,\"threads\":[{\"frames\":[",
+         line[160];
+    struct json_object *o;
+
+    for (int i = 0; i < MODULES && rows_of_scripts[_i].module[i]; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%s{\"function\":\"%s\",\"module\":\"%s\"}", i ? "," : "", i ? "f" : "MPI_Wait",
+                 rows_of_scripts[_i].module[i]);
+    strcat(text, "]}]}");
+    o = check(text);
+    faultloc_stack_add_lines(o);
+    snprintf(line, sizeof(line), "\"stack\":\"%s\"", rows_of_scripts[_i].stack);
+    ck_assert_msg(strstr(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), line), "%s, not %s",
+                  json_object_to_json_string(o), line);
+    json_object_put(o);
+}
+END_TEST
+
 static const char *const bad[] = {
     "", "null", "[]", "7", "{}", "{\"schema\":\"faultloc-handler/2\"}", "{\"schema\":7}",
     "{\"schema\":\"faultloc-handler/1\"} x",
@@ -186,6 +223,7 @@ SUITE("what faultloc-handler prints")
     TEST(what_is_good_stays);
     TEST(calls_go_from_main_to_the_mpi_function);
     TEST_ROWS(what_mpi_calls_is_shown, COUNT(insides));
+    TEST_ROWS(scripts_are_one_call, COUNT(rows_of_scripts));
     TEST_ROWS(what_is_none_is_refused, COUNT(bad));
     TEST(what_is_odd_is_left_out);
     TEST(spoilt_bytes_do_no_harm);

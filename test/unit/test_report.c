@@ -217,7 +217,11 @@ static const struct {
                   {5, 5, {{.function = "main", .file = "app.c", .line = 12},
                           {.function = "H5Fclose", .module = "libhdf5.so.200"}}},
                   {7, 8, {{.function = "exchange", .file = "src/halo.c", .line = 130}}},
-                  {9, 9, {{.function = "step", .module = "app"}}}};
+                  {9, 9, {{.function = "step", .module = "app"}}},
+                  {11, 11, {{.function = "a line of Python code, which T 1 shows"}}},
+                  {12, 12, {{.function = "a line of Python code, which T 2 shows"},
+                            {.function = "VecNorm", .module = "libpetsc.so"}}},
+                  {13, 13, {{.function = "a line of Python code, which T 3 shows"}}}};
 
 static void add_places(struct ftree *ft, struct ftree_stacks *s)
 {
@@ -238,6 +242,10 @@ static const struct {
      "exchange(), halo.c:112 (rank 3); exchange(), halo.c:130 (ranks 7-8)"},
     {"ranks 7-8, 20-30 (13 of 14) in MPI_Bcast(x)", "exchange(), halo.c:130 (ranks 7-8)"},
     {"ranks 7, ...", "exchange(), halo.c:130"},
+    {"rank 11 (h1) in MPI_Bcast(x)", "a line of Python code, which T 1 shows"},
+    {"rank 12 (h1) in MPI_Bcast(x)",
+     "VecNorm() in libpetsc.so, called from a line of Python code, which T 2 shows"},
+    {"ranks 11, 13 (h1) in MPI_Bcast(x)", "a line of Python code, which T 1 shows (rank 11)"},
     {"rank 20 (h2) in MPI_Recv(from 5)", ""}, /* not known */
     {"rank 5 has sent to rank 3, with tag 9", ""}, /* that was before */
     {"rank 5 receives from rank 3, with tag 9", ""},

@@ -322,7 +322,7 @@ static bool take_option(struct command *c, int option, const char *value)
 
 static int wrong_usage(const char *what, const char *which)
 {
-    fprintf(stderr, "faultloc simulate: %s%s; see --help\n", what, which);
+    sim_complain("faultloc simulate: %s%s; see --help", what, which);
     return 2;
 }
 
@@ -347,8 +347,8 @@ static int read_arguments(struct command *c, int argc, char **argv)
         if (option == '?')
             return wrong_usage("no such option: ", argv[optind - 1]);
         if (!take_option(c, option, optarg)) {
-            fprintf(stderr, "faultloc simulate: --%s: invalid value '%s'; see --help\n",
-                    long_options[index].name, optarg);
+            sim_complain("faultloc simulate: --%s: invalid value '%s'; see --help",
+                         long_options[index].name, optarg);
             return 2;
         }
     }
@@ -388,7 +388,7 @@ static char *read_script(const char *file)
         len += n;
     }
     if (!f || ferror(f)) {
-        fprintf(stderr, "faultloc simulate: --script %s: %s\n", file, strerror(errno));
+        sim_complain("faultloc simulate: --script %s: %s", file, strerror(errno));
         free(text);
         text = NULL;
     }
@@ -409,11 +409,10 @@ static int read_one(struct command *c, const char *text, bool is_file)
         return 2;
     rc = sim_script_read(&c->script, is_file ? content : text, &c->topology, &e);
     if (rc && is_file)
-        fprintf(stderr, "faultloc simulate: --script %s:%d:%d: %s\n", text, e.line, e.column,
-                e.text);
+        sim_complain("faultloc simulate: --script %s:%d:%d: %s", text, e.line, e.column, e.text);
     else if (rc)
-        fprintf(stderr, "faultloc simulate: --fault '%s', line %d, column %d: %s\n", text, e.line,
-                e.column, e.text);
+        sim_complain("faultloc simulate: --fault '%s', line %d, column %d: %s", text, e.line,
+                     e.column, e.text);
     free(content);
     return rc ? 2 : 0;
 }
@@ -596,7 +595,7 @@ static int write_json(const struct command *c, struct json_object *all)
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)
-        fprintf(stderr, "faultloc simulate: --json %s: %s\n", c->json, strerror(errno));
+        sim_complain("faultloc simulate: --json %s: %s", c->json, strerror(errno));
     return good ? 0 : 2;
 }
 
@@ -628,7 +627,7 @@ static int open_trace(struct command *c)
         return 0;
     c->options.trace = fopen(c->trace, "w");
     if (!c->options.trace)
-        fprintf(stderr, "faultloc simulate: --trace %s: %s\n", c->trace, strerror(errno));
+        sim_complain("faultloc simulate: --trace %s: %s", c->trace, strerror(errno));
     return c->options.trace ? 0 : 2;
 }
 
@@ -636,7 +635,7 @@ static int close_trace(struct command *c, int code)
 {
     if (!c->options.trace || (!ferror(c->options.trace) && !fclose(c->options.trace)))
         return code;
-    fprintf(stderr, "faultloc simulate: --trace %s: %s\n", c->trace, strerror(errno));
+    sim_complain("faultloc simulate: --trace %s: %s", c->trace, strerror(errno));
     return 2;
 }
 

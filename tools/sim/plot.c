@@ -6,6 +6,7 @@
 #include "sim/plot.h"
 
 #include "sim/sim_memory.h"
+#include "sim/units.h"
 
 #include <errno.h>
 #include <json.h>
@@ -27,10 +28,9 @@ static const char *terminal_for(const char *file)
 bool sim_plot_can(const char *file)
 {
     if (!terminal_for(file) || strpbrk(file, "'\\\n"))
-        fprintf(
-            stderr,
-            "faultloc simulate: --plot %s: the name must end in .svg or .png, without ' and \\\n",
-            file);
+        sim_complain("faultloc simulate: --plot %s: the name must end in .svg or .png, "
+                     "without ' and \\",
+                     file);
     else if (system("command -v gnuplot >/dev/null 2>&1"))
         fprintf(stderr,
                 "faultloc simulate: --plot: no program gnuplot; 'apt-get install gnuplot-nox' "
@@ -142,10 +142,9 @@ bool sim_plot_read(struct sim_plot *p, const char *file)
     for (size_t i = 0; good && i < json_object_array_length(runs); i++)
         good = read_run(p, label, json_object_array_get_idx(runs, i));
     if (!good)
-        fprintf(stderr,
-                "faultloc simulate: --plot: %s is not a file that faultloc simulate --json has "
-                "written\n",
-                file);
+        sim_complain("faultloc simulate: --plot: %s is not a file that faultloc simulate --json "
+                     "has written",
+                     file);
     json_object_put(all);
     return good;
 }
@@ -239,8 +238,8 @@ bool sim_plot_draw(struct sim_plot *p, const char *file)
         rc = pclose(gnuplot);
     }
     if (rc)
-        fprintf(stderr, "faultloc simulate: --plot %s: %s\n", file,
-                gnuplot ? "gnuplot failed" : strerror(errno));
+        sim_complain("faultloc simulate: --plot %s: %s", file,
+                     gnuplot ? "gnuplot failed" : strerror(errno));
     free(data);
     return rc == 0;
 }

@@ -44,7 +44,7 @@ struct arguments {
 
 static int wrong_usage(const char *what, const char *which)
 {
-    fprintf(stderr, "faultloc replay: %s%s; see --help\n", what, which);
+    sim_complain("faultloc replay: %s%s; see --help", what, which);
     return 2;
 }
 
@@ -127,7 +127,7 @@ static bool write_json(const char *file, const struct sim_replay *r, int code,
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)
-        fprintf(stderr, "faultloc replay: --json %s: %s\n", file, strerror(errno));
+        sim_complain("faultloc replay: --json %s: %s", file, strerror(errno));
     json_object_put(all);
     return good;
 }
@@ -135,22 +135,21 @@ static bool write_json(const char *file, const struct sim_replay *r, int code,
 static void say_outcome(const struct arguments *a, const struct sim_replay *r, int code)
 {
     if (r->other_rules)
-        fprintf(stderr, "faultloc replay: %s: made with other built-in rules than this program's\n",
-                a->trace);
-    if (code == 2)
-        fprintf(stderr, "faultloc replay: %s:%lld: %s\n", a->trace, (long long) r->line, r->wrong);
-    else if (code == 1)
-        fprintf(stderr,
-                "faultloc replay: %s:%lld: differs: node %d, %.6f s\n  expected: it %s\n"
-                "  got:      it %s\n",
-                a->trace, (long long) r->line, (int) r->node, sim_seconds(r->now - r->begins),
-                r->expected, r->got);
-    else
+        sim_complain("faultloc replay: %s: made with other built-in rules than this program's",
+                     a->trace);
+    if (code == 2) {
+        sim_complain("faultloc replay: %s:%lld: %s", a->trace, (long long) r->line, r->wrong);
+    } else if (code == 1) {
+        sim_complain("faultloc replay: %s:%lld: differs: node %d, %.6f s", a->trace,
+                     (long long) r->line, (int) r->node, sim_seconds(r->now - r->begins));
+        fprintf(stderr, "  expected: it %s\n  got:      it %s\n", r->expected, r->got);
+    } else {
         fprintf(a->json && !strcmp(a->json, "-") ? stderr : stdout,
                 "the same: %d of %d nodes received input; %llu inputs, %llu lines, %llu "
                 "messages\n",
                 (int) r->handles, (int) r->nodes, (unsigned long long) r->inputs,
                 (unsigned long long) r->decisions, (unsigned long long) r->messages);
+    }
 }
 
 int sim_replay_command(int argc, char **argv)
@@ -165,7 +164,7 @@ int sim_replay_command(int argc, char **argv)
         return code;
     f = strcmp(a.trace, "-") ? fopen(a.trace, "r") : stdin;
     if (!f) {
-        fprintf(stderr, "faultloc replay: %s: %s\n", a.trace, strerror(errno));
+        sim_complain("faultloc replay: %s: %s", a.trace, strerror(errno));
         return 2;
     }
     if (a.json)

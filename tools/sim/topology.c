@@ -38,7 +38,7 @@ static char *read_file(const char *file, size_t *len)
         *len += n;
     }
     if (!f || ferror(f)) {
-        fprintf(stderr, "faultloc simulate: --topology %s: %s\n", file, strerror(errno));
+        sim_complain("faultloc simulate: --topology %s: %s", file, strerror(errno));
         free(text);
         text = NULL;
     }
@@ -103,8 +103,8 @@ static int from_text(struct sim_topology *t, const char *file, const char *text,
     rc = ftree_tree_read(text, len, (const char *const *) l.name, l.n, t->job.fanout, &t->tree,
                          order, &e);
     if (rc)
-        fprintf(stderr, "faultloc simulate: --topology %s:%d:%d: %s\n", file, e.line, e.column,
-                rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
+        sim_complain("faultloc simulate: --topology %s:%d:%d: %s", file, e.line, e.column,
+                     rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
     t->name = sim_calloc((size_t) l.n, sizeof(*t->name));
     for (int32_t i = 0; i < l.n; i++)
         t->name[i] = l.name[rc ? i : order[i]];
@@ -130,8 +130,8 @@ static int from_string(struct sim_topology *t, const char *string)
     int rc = ftree_tree_synthetic(string, t->job.fanout, &t->tree, &t->ranks_per_node, &e);
 
     if (rc)
-        fprintf(stderr, "faultloc simulate: --topology '%s', column %d: %s\n", string, e.column,
-                rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
+        sim_complain("faultloc simulate: --topology '%s', column %d: %s", string, e.column,
+                     rc == FTREE_ERR_INVALID ? e.text : ftree_strerror(rc));
     else {
         t->job.nodes = t->tree->nodes;
         t->string = sim_copy(string, strlen(string) + 1);
@@ -201,8 +201,8 @@ int sim_topology_make(struct sim_topology *t, const char *what, int32_t nodes, i
     if (what && !t->tree && from_string(t, what))
         return FTREE_ERR_INVALID;
     if (nodes && nodes != t->job.nodes) {
-        fprintf(stderr, "faultloc simulate: --nodes %d, but --topology %s has %d\n", (int) nodes,
-                what, (int) t->job.nodes);
+        sim_complain("faultloc simulate: --nodes %d, but --topology %s has %d", (int) nodes, what,
+                     (int) t->job.nodes);
         return FTREE_ERR_INVALID;
     }
     return finish(t, ranks);

@@ -5,6 +5,10 @@
 
 #include "sim/units.h"
 
+#include "ftree/base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NS_MAX (10.0 * 366 * 24 * 3600 * 1e9)
@@ -76,4 +80,16 @@ bool sim_read_number(const char *text, size_t len, int64_t min, int64_t max, int
     }
     *out = n;
     return n >= min && n <= max;
+}
+
+void sim_complain(const char *format, ...)
+{
+    char line[8192];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    ftree_text_ascii(line);
+    fprintf(stderr, "%s\n", line);
 }

@@ -18,6 +18,9 @@ bool sim_read_share(const char *text, size_t len, double *out);
 /* Purpose: reads a number from min to max; false: it is none. */
 bool sim_read_number(const char *text, size_t len, int64_t min, int64_t max, int64_t *out);
 
+/* Purpose: a line on standard error of what is wrong with what people wrote, safe for a terminal. */
+void sim_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 static inline double sim_seconds(ftree_time t)
 {
     return (double) t / 1e9;

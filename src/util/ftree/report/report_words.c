@@ -612,10 +612,16 @@ static void ranks_at(const struct ftree_verdict *v, const struct ftree_stacks *s
                 ftree_ranks_add(out, r, r);
 }
 
+/* "a line of Python code": words instead of a function, which each process has its own of. */
+static bool is_script(const struct ftree_stack *c)
+{
+    return *c->function && !*c->module && !*c->file;
+}
+
 /* "exchange(), halo.c:112"; where no line is known the library says where it is. */
 static void put_place(FILE *f, const struct ftree_stack *c)
 {
-    fprintf(f, "%s%s", *c->function ? c->function : "?", *c->function ? "()" : "");
+    fprintf(f, "%s%s", *c->function ? c->function : "?", *c->function && !is_script(c) ? "()" : "");
     if (*c->file && c->line > 0)
         fprintf(f, ", %s:%d", c->file, (int) c->line);
     else if (*c->module)
@@ -636,12 +642,12 @@ static void put_pieces(FILE *f, const struct ftree_verdict *v, const struct ftre
 {
     struct ftree_ranks there;
     char list[100];
-    int pieces = 0;
+    int pieces = 0, scripts = 0;
 
     for (int32_t i = 0; i < s->n; i++) {
         ranks_at(v, s, i, of, &there);
-        if (there.count == 0)
-            continue;
+        if (there.count == 0 || (is_script(&s->items[i]) && scripts++ > 0))
+            continue; /* of scripts one is an example */
         if (++pieces > PIECES_MAX) {
             fputs("; others elsewhere", f);
             return;

@@ -637,6 +637,41 @@ bool faultloc_proc_is_library(const char *module)
     return false;
 }
 
+static bool is_of_interpreter(const char *module, const char *begin)
+{
+    size_t len = strlen(begin);
+
+    return !strncmp(module, begin, len) &&
+           (strchr(".0123456789", module[len]) || (module[len] == '-' && !strncmp(begin, "lib", 3)));
+}
+
+/* Not "R", "java", "julia" or "node": programs of others are called so, and these have a library. */
+const char *faultloc_proc_language(const char *module, const char **tool)
+{
+    static const struct {
+        const char *begin, *language, *tool;
+    } rows[] = {{"python", "Python", "py-spy dump --pid"}, {"libpython", "Python", "py-spy dump --pid"},
+                {"libjvm", "Java", "jstack"},              {"ruby", "Ruby", "rbspy snapshot --pid"},
+                {"libruby", "Ruby", "rbspy snapshot --pid"}, {"libR", "R", NULL},
+                {"libjulia", "Julia", NULL},               {"perl", "Perl", NULL},
+                {"libperl", "Perl", NULL},                 {"lua", "Lua", NULL},
+                {"liblua", "Lua", NULL},                   {"libluajit", "Lua", NULL},
+                {"liboctinterp", "Octave", NULL},          {"libtcl", "Tcl", NULL}};
+
+    for (size_t i = 0; module && i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (is_of_interpreter(module, rows[i].begin)) {
+            *tool = rows[i].tool;
+            return rows[i].language;
+        }
+    return NULL;
+}
+
+bool faultloc_proc_is_glue(const char *module)
+{
+    return module && (!strncmp(module, "libffi.", 7) || !strncmp(module, "_ctypes.", 8) ||
+                      !strncmp(module, "_cffi_backend.", 14) || !strncmp(module, "MPI.", 4));
+}
+
 /* ---- what it sleeps for ---------------------------------------------------------------------- */
 
 /* Calls whose first argument is a descriptor. */

@@ -168,6 +168,14 @@ bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known,
  * of a language; its name without the folder, NULL or "": not known.  Pure. */
 bool faultloc_proc_is_library(const char *module);
 
+/* Purpose: the language of the scripts that the interpreter runs which such a module is of; *tool: the
+ * command that shows where in the script a process is, to which its number is added, NULL: none is known.
+ * NULL: it is of no interpreter.  Pure. */
+const char *faultloc_proc_language(const char *module, const char **tool);
+
+/* Purpose: true for a module through which scripts call C: libffi, Python's ctypes, mpi4py.  Pure. */
+bool faultloc_proc_is_glue(const char *module);
+
 /* Purpose: true if any of its threads but those runs, or wants a CPU.  As above. */
 bool faultloc_proc_any_runs(const char *root, pid_t pid, const pid_t *known, int n);
 

@@ -7,6 +7,7 @@
 
 #include "faultloc/base/proc.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_own(const struct handler_frame *f)
@@ -20,7 +21,7 @@ static bool is_mpi(const struct handler_frame *f)
     return is_own(f) && (!strncmp(f->function, "MPI_", 4) || !strncmp(f->function, "PMPI_", 5));
 }
 
-int handler_caller(const struct handler_frame *f, int n)
+static int own_caller(const struct handler_frame *f, int n)
 {
     int i = 0, mpi;
 
@@ -33,4 +34,32 @@ int handler_caller(const struct handler_frame *f, int n)
     while (mpi < n && (is_mpi(&f[mpi]) || !is_own(&f[mpi])))
         mpi++;
     return mpi;
+}
+
+bool handler_is_script(const struct handler_frame *f)
+{
+    const char *tool;
+
+    return faultloc_proc_language(f->module, &tool);
+}
+
+int handler_caller(const struct handler_frame *f, int n)
+{
+    int own = own_caller(f, n), i = own;
+
+    while (i < n && faultloc_proc_is_glue(f[i].module))
+        i++;
+    return i < n && handler_is_script(&f[i]) ? i : own;
+}
+
+void handler_name_script(struct handler_frame *f, pid_t pid)
+{
+    const char *tool = NULL, *language = faultloc_proc_language(f->module, &tool);
+    char text[HANDLER_TEXT_MAX] = "";
+
+    if (tool)
+        snprintf(text, sizeof(text), ", which %s %d shows on its node", tool, (int) pid);
+    snprintf(f->function, sizeof(f->function), "a line of %s code%s", language, text);
+    f->module[0] = f->file[0] = '\0';
+    f->line = 0;
 }

@@ -184,9 +184,14 @@ void handler_unwind_caller(struct handler_process *p);
 /* ---- caller.c -------------------------------------------------------------------------------- */
 
 /* Purpose: of n frames, the innermost first, the program's own that is nearest to MPI, or the
- * innermost of its own where it is in no call of MPI; libraries have the module alone.  n: none is.
- * Pure. */
+ * innermost of its own where it is in no call of MPI; libraries have the module alone.  Where glue alone
+ * is between MPI and an interpreter: the interpreter's.  n: none is.  Pure. */
 int handler_caller(const struct handler_frame *f, int n);
+
+/* Purpose: true for a frame of an interpreter, whose own functions say nothing of the script; and its
+ * words instead of these.  Pure. */
+bool handler_is_script(const struct handler_frame *f);
+void handler_name_script(struct handler_frame *f, pid_t pid);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 

@@ -5,6 +5,8 @@
 
 #include "faultloc/handler/handler.h"
 
+#include "ftree/base/text.h"
+
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
@@ -60,7 +62,10 @@ struct options {
 
 static bool wrong(const char *what, const char *which)
 {
-    warnx("%s%.100s; see faultloc-handler --help", what, which);
+    char text[101];
+
+    ftree_text_copy(text, sizeof(text), which);
+    warnx("%s%s; see faultloc-handler --help", what, text);
     return false;
 }
 

@@ -540,6 +540,8 @@ static bool name_own(struct unwinding *u, struct handler_thread *t)
         if (faultloc_proc_is_library(f->module))
             continue;
         any = true;
+        if (handler_is_script(f))
+            continue;
         name_once(u->dwfl, inside(f), f);
         inlined = f->line > 0 ? inlined_function(u->dwfl, inside(f)) : NULL;
         if (inlined)
@@ -548,12 +550,13 @@ static bool name_own(struct unwinding *u, struct handler_thread *t)
     return any;
 }
 
-/* Where its line is not known, the nearest one around it whose line is stays, too. */
-static void keep_caller(struct handler_thread *t)
+/* Where its line is not known, the nearest one around it whose line is stays, too; or the interpreter's,
+ * whose script has one. */
+static void keep_caller(struct handler_thread *t, pid_t pid)
 {
     int own = handler_caller(t->frame, t->frames), with_line = own, kept = 0;
 
-    while (with_line < t->frames &&
+    while (with_line < t->frames && !handler_is_script(&t->frame[with_line]) &&
            (t->frame[with_line].line == 0 || faultloc_proc_is_library(t->frame[with_line].module)))
         with_line++;
     if (own < t->frames)
@@ -561,6 +564,9 @@ static void keep_caller(struct handler_thread *t)
     if (own < with_line && with_line < t->frames)
         t->frame[kept++] = t->frame[with_line];
     t->frames = kept;
+    for (int i = 0; i < kept; i++)
+        if (handler_is_script(&t->frame[i]))
+            handler_name_script(&t->frame[i], pid);
     if (kept == 0 && !t->why)
         t->why = "no function of the program is found on its stack";
 }
@@ -594,7 +600,7 @@ static void unwind_caller(struct unwinding *u, struct handler_thread *t)
             walk(u, t);
         name_own(u, t);
     }
-    keep_caller(t);
+    keep_caller(t, u->p->pid);
 }
 
 void handler_unwind_caller(struct handler_process *p)

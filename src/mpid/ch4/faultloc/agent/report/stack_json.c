@@ -271,6 +271,18 @@ static bool is_all_of_mpi(struct json_object *frames, size_t inside)
     return true;
 }
 
+/* An interpreter's functions in a row, and the glue by which it calls, are one call: of its language.
+ * True: the call is of the same row as the one before, NULL: there is none. */
+static bool fold(struct ftree_call *c, const struct ftree_call *before)
+{
+    const char *tool, *language = faultloc_proc_language(c->module, &tool);
+    bool in_row = before && faultloc_proc_language(before->module, &tool);
+
+    if (language)
+        *c = (struct ftree_call){.function = language, .module = c->module};
+    return in_row && (language || faultloc_proc_is_glue(c->module));
+}
+
 int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftree_call *call,
                              int32_t room)
 {
@@ -282,7 +294,7 @@ int32_t faultloc_stack_calls(struct json_object *process, int32_t i, struct ftre
     frames = get(thread, "frames", json_type_array);
     for (size_t f = length(frames, FAULTLOC_STACK_CALLS_MAX); f > 0 && n < room; f--) {
         read_call(json_object_array_get_idx(frames, f - 1), &call[n]);
-        if (n > 0 || !is_start(&call[n]))
+        if ((n > 0 || !is_start(&call[n])) && !fold(&call[n], n > 0 ? &call[n - 1] : NULL))
             n++;
         if (n > 0 && is_mpi(&call[n - 1]) && is_all_of_mpi(frames, f - 1))
             break;
@@ -374,6 +386,18 @@ static void write_line(const struct ftree_call *call, int32_t n, char *buf, size
     }
 }
 
+/* Where an interpreter runs a script: how to see its line. */
+static void write_tool(const struct ftree_call *call, int32_t n, pid_t pid, char *buf, size_t len)
+{
+    const char *tool = NULL;
+    size_t at = strlen(buf);
+
+    for (int32_t i = 0; i < n && !tool; i++)
+        faultloc_proc_language(call[i].module, &tool);
+    if (tool)
+        snprintf(buf + at, len - at, " (%s %d shows the line)", tool, (int) pid);
+}
+
 void faultloc_stack_add_lines(struct json_object *process)
 {
     struct ftree_call call[FAULTLOC_STACK_CALLS_MAX];
@@ -383,6 +407,7 @@ void faultloc_stack_add_lines(struct json_object *process)
     for (int32_t i = 0; (n = faultloc_stack_calls(process, i, call, FAULTLOC_STACK_CALLS_MAX)) >= 0;
          i++) {
         write_line(call, n, line, sizeof(line));
+        write_tool(call, n, faultloc_stack_pid(process), line, sizeof(line));
         if (n > 0)
             faultloc_json_string(thread_at(process, i), "stack", line);
     }
