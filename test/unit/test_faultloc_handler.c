@@ -801,9 +801,28 @@ START_TEST(exit_codes)
     ck_assert_int_eq(run("12x"), 2);
     ck_assert_int_eq(run("--nothing 1"), 2);
     ck_assert_int_eq(run("--deadline x 1"), 2);
+    ck_assert_int_eq(run("--where 1"), 2);
+    ck_assert_int_eq(run("--where x 1"), 2);
     ck_assert_int_eq(run("2000000000"), 1);
     snprintf(arguments, sizeof(arguments), "--no-stacks %d", (int) getpid());
     ck_assert_int_eq(run(arguments), 0);
+}
+END_TEST
+
+START_TEST(an_address_is_named)
+{
+    char command[256], line[256] = "", *name;
+    FILE *f;
+
+    snprintf(command, sizeof(command), "%s/faultloc-handler --where %lx %d", getenv("top_builddir"),
+             (unsigned long) (uintptr_t) &an_address_is_named_fn, (int) getpid());
+    f = popen(command, "r");
+    ck_assert_ptr_nonnull(f);
+    if (!fgets(line, sizeof(line), f))
+        line[0] = '\0';
+    pclose(f);
+    name = strstr(line, "an_address_is_named_fn(), test_faultloc_handler.c:");
+    ck_assert_msg(!can_unwind() || name == line, "%s", line);
 }
 END_TEST
 
@@ -825,4 +844,5 @@ SUITE("faultloc-handler")
     TEST(one_that_a_debugger_holds_is_left_to_it);
     TEST(another_process_of_that_number_is_not_meant);
     TEST(exit_codes);
+    TEST(an_address_is_named);
 }

@@ -109,6 +109,7 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/fail/abort.c \
     src/mpid/ch4/faultloc/mpi/fail/failed.c \
     src/mpid/ch4/faultloc/mpi/fail/query.c \
+    src/mpid/ch4/faultloc/mpi/fail/where.c \
     src/mpid/ch4/faultloc/mpi/observe/collectives.c \
     src/mpid/ch4/faultloc/mpi/observe/onesided.c \
     src/mpid/ch4/faultloc/mpi/observe/peer.c \

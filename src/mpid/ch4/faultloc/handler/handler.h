@@ -181,6 +181,10 @@ bool handler_can_unwind(void);
  * libraries is read.  It need not wait for the thread to get a CPU. */
 void handler_unwind_caller(struct handler_process *p);
 
+/* Purpose: fills in function, file and line of the instruction at f->pc, of which the process's memory
+ * is not read: it may be one that nobody may trace. */
+void handler_name_address(pid_t pid, struct handler_frame *f);
+
 /* ---- caller.c -------------------------------------------------------------------------------- */
 
 /* Purpose: of n frames, the innermost first, the program's own that is nearest to MPI, or the

@@ -44,6 +44,8 @@ static const char usage[] =
     "                   and, with --caller, where a wait returns to: numbers in base 16\n"
     "  --caller         of each process one frame alone, the program's own that is nearest to MPI, and\n"
     "                   what called that where its line is not known\n"
+    "  --where ADDRESS  prints the function, file and line of that instruction of the process, a number in\n"
+    "                   base 16, as a line of text, and nothing else\n"
     "  --deadline MS    the program ends after so long, with what it has (default: 5000)\n"
     "  --fd N           prints to this descriptor (default: 1)\n"
     "  --no-stacks      only the first lines\n"
@@ -56,6 +58,7 @@ static const char usage[] =
 struct options {
     long deadline_ms, fd;
     bool no_stacks, caller;
+    uint64_t where; /* 0: not asked for */
     int n;
     struct handler_process process[PROCESSES_MAX];
 };
@@ -121,6 +124,9 @@ static bool read_options(int n, char **arguments, struct options *o)
             if (i + 1 == n || !read_number(arguments[i + 1], 1, most, number))
                 return wrong("missing or wrong number after ", arguments[i]);
             i++;
+        } else if (!strcmp(arguments[i], "--where")) {
+            if (i + 1 == n || (o->where = strtoull(arguments[++i], NULL, 16)) == 0)
+                return wrong("missing or wrong address after ", "--where");
         } else if (!strcmp(arguments[i], "--no-stacks")) {
             o->no_stacks = true;
         } else if (!strcmp(arguments[i], "--caller")) {
@@ -196,10 +202,27 @@ static int print_all(const struct options *o, bool stacks)
     return code || ferror(stdout);
 }
 
+/* 0: it is known. */
+static int print_where(const struct options *o)
+{
+    struct handler_frame f = {.pc = o->where, .is_activation = true};
+    const char *slash;
+
+    handler_name_address(o->process[0].pid, &f);
+    slash = strrchr(f.file, '/');
+    if (f.line > 0)
+        printf("%s(), %s:%d\n", f.function, slash ? slash + 1 : f.file, f.line);
+    else if (*f.function) /* of a script's, the module is not told */
+        printf("%s%s%s\n", f.function, *f.module ? "() in " : "", f.module);
+    return !*f.function || fflush(stdout);
+}
+
 static int run(const struct options *o)
 {
-    int code = o->caller ? 0 : print_all(o, false);
+    int code = o->caller || o->where ? 0 : print_all(o, false);
 
+    if (o->where)
+        return print_where(o);
     return o->no_stacks ? code : print_all(o, true);
 }
 

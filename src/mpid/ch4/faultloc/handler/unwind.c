@@ -528,6 +528,18 @@ static const char *inlined_function(Dwfl *dwfl, Dwarf_Addr at)
     return name;
 }
 
+static void name_call(Dwfl *dwfl, struct handler_frame *f)
+{
+    const char *inlined;
+
+    if (handler_is_script(f))
+        return;
+    name_once(dwfl, inside(f), f);
+    inlined = f->line > 0 ? inlined_function(dwfl, inside(f)) : NULL;
+    if (inlined)
+        ftree_text_copy(f->function, sizeof(f->function), inlined);
+}
+
 /* True: there is one. */
 static bool name_own(struct unwinding *u, struct handler_thread *t)
 {
@@ -535,17 +547,11 @@ static bool name_own(struct unwinding *u, struct handler_thread *t)
 
     for (int i = 0; i < t->frames; i++) {
         struct handler_frame *f = &t->frame[i];
-        const char *inlined;
         name_module(u->dwfl, inside(f), f);
         if (faultloc_proc_is_library(f->module))
             continue;
         any = true;
-        if (handler_is_script(f))
-            continue;
-        name_once(u->dwfl, inside(f), f);
-        inlined = f->line > 0 ? inlined_function(u->dwfl, inside(f)) : NULL;
-        if (inlined)
-            ftree_text_copy(f->function, sizeof(f->function), inlined);
+        name_call(u->dwfl, f);
     }
     return any;
 }
@@ -610,6 +616,22 @@ void handler_unwind_caller(struct handler_process *p)
     unwind_threads(p, unwind_caller);
 }
 
+void handler_name_address(pid_t pid, struct handler_frame *f)
+{
+    Dwfl *dwfl;
+
+    unsetenv("DEBUGINFOD_URLS");
+    find_executable(pid);
+    dwfl = dwfl_begin(&modules);
+    if (dwfl && dwfl_linux_proc_report(dwfl, pid) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0 &&
+        name_module(dwfl, f->pc, f)) {
+        name_call(dwfl, f);
+        if (handler_is_script(f))
+            handler_name_script(f, pid);
+    }
+    dwfl_end(dwfl);
+}
+
 bool handler_can_unwind(void)
 {
     return true;
@@ -627,6 +649,12 @@ void handler_unwind(struct handler_process *p)
 void handler_unwind_caller(struct handler_process *p)
 {
     handler_unwind(p);
+}
+
+void handler_name_address(pid_t pid, struct handler_frame *f)
+{
+    (void) pid;
+    (void) f;
 }
 
 bool handler_can_unwind(void)

@@ -10,9 +10,6 @@
 #include "ftree/report/report.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
-#include <execinfo.h>
-#include <link.h>
 
 /*
  * A rank that is about to abort because a peer was lost is only a consequence. It waits until it is
@@ -259,34 +256,13 @@ static void add_error(const char *text, char *out, size_t room)
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-static bool is_of_mpi(const char *file)
-{
-    const char *name = strrchr(file, '/');
-
-    return strncmp(name ? name + 1 : file, "libmpi", 6) == 0;
-}
-
-/* " called at app+0x1234", as addr2line(1) takes it: the program's own call. */
 static void add_place(char *out, size_t room)
 {
-    void *frame[32];
-    int n = backtrace(frame, 32);
     size_t used = strlen(out);
-    Dl_info info;
+    char where[FAULTLOC_REASON_SIZE / 2];
 
-    if (!dladdr((void *) (uintptr_t) & add_place, &info) || !is_of_mpi(info.dli_fname))
-        return; /* a static program: its own calls are not told from MPI's */
-    for (int i = 0; i < n; i++) {
-        const char *at = (const char *) frame[i] - 1, *name;
-        if (!dladdr(at, &info) || !info.dli_fname || is_of_mpi(info.dli_fname))
-            continue;
-        name = strrchr(info.dli_fname, '/');
-        if (((const ElfW(Ehdr) *) info.dli_fbase)->e_type == ET_DYN)
-            at -= (uintptr_t) info.dli_fbase;
-        snprintf(out + used, room - used, " called at %s+0x%lx", name ? name + 1 : info.dli_fname,
-                 (unsigned long) (uintptr_t) at);
-        return;
-    }
+    if (MPIDI_faultloc_where(where, sizeof(where)))
+        snprintf(out + used, room - used, " called at %s", where);
 }
 
 static void count_comm(void *object, void *arg)
