@@ -187,7 +187,6 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/connections.c \
     src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
-    src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
@@ -269,7 +268,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/connections.h \
     src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
-    src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
@@ -434,7 +432,6 @@ unit_tests = \
     test/unit/test_faultloc_loop \
     test/unit/test_faultloc_mark \
     test/unit/test_faultloc_note \
-    test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \

@@ -140,7 +140,6 @@ static void setup(void)
 
 static void teardown(void)
 {
-    faultloc_state_end(&state);
     faultloc_board_unmap(board);
     files_end();
 }
@@ -194,8 +193,6 @@ START_TEST(a_whole_tree_is_read)
     ck_assert_int_eq(s.rank[0].phase, FTREE_PHASE_OUTSIDE);
     ck_assert_int_eq(s.rank[1].rank, 11);
     ck_assert_int_eq(s.rank[1].proc_state, 'T');
-    ck_assert_int_eq(s.rank[1].numa, -1); /* its file does not say where it ran */
-    ck_assert_int_eq(s.rank[1].nic_is_local, -1);
     require_valid();
     put("proc/40/wchan", "get_signal");
     read_state();
@@ -237,8 +234,6 @@ START_TEST(without_any_file_nothing_is_known)
     ck_assert_int_eq(s.rank[0].rank, 10);
     ck_assert_int_eq(s.rank[0].proc_state, 0);
     ck_assert_int_eq(s.rank[0].phase, FTREE_PHASE_GONE);
-    ck_assert_int_eq(s.rank[0].numa, -1);
-    ck_assert_int_eq(s.rank[0].nic_is_local, -1);
     require_valid();
 }
 END_TEST
@@ -524,20 +519,6 @@ START_TEST(a_slot_with_nonsense_is_left_out)
 }
 END_TEST
 
-/* Of a machine that hwloc is told of: CPU 3, where the first rank ran, is by its second node. */
-START_TEST(a_rank_sits_by_a_numa_node)
-{
-    put_whole();
-    setenv("HWLOC_SYNTHETIC", "numa:2 core:2 pu:1", 1);
-    read_state();
-    ck_assert(state.numa_tried);
-    ck_assert_int_eq(s.rank[0].numa, state.numa ? 1 : -1); /* built with hwloc, or without */
-    ck_assert_int_eq(s.rank[0].nic_is_local, -1);
-    ck_assert_int_eq(s.rank[1].numa, -1); /* not said where it ran */
-    require_valid();
-}
-END_TEST
-
 /* ---- bounded ------------------------------------------------------------------------------- */
 
 /* Without time, the core that the first rank is on is all that is looked at, and what would be a
@@ -592,7 +573,6 @@ SUITE("faultloc_state")
     TEST(the_first_ranks_of_many);
     TEST(phases_and_ends);
     TEST(a_slot_with_nonsense_is_left_out);
-    TEST(a_rank_sits_by_a_numa_node);
     TEST(cores_take_no_longer_than_allowed);
     TEST(this_machine);
 }

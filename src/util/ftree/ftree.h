@@ -385,8 +385,6 @@ struct ftree_node_state {
         int32_t pid;
         char proc_state; /* as of struct ftree_rank_state */
         uint8_t phase; /* enum ftree_phase */
-        int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
-        int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
     } rank[FTREE_STATE_RANKS_MAX];
 };
 

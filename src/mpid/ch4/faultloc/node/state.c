@@ -21,7 +21,6 @@
 #define SMALL 256 /* a file with a number or a line */
 #define LARGE 32768 /* one with many lines: about 200 interfaces */
 #define CPUS_MAX 8192
-#define NUMA_MAX 1024
 #define CORE_THROTTLES "devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count"
 #define KHZ_PER_MHZ 1000
 
@@ -402,7 +401,7 @@ static void read_link(const struct faultloc_state *st, const char *proc, const c
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* The CPU that it runs on or last ran on.  One bound to a NUMA node never ran on another's. */
+/* The CPU that it runs on or last ran on; -1: not known. */
 static int32_t cpu_of(const struct faultloc_state *st, const struct ftree_rank_state *r)
 {
     struct faultloc_proc proc;
@@ -440,24 +439,6 @@ static void read_ranks(struct faultloc_state *st, ftree_time now, int32_t *cpu,
             s->ranks++;
 }
 
-/* hwloc reads beside all the rest, and is waited for once, with the time that is left. */
-static void place_ranks(struct faultloc_state *st, const int32_t *cpu, uint64_t until,
-                        struct ftree_node_state *s)
-{
-    uint64_t now = faultloc_now();
-
-    if (!st->numa_awaited && s->ranks && now < until)
-        faultloc_numa_wait(st->numa, (int) ((until - now) / FTREE_MS));
-    st->numa_awaited = true;
-    for (int32_t i = 0; i < s->ranks; i++) {
-        int numa = faultloc_numa_of_cpu(st->numa, cpu[i]);
-
-        s->rank[i].numa = (int16_t) (numa < NUMA_MAX ? numa : -1);
-        s->rank[i].nic_is_local =
-            (int8_t) faultloc_numa_has_nic(st->numa, s->rank[i].numa, st->iface);
-    }
-}
-
 /* ---- all of it ----------------------------------------------------------------------------- */
 
 static void know_nothing(struct ftree_node_state *s)
@@ -480,9 +461,6 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
 
-    if (!st->numa_tried)
-        st->numa = faultloc_numa_load();
-    st->numa_tried = true;
     know_nothing(out);
     read_load(proc, out);
     out->cpu_pressure_centi = read_pressure(proc, "cpu");
@@ -492,12 +470,4 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     read_link(st, proc, sys, out);
     read_ranks(st, now, cpu, out);
     read_cores(sys, cpu, until, out);
-    place_ranks(st, cpu, until, out);
-}
-
-void faultloc_state_end(struct faultloc_state *st)
-{
-    faultloc_numa_free(st->numa);
-    st->numa = NULL;
-    st->numa_tried = st->numa_awaited = false;
 }
