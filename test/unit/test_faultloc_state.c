@@ -102,8 +102,6 @@ static const struct {
     {"sys/class/net/eth0/flags", "0x1003\n"},
     {"sys/class/net/eth0/operstate", "up\n"},
     {"sys/class/net/eth0/carrier", "1\n"},
-    {"sys/class/net/eth0/statistics/rx_bytes", "11\n"},
-    {"sys/class/net/eth0/statistics/tx_bytes", "12\n"},
     {"sys/class/net/eth0/statistics/rx_errors", "13\n"},
     {"sys/class/net/eth0/statistics/tx_errors", "14\n"},
     {"sys/class/net/eth0/statistics/rx_dropped", "15\n"},
@@ -175,15 +173,12 @@ START_TEST(a_whole_tree_is_read)
     ck_assert_uint_eq(s.memory_available, 12340000ull * 1024);
     ck_assert_uint_eq(s.swap_total, 2097148ull * 1024);
     ck_assert_uint_eq(s.swap_free, 1048576ull * 1024);
-    ck_assert_uint_eq(s.frequency_min_mhz, 800);
     ck_assert_uint_eq(s.frequency_max_mhz, 3400);
     ck_assert_uint_eq(s.frequency_nominal_mhz, 2600);
     ck_assert_uint_eq(s.throttles, 42);
     ck_assert_int_eq(s.link, FTREE_LINK_UP);
-    ck_assert_uint_eq(s.rx_bytes, 1000);
     ck_assert_uint_eq(s.rx_errors, 31);
     ck_assert_uint_eq(s.rx_drops, 42);
-    ck_assert_uint_eq(s.tx_bytes, 2000);
     ck_assert_uint_eq(s.tx_errors, 53);
     ck_assert_uint_eq(s.tx_drops, 64);
     ck_assert_int_eq(s.ranks, 2);
@@ -212,15 +207,12 @@ static void require_nothing_known(void)
     ck_assert_uint_eq(s.memory_available, U64);
     ck_assert_uint_eq(s.swap_total, U64);
     ck_assert_uint_eq(s.swap_free, U64);
-    ck_assert_uint_eq(s.frequency_min_mhz, U32);
     ck_assert_uint_eq(s.frequency_max_mhz, U32);
     ck_assert_uint_eq(s.frequency_nominal_mhz, U32);
     ck_assert_uint_eq(s.throttles, U64);
     ck_assert_int_eq(s.link, FTREE_LINK_UNKNOWN);
-    ck_assert_uint_eq(s.rx_bytes, U64);
     ck_assert_uint_eq(s.rx_errors, U64);
     ck_assert_uint_eq(s.rx_drops, U64);
-    ck_assert_uint_eq(s.tx_bytes, U64);
     ck_assert_uint_eq(s.tx_errors, U64);
     ck_assert_uint_eq(s.tx_drops, U64);
 }
@@ -284,8 +276,8 @@ static const struct {
     {"sys/devices/system/cpu/online", "x\n", FIELD(frequency_max_mhz), U32},
     {"sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "x\n", FIELD(frequency_nominal_mhz),
      3500},
-    {"sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "<unknown>\n",
-     FIELD(frequency_min_mhz), 2400},
+    {"sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "<unknown>\n",
+     FIELD(frequency_max_mhz), 2400},
     {"sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "9999999999999\n",
      FIELD(frequency_max_mhz), 3400},
     {"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "x\n", FIELD(throttles),
@@ -293,11 +285,11 @@ static const struct {
     {"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "18446744073709551614\n",
      FIELD(throttles), 42},
     {"proc/self/net/dev", "eth0:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(tx_drops), 12},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_bytes), 1},
+    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 3},
     /* what is cut off or not there is looked for in sysfs */
     {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n", FIELD(tx_drops), 16},
     {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", FIELD(tx_drops), 16},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 -5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_bytes), 11},
+    {"proc/self/net/dev", "eth0: 1 2 3 4 -5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 13},
     {"proc/self/net/dev", "eth01: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 13},
     {"proc/self/net/dev", "xeth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_drops), 15},
     {"proc/self/net/dev", "", FIELD(tx_errors), 14},
@@ -447,7 +439,7 @@ START_TEST(an_interface_that_is_not_there_is_gone)
     state.iface = "eth1";
     read_state();
     ck_assert_int_eq(s.link, FTREE_LINK_GONE);
-    ck_assert_uint_eq(s.rx_bytes, U64);
+    ck_assert_uint_eq(s.rx_errors, U64);
 }
 END_TEST
 
@@ -460,7 +452,7 @@ START_TEST(a_name_that_is_none_is_not_looked_for)
         state.iface = names[i];
         read_state();
         ck_assert_int_eq(s.link, FTREE_LINK_UNKNOWN);
-        ck_assert_uint_eq(s.rx_bytes, U64);
+        ck_assert_uint_eq(s.rx_errors, U64);
     }
 }
 END_TEST
@@ -526,11 +518,11 @@ END_TEST
 START_TEST(cores_take_no_longer_than_allowed)
 {
     put_whole();
+    put("sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "1000000\n");
     state.patience = 1;
     read_state();
     ck_assert_uint_eq(s.cpus, 3);
-    ck_assert_uint_eq(s.frequency_min_mhz, 3400); /* of core 3 */
-    ck_assert_uint_eq(s.frequency_max_mhz, 3400);
+    ck_assert_uint_eq(s.frequency_max_mhz, 1000);
     ck_assert_uint_eq(s.throttles, U64);
     ck_assert_uint_eq(s.memory_available, 12340000ull * 1024); /* not of the cores */
 }
@@ -548,8 +540,7 @@ START_TEST(this_machine)
     ck_assert_uint_ne(s.memory_total, U64);
     ck_assert_uint_le(s.memory_available, s.memory_total);
     ck_assert_uint_ne(s.load_centi, U32);
-    ck_assert_uint_ne(s.rx_bytes, U64);
-    ck_assert_uint_eq(s.rx_bytes, s.tx_bytes); /* what lo sends it receives */
+    ck_assert_uint_ne(s.rx_errors, U64);
     ck_assert(s.link == FTREE_LINK_UP || faultloc_iface_link("lo") != FTREE_LINK_UP);
     ck_assert_int_eq(s.rank[0].proc_state, 'R');
     require_valid();

@@ -374,11 +374,11 @@ struct ftree_node_state {
     uint32_t memory_pressure_centi;
     uint32_t io_pressure_centi;
     uint64_t memory_total, memory_available, swap_total, swap_free; /* bytes */
-    uint32_t frequency_min_mhz, frequency_max_mhz; /* of all cores, now */
+    uint32_t frequency_max_mhz; /* of all cores, now */
     uint32_t frequency_nominal_mhz;
     uint64_t throttles; /* since boot, all cores */
     uint8_t link; /* enum ftree_link, of the data interface; and its counters: */
-    uint64_t rx_bytes, tx_bytes, rx_errors, tx_errors, rx_drops, tx_drops;
+    uint64_t rx_errors, tx_errors, rx_drops, tx_drops;
     int32_t ranks; /* of the node's ranks, the first FTREE_STATE_RANKS_MAX */
     struct {
         int32_t rank;

@@ -209,12 +209,8 @@ static void read_frequency(const char *sys, uint32_t cpu, struct ftree_node_stat
 {
     uint32_t mhz = read_mhz(sys, cpu, "scaling_cur_freq");
 
-    if (mhz == UINT32_MAX)
-        return;
-    if (s->frequency_max_mhz == UINT32_MAX || mhz > s->frequency_max_mhz)
+    if (mhz != UINT32_MAX && (s->frequency_max_mhz == UINT32_MAX || mhz > s->frequency_max_mhz))
         s->frequency_max_mhz = mhz;
-    if (mhz < s->frequency_min_mhz)
-        s->frequency_min_mhz = mhz;
 }
 
 /* Some kernels take 10 ms for the frequency of one core, so there is an end to it; and the cores
@@ -328,10 +324,8 @@ static const char *counters_of(const char *text, const char *iface)
 }
 
 enum column {
-    RX_BYTES = 0,
     RX_ERRORS = 2,
     RX_DROPS = 3,
-    TX_BYTES = 8,
     TX_ERRORS = 10,
     TX_DROPS = 11,
     COLUMNS = 16
@@ -353,10 +347,8 @@ static bool read_counters_of_proc(const char *proc, const char *iface, struct ft
     }
     if (!at || *at != '\n')
         return false; /* cut off, or not what it should be */
-    s->rx_bytes = column[RX_BYTES];
     s->rx_errors = column[RX_ERRORS];
     s->rx_drops = column[RX_DROPS];
-    s->tx_bytes = column[TX_BYTES];
     s->tx_errors = column[TX_ERRORS];
     s->tx_drops = column[TX_DROPS];
     return true;
@@ -369,8 +361,6 @@ static uint64_t read_counter(const char *sys, const char *iface, const char *nam
 
 static void read_counters_of_sysfs(const char *sys, const char *iface, struct ftree_node_state *s)
 {
-    s->rx_bytes = read_counter(sys, iface, "rx_bytes");
-    s->tx_bytes = read_counter(sys, iface, "tx_bytes");
     s->rx_errors = read_counter(sys, iface, "rx_errors");
     s->tx_errors = read_counter(sys, iface, "tx_errors");
     s->rx_drops = read_counter(sys, iface, "rx_dropped");
@@ -447,11 +437,10 @@ static void know_nothing(struct ftree_node_state *s)
     s->cpus = s->load_centi = UINT32_MAX;
     s->cpu_pressure_centi = s->memory_pressure_centi = s->io_pressure_centi = UINT32_MAX;
     s->memory_total = s->memory_available = s->swap_total = s->swap_free = UINT64_MAX;
-    s->frequency_min_mhz = s->frequency_max_mhz = s->frequency_nominal_mhz = UINT32_MAX;
+    s->frequency_max_mhz = s->frequency_nominal_mhz = UINT32_MAX;
     s->throttles = UINT64_MAX;
     s->link = FTREE_LINK_UNKNOWN;
-    s->rx_bytes = s->rx_errors = s->rx_drops = UINT64_MAX;
-    s->tx_bytes = s->tx_errors = s->tx_drops = UINT64_MAX;
+    s->rx_errors = s->rx_drops = s->tx_errors = s->tx_drops = UINT64_MAX;
 }
 
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
