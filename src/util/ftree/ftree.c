@@ -674,6 +674,21 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
     ftree_end(ft, now);
 }
 
+/* ---- the own node ---------------------------------------------------------------------------- */
+
+bool ftree_query_own(struct ftree *ft, ftree_time now, struct ftree_query_result *r)
+{
+    *r = (struct ftree_query_result){.kind = FTREE_QUERY_STATUS, .root = FTREE_NONE, .nodes = 1};
+    ftree_waitfor_see(ft, now, &r->classes);
+    return ftree_spans_add(ft, &r->answered, ft->self, ft->self);
+}
+
+void ftree_query_own_free(struct ftree *ft, struct ftree_query_result *r)
+{
+    ftree_classes_clear(ft, &r->classes);
+    ftree_spans_clear(ft, &r->answered);
+}
+
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 static bool is_component(const struct ftree_job *job, const struct ftree_verdict *v)

@@ -758,7 +758,7 @@ struct ftree_query_result {
     uint8_t kind; /* enum ftree_query_kind */
     uint32_t number;
     int32_t root; /* the node that acts as root; FTREE_NONE: none has answered */
-    int32_t nodes; /* of the job: each is in one of the next four, where `refused` is "" */
+    int32_t nodes; /* that were asked: each is in one of the next four, where `refused` is "" */
     char refused[FTREE_DETAIL_MAX]; /* printable ASCII; not "": nothing was asked, and why */
     struct ftree_spans answered;
     struct ftree_spans left; /* they have no ranks any more, and their agents have ended */
@@ -998,6 +998,11 @@ bool ftree_is_asking(const struct ftree *ft);
  * node are under way). */
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
+
+/* Purpose: what the own ranks do, as a status of this node alone: nobody is asked, and *r is complete
+ * at once.  It is ended by ftree_query_own_free(), also if this returns false: out of memory. */
+bool ftree_query_own(struct ftree *ft, ftree_time now, struct ftree_query_result *r);
+void ftree_query_own_free(struct ftree *ft, struct ftree_query_result *r);
 
 enum ftree_stacks_what {
     FTREE_STACKS_ALL, /* calls from the program's first to the innermost */
