@@ -70,6 +70,7 @@ core_sources = \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
+    src/util/ftree/straggle/slow.c \
     src/util/ftree/straggle/straggle.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
