@@ -70,6 +70,7 @@ core_sources = \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
+    src/util/ftree/straggle/slow.c \
     src/util/ftree/straggle/straggle.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
@@ -188,7 +189,6 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/connections.c \
     src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
-    src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
@@ -273,7 +273,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/connections.h \
     src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
-    src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
@@ -439,7 +438,6 @@ unit_tests = \
     test/unit/test_faultloc_loop \
     test/unit/test_faultloc_mark \
     test/unit/test_faultloc_note \
-    test/unit/test_faultloc_numa \
     test/unit/test_faultloc_proc \
     test/unit/test_faultloc_program \
     test/unit/test_faultloc_reader \

@@ -14,7 +14,8 @@ Usage: maint/apply.sh [--force] SRC
 
 Turns the MPICH $mpich_version source tree SRC into one with FaultLoc:
   - copies the overlay (${overlay_dirs[*]}) into it,
-  - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions,
+  - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions, and
+    src/util/ftree/rules/rules_builtin.bytes from the built-in rule base,
   - applies the patches of patches/series, with no fuzz.
 
 A second run is harmless, and files that stay the same keep their time stamps, so that make
@@ -259,7 +260,7 @@ revert() {
             rm -f "$src/$file"
         done <"$state/overlay"
     fi
-    rm -f "$src/$names"
+    rm -f "$src/$names" "$src/$rules"
     for file in "${overlay_dirs[@]}"; do
         [ ! -d "$src/$file" ] || find "$src/$file" -depth -type d -empty -delete
     done
@@ -268,6 +269,7 @@ revert() {
 }
 
 names=src/mpid/ch4/faultloc/node/callnames.h
+rules=src/util/ftree/rules/rules_builtin.bytes
 src= force=no action=apply overlay=yes patches=$top_srcdir/patches changed=0
 while [ $# -gt 0 ]; do
     case $1 in
@@ -302,6 +304,8 @@ if [ $overlay = yes ]; then
     lay_overlay "$tmp/overlay"
     call_names >"$tmp/names"
     put "$tmp/names" "$src/$names"
+    "$top_srcdir/maint/embed-rules.sh" >"$tmp/rules"
+    put "$tmp/rules" "$src/$rules"
 fi
 say "$src: $(series_of "$patches/series" | wc -l) patches applied," \
     "$(wc -l <"$tmp/overlay") overlay files; $changed files changed"

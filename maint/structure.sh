@@ -21,8 +21,6 @@ files that call each other. A call is a function (or object) of one file that an
   --build DIR   the folder where it was built (default: "build" in the repository); without a build
                 no calls are printed
 
-Generated files (rules_builtin.c) are not counted.
-
 Exit code: 0 done, 2 wrong arguments.
 EOF
 }
@@ -46,7 +44,7 @@ need_programs awk nm
 build_dir=${build_dir:-$source_dir/build}
 
 files() {
-    (cd "$source_dir/$root" && find . -name '*.[ch]' ! -name 'rules_builtin.c' -printf '%P\n' | sort)
+    (cd "$source_dir/$root" && find . -name '*.[ch]' -printf '%P\n' | sort)
 }
 
 # functions: "FILE LINES" for each, from its brace in the first column to the closing one.

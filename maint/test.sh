@@ -141,11 +141,6 @@ check_lists() {
     else
         count_failure "sources.mk does not list the existing files; run maint/list-sources.sh --update"
     fi
-    if "$top_srcdir/maint/embed-rules.sh" --check; then
-        passed=$((passed + 1))
-    else
-        count_failure "rules_builtin.c differs from rules_builtin.json"
-    fi
 }
 
 # A build of MPICH is most of this, and the tests wait for most of their time.

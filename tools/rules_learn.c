@@ -220,119 +220,49 @@ static void find_changes(const struct learning *l, struct changes *c)
     qsort(c->change, (size_t) c->n, sizeof(c->change[0]), by_place);
 }
 
-static size_t end_of_line(const struct changes *c, size_t begin)
+static const char *if_unended(const struct changes *c, size_t end)
 {
-    const char *end = memchr(c->text + begin, '\n', c->len - begin);
-
-    return end ? (size_t) (end - c->text) : c->len;
+    return end == c->len ? "\\ No newline at end of file\n" : "";
 }
 
-static void print_old(const struct changes *c, char mark, size_t begin, size_t end)
-{
-    printf("%c%.*s\n", mark, (int) (end - begin), c->text + begin);
-    if (end == c->len)
-        puts("\\ No newline at end of file");
-}
-
-/* The line with its changes, of which the first is the i-th; returns the first behind it. */
-static int print_new(const struct changes *c, int i, size_t begin, size_t end)
+/* One line with its changes, of which the first is the i-th; returns the first behind it. */
+static int print_line(const struct changes *c, int line, size_t begin, size_t end, int i)
 {
     size_t at = begin;
 
-    putchar('+');
+    printf("@@ -%d +%d @@\n-%.*s\n%s+", line, line, (int) (end - begin), c->text + begin,
+           if_unended(c, end));
     for (; i < c->n && c->change[i].span.begin < end; i++) {
         printf("%.*s%s", (int) (c->change[i].span.begin - at), c->text + at, c->change[i].number);
         at = c->change[i].span.end;
     }
-    printf("%.*s\n", (int) (end - at), c->text + at);
-    if (end == c->len)
-        puts("\\ No newline at end of file");
+    printf("%.*s\n%s", (int) (end - at), c->text + at, if_unended(c, end));
     return i;
 }
 
-/* The text by lines, and which of them have a change. */
-struct lines {
-    int n;
-    size_t *begin; /* [n + 1] */
-    int *change; /* [n]: the first in it, -1: none */
-};
-
-static bool find_lines(const struct changes *c, struct lines *lines)
+/* The lines stay as many as they are, and the file is the very one, so that no context is needed. */
+static void print_diff(const struct changes *c, const char *name)
 {
-    int most = 2, i = 0;
+    const char *feed;
+    size_t end;
+    int line = 1, i = 0;
 
-    for (size_t at = 0; at < c->len; at++)
-        most += c->text[at] == '\n';
-    lines->begin = calloc((size_t) most + 1, sizeof(lines->begin[0]));
-    lines->change = calloc((size_t) most, sizeof(lines->change[0]));
-    if (!lines->begin || !lines->change)
-        return false;
-    for (size_t at = 0; at < c->len; at = end_of_line(c, at) + 1) {
-        size_t end = end_of_line(c, at);
-        lines->begin[lines->n] = at;
-        lines->change[lines->n] = i < c->n && c->change[i].span.begin < end ? i : -1;
-        while (i < c->n && c->change[i].span.begin < end)
-            i++;
-        lines->begin[++lines->n] = end + 1;
+    printf("--- %s\n+++ %s\n", name, name);
+    for (size_t begin = 0; i < c->n; begin = end + 1, line++) {
+        feed = memchr(c->text + begin, '\n', c->len - begin);
+        end = feed ? (size_t) (feed - c->text) : c->len;
+        if (c->change[i].span.begin < end)
+            i = print_line(c, line, begin, end, i);
     }
-    return true;
-}
-
-#define CONTEXT 3
-
-/* Of the hunk that begins with the change in line `first`: the last line with a change. */
-static int last_of_hunk(const struct lines *lines, int first)
-{
-    int last = first;
-
-    for (int i = first; i < lines->n && i <= last + 2 * CONTEXT; i++)
-        if (lines->change[i] >= 0)
-            last = i;
-    return last;
-}
-
-static void print_run(const struct changes *c, const struct lines *lines, int from, int to)
-{
-    for (int i = from; i < to; i++)
-        print_old(c, '-', lines->begin[i], end_of_line(c, lines->begin[i]));
-    for (int i = from; i < to; i++)
-        print_new(c, lines->change[i], lines->begin[i], end_of_line(c, lines->begin[i]));
-}
-
-/* Lines stay as many as they are, so both sides have the same numbers. */
-static int print_hunk(const struct changes *c, const struct lines *lines, int first)
-{
-    int last = last_of_hunk(lines, first), from = first < CONTEXT ? 0 : first - CONTEXT;
-    int to = last + 1 + CONTEXT < lines->n ? last + 1 + CONTEXT : lines->n, run;
-
-    printf("@@ -%d,%d +%d,%d @@\n", from + 1, to - from, from + 1, to - from);
-    for (int i = from; i < to; i = run) {
-        for (run = i; run < to && lines->change[run] >= 0; run++)
-            ;
-        print_run(c, lines, i, run);
-        if (run == i) {
-            print_old(c, ' ', lines->begin[i], end_of_line(c, lines->begin[i]));
-            run++;
-        }
-    }
-    return to;
-}
-
-static bool print_diff(const struct changes *c, const char *name)
-{
-    struct lines lines = {.n = 0};
-    bool fine = find_lines(c, &lines);
-
-    if (fine)
-        printf("--- %s\n+++ %s\n", name, name);
-    for (int i = 0; fine && i < lines.n;)
-        i = lines.change[i] >= 0 ? print_hunk(c, &lines, i) : i + 1;
-    free(lines.begin);
-    free(lines.change);
-    return fine;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
+
+static enum tool_exit out_of_memory(void)
+{
+    tool_say(stderr, "faultloc: out of memory");
+    return TOOL_TROUBLE;
+}
 
 static void print_nothing(const struct learning *l)
 {
@@ -350,25 +280,22 @@ static void print_nothing(const struct learning *l)
 static enum tool_exit propose(const struct learning *l)
 {
     struct changes c = {.text = l->f->text, .len = l->f->len};
-    bool fine;
 
     c.change = calloc((size_t) l->f->rules->rules * RULES_CANDIDATES_MAX, sizeof(c.change[0]));
-    fine = c.change != NULL;
-    if (fine)
-        find_changes(l, &c);
-    if (c.n > 0)
-        fine = print_diff(&c, strcmp(l->f->name, "built-in rules") ? l->f->name : "rules.json");
-    else if (fine)
-        print_nothing(l);
-    if (fine && c.n > 0)
+    if (!c.change)
+        return out_of_memory();
+    find_changes(l, &c);
+    if (c.n > 0) {
+        print_diff(&c, strcmp(l->f->name, "built-in rules") ? l->f->name : "rules.json");
         tool_say(stderr,
                  "faultloc: %d report(s), %d confirmed verdict(s), of which %d count; new prior ="
                  " (old * %d + right) / (%d + n)",
                  l->reports, l->confirmed, l->used, WEIGHT, WEIGHT);
-    if (!fine)
-        tool_say(stderr, "faultloc: out of memory");
+    } else {
+        print_nothing(l);
+    }
     free(c.change);
-    return fine ? TOOL_OK : TOOL_TROUBLE;
+    return TOOL_OK;
 }
 
 enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **reports)
@@ -377,10 +304,8 @@ enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **report
     enum tool_exit worst = TOOL_OK;
 
     l.count = calloc((size_t) f->rules->rules, sizeof(l.count[0]));
-    if (!l.count || !l.seen) {
-        tool_say(stderr, "faultloc: out of memory");
-        worst = TOOL_TROUBLE;
-    }
+    if (!l.count || !l.seen)
+        worst = out_of_memory();
     for (int i = 0; worst != TOOL_TROUBLE && i < n; i++) {
         enum tool_exit code = learn_report(&l, reports[i]);
         worst = code > worst ? code : worst;

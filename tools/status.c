@@ -5,8 +5,6 @@
 
 #include "agent_socket.h"
 
-#include "ftree/report/report.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +13,8 @@
 
 /*
  * faultloc status: asks the agent of a node what the ranks of the job do, or those of its node, and
- * what verdicts it knows.  Of the answer nothing is believed: members of another type count as
- * missing, and text is made safe for the terminal.
+ * what verdicts it knows.  Of the answer nothing is believed, and text is made safe for the terminal.
  */
-
-#define GROUPS_MAX 64
 
 static const char usage[] =
     "Usage: faultloc status [JOB] [OPTION]...\n"
@@ -33,8 +28,7 @@ static const char usage[] =
     "  --stacks     where the ranks are in their code: the stacks of all, merged, with function, file and\n"
     "               line; those of ranks that do the same are one line\n"
     "  --here       only this host: its agent alone is asked\n"
-    "  --json       one JSON object: schema faultloc-status/2, with --here faultloc-status/1, with\n"
-    "               --stacks faultloc-stacks/1\n"
+    "  --json       one JSON object: schema faultloc-status/2, with --stacks faultloc-stacks/1\n"
     "  --watch [S]  again every S seconds (default: 2, at least 0.2), until it is interrupted or the\n"
     "               job ends\n"
     "  --user USER  the owner of the job, a name or a number (default: this user; for root any\n"
@@ -48,124 +42,13 @@ static const char usage[] =
 
 #define PATIENCE_MS 12000 /* longer than the agents' own, */
 #define PATIENCE_STACKS_MS 20000 /* with the time that stacks may take */
+#define PATIENCE_HERE_MS 2000 /* nobody else is asked */
 #define WATCH_S 2
 
 struct options {
     bool json, ranks, here, stacks;
     double watch; /* seconds, 0: once */
 };
-
-/* Ranks that do the same. */
-struct group {
-    const char *state, *call;
-    int peer; /* -1: none, or they are not the same */
-    double least, most; /* seconds; 0: they do not wait */
-    struct ftree_ranks ranks;
-};
-
-/* ---- the answer in words --------------------------------------------------------------------- */
-
-static struct json_object *list(struct json_object *o, const char *key)
-{
-    struct json_object *member = tool_member(o, key);
-
-    return json_object_is_type(member, json_type_array) ? member : NULL;
-}
-
-static size_t length(struct json_object *array)
-{
-    return array ? json_object_array_length(array) : 0;
-}
-
-/* Ranks come in ascending order. */
-static void add_rank(struct ftree_ranks *set, int32_t rank)
-{
-    set->count++;
-    if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == rank) {
-        set->range[set->ranges - 1].last = rank;
-    } else if (set->ranges < FTREE_RANGES_MAX) {
-        set->range[set->ranges].first = set->range[set->ranges].last = rank;
-        set->ranges++;
-    }
-}
-
-static struct group *group_of(struct group *groups, int *n, struct json_object *rank)
-{
-    struct json_object *peer = tool_member(rank, "peer");
-    const char *state = tool_string(rank, "state"), *call = tool_string(rank, "call");
-    int i = 0;
-
-    while (i < *n && (strcmp(groups[i].state, state) || strcmp(groups[i].call, call)))
-        i++;
-    if (i == GROUPS_MAX || !*state)
-        return NULL;
-    if (i < *n)
-        return &groups[i];
-    groups[(*n)++] = (struct group){
-        .state = state, .call = call, .peer = peer ? json_object_get_int(peer) : -1, .least = -1};
-    return &groups[i];
-}
-
-static void add(struct group *groups, int *n, struct json_object *rank)
-{
-    struct group *g = group_of(groups, n, rank);
-    struct json_object *peer = tool_member(rank, "peer");
-    double waited = json_object_get_double(tool_member(rank, "waited_s"));
-
-    if (!g)
-        return;
-    if (g->peer != (peer ? json_object_get_int(peer) : -1))
-        g->peer = -1;
-    if (g->least < 0 || waited < g->least)
-        g->least = waited;
-    if (waited > g->most)
-        g->most = waited;
-    add_rank(&g->ranks, json_object_get_int(tool_member(rank, "rank")));
-}
-
-/* "ranks 4-5: waiting in MPI_Recv, for rank 3, since 12.0 to 13.1 s" */
-static void print_group(const struct group *g)
-{
-    char ranks[256], peer[32] = "", since[64] = "";
-
-    ftree_report_ranks(&g->ranks, ranks, sizeof(ranks));
-    if (g->peer >= 0)
-        snprintf(peer, sizeof(peer), ", for rank %d", g->peer);
-    if (g->most > 0 && g->most - g->least < 0.1)
-        snprintf(since, sizeof(since), ", since %.1f s", g->most);
-    else if (g->most > 0)
-        snprintf(since, sizeof(since), ", since %.1f to %.1f s", g->least, g->most);
-    tool_say(stdout, "  rank%s %s: %s%s%s%s%s", g->ranks.count == 1 ? "" : "s", ranks,
-             !strcmp(g->state, "in MPI") && *g->call ? "in" : g->state,
-             !*g->call                     ? ""
-             : !strcmp(g->state, "in MPI") ? " "
-                                           : " in ",
-             g->call, peer, since);
-}
-
-static void print_status(struct json_object *o)
-{
-    static struct group groups[GROUPS_MAX];
-    struct json_object *ranks = list(o, "ranks"), *verdicts = list(o, "verdicts"), *v;
-    int size = json_object_get_int(tool_member(o, "size"));
-    int nodes = json_object_get_int(tool_member(o, "nodes")), n = 0;
-
-    tool_say(stdout, "job %s: %d %s on %d %s; node %s has %zu:", tool_string(o, "job"), size,
-             size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
-             tool_string(o, "node"), length(ranks));
-    for (size_t i = 0; i < length(ranks); i++)
-        add(groups, &n, json_object_array_get_idx(ranks, i));
-    for (int i = 0; i < n; i++)
-        print_group(&groups[i]);
-    if (length(verdicts) == 0)
-        tool_say(stdout, "  no verdict");
-    for (size_t i = 0; i < length(verdicts); i++) {
-        v = json_object_array_get_idx(verdicts, i);
-        tool_say(stdout, "  %s%s",
-                 json_object_get_boolean(tool_member(v, "withdrawn")) ? "withdrawn: " : "",
-                 tool_string(v, "line"));
-    }
-}
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
@@ -187,39 +70,11 @@ static enum tool_exit not_answered(const struct agent_socket *d, enum agent_answ
     }
 }
 
-static enum tool_exit show(const struct agent_socket *d, const char *text, bool json)
-{
-    struct json_object *o = json_tokener_parse(text);
-    enum tool_exit code = TOOL_OK;
-
-    if (!json_object_is_type(o, json_type_object))
-        code = no_answer(d, "is of another version: its answer is no status");
-    else if (json)
-        tool_print_json(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
-    else
-        print_status(o);
-    json_object_put(o);
-    return code;
-}
-
-/* Of the own node alone. */
-static enum tool_exit ask_here(const struct agent_socket *d, bool json)
-{
-    static char text[FAULTLOC_STATUS_BYTES];
-    enum agent_answer answer = NO_ANSWER;
-    int fd = tool_agent_ask(d, FAULTLOC_STATUS_QUESTION);
-
-    if (fd >= 0) {
-        answer = tool_agent_answer(fd, d->uid, text, sizeof(text));
-        close(fd);
-    }
-    return answer == ANSWERED ? show(d, text, json) : not_answered(d, answer);
-}
-
-/* ---- the whole job --------------------------------------------------------------------------- */
-
 static const char *question_of(const struct options *o)
 {
+    if (o->here)
+        return o->json ? FAULTLOC_STATUS_REQUEST "\"json-here\"}"
+                       : FAULTLOC_STATUS_REQUEST "\"text-here\"}";
     if (o->stacks)
         return o->json ? FAULTLOC_STATUS_REQUEST "\"json-stacks\"}"
                        : FAULTLOC_STATUS_REQUEST "\"text-stacks\"}";
@@ -290,7 +145,7 @@ static enum tool_exit print_answer(const struct agent_socket *d, const struct op
     return o->json ? print_json(d, text) : print_text(d, text, terminal);
 }
 
-static enum tool_exit ask_all(const struct agent_socket *d, const struct options *o)
+static enum tool_exit ask_once(const struct agent_socket *d, const struct options *o)
 {
     enum agent_answer answer = NO_ANSWER;
     enum tool_exit code;
@@ -298,7 +153,11 @@ static enum tool_exit ask_all(const struct agent_socket *d, const struct options
     int fd = tool_agent_ask(d, question_of(o));
 
     if (fd >= 0) {
-        answer = tool_agent_text(fd, d->uid, o->stacks ? PATIENCE_STACKS_MS : PATIENCE_MS, &text);
+        answer = tool_agent_text(fd, d->uid,
+                                 o->here     ? PATIENCE_HERE_MS
+                                 : o->stacks ? PATIENCE_STACKS_MS
+                                             : PATIENCE_MS,
+                                 &text);
         close(fd);
     }
     code = answer == ANSWERED ? print_answer(d, o, text) : not_answered(d, answer);
@@ -313,7 +172,7 @@ static enum tool_exit ask(const struct agent_socket *d, const struct options *o)
     enum tool_exit code;
 
     for (;;) {
-        code = o->here ? ask_here(d, o->json) : ask_all(d, o);
+        code = ask_once(d, o);
         if (fflush(stdout))
             return TOOL_TROUBLE;
         if (o->watch == 0 || code == TOOL_TROUBLE)

@@ -21,10 +21,11 @@ static int no_send(void *ctx, const struct ftree_route *to, const void *bytes, s
     return 0;
 }
 
-static void no_look(void *ctx, int32_t i, struct ftree_rank_state *state)
+static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
 {
-    (void) ctx;
-    *state = (struct ftree_rank_state){.rank = i, .peer = FTREE_NONE};
+    struct faultloc_program *p = ctx;
+
+    faultloc_watch_look(&p->watch, PROGRAM_NOW, i, true, state);
 }
 
 static void no_verdict(void *ctx, const struct ftree_verdict *v)
@@ -33,7 +34,7 @@ static void no_verdict(void *ctx, const struct ftree_verdict *v)
 }
 
 static const struct ftree_io io = {
-    .send = no_send, .look = no_look, .verdict = no_verdict, .report = no_verdict};
+    .send = no_send, .look = look, .verdict = no_verdict, .report = no_verdict};
 
 void program_open(struct faultloc_program *p, int32_t self)
 {
@@ -55,7 +56,7 @@ void program_open(struct faultloc_program *p, int32_t self)
         slot->start = own.start;
         slot->state = FAULTLOC_SLOT_RUNNING;
     }
-    ck_assert_int_eq(ftree_create(&p->job.job, self, NULL, &io, NULL, &p->ft), FTREE_OK);
+    ck_assert_int_eq(ftree_create(&p->job.job, self, NULL, &io, p, &p->ft), FTREE_OK);
 }
 
 void program_close(struct faultloc_program *p)

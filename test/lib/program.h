@@ -11,6 +11,8 @@
 /* What the parts of an agent share, without its processes: node `self` of the sample job
  * (sample.h), whose two ranks are this process, with a board and with a core that sends nothing. */
 
+#define PROGRAM_NOW (100000 * FTREE_MS) /* when the core looks at a rank */
+
 void program_open(struct faultloc_program *p, int32_t self);
 void program_close(struct faultloc_program *p);
 

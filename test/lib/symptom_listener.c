@@ -78,20 +78,15 @@ static int watch_folder(const struct faultloc_symptom_socket *d)
 }
 
 /* A job of six ranks. */
-static char *status(void *ctx)
+static const char *request(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
+                           int *reply, char *error)
 {
-    (void) ctx;
-    return strdup(
-        "{\"schema\": \"faultloc-status/1\", \"job\": \"4711\", \"size\": 6, \"nodes\": 1, "
-        "\"node\": \"h1\", \"ranks\": ["
-        "{\"rank\": 0, \"state\": \"waiting\", \"call\": \"MPI_Recv\", \"peer\": 3, "
-        "\"waited_s\": 12.0},"
-        "{\"rank\": 1, \"state\": \"waiting\", \"call\": \"MPI_Recv\", \"peer\": 3, "
-        "\"waited_s\": 13.1},"
-        "{\"rank\": 2, \"state\": \"in MPI\", \"call\": \"MPI_Barrier\", \"waited_s\": 2.0},"
-        "{\"rank\": 3, \"state\": \"outside MPI\"}, {\"rank\": 4, \"state\": 7}, 5],"
-        "\"verdicts\": [{\"line\": \"node-outage: node \\u001bh2 is down\", \"withdrawn\": "
-        "true}]}");
+    (void) ctx, (void) now, (void) len, (void) uid, (void) reply, (void) error;
+    if (strstr(text, "json"))
+        return "{\"schema\": \"faultloc-status/2\", \"job\": \"4711\", \"node_states\": 7}";
+    return "job 4711: 6 ranks on 1 node, as of now (node h1 alone)\n"
+           "       3  waiting\n"
+           "withdrawn: node-outage: node \033h2 is down\n";
 }
 
 static int keep(const char *job_id, const char *uid)
@@ -100,7 +95,7 @@ static int keep(const char *job_id, const char *uid)
     int watch;
 
     faultloc_symptom_socket_init(&d, &job, 0);
-    d.status = status;
+    d.request = request;
     if (!faultloc_symptom_socket_open(&d, FTREE_MS, job_id) || (watch = watch_folder(&d)) < 0 ||
         (uid && setuid((uid_t) atoi(uid))))
         return 1;

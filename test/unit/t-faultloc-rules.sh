@@ -32,7 +32,7 @@ refused() {
 
 run print
 cmp -s "$work/out" "$builtin" ||
-    bad "what is built in is not $builtin; maint/embed-rules.sh --update rewrites it"
+    bad "what is built in is not $builtin; maint/embed-rules.sh makes it"
 ok "what is built in is what is in the repository"
 expect 0 'a valid rule base, "built-in":' check "$builtin"
 ! grep -q note: "$work/out" || bad "a part of it is of no use: $(cat "$work/out")"

@@ -101,7 +101,6 @@ static struct ftree_node_state healthy(void)
                                      .memory_available = 500,
                                      .swap_total = 1000,
                                      .swap_free = 1000,
-                                     .frequency_min_mhz = 2000,
                                      .frequency_max_mhz = 3000,
                                      .frequency_nominal_mhz = 3000,
                                      .link = FTREE_LINK_UP};
@@ -394,7 +393,7 @@ static void its_clock_is_throttled(struct lone *l)
     struct ftree_node_state state = healthy();
 
     state.throttles = 12;
-    state.frequency_min_mhz = state.frequency_max_mhz = 1700;
+    state.frequency_max_mhz = 1700;
     it_answers_and_its_state_is(l, FTREE_SYMPTOM_TEMPERATURE, &state);
 }
 

@@ -265,7 +265,6 @@ static const struct ftree_node_state busy = {
     .memory_available = 250,
     .swap_total = 200,
     .swap_free = 50,
-    .frequency_min_mhz = 800,
     .frequency_max_mhz = 1200,
     .frequency_nominal_mhz = 2400,
     .throttles = 7,

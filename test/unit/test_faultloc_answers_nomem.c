@@ -44,7 +44,13 @@ static char *job_json(void)
 
 static char *node_json(void)
 {
-    return faultloc_status_json(&program, NOW, 1);
+    struct ftree_query_result r;
+    char *text = NULL;
+
+    if (ftree_query_own(program.ft, NOW, &r))
+        text = faultloc_status_job_json(&program, &r, 1);
+    ftree_query_own_free(program.ft, &r);
+    return text;
 }
 
 static char *(*const answers[])(void) = {ask_json, job_json, node_json};

@@ -102,8 +102,6 @@ static const struct {
     {"sys/class/net/eth0/flags", "0x1003\n"},
     {"sys/class/net/eth0/operstate", "up\n"},
     {"sys/class/net/eth0/carrier", "1\n"},
-    {"sys/class/net/eth0/statistics/rx_bytes", "11\n"},
-    {"sys/class/net/eth0/statistics/tx_bytes", "12\n"},
     {"sys/class/net/eth0/statistics/rx_errors", "13\n"},
     {"sys/class/net/eth0/statistics/tx_errors", "14\n"},
     {"sys/class/net/eth0/statistics/rx_dropped", "15\n"},
@@ -140,7 +138,6 @@ static void setup(void)
 
 static void teardown(void)
 {
-    faultloc_state_end(&state);
     faultloc_board_unmap(board);
     files_end();
 }
@@ -176,15 +173,12 @@ START_TEST(a_whole_tree_is_read)
     ck_assert_uint_eq(s.memory_available, 12340000ull * 1024);
     ck_assert_uint_eq(s.swap_total, 2097148ull * 1024);
     ck_assert_uint_eq(s.swap_free, 1048576ull * 1024);
-    ck_assert_uint_eq(s.frequency_min_mhz, 800);
     ck_assert_uint_eq(s.frequency_max_mhz, 3400);
     ck_assert_uint_eq(s.frequency_nominal_mhz, 2600);
     ck_assert_uint_eq(s.throttles, 42);
     ck_assert_int_eq(s.link, FTREE_LINK_UP);
-    ck_assert_uint_eq(s.rx_bytes, 1000);
     ck_assert_uint_eq(s.rx_errors, 31);
     ck_assert_uint_eq(s.rx_drops, 42);
-    ck_assert_uint_eq(s.tx_bytes, 2000);
     ck_assert_uint_eq(s.tx_errors, 53);
     ck_assert_uint_eq(s.tx_drops, 64);
     ck_assert_int_eq(s.ranks, 2);
@@ -194,8 +188,6 @@ START_TEST(a_whole_tree_is_read)
     ck_assert_int_eq(s.rank[0].phase, FTREE_PHASE_OUTSIDE);
     ck_assert_int_eq(s.rank[1].rank, 11);
     ck_assert_int_eq(s.rank[1].proc_state, 'T');
-    ck_assert_int_eq(s.rank[1].numa, -1); /* its file does not say where it ran */
-    ck_assert_int_eq(s.rank[1].nic_is_local, -1);
     require_valid();
     put("proc/40/wchan", "get_signal");
     read_state();
@@ -215,15 +207,12 @@ static void require_nothing_known(void)
     ck_assert_uint_eq(s.memory_available, U64);
     ck_assert_uint_eq(s.swap_total, U64);
     ck_assert_uint_eq(s.swap_free, U64);
-    ck_assert_uint_eq(s.frequency_min_mhz, U32);
     ck_assert_uint_eq(s.frequency_max_mhz, U32);
     ck_assert_uint_eq(s.frequency_nominal_mhz, U32);
     ck_assert_uint_eq(s.throttles, U64);
     ck_assert_int_eq(s.link, FTREE_LINK_UNKNOWN);
-    ck_assert_uint_eq(s.rx_bytes, U64);
     ck_assert_uint_eq(s.rx_errors, U64);
     ck_assert_uint_eq(s.rx_drops, U64);
-    ck_assert_uint_eq(s.tx_bytes, U64);
     ck_assert_uint_eq(s.tx_errors, U64);
     ck_assert_uint_eq(s.tx_drops, U64);
 }
@@ -237,8 +226,6 @@ START_TEST(without_any_file_nothing_is_known)
     ck_assert_int_eq(s.rank[0].rank, 10);
     ck_assert_int_eq(s.rank[0].proc_state, 0);
     ck_assert_int_eq(s.rank[0].phase, FTREE_PHASE_GONE);
-    ck_assert_int_eq(s.rank[0].numa, -1);
-    ck_assert_int_eq(s.rank[0].nic_is_local, -1);
     require_valid();
 }
 END_TEST
@@ -289,8 +276,8 @@ static const struct {
     {"sys/devices/system/cpu/online", "x\n", FIELD(frequency_max_mhz), U32},
     {"sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "x\n", FIELD(frequency_nominal_mhz),
      3500},
-    {"sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "<unknown>\n",
-     FIELD(frequency_min_mhz), 2400},
+    {"sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "<unknown>\n",
+     FIELD(frequency_max_mhz), 2400},
     {"sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "9999999999999\n",
      FIELD(frequency_max_mhz), 3400},
     {"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "x\n", FIELD(throttles),
@@ -298,11 +285,11 @@ static const struct {
     {"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "18446744073709551614\n",
      FIELD(throttles), 42},
     {"proc/self/net/dev", "eth0:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(tx_drops), 12},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_bytes), 1},
+    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 3},
     /* what is cut off or not there is looked for in sysfs */
     {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n", FIELD(tx_drops), 16},
     {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", FIELD(tx_drops), 16},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 -5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_bytes), 11},
+    {"proc/self/net/dev", "eth0: 1 2 3 4 -5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 13},
     {"proc/self/net/dev", "eth01: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 13},
     {"proc/self/net/dev", "xeth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_drops), 15},
     {"proc/self/net/dev", "", FIELD(tx_errors), 14},
@@ -452,7 +439,7 @@ START_TEST(an_interface_that_is_not_there_is_gone)
     state.iface = "eth1";
     read_state();
     ck_assert_int_eq(s.link, FTREE_LINK_GONE);
-    ck_assert_uint_eq(s.rx_bytes, U64);
+    ck_assert_uint_eq(s.rx_errors, U64);
 }
 END_TEST
 
@@ -465,7 +452,7 @@ START_TEST(a_name_that_is_none_is_not_looked_for)
         state.iface = names[i];
         read_state();
         ck_assert_int_eq(s.link, FTREE_LINK_UNKNOWN);
-        ck_assert_uint_eq(s.rx_bytes, U64);
+        ck_assert_uint_eq(s.rx_errors, U64);
     }
 }
 END_TEST
@@ -524,20 +511,6 @@ START_TEST(a_slot_with_nonsense_is_left_out)
 }
 END_TEST
 
-/* Of a machine that hwloc is told of: CPU 3, where the first rank ran, is by its second node. */
-START_TEST(a_rank_sits_by_a_numa_node)
-{
-    put_whole();
-    setenv("HWLOC_SYNTHETIC", "numa:2 core:2 pu:1", 1);
-    read_state();
-    ck_assert(state.numa_tried);
-    ck_assert_int_eq(s.rank[0].numa, state.numa ? 1 : -1); /* built with hwloc, or without */
-    ck_assert_int_eq(s.rank[0].nic_is_local, -1);
-    ck_assert_int_eq(s.rank[1].numa, -1); /* not said where it ran */
-    require_valid();
-}
-END_TEST
-
 /* ---- bounded ------------------------------------------------------------------------------- */
 
 /* Without time, the core that the first rank is on is all that is looked at, and what would be a
@@ -545,11 +518,11 @@ END_TEST
 START_TEST(cores_take_no_longer_than_allowed)
 {
     put_whole();
+    put("sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "1000000\n");
     state.patience = 1;
     read_state();
     ck_assert_uint_eq(s.cpus, 3);
-    ck_assert_uint_eq(s.frequency_min_mhz, 3400); /* of core 3 */
-    ck_assert_uint_eq(s.frequency_max_mhz, 3400);
+    ck_assert_uint_eq(s.frequency_max_mhz, 1000);
     ck_assert_uint_eq(s.throttles, U64);
     ck_assert_uint_eq(s.memory_available, 12340000ull * 1024); /* not of the cores */
 }
@@ -567,8 +540,7 @@ START_TEST(this_machine)
     ck_assert_uint_ne(s.memory_total, U64);
     ck_assert_uint_le(s.memory_available, s.memory_total);
     ck_assert_uint_ne(s.load_centi, U32);
-    ck_assert_uint_ne(s.rx_bytes, U64);
-    ck_assert_uint_eq(s.rx_bytes, s.tx_bytes); /* what lo sends it receives */
+    ck_assert_uint_ne(s.rx_errors, U64);
     ck_assert(s.link == FTREE_LINK_UP || faultloc_iface_link("lo") != FTREE_LINK_UP);
     ck_assert_int_eq(s.rank[0].proc_state, 'R');
     require_valid();
@@ -592,7 +564,6 @@ SUITE("faultloc_state")
     TEST(the_first_ranks_of_many);
     TEST(phases_and_ends);
     TEST(a_slot_with_nonsense_is_left_out);
-    TEST(a_rank_sits_by_a_numa_node);
     TEST(cores_take_no_longer_than_allowed);
     TEST(this_machine);
 }

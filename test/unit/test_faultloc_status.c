@@ -3,23 +3,24 @@
  *     See COPYRIGHT in top-level directory
  */
 
-/* What an agent answers to `faultloc status`. */
+/* What an agent answers to `faultloc status --here`. */
 
 #include "base.h"
 #include "faultloc/agent/serve/status.h"
+#include "faultloc/io/symptom_socket.h"
 #include "program.h"
 #include "suite.h"
 
 #include <unistd.h>
 
-#define NOW (100000 * FTREE_MS)
-
 static struct faultloc_program program;
+static struct faultloc_statuses statuses;
 
 /* Node h1 of the sample, with ranks 2 and 3. */
 static void setup(void)
 {
     program_open(&program, 1);
+    statuses = (struct faultloc_statuses){.p = &program};
 }
 
 static void teardown(void)
@@ -27,21 +28,27 @@ static void teardown(void)
     program_close(&program);
 }
 
-/* All but the pids. */
-static void expect(const char *expected)
+static const char *answer_to(const char *question)
 {
-    char *text = faultloc_status_json(&program, NOW, 1769860810250), pid[32], *at;
+    int reply, fd = program_question(&reply);
+    const char *text;
 
-    snprintf(pid, sizeof(pid), "\"pid\":%d,", (int) getpid());
-    while ((at = strstr(text, pid)))
-        memmove(at, at + strlen(pid), strlen(at + strlen(pid)) + 1);
-    ck_assert_str_eq(text, expected);
-    free(text);
+    ck_assert_str_eq(
+        faultloc_statuses_take(&statuses, PROGRAM_NOW, question, strlen(question), &reply), "");
+    ck_assert_int_eq(reply, -1);
+    text = program_answer(fd);
+    close(fd);
+    return text;
 }
 
-#define HEAD \
-    "{\"schema\":\"faultloc-status/1\",\"job\":\"4711\",\"size\":8,\"nodes\":4,\"node\":\"h1\"," \
-    "\"unix_ms\":1769860810250,\"ranks\":["
+static void expect(const char *expected)
+{
+    ck_assert_str_eq(answer_to(FAULTLOC_STATUS_REQUEST "\"text-here\"}"), expected);
+}
+
+#define HEAD "job 4711: 8 ranks on 4 nodes, as of now (node h1 alone)\nnodes: 1 answered\n"
+#define TABLE "   ranks  what they do                                         since  which\n"
+#define OTHERS "       6  not known: their nodes were not asked\n"
 
 START_TEST(what_ranks_do)
 {
@@ -50,11 +57,12 @@ START_TEST(what_ranks_do)
     setup();
     slot = faultloc_board_slot(program.board, 1);
     slot->call = slot->wait_call = 0x11;
-    slot->wait_since_ns = NOW - 12340 * FTREE_MS;
+    slot->wait_since_ns = PROGRAM_NOW - 12340 * FTREE_MS;
     slot->wait_peer = 5;
-    expect(HEAD "{\"rank\":2,\"state\":\"outside MPI\"},"
-                "{\"rank\":3,\"state\":\"waiting\",\"call\":\"MPI\",\"peer\":5,"
-                "\"waited_s\":12.3}],\"verdicts\":[]}");
+    expect(HEAD TABLE
+           "       1  outside MPI                                              -  2\n"
+           "       1  waiting in MPI                                      12.3 s  3, for 5\n" OTHERS
+           "no verdict\n");
     teardown();
 }
 END_TEST
@@ -64,8 +72,10 @@ START_TEST(who_has_left_or_is_gone)
     setup();
     faultloc_board_slot(program.board, 0)->state = FAULTLOC_SLOT_LEFT;
     program_rank_gone(&program, 1);
-    expect(HEAD "{\"rank\":2,\"state\":\"has left\"},"
-                "{\"rank\":3,\"state\":\"gone\"}],\"verdicts\":[]}");
+    expect(HEAD TABLE
+           "       1  has left                                                 -  2\n"
+           "       1  gone                                                     -  3\n" OTHERS
+           "no verdict\n");
     teardown();
 }
 END_TEST
@@ -79,10 +89,35 @@ START_TEST(verdicts_so_far)
     ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
     program_rank_gone(&program, 0);
     program_rank_gone(&program, 1);
-    expect(HEAD "{\"rank\":2,\"state\":\"gone\"},"
-                "{\"rank\":3,\"state\":\"gone\"}],\"verdicts\":["
-                "{\"class\":\"node-outage\",\"line\":\"node-outage: node h2 (ranks 4-5) is "
-                "down\",\"withdrawn\":false}]}");
+    expect(HEAD TABLE
+           "       2  gone                                                     -  2-3\n" OTHERS
+           "verdict: node-outage: node h2 (ranks 4-5) is down\n");
+    teardown();
+}
+END_TEST
+
+START_TEST(as_json)
+{
+    setup();
+    ck_assert_ptr_nonnull(strstr(answer_to(FAULTLOC_STATUS_REQUEST "\"json-here\"}"),
+                                 "{\"schema\":\"faultloc-status/2\",\"job\":\"4711\","));
+    teardown();
+}
+END_TEST
+
+START_TEST(a_question_without_a_socket_or_sense_is_refused)
+{
+    static const char here[] = FAULTLOC_STATUS_REQUEST "\"text-here\"}";
+    static const char odd[] = FAULTLOC_STATUS_REQUEST "true}";
+    int none = -1, reply, fd = program_question(&reply);
+
+    setup();
+    ck_assert_str_eq(faultloc_statuses_take(&statuses, PROGRAM_NOW, here, strlen(here), &none),
+                     "a question needs a socket for its answer");
+    ck_assert_str_eq(faultloc_statuses_take(&statuses, PROGRAM_NOW, odd, strlen(odd), &reply),
+                     "no such question");
+    close(reply);
+    close(fd);
     teardown();
 }
 END_TEST
@@ -92,4 +127,6 @@ SUITE("faultloc_status")
     TEST(what_ranks_do);
     TEST(who_has_left_or_is_gone);
     TEST(verdicts_so_far);
+    TEST(as_json);
+    TEST(a_question_without_a_socket_or_sense_is_refused);
 }

@@ -86,6 +86,25 @@ START_TEST(nothing_is_known)
 }
 END_TEST
 
+START_TEST(the_own_node_alone)
+{
+    struct ftree_query_result r;
+
+    setup();
+    ck_assert(ftree_query_own(program.ft, PROGRAM_NOW, &r));
+    expect(&r, HEAD ",\"node_states\":{\"answered\":{\"count\":1,\"runs\":[[1,1]]},"
+                    "\"left\":{\"count\":0,\"runs\":[],\"names\":[]},"
+                    "\"lost\":{\"count\":0,\"runs\":[],\"names\":[]},"
+                    "\"silent\":{\"count\":0,\"runs\":[],\"names\":[]}},"
+                    "\"classes\":[{\"count\":2,\"state\":\"outside MPI\",\"example\":2,"
+                    "\"ranks\":{\"count\":2,\"runs\":[[2,2]]}}],"
+                    "\"further_classes\":0,\"ranks_in_further_classes\":0,\"suspicions\":[],"
+                    "\"further_suspicions\":0,\"verdicts\":[]}");
+    ftree_query_own_free(program.ft, &r);
+    teardown();
+}
+END_TEST
+
 /* What the schema does not allow is found. */
 static const char *const wrong[][2] = {
     {"\"runs\":[[0,1]]", "\"runs\":[[0]]"},
@@ -137,5 +156,6 @@ SUITE("faultloc_status_json")
     TEST(stacks_fit_their_schema);
     TEST(all_that_there_can_be);
     TEST(nothing_is_known);
+    TEST(the_own_node_alone);
     TEST_ROWS(another_document_does_not_fit, COUNT(wrong));
 }

@@ -344,29 +344,27 @@ static void expect_answer(int fd, const char *text, const char *answer)
     ck_assert_msg(!strncmp(got, answer, strlen(answer)), "%s", got);
 }
 
-static char *answer_of(void *ctx)
+static const char *request(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
+                           int *reply, char *error)
 {
-    return ctx ? strdup(ctx) : NULL;
+    (void) now, (void) len, (void) uid, (void) reply;
+    snprintf(error, FAULTLOC_SYMPTOM_ERROR, "%s: %.17s", (const char *) ctx, text);
+    return error;
 }
 
 START_TEST(a_question_is_no_symptom)
 {
-    static char long_text[FAULTLOC_STATUS_BYTES + 1], text[] = "{\"schema\":1}";
+    static char agent[] = "h1";
     int fd;
 
     setup();
     ck_assert(faultloc_symptom_socket_open(&sock, NOW, "4711"));
     fd = knock(true);
-    expect_answer(fd, FAULTLOC_STATUS_QUESTION, "no status");
-    sock.status = answer_of;
-    expect_answer(fd, FAULTLOC_STATUS_QUESTION, "no status");
-    sock.status_ctx = text;
-    expect_answer(fd, FAULTLOC_STATUS_QUESTION, text);
-    memset(long_text, ' ', FAULTLOC_STATUS_BYTES);
-    sock.status_ctx = long_text;
-    expect_answer(fd, FAULTLOC_STATUS_QUESTION, "no status");
+    expect_answer(fd, "{\"status\": \"text\"}", "this agent takes no requests");
+    sock.request = request;
+    sock.request_ctx = agent;
+    expect_answer(fd, "{\"status\": \"text\"}", "h1: {\"status\": \"text");
     ck_assert_str_eq(said(), "");
-    expect_answer(fd, "{\"status\": false}", "this agent takes no requests");
     close(fd);
     teardown();
 }

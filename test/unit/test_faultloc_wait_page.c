@@ -337,7 +337,7 @@ END_TEST
     X(post[0].peer = 6) \
     X(last = WAITS_LAST_MAX + 1) \
     X(last = -1) \
-    X(sent[0].kind = WAITS_RECEIVED) \
+    X(sent[0].kind = WAITS_POSTED) \
     X(sent[0].peer = 6)
 
 #define ROW_OF(assignment) \

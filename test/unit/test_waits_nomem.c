@@ -45,7 +45,7 @@ static void make(const struct waiters *k, int32_t rank, struct waits_record *r)
         waiters_add(r, WAITS_RECV, 11, 7)->fate = WAITS_NEVER;
     else
         waiters_add(r, WAITS_RECV, rank == 9 ? 10 : 2, 7)->fate =
-            rank == 9 ? WAITS_OPEN : WAITS_RUNS;
+            rank == 9 ? WAITS_OPEN : WAITS_COMES;
 }
 
 static int add_all(struct waits *w, const struct waiters *k)

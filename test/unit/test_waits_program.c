@@ -7,13 +7,16 @@
  * Small programs at random, run step by step in a random order by a model of MPI: eager and
  * synchronous sends, receives of any source and tag, requests, waits for all and for one, probes,
  * barriers.  A message flies, arrives, is matched, and takes its time to complete.  At random
- * moments all ranks are looked at as they are, the fates of their requests are found from both
- * sides, and a tree reduces that.  Then the program runs on:
+ * moments all ranks are looked at, and judged by what both sides say of each request, as
+ * the ranks of a candidate are (judge.c); or a tree reduces their requests with these fates.  Then
+ * the program runs on:
  *
  *   - who was said to be blocked must never get on: nothing false is claimed;
  *   - once nothing moves any more, everybody who is stuck must be said to be blocked: nothing is
  *     missed.
  */
+
+#include "ftree/waitfor/waitfor.h"
 
 #include "suite.h"
 #include "waiters.h"
@@ -74,7 +77,7 @@ enum where {
     OVER
 };
 
-struct message {
+struct letter {
     enum where where;
     int from, to, tag;
     int number; /* the sender's request, by the count of them; -1: eager */
@@ -83,16 +86,19 @@ struct message {
 struct program {
     struct waiters k;
     struct process p[RANKS_MAX];
-    struct message m[MESSAGES_MAX];
+    struct letter m[MESSAGES_MAX];
     int messages, arrivals, arrived[MESSAGES_MAX];
     int sends[RANKS_MAX]; /* synchronous ones so far */
-    bool by_sums; /* messages are counted in two words for each pair, not by tag */
+    bool by_tree; /* not judged at once, as waitfor_judge() does */
     int32_t rank_node[RANKS_MAX], parent[RANKS_MAX];
+    struct waitfor_asked asked[RANKS_MAX];
+    struct waitfor_answer answer[RANKS_MAX];
     struct waits_record record[RANKS_MAX];
-    struct waits_flows flows[RANKS_MAX];
+    struct waits_exchange exchange[RANKS_MAX][RANKS_MAX];
+    struct waits_flow post[RANKS_MAX][REQUESTS_MAX], sent[RANKS_MAX][WAITS_LAST_MAX];
 };
 
-static bool matches(const struct request *q, const struct message *m)
+static bool matches(const struct request *q, const struct letter *m)
 {
     return !q->is_send && !q->done && q->message < 0 &&
            (q->peer == m->from || q->peer == WAITS_ANY) &&
@@ -102,7 +108,7 @@ static bool matches(const struct request *q, const struct message *m)
 /* A message that has arrived meets the first receive that takes it. */
 static void meet(struct program *g, int message)
 {
-    struct message *m = &g->m[message];
+    struct letter *m = &g->m[message];
     struct process *p = &g->p[m->to];
 
     for (int i = 0; i < p->requests; i++)
@@ -134,9 +140,9 @@ static void post(struct program *g, int rank, bool is_send, int peer, int tag)
 
 static void send(struct program *g, int rank, const struct op *o)
 {
-    struct message *m = &g->m[g->messages++];
+    struct letter *m = &g->m[g->messages++];
 
-    *m = (struct message){.from = rank, .to = o->peer, .tag = o->tag, .number = -1};
+    *m = (struct letter){.from = rank, .to = o->peer, .tag = o->tag, .number = -1};
     if (o->kind == SEND)
         return;
     post(g, rank, true, o->peer, o->tag);
@@ -147,7 +153,7 @@ static void send(struct program *g, int rank, const struct op *o)
 /* The data are there, on both sides. */
 static void complete(struct program *g, int message)
 {
-    struct message *m = &g->m[message];
+    struct letter *m = &g->m[message];
     struct process *sides[] = {&g->p[m->to], &g->p[m->from]};
 
     m->where = OVER;
@@ -175,7 +181,7 @@ static bool is_over(const struct process *p)
 static bool probe_sees(const struct program *g, int rank, const struct op *o)
 {
     for (int i = 0; i < g->arrivals; i++) {
-        const struct message *m = &g->m[g->arrived[i]];
+        const struct letter *m = &g->m[g->arrived[i]];
         if (m->where == ARRIVED && m->to == rank && (o->peer == m->from || o->peer == WAITS_ANY) &&
             (o->tag == m->tag || o->tag == WAITS_ANY))
             return true;
@@ -288,79 +294,66 @@ static bool step(struct program *g, bool slow)
 
 /* ---- looking at it --------------------------------------------------------------------------- */
 
-static void count_flow(struct waits_flows *f, int kind, int peer, int tag)
+static struct waits_flow flow_of(int kind, int peer, int tag)
 {
-    int32_t i = 0;
-
-    while (i < f->flows &&
-           (f->flow[i].kind != kind || f->flow[i].peer != peer || f->flow[i].tag != tag))
-        i++;
-    if (i == f->flows)
-        f->flow[f->flows++] = (struct waits_flow){
-            .kind = (uint8_t) kind, .peer = peer, .tag = tag, .context = WAITERS_CONTEXT};
-    f->flow[i].count++;
+    return (struct waits_flow){.kind = (uint8_t) kind,
+                               .peer = peer,
+                               .tag = tag,
+                               .context = WAITERS_CONTEXT,
+                               .count = 1};
 }
 
-/* Rows of all that was ever sent and received ... */
-static void count_all(struct program *g)
+/* Both words of each pair, and the last messages, newest first. */
+static void tell_messages(struct program *g, int rank)
 {
-    for (int i = 0; i < g->messages; i++) {
-        const struct message *m = &g->m[i];
-        count_flow(&g->flows[m->from], WAITS_SENT, m->to, m->tag);
-        if (m->where == OVER)
-            count_flow(&g->flows[m->to], WAITS_RECEIVED, m->from, m->tag);
-    }
-}
+    struct waitfor_answer *a = &g->answer[rank];
 
-/* ... or of what was not received, as the sums of each pair say. */
-static void count_unreceived(struct program *g, int from, int to)
-{
-    struct waits_sum sent = {0}, received = {0};
-    struct waits_flow last[MESSAGES_MAX];
-    struct waits_flows out;
-    int n = 0;
-
-    for (int i = 0; i < g->messages; i++) {
-        const struct message *m = &g->m[i];
+    for (int r = 0; r < g->k.job.size; r++)
+        g->exchange[rank][a->exchanges++] = (struct waits_exchange){.peer = r};
+    for (int i = g->messages - 1; i >= 0; i--) {
+        const struct letter *m = &g->m[i];
         uint64_t mark = ftree_waits_mark(WAITERS_CONTEXT, m->tag);
-        if (m->from != from || m->to != to)
-            continue;
-        last[n++] = (struct waits_flow){.peer = to, .tag = m->tag, .context = WAITERS_CONTEXT};
-        sent.count++;
-        sent.sum += mark;
-        received.count += m->where == OVER;
-        received.sum += m->where == OVER ? mark : 0;
+        if (m->from == rank) {
+            g->exchange[rank][m->to].sent.count++;
+            g->exchange[rank][m->to].sent.sum += mark;
+            if (a->last < WAITS_LAST_MAX)
+                g->sent[rank][a->last++] = flow_of(WAITS_SENT, m->to, m->tag);
+        }
+        if (m->to == rank && m->where == OVER) {
+            g->exchange[rank][m->from].received.count++;
+            g->exchange[rank][m->from].received.sum += mark;
+        }
     }
-    ck_assert(ftree_waits_unreceived(&sent, &received, last, n, &out));
-    for (int i = 0; i < out.flows; i++)
-        g->flows[from].flow[g->flows[from].flows++] = out.flow[i];
 }
 
-static void make_flows(struct program *g)
+static void tell_posted(struct program *g, int rank)
 {
-    for (int r = 0; r < g->k.job.size; r++) {
-        g->flows[r] = (struct waits_flows){.rank = r, .whole = true};
-        for (int i = 0; i < g->p[r].requests; i++)
-            if (!g->p[r].request[i].is_send && !g->p[r].request[i].done)
-                count_flow(&g->flows[r], WAITS_POSTED, g->p[r].request[i].peer,
-                           g->p[r].request[i].tag);
+    struct waitfor_answer *a = &g->answer[rank];
+
+    for (int i = 0; i < g->p[rank].requests; i++) {
+        const struct request *q = &g->p[rank].request[i];
+        if (!q->is_send && !q->done)
+            g->post[rank][a->posted++] = flow_of(WAITS_POSTED, q->peer, q->tag);
     }
-    if (!g->by_sums) {
-        count_all(g);
-        return;
-    }
-    for (int from = 0; from < g->k.job.size; from++)
-        for (int to = 0; to < g->k.job.size; to++)
-            count_unreceived(g, from, to);
+}
+
+static void make_answer(struct program *g, int rank)
+{
+    g->answer[rank] = (struct waitfor_answer){.rank = rank,
+                                              .seen = WAITFOR_READY,
+                                              .records = 1,
+                                              .record = &g->record[rank],
+                                              .exchange = g->exchange[rank],
+                                              .post = g->post[rank],
+                                              .sent = g->sent[rank]};
+    g->asked[rank] = (struct waitfor_asked){.rank = rank, .answer = &g->answer[rank]};
+    tell_messages(g, rank);
+    tell_posted(g, rank);
 }
 
 static void add_request(struct program *g, int rank, int kind, int peer, int tag)
 {
-    struct waits_request *q = waiters_add(&g->record[rank], kind, peer, tag);
-
-    q->fate = WAITS_UNKNOWN;
-    if (kind == WAITS_RECV || kind == WAITS_PROBE)
-        ck_assert(ftree_waits_received(q, WAITERS_CONTEXT, &g->flows[rank], &q->received));
+    waiters_add(&g->record[rank], kind, peer, tag)->fate = WAITS_UNKNOWN;
 }
 
 static void add_posted(struct program *g, int rank, const struct request *q)
@@ -376,6 +369,7 @@ static void make_record(struct program *g, int rank)
     struct waits_record *r = &g->record[rank];
 
     waiters_begin(&g->k, r, rank, 1);
+    r->threads = 1;
     r->comm[0].last.begun = p->barriers;
     r->state = is_over(p) ? WAITS_FINALIZED : is_stuck(g, rank) ? WAITS_WAITING : WAITS_OUTSIDE;
     if (r->state != WAITS_WAITING)
@@ -391,32 +385,6 @@ static void make_record(struct program *g, int rank)
         add_posted(g, rank, &p->request[i]);
 }
 
-/* What the sum of all says of a receive of any source. */
-static enum waits_fate fate_of_any(const struct program *g, int rank, const struct waits_request *q)
-{
-    uint32_t sum = 0, begun;
-
-    for (int r = 0; r < g->k.job.size; r++) {
-        ck_assert(ftree_waits_begun(q, WAITERS_CONTEXT, rank, &g->flows[r], &begun));
-        sum += begun;
-    }
-    return sum == q->received ? WAITS_OPEN : WAITS_COMES;
-}
-
-static enum waits_fate fate_of(const struct program *g, int rank, const struct waits_request *q)
-{
-    enum waits_fate fate;
-
-    if (q->peer == WAITS_ANY)
-        return fate_of_any(g, rank, q);
-    fate = ftree_waits_match(q, WAITERS_CONTEXT, rank, &g->flows[q->peer]);
-    if (fate != WAITS_OPEN)
-        return fate;
-    if (g->record[q->peer].state == WAITS_OUTSIDE)
-        return WAITS_RUNS;
-    return g->record[q->peer].state == WAITS_FINALIZED ? WAITS_NEVER : WAITS_OPEN;
-}
-
 static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
     const struct program *g = ctx;
@@ -426,20 +394,37 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
     return r->state != WAITS_OUTSIDE;
 }
 
-static struct waits *look(struct program *g)
+static struct waits *reduce_by_tree(struct program *g)
 {
-    make_flows(g);
+    bool unsure;
+
     for (int r = 0; r < g->k.job.size; r++)
-        make_record(g, r);
-    for (int r = 0; r < g->k.job.size; r++)
-        for (int i = 0; i < g->record[r].requests; i++)
-            if (g->record[r].request[i].kind != WAITS_COLLECTIVE)
-                g->record[r].request[i].fate = (uint8_t) fate_of(g, r, &g->record[r].request[i]);
+        for (int i = 0; i < g->record[r].requests; i++) {
+            struct waits_request *q = &g->record[r].request[i];
+            q->fate = (uint8_t) waitfor_fate(g->asked, g->k.job.size, &g->answer[r], &g->record[r],
+                                             q, &unsure);
+        }
     g->k.record = tell;
     g->k.ctx = g;
     g->k.rank_node = g->rank_node;
     g->k.parent = g->parent;
     return waiters_reduce(&g->k);
+}
+
+static struct waits *look(struct program *g)
+{
+    struct waits *w;
+    bool unsure;
+
+    for (int r = 0; r < g->k.job.size; r++) {
+        make_record(g, r);
+        make_answer(g, r);
+    }
+    if (g->by_tree)
+        return reduce_by_tree(g);
+    w = waitfor_judge(&g->k.ft, g->asked, g->k.job.size, &unsure);
+    ck_assert_ptr_nonnull(w);
+    return w;
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -525,7 +510,7 @@ static void write_program(struct program *g)
 
     memset(g, 0, sizeof(*g));
     waiters_init(&g->k, size, nodes, 2);
-    g->by_sums = draw(2);
+    g->by_tree = draw(2);
     for (int r = 0; r < size; r++)
         g->rank_node[r] = draw(nodes);
     for (int v = 1; v < nodes; v++)

@@ -71,7 +71,6 @@ static void make_full(struct waits_record *r)
         }
         q->tag = i % 2 ? INT32_MIN : INT32_MAX;
         q->bytes = UINT64_MAX;
-        q->received = UINT32_MAX;
     }
     r->comms = WAITS_COMMS_MAX;
     for (int i = 0; i < r->comms; i++)
@@ -88,7 +87,7 @@ static void make_plain(struct waits_record *r)
     r->stamp = 1000;
     r->requests = r->comms = 1;
     r->request[0] = (struct waits_request){
-        .kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = 5, .tag = 7, .bytes = 8000, .received = 9};
+        .kind = WAITS_RECV, .fate = WAITS_OPEN, .peer = 5, .tag = 7, .bytes = 8000};
     r->comm[0] = (struct waits_comm){.key = {.context = 4},
                                      .size = SIZE,
                                      .name = "MPI_COMM_WORLD",
@@ -303,60 +302,6 @@ START_TEST(other_members_have_another_key)
 }
 END_TEST
 
-/* ---- flows ----------------------------------------------------------------------------------- */
-
-static void make_flows(struct waits_flows *f)
-{
-    memset(f, 0, sizeof(*f));
-    f->rank = SIZE - 1;
-    f->flows = WAITS_FLOWS_MAX;
-    f->whole = true;
-    for (int i = 0; i < f->flows; i++) {
-        f->flow[i].kind = (uint8_t) (i % (WAITS_POSTED + 1));
-        f->flow[i].peer = i % 5 == 4 ? WAITS_ANY : SIZE - 1;
-        f->flow[i].tag = i % 2 ? INT32_MIN : INT32_MAX;
-        f->flow[i].context = f->flow[i].count = UINT32_MAX;
-    }
-}
-
-static int read_flows(const uint8_t *bytes, size_t len, struct waits_flows *f, size_t *used)
-{
-    uint8_t *exact = malloc(len ? len : 1);
-    int rc;
-
-    memcpy(exact, bytes, len);
-    rc = ftree_waits_flows_get(&job, exact, len, f, used);
-    free(exact);
-    return rc;
-}
-
-START_TEST(flows_come_back_as_they_were_or_are_refused)
-{
-    uint8_t bytes[WAITS_FLOWS_BYTES], changed[WAITS_FLOWS_BYTES];
-    struct waits_flows f, again;
-    size_t len, used;
-
-    make_flows(&f);
-    len = ftree_waits_flows_put(&f, bytes, 0, sizeof(bytes));
-    ck_assert_uint_gt(len, 0);
-    ck_assert_uint_eq(ftree_waits_flows_put(&f, bytes, 0, len - 1), 0);
-    ck_assert_int_eq(read_flows(bytes, len, &again, &used), FTREE_OK);
-    ck_assert_uint_eq(used, len);
-    ck_assert_mem_eq(&f, &again, sizeof(f));
-    for (size_t cut = 0; cut < len; cut++)
-        REQUIRE(read_flows(bytes, cut, &again, &used) == FTREE_ERR_MALFORMED);
-    for (int i = 0; i < CHANGES; i++) {
-        memcpy(changed, bytes, len);
-        changed[draw((uint32_t) len)] = (uint8_t) draw(256);
-        if (read_flows(changed, len, &again, &used) != FTREE_OK)
-            continue;
-        REQUIRE(again.rank < SIZE && again.flows <= WAITS_FLOWS_MAX);
-        for (int k = 0; k < again.flows; k++)
-            REQUIRE(again.flow[k].kind <= WAITS_POSTED && again.flow[k].peer < SIZE);
-    }
-}
-END_TEST
-
 /* ---- items ----------------------------------------------------------------------------------- */
 
 static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
@@ -489,7 +434,6 @@ SUITE("waits_record")
     TEST_ROWS(members_become_runs, COUNT(members));
     TEST(members_in_no_order_fit_or_are_not_told);
     TEST(other_members_have_another_key);
-    TEST(flows_come_back_as_they_were_or_are_refused);
     TEST(items_come_back_as_they_were);
     TEST(items_that_are_changed_do_no_harm);
     TEST(more_ranks_than_there_are_are_refused);

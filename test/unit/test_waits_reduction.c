@@ -151,7 +151,7 @@ static bool request_can(const struct oracle *o, const struct waits_record *r,
         return o->belief == GOES_ON;
     if (q->kind == WAITS_COLLECTIVE)
         return q->peer < 0 ? all_can(o, c, q->number) : member_can(o, c, q->peer, q->number);
-    if (q->fate == WAITS_COMES || q->fate == WAITS_RUNS)
+    if (q->fate == WAITS_COMES)
         return true;
     if (q->kind == WAITS_TARGET)
         return o->released[q->peer] ||
@@ -462,22 +462,13 @@ END_TEST
 START_TEST(a_chain_ends_in_a_rank_that_runs)
 {
     struct story s;
-    struct waits *w;
-    struct waits_end end;
 
     begin(&s, 5);
     wait_for(&s, 0, WAITS_RECV, 1);
     wait_for(&s, 1, WAITS_RECV, 2);
-    wait_for(&s, 2, WAITS_RECV, 4)->fate = WAITS_RUNS;
+    wait_for(&s, 2, WAITS_RECV, 4)->fate = WAITS_COMES;
     run(&s);
     EXPECT_LINES(s.log, "");
-    w = waiters_reduce(&s.k);
-    ck_assert(ftree_waits_end_at(w, 0, &end));
-    ck_assert_int_eq(end.rank, 4);
-    ck_assert_int_eq(end.count, 3);
-    ck_assert_int_eq(end.fate, WAITS_RUNS);
-    ck_assert(!ftree_waits_end_at(w, 1, &end));
-    ftree_waits_destroy(w);
 }
 END_TEST
 
@@ -864,7 +855,7 @@ START_TEST(a_rank_is_blocked_if_all_its_threads_are)
     s.record[1].threads = s.other[1][0].threads = 2;
     run(&s);
     EXPECT_LINES(s.log, ""); /* rank 2 says nothing */
-    wait_for(&s, 2, WAITS_RECV, 3)->fate = WAITS_RUNS;
+    wait_for(&s, 2, WAITS_RECV, 3)->fate = WAITS_COMES;
     run(&s);
     EXPECT_LINES(s.log, "");
     s.record[2].requests = 0;
@@ -876,32 +867,6 @@ START_TEST(a_rank_is_blocked_if_all_its_threads_are)
     s.record[1].threads = s.other[1][0].threads = 3;
     run(&s); /* a third thread may do anything */
     EXPECT_LINES(s.log, "");
-}
-END_TEST
-
-START_TEST(victims_are_counted)
-{
-    struct story s;
-    struct waits *w;
-
-    begin(&s, 6);
-    wait_for(&s, 4, WAITS_SSEND, 5);
-    wait_for(&s, 5, WAITS_SSEND, 4);
-    wait_for(&s, 0, WAITS_RECV, 1);
-    wait_for(&s, 1, WAITS_RECV, 4);
-    wait_for(&s, 2, WAITS_RECV, 5);
-    for (int32_t r = 0; r < 6; r++)
-        s.rank_node[r] = r < 4 ? 0 : 1;
-    run(&s);
-    s.k.reduced = NULL;
-    w = waiters_reduce(&s.k);
-    ck_assert_int_eq(ftree_waits_victims(w, 4), 5); /* a core from below: its own are counted */
-    ftree_waits_destroy(w);
-    for (int32_t r = 0; r < 6; r++)
-        s.rank_node[r] = 0;
-    w = waiters_reduce(&s.k);
-    ck_assert_int_eq(ftree_waits_victims(w, 4), 3);
-    ftree_waits_destroy(w);
 }
 END_TEST
 
@@ -983,7 +948,7 @@ static void draw_request(struct story *s, struct waits_record *r)
     else if (luck == 13)
         q->fate = WAITS_UNKNOWN;
     else if (luck == 14)
-        q->fate = WAITS_RUNS;
+        q->fate = WAITS_COMES;
     else if (luck == 15 && !s->speaks[q->peer])
         q->fate = WAITS_NEVER;
     else if (luck == 16)
@@ -1114,6 +1079,5 @@ SUITE("waits_reduction")
     TEST(a_core_is_whole);
     TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own);
     TEST(a_rank_is_blocked_if_all_its_threads_are);
-    TEST(victims_are_counted);
     TEST_ROWS(a_tree_finds_what_the_oracle_finds, CASES);
 }

@@ -54,43 +54,6 @@ static const char *line_of(const struct waits_record *r)
     return line;
 }
 
-START_TEST(a_cycle_is_as_a_person_writes_it)
-{
-    struct waits_record r[2];
-    char line[400];
-
-    setup();
-    waiters_begin(&k, &r[0], 3, RECV);
-    waiters_add(&r[0], WAITS_RECV, 5, 7);
-    waiters_begin(&k, &r[1], 5, SSEND);
-    waiters_add(&r[1], WAITS_SSEND, 3, 9);
-    ftree_waits_cycle_line(&names, r, 2, line, sizeof(line));
-    ck_assert_str_eq(line, "rank 3 (h3) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD) <- "
-                           "rank 5 (h5) in MPI_Ssend(to 3, tag 9, MPI_COMM_WORLD)");
-}
-END_TEST
-
-START_TEST(a_long_cycle_says_how_many_are_left_out)
-{
-    struct waits_record r[6];
-    char line[200];
-
-    setup();
-    for (int32_t i = 0; i < 6; i++) {
-        waiters_begin(&k, &r[i], i, RECV);
-        waiters_add(&r[i], WAITS_RECV, (i + 1) % 6, 7);
-    }
-    ftree_waits_cycle_line(&names, r, 6, line, sizeof(line));
-    ck_assert_str_eq(line, "rank 0 (h0) in MPI_Recv(from 1, tag 7, MPI_COMM_WORLD) <- "
-                           "rank 1 (h1) in MPI_Recv(from 2, tag 7, MPI_COMM_WORLD) <- "
-                           "4 more ranks");
-    for (size_t room = 1; room < sizeof(line); room++) {
-        ftree_waits_cycle_line(&names, r, 6, line, room);
-        REQUIRE(strlen(line) < room);
-    }
-}
-END_TEST
-
 START_TEST(requests_say_their_kind_where_the_call_does_not)
 {
     struct waits_record r;
@@ -183,19 +146,9 @@ START_TEST(locks_are_named_by_their_targets)
 }
 END_TEST
 
-START_TEST(parts_of_a_line_are_for_the_json)
+START_TEST(states_and_kinds_have_names)
 {
-    struct waits_record r;
-    char line[128];
-
-    setup();
-    waiters_begin(&k, &r, 2, WAITALL);
-    waiters_add(&r, WAITS_RECV, 4, 7);
-    ftree_waits_request_line(&names, &r, 0, true, line, sizeof(line));
-    ck_assert_str_eq(line, "recv from 4, tag 7, MPI_COMM_WORLD");
-    ftree_waits_comm_line(&r.comm[0], line, sizeof(line));
-    ck_assert_str_eq(line, "MPI_COMM_WORLD");
-    ck_assert_str_eq(ftree_waits_state_name(r.state), "waiting");
+    ck_assert_str_eq(ftree_waits_state_name(WAITS_WAITING), "waiting");
     ck_assert_str_eq(ftree_waits_kind_name(WAITS_RMA), "rma");
     ck_assert_str_eq(ftree_waits_kind_name(WAITS_KIND_COUNT), "?");
 }
@@ -208,10 +161,10 @@ START_TEST(what_does_not_fit_is_cut_after_a_word)
         const char *text;
     } rows[] = {{0, "-"},
                 {1, ""},
-                {5, "from"},
-                {9, "from ..."},
-                {29, "from 5, tag 7, ..."},
-                {30, "from 5, tag 7, MPI_COMM_WORLD"}};
+                {5, "rank"},
+                {9, "rank ..."},
+                {54, "rank 3 (h3) in MPI_Recv(from 5, tag 7, ..."},
+                {55, "rank 3 (h3) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD)"}};
     struct waits_record r;
     char line[64];
 
@@ -220,7 +173,7 @@ START_TEST(what_does_not_fit_is_cut_after_a_word)
     waiters_add(&r, WAITS_RECV, 5, 7);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         snprintf(line, sizeof(line), "-");
-        ftree_waits_request_line(&names, &r, 0, false, line, rows[i].room);
+        ftree_waits_line(&names, &r, line, rows[i].room);
         ck_assert_str_eq(line, rows[i].text);
     }
 }
@@ -381,12 +334,10 @@ END_TEST
 
 SUITE("waits_words")
 {
-    TEST(a_cycle_is_as_a_person_writes_it);
-    TEST(a_long_cycle_says_how_many_are_left_out);
     TEST(requests_say_their_kind_where_the_call_does_not);
     TEST(who_waits_for_a_root_waits_for_nothing_else);
     TEST(locks_are_named_by_their_targets);
-    TEST(parts_of_a_line_are_for_the_json);
+    TEST(states_and_kinds_have_names);
     TEST(one_that_polls_says_so);
     TEST(a_collective_says_what_all_must_agree_on);
     TEST(what_does_not_fit_is_cut_after_a_word);

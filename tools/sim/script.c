@@ -18,7 +18,7 @@
 #define AT_DEFAULT (1000 * FTREE_MS)
 #define WITHIN_DEFAULT (10 * FTREE_MS)
 
-const char *sim_verb_name(int verb)
+static const char *verb_name(int verb)
 {
     static const char *const names[SIM_VERBS] = {"lose",      "kill",   "freeze", "stop", "cut",
                                                  "partition", "slow",   "return", "heal", "storm",
@@ -425,7 +425,7 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         return take_wait(r, f);
     }
     for (f->verb = 0; f->verb < SIM_HANG; f->verb++)
-        if (took(r, sim_verb_name(f->verb)))
+        if (took(r, verb_name(f->verb)))
             break;
     switch (f->verb) {
         case SIM_HEAL:

@@ -134,6 +134,4 @@ int sim_script_read(struct sim_script *s, const char *text, const struct sim_top
                     struct sim_script_error *e);
 void sim_script_free(struct sim_script *s);
 
-const char *sim_verb_name(int verb);
-
 #endif /* SCRIPT_H_INCLUDED */

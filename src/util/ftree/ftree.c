@@ -271,7 +271,8 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
     }
 }
 
-bool ftree_drain(struct ftree *ft, ftree_time now)
+/* Hands over the events that wait, and those that follow; false: there were none. */
+static bool drain(struct ftree *ft, ftree_time now)
 {
     bool any = ftree_events_wait(ft);
     struct ftree_event e;
@@ -288,7 +289,7 @@ bool ftree_drain(struct ftree *ft, ftree_time now)
 
 void ftree_end(struct ftree *ft, ftree_time now)
 {
-    ftree_drain(ft, now);
+    drain(ft, now);
     ftree_events_end(ft);
 }
 
@@ -299,7 +300,7 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
 
     ftree_events_begin(ft, &q);
     rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
-    while (ftree_drain(ft, now))
+    while (drain(ft, now))
         ftree_symptom_tick(ft, now);
     ftree_events_end(ft);
     return rc;
@@ -510,7 +511,7 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
     }
     if (m->type == WIRE_VERDICT_DOWN)
         told = ftree_announce_down(ft, now, from, path, m);
-    ftree_drain(ft, now);
+    drain(ft, now);
     if (is_acknowledged(ft, from, m) && told != ANNOUNCED_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
                           told == ANNOUNCED_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
@@ -629,7 +630,7 @@ static void run(struct ftree *ft, ftree_time now, void (*tick)(struct ftree *, f
 {
     do
         tick(ft, now);
-    while (ftree_drain(ft, now));
+    while (drain(ft, now));
 }
 
 void ftree_tick(struct ftree *ft, ftree_time now)
@@ -668,9 +669,24 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
     ftree_events_begin(ft, &q);
     ftree_correlate_anew(ft, now);
     ftree_probe_restart(ft, now);
-    ftree_drain(ft, now);
+    drain(ft, now);
     ftree_correlate_examine_all(ft, now);
     ftree_end(ft, now);
+}
+
+/* ---- the own node ---------------------------------------------------------------------------- */
+
+bool ftree_query_own(struct ftree *ft, ftree_time now, struct ftree_query_result *r)
+{
+    *r = (struct ftree_query_result){.kind = FTREE_QUERY_STATUS, .root = FTREE_NONE, .nodes = 1};
+    ftree_waitfor_see(ft, now, &r->classes);
+    return ftree_spans_add(ft, &r->answered, ft->self, ft->self);
+}
+
+void ftree_query_own_free(struct ftree *ft, struct ftree_query_result *r)
+{
+    ftree_classes_clear(ft, &r->classes);
+    ftree_spans_clear(ft, &r->answered);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

@@ -339,19 +339,17 @@ struct ftree_node_state {
     uint32_t memory_pressure_centi;
     uint32_t io_pressure_centi;
     uint64_t memory_total, memory_available, swap_total, swap_free; /* bytes */
-    uint32_t frequency_min_mhz, frequency_max_mhz; /* of all cores, now */
+    uint32_t frequency_max_mhz; /* of all cores, now */
     uint32_t frequency_nominal_mhz;
     uint64_t throttles; /* since boot, all cores */
     uint8_t link; /* enum ftree_link, of the data interface; and its counters: */
-    uint64_t rx_bytes, tx_bytes, rx_errors, tx_errors, rx_drops, tx_drops;
+    uint64_t rx_errors, tx_errors, rx_drops, tx_drops;
     int32_t ranks; /* of the node's ranks, the first FTREE_STATE_RANKS_MAX */
     struct {
         int32_t rank;
         int32_t pid;
         char proc_state; /* as of struct ftree_rank_state */
         uint8_t phase; /* enum ftree_phase */
-        int16_t numa; /* NUMA node it is bound to or last ran on, -1: not known */
-        int8_t nic_is_local; /* 1: the data interface sits by that NUMA node, 0: not, -1: unknown */
     } rank[FTREE_STATE_RANKS_MAX];
 };
 
@@ -725,7 +723,7 @@ struct ftree_query_result {
     uint8_t kind; /* enum ftree_query_kind */
     uint32_t number;
     int32_t root; /* the node that acts as root; FTREE_NONE: none has answered */
-    int32_t nodes; /* of the job: each is in one of the next four, where `refused` is "" */
+    int32_t nodes; /* that were asked: each is in one of the next four, where `refused` is "" */
     char refused[FTREE_DETAIL_MAX]; /* printable ASCII; not "": nothing was asked, and why */
     struct ftree_spans answered;
     struct ftree_spans left; /* they have no ranks any more, and their agents have ended */
@@ -965,6 +963,11 @@ bool ftree_is_asking(const struct ftree *ft);
  * node are under way). */
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number);
+
+/* Purpose: what the own ranks do, as a status of this node alone: nobody is asked, and *r is complete
+ * at once.  It is ended by ftree_query_own_free(), also if this returns false: out of memory. */
+bool ftree_query_own(struct ftree *ft, ftree_time now, struct ftree_query_result *r);
+void ftree_query_own_free(struct ftree *ft, struct ftree_query_result *r);
 
 enum ftree_stacks_what {
     FTREE_STACKS_ALL, /* calls from the program's first to the innermost */

@@ -39,10 +39,7 @@ struct ftree_whole {
     struct ftree_straggle straggle;
 };
 
-/* Hands over the events that wait, and those that follow; false: there were none. */
-bool ftree_drain(struct ftree *ft, ftree_time now) __attribute__((visibility("hidden")));
-
-/* After ftree_events_begin(): the same, to the end. */
+/* After ftree_events_begin(): hands over the events that wait, and those that follow, to the end. */
 void ftree_end(struct ftree *ft, ftree_time now) __attribute__((visibility("hidden")));
 
 #endif /* FTREE_INT_H_INCLUDED */

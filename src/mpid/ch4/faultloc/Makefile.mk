@@ -14,13 +14,12 @@
 #   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
 #   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
-#   3      node    what ranks, /proc and hwloc say                                 faultloc-agent
+#   3      node    what ranks, /proc and /sys say                                  faultloc-agent
 #   4      agent   who is agent and who deputy, their loops, the end of a job      faultloc-agent
 #
-# mpi includes MPICH's headers, and nothing else does (but mpichconf.h, which says whether there is
-# hwloc): the agent's program knows no MPICH. What ranks and agent both need is in base and board for
-# that reason, the interfaces and ports of a node among it: a rank finds them, and listens, before
-# there is an agent.
+# mpi includes MPICH's headers, and nothing else does: the agent's program knows no MPICH. What ranks
+# and agent both need is in base and board for that reason, the interfaces and ports of a node among
+# it: a rank finds them, and listens, before there is an agent.
 #
 # The headers of seam keep the prefix faultloc_ in their names, by which MPICH's own files include
 # them; all others are known by their folder. No two sources have one name: they meet in archives.
@@ -88,7 +87,6 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/node/connections.h \
     src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
-    src/mpid/ch4/faultloc/node/numa.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
@@ -157,7 +155,7 @@ include $(top_srcdir)/src/util/ftree/Makefile.mk
 libexec_PROGRAMS = faultloc-agent
 faultloc_agent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 faultloc_agent_LDFLAGS = -Wl,--as-needed
-faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ @hwloclib@ -lm $(external_libs)
+faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ -lm $(external_libs)
 faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/io/launcher_notify.c \
     src/mpid/ch4/faultloc/io/loop.c \
@@ -179,7 +177,6 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/connections.c \
     src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
-    src/mpid/ch4/faultloc/node/numa.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/wait_page.c \

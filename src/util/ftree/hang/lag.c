@@ -382,3 +382,23 @@ void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding 
     for (int32_t i = 0; i < out->n; i++)
         out->found[i].is_sure = is_sure(a, out, &out->found[i]);
 }
+
+const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank)
+{
+    for (int32_t i = 0; i < f->n; i++)
+        if (f->found[i].lag.rank == rank)
+            return &f->found[i];
+    return NULL;
+}
+
+void ftree_lag_keep(const struct lag_finding *before, struct lag_finding *f)
+{
+    int32_t n = f->n;
+
+    f->n = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const struct lag_found *b = ftree_lag_find(before, f->found[i].lag.rank);
+        if (b && b->cause == f->found[i].cause)
+            f->found[f->n++] = f->found[i];
+    }
+}

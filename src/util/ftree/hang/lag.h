@@ -92,6 +92,11 @@ struct lag_finding {
  * more or less matters.  Pure. */
 void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out);
 
+/* Purpose: a rank that is found; NULL: it is not. */
+const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank);
+/* Purpose: leaves those of `f` that the same slowed before. */
+void ftree_lag_keep(const struct lag_finding *before, struct lag_finding *f);
+
 #pragma GCC visibility pop
 
 #endif /* FTREE_HANG_LAG_H_INCLUDED */

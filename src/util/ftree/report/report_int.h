@@ -19,10 +19,6 @@
 int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict *v,
                          int32_t before);
 
-/* Purpose: how many nodes the ranks of the component are on, where it is a set of ranks; 0: not all
- * of them are listed.  Else 1. */
-int32_t report_nodes(const struct ftree_job *job, const struct ftree_verdict *v);
-
 /* Purpose: the words for a verdict; the strings are in `room`, or constant. */
 struct report_room {
     char node[16], fln[16], name[REPORT_LABEL], ranks[REPORT_LABEL];
@@ -46,11 +42,6 @@ void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
 
 /* Purpose: the stacks of a verdict; NULL: none were asked for. */
 const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v);
-
-/* Purpose: where the ranks that line i of the evidence is about are in the code, by rj->stacks, "" where
- * that is not known: "exchange(), halo.c:112", or several with their ranks. */
-void report_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i, char *buf,
-                  size_t len);
 
 /* Purpose: the kind and the name of the component that a candidate would be about. */
 const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,

@@ -139,7 +139,9 @@ static bool has_rank_of(const struct ftree_job *job, const struct ftree_ranks *s
     return false;
 }
 
-int32_t report_nodes(const struct ftree_job *job, const struct ftree_verdict *v)
+/* How many nodes the ranks of the component are on, where it is a set of ranks; 0: not all of them
+ * are listed.  Else 1. */
+static int32_t nodes_of(const struct ftree_job *job, const struct ftree_verdict *v)
 {
     int32_t listed = 0, nodes = 0;
 
@@ -170,7 +172,7 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .because = v->because,
                               .fln = ftree_node_name(job, v->fln, room->fln, sizeof(room->fln)),
                               .ranks = room->ranks,
-                              .nodes = report_nodes(job, v),
+                              .nodes = nodes_of(job, v),
                               .pid = v->pid,
                               .percent = (v->confidence + 5) / 10};
     for (int32_t i = 0; i < v->candidates; i++)
@@ -660,8 +662,10 @@ static void put_pieces(FILE *f, const struct ftree_verdict *v, const struct ftre
     }
 }
 
-void report_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i, char *buf,
-                  size_t len)
+/* Where the ranks that line i of the evidence is about are in the code, by rj->stacks, "" where that
+ * is not known: "exchange(), halo.c:112", or several with their ranks. */
+static void say_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
+                      char *buf, size_t len)
 {
     const struct ftree_evidence *e = &v->evidence[i];
     const struct report_stacks *s = e->source == FTREE_EVIDENCE_WAIT ? report_stacks(rj, v) : NULL;
@@ -694,7 +698,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
 
-    report_place(rj, v, i, room->place, sizeof(room->place));
+    say_place(rj, v, i, room->place, sizeof(room->place));
     room->state[0] = e->proc_state;
     room->state[1] = '\0';
     *words = (struct report_evidence){

@@ -289,7 +289,7 @@ bool rules_check_keys(struct rules_reader *r, struct json_object *object, const 
     return !r->failed;
 }
 
-int rules_name_in(struct rules_reader *r, struct json_object *v, const char *what, rules_name_at at)
+static int name_in(struct rules_reader *r, struct json_object *v, const char *what, rules_name_at at)
 {
     if (!rules_is(r, v, json_type_string))
         return -1;
@@ -303,7 +303,7 @@ int rules_get_name_of(struct rules_reader *r, struct json_object *object, const 
 
     if (!rules_enter(r, object, key, &v))
         return otherwise;
-    otherwise = rules_name_in(r, v, what, at);
+    otherwise = name_in(r, v, what, at);
     rules_path_leave(&r->path);
     return otherwise;
 }
@@ -313,7 +313,7 @@ int rules_get_name_of(struct rules_reader *r, struct json_object *object, const 
 static void add_to_set(struct rules_reader *r, struct json_object *v, const char *what,
                        rules_name_at at, uint64_t *set)
 {
-    int i = rules_name_in(r, v, what, at);
+    int i = name_in(r, v, what, at);
 
     if (i < 0)
         return;

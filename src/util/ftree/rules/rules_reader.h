@@ -94,9 +94,7 @@ const char *rules_strategy_at(const struct rules_reader *r, int i);
 int rules_number_of(struct rules_reader *r, const char *name, const char *what, rules_name_at at,
                     bool at_key);
 
-/* Purpose: as rules_number_of(), of a value, or of a member (which may be missing: `otherwise`). */
-int rules_name_in(struct rules_reader *r, struct json_object *v, const char *what,
-                  rules_name_at at);
+/* Purpose: as rules_number_of(), of a member, which may be missing (`otherwise`). */
 int rules_get_name_of(struct rules_reader *r, struct json_object *object, const char *key,
                       const char *what, rules_name_at at, int otherwise);
 

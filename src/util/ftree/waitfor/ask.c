@@ -405,6 +405,16 @@ static void class_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
                       what.state == FTREE_DOES_WAIT ? s.peer : FTREE_NONE);
 }
 
+void ftree_waitfor_see(struct ftree *ft, ftree_time now, struct ftree_rank_classes *out)
+{
+    struct waitfor_look nobody_is_asked = {.classes = out};
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++)
+        class_rank(ft, now, &nobody_is_asked,
+                   &(struct waitfor_looked){.i = i, .rank = ftree_rank_at(ft->job, ft->self, i)});
+    ftree_classes_bound(ft, out, FTREE_CLASSES_MAX);
+}
+
 /* True: all have answered, or never will. */
 static bool ask_ranks(struct ftree *ft, ftree_time now, struct waitfor_look *l)
 {

@@ -79,15 +79,12 @@ static bool is_finalized(const struct waitfor_answer *a)
                                a->record[0].state == WAITS_FINALIZED));
 }
 
-/* Whether a message of that peer is under way for a receive of `own`; q->received is 0, for what
- * was received is left out. */
+/* Whether a message of that peer is under way for a receive of `own`. */
 static enum waits_fate receive_from(const struct waitfor_answer *own, uint32_t context,
                                     const struct waits_request *q,
                                     const struct waitfor_answer *peer, bool *unsure)
 {
-    struct waits_request left = *q;
     struct waits_flows flows;
-    uint32_t begun;
 
     if (peer->seen == WAITFOR_LEFT) { /* nor does it send any more */
         *unsure = true;
@@ -95,12 +92,8 @@ static enum waits_fate receive_from(const struct waitfor_answer *own, uint32_t c
     }
     if (peer->seen != WAITFOR_READY)
         return peer->seen == WAITFOR_LOST ? WAITS_PEER_LOST : WAITS_UNKNOWN;
-    if (!under_way(peer, own, &flows))
-        return WAITS_UNKNOWN;
-    left.received = 0;
-    if (!ftree_waits_begun(&left, context, own->rank, &flows, &begun))
-        return WAITS_UNKNOWN;
-    return begun > 0 ? WAITS_COMES : WAITS_OPEN;
+    return under_way(peer, own, &flows) ? ftree_waits_match(q, context, own->rank, &flows)
+                                        : WAITS_UNKNOWN;
 }
 
 static enum waits_fate fate_of_receive(const struct waitfor_asked *ranks, int32_t n,

@@ -183,6 +183,8 @@ void ftree_waitfor_stalled(struct ftree *ft, ftree_time now, int32_t rank);
 void ftree_waitfor_resumed(struct ftree *ft, ftree_time now, int32_t rank);
 /* A query wants to know what the own ranks do: the event RANKS_SAID answers. */
 void ftree_waitfor_say(struct ftree *ft, ftree_time now, uint32_t number);
+/* The same of what the agent sees by itself, at once; `out` is empty before. */
+void ftree_waitfor_see(struct ftree *ft, ftree_time now, struct ftree_rank_classes *out);
 /* All nodes have said who is outside MPI; NULL: not all have. */
 void ftree_waitfor_said(struct ftree *ft, ftree_time now, struct hang_answer *a);
 /* Messages: items from below, a look asked for by another node, its answers. */

@@ -174,7 +174,7 @@ static void count_silent(const struct waits *w, struct silent *s, int32_t rank, 
     if (i == s->most)
         return;
     if (i == s->n)
-        end[s->n++] = (struct waits_end){.rank = rank, .fate = WAITS_UNKNOWN};
+        end[s->n++] = (struct waits_end){.rank = rank};
     end[i].count += by;
     end[i].needed |= needed;
     for (; i > 0 && end[i].count > end[i - 1].count; i--) {

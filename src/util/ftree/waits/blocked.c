@@ -20,81 +20,14 @@
 
 /* ---- the free -------------------------------------------------------------------------------- */
 
-/* A gate that waits for nobody: its collective is complete, and goes on by itself. */
-static void set_end(const struct search *s, struct entry *e, int32_t v)
-{
-    const struct entry *end = NULL;
-    int32_t because = s->because[v];
-
-    if (because < s->g->entries && because != v)
-        end = &s->w->entries.items[because];
-    e->of = end ? end->of : e->rank;
-    e->fate = end ? end->fate : WAITS_COMES;
-}
-
 static void mark_free(struct search *s)
 {
     waits_find_fixpoint(s, false);
     for (int32_t v = 0; v < s->g->entries; v++) {
         struct entry *e = &s->w->entries.items[v];
-        if (s->is_fixed[v] || !s->goes_on[v])
-            continue;
-        set_end(s, e, v);
-        e->what = WAITS_FREE;
+        if (!s->is_fixed[v] && s->goes_on[v])
+            e->what = WAITS_FREE;
     }
-}
-
-static int by_end(const void *a, const void *b)
-{
-    const struct waits_end *x = a, *y = b;
-
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct waits_end *x = a, *y = b;
-
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : by_end(a, b);
-}
-
-/* Of a rank with several threads the first free one counts. */
-static bool is_first_free(const struct waits *w, const struct entry *e)
-{
-    for (int32_t thread = 0; thread < e->thread && e->what == WAITS_FREE; thread++) {
-        int32_t i = waits_find(w, e->rank, thread);
-        if (i != FTREE_NONE && w->entries.items[i].what == WAITS_FREE)
-            return false;
-    }
-    return e->what == WAITS_FREE;
-}
-
-static int count_ends(struct waits *w)
-{
-    struct waits_end *end, *list;
-    int32_t kept = 0;
-
-    FTREE_EACH(const struct entry, e, w->entries) {
-        if (!is_first_free(w, e))
-            continue;
-        end = FTREE_PUSH(w->ft, w->ends);
-        if (!end)
-            return FTREE_ERR_NOMEM;
-        *end = (struct waits_end){.rank = e->of, .fate = e->fate, .count = e->of != e->rank};
-    }
-    list = w->ends.items;
-    if (w->ends.n > 0)
-        qsort(list, (size_t) w->ends.n, sizeof(*list), by_end);
-    for (int32_t i = 0; i < w->ends.n; i++) {
-        if (kept > 0 && list[kept - 1].rank == list[i].rank)
-            list[kept - 1].count += list[i].count;
-        else
-            list[kept++] = list[i];
-    }
-    w->ends.n = kept;
-    if (kept > 0)
-        qsort(list, (size_t) kept, sizeof(*list), by_count);
-    return FTREE_OK;
 }
 
 /* ---- what may be seen from above ------------------------------------------------------------- */
@@ -192,7 +125,7 @@ static int decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
     find_open(&s);
     rc = waits_find_cores(&s);
     name_cores(&s);
-    return rc ? rc : count_ends(w);
+    return rc;
 }
 
 int waits_decide(struct waits *w, bool is_top)

@@ -79,7 +79,7 @@ static bool goes_up(const struct waits *w, struct waits_key key)
 /* ---- runs of ranks --------------------------------------------------------------------------- */
 
 /* Numbers of an entry that may be the same in a run, or go with the rank: the ranks in its terms,
- * or its end or core.  Bit 0 is the first. */
+ * or its core.  Bit 0 is the first. */
 struct shape {
     uint32_t fixed, moves;
     int32_t step;
@@ -92,7 +92,7 @@ static bool same_term(const struct term *a, const struct term *b)
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
 {
-    if (sent_as(a) != sent_as(b) || a->fate != b->fate || a->told != b->told ||
+    if (sent_as(a) != sent_as(b) || a->told != b->told ||
         a->thread != b->thread || a->threads != b->threads)
         return false;
     if (sent_as(a) != WAITS_UNDECIDED)
@@ -206,7 +206,6 @@ static int32_t put_ranks(struct wire_codec *out, const struct waits *w, int32_t 
     if (sent_as(e) == WAITS_DONE) {
         ftree_wire_number(out, e->told, 1, 0);
     } else if (sent_as(e) != WAITS_UNDECIDED) {
-        ftree_wire_number(out, e->fate, 1, 0);
         put_number_of(out, e, e->of, &shape, 0);
     } else {
         ftree_wire_number(out, e->mode, 1, 0);
@@ -326,7 +325,7 @@ static void get_term(struct wire_codec *r, const struct waits_run *run, struct i
 
 struct item_ranks {
     struct waits_run run;
-    uint8_t what, thread, threads, mode, fate;
+    uint8_t what, thread, threads, mode;
     bool told, polls;
     struct number of;
     int32_t terms;
@@ -357,7 +356,6 @@ static void get_ranks(struct wire_codec *r, struct item_ranks *item)
         item->told = ftree_wire_number(r, 0, 1, 2) != 0;
         item->of.moves = true;
     } else if (item->what != WAITS_UNDECIDED) {
-        item->fate = (uint8_t) ftree_wire_number(r, 0, 1, WAITS_FATE_COUNT);
         item->of = get_number(r, &item->run);
     } else {
         item->of.moves = true;
@@ -378,7 +376,6 @@ static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank
     e->thread = item->thread;
     e->threads = item->threads;
     e->mode = item->mode;
-    e->fate = item->fate;
     e->told = item->told;
     e->polls = item->polls;
     e->of = value_of(&item->of, rank);

@@ -66,8 +66,7 @@ static bool goes_on(const struct waits_request *q)
 {
     if (q->kind == WAITS_COLLECTIVE)
         return false; /* positions say that */
-    return q->fate == WAITS_COMES || q->fate == WAITS_RUNS || q->fate == WAITS_PEER_LOST ||
-           q->kind == WAITS_IO;
+    return q->fate == WAITS_COMES || q->fate == WAITS_PEER_LOST || q->kind == WAITS_IO;
 }
 
 static struct term collective_term(const struct waits_record *r, const struct waits_request *q)
@@ -95,31 +94,23 @@ static struct term term_of(const struct waits_record *r, const struct waits_requ
     return (struct term){.type = TERM_UNKNOWN};
 }
 
-/* For whom it is free: the first peer that goes on. */
-static void set_free(struct entry *e, const struct waits_request *q)
-{
-    e->what = WAITS_FREE;
-    e->fate = q->kind == WAITS_IO ? WAITS_RUNS : q->fate;
-    e->of = q->peer >= 0 && q->fate != WAITS_COMES ? q->peer : e->rank;
-}
-
 static int add_terms(struct waits *w, const struct waits_record *r, struct entry *e)
 {
     static const struct term unknown = {.type = TERM_UNKNOWN};
-    const struct waits_request *free_by = NULL;
+    bool goes = false;
     int rc = FTREE_OK;
 
     for (int32_t i = 0; i < r->requests && !rc; i++) {
         struct term t = term_of(r, &r->request[i]);
         if (!goes_on(&r->request[i]))
             rc = waits_put_term(w, e, &t);
-        else if (!free_by)
-            free_by = &r->request[i];
+        else
+            goes = true;
     }
     if (!rc && (r->more || r->requests == 0 || r->mode == WAITS_FOR_NONE))
         rc = waits_put_term(w, e, &unknown);
-    if (!rc && free_by && (e->mode == WAITS_FOR_ONE || e->terms == 0)) {
-        set_free(e, free_by);
+    if (!rc && goes && (e->mode == WAITS_FOR_ONE || e->terms == 0)) {
+        e->what = WAITS_FREE;
         w->terms.n -= e->terms;
         e->terms = 0;
     }
@@ -383,37 +374,10 @@ bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *co
     return true;
 }
 
-static bool is_blocked_by(const struct waits *w, int32_t rank, int32_t core_id)
-{
-    int32_t of;
-
-    return ftree_waits_of(w, rank, &of) == WAITS_BLOCKED && of == core_id;
-}
-
-int32_t ftree_waits_victims(const struct waits *w, int32_t core_id)
-{
-    int32_t n = 0, own = 0;
-
-    FTREE_EACH(const struct entry, e, w->entries)
-        n += e->thread == 0 && is_blocked_by(w, e->rank, core_id);
-    FTREE_EACH(const struct core, c, w->cores)
-        if (c->c.id == core_id && !c->c.missing)
-            own = c->c.ranks;
-    return n - own;
-}
-
 bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank)
 {
     if (i < 0 || i >= w->entries.n || w->entries.items[i].thread != 0)
         return false;
     *rank = w->entries.items[i].rank;
-    return true;
-}
-
-bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end)
-{
-    if (i < 0 || i >= w->ends.n)
-        return false;
-    *end = w->ends.items[i];
     return true;
 }

@@ -10,9 +10,8 @@
 /*
  * Messages under way.  MPI does not say which message a receive will get before it has it, and need
  * not: what was sent and not received will meet this receive or one posted before it, and either
- * way somebody moves.  So it suffices to count, and nothing is claimed while the counts differ.
- * Once all that could move has moved they are equal.  A message counts as received once its receive
- * is complete: one whose data are still on their way is no reason for a deadlock.
+ * way somebody moves.  So it suffices to count.  A message counts as received once its receive is
+ * complete: one whose data are still on their way is no reason for a deadlock.
  */
 
 static bool is_receive(const struct waits_request *q)
@@ -30,7 +29,7 @@ static bool same(int32_t a, int32_t b)
     return a == b || a == WAITS_ANY || b == WAITS_ANY;
 }
 
-/* The messages of one kind with a peer that q is about; their number may wrap, as its parts. */
+/* The messages of one kind with a peer that q is about.  False: there may be others. */
 static bool count(const struct waits_request *q, uint32_t context, const struct waits_flows *flows,
                   enum waits_flow_kind kind, int32_t peer, uint32_t *n)
 {
@@ -46,26 +45,14 @@ static bool count(const struct waits_request *q, uint32_t context, const struct 
     return flows->whole && q->tag != WAITS_ANY;
 }
 
-bool ftree_waits_received(const struct waits_request *q, uint32_t context,
-                          const struct waits_flows *own, uint32_t *received)
-{
-    return count(q, context, own, WAITS_RECEIVED, q->peer, received);
-}
-
-bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
-                       const struct waits_flows *peer, uint32_t *begun)
-{
-    return count(q, context, peer, WAITS_SENT, rank, begun);
-}
-
 static enum waits_fate match_receive(const struct waits_request *q, uint32_t context, int32_t rank,
                                      const struct waits_flows *peer)
 {
-    uint32_t begun;
+    uint32_t sent;
 
-    if (!ftree_waits_begun(q, context, rank, peer, &begun))
+    if (!count(q, context, peer, WAITS_SENT, rank, &sent))
         return WAITS_UNKNOWN;
-    return begun == q->received ? WAITS_OPEN : WAITS_COMES;
+    return sent > 0 ? WAITS_COMES : WAITS_OPEN;
 }
 
 static enum waits_fate match_send(const struct waits_request *q, uint32_t context, int32_t rank,
@@ -82,7 +69,7 @@ static enum waits_fate match_send(const struct waits_request *q, uint32_t contex
 enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
                                   const struct waits_flows *peer)
 {
-    if (is_receive(q) && q->peer != WAITS_ANY) /* of any source the sum of all peers counts */
+    if (is_receive(q))
         return match_receive(q, context, rank, peer);
     if (is_send(q))
         return match_send(q, context, rank, peer);
@@ -119,21 +106,4 @@ void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t r
     memset(hints, 0, sizeof(*hints));
     take_near(q, context, rank, peer, 2, hints);
     take_near(q, context, rank, peer, 1, hints);
-}
-
-void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
-                            struct waits_hints *hints)
-{
-    int32_t kept = 0;
-
-    for (int32_t i = 0; i < hints->hints; i++) {
-        const struct waits_flow *h = &hints->hint[i];
-        struct waits_request like = {.tag = h->tag};
-        uint32_t received;
-        bool known = count(&like, h->context, own, WAITS_RECEIVED, q->peer, &received);
-        if (h->kind == WAITS_SENT && known && received == h->count)
-            continue;
-        hints->hint[kept++] = *h;
-    }
-    hints->hints = kept;
 }

@@ -137,7 +137,7 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define NUMBER_BYTES 5 /* of 32 bits, and 10 of 64 */
-#define REQUEST_BYTES (3 + 2 * NUMBER_BYTES + 10 + 2 * NUMBER_BYTES)
+#define REQUEST_BYTES (3 + 2 * NUMBER_BYTES + 10)
 #define COMM_BYTES \
     (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
      10 + 3 + 1 + 1 + 3 + 2 * NUMBER_BYTES + 10 + 1)
@@ -160,7 +160,6 @@ static void put_request(struct wire_codec *w, const struct waits_request *q)
     }
     ftree_put_signed(w, q->tag);
     ftree_put_number(w, q->bytes);
-    ftree_put_number(w, q->received);
 }
 
 static void get_request(struct wire_codec *r, struct waits_request *q)
@@ -171,11 +170,12 @@ static void get_request(struct wire_codec *r, struct waits_request *q)
     q->fate = byte >> 4;
     q->comm = (int8_t) ftree_get_within(r, FTREE_NONE, WAITS_COMMS_MAX - 1);
     q->peer = (int32_t) ftree_get_within(r, WAITS_ANY, r->job->size - 1);
-    if (q->kind != WAITS_COLLECTIVE) {
-        q->tag = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
-        q->bytes = ftree_get_number(r);
+    if (q->kind == WAITS_COLLECTIVE) {
+        q->number = ftree_get_u32(r);
+        return;
     }
-    *(q->kind == WAITS_COLLECTIVE ? &q->number : &q->received) = ftree_get_u32(r);
+    q->tag = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
+    q->bytes = ftree_get_number(r);
 }
 
 static void put_record(struct wire_codec *w, const struct waits_record *r)
@@ -247,60 +247,6 @@ int ftree_waits_record_get(const struct ftree_job *job, const uint8_t *bytes, si
     memset(r, 0, sizeof(*r));
     get_record(&in, r);
     if (in.bad || ftree_waits_record_check(job, r))
-        return FTREE_ERR_MALFORMED;
-    *used = in.at;
-    return FTREE_OK;
-}
-
-/* ---- flows ----------------------------------------------------------------------------------- */
-
-_Static_assert(2 * NUMBER_BYTES + 1 + WAITS_FLOWS_MAX * (1 + 4 * NUMBER_BYTES) <= WAITS_FLOWS_BYTES,
-               "the largest table of flows is as long as waits.h says");
-
-size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room)
-{
-    uint8_t bytes[WAITS_FLOWS_BYTES];
-    struct wire_codec w = {.p = bytes};
-
-    ftree_put_signed(&w, f->rank);
-    ftree_wire_number(&w, f->whole, 1, 0);
-    ftree_put_signed(&w, f->flows);
-    for (int32_t i = 0; i < f->flows; i++) {
-        ftree_wire_number(&w, f->flow[i].kind, 1, 0);
-        ftree_put_signed(&w, f->flow[i].peer);
-        ftree_put_signed(&w, f->flow[i].tag);
-        ftree_put_number(&w, f->flow[i].context);
-        ftree_put_number(&w, f->flow[i].count);
-    }
-    if (w.at > room - len)
-        return 0;
-    memcpy(buf + len, bytes, w.at);
-    return len + w.at;
-}
-
-/* A peer of another world is none of the job's. */
-static void get_flow(struct wire_codec *in, struct waits_flow *f)
-{
-    f->kind = (uint8_t) ftree_wire_number(in, 0, 1, WAITS_POSTED + 1);
-    f->peer = (int32_t) ftree_get_within(in, WAITS_ANY, in->job->size - 1);
-    f->tag = (int32_t) ftree_get_within(in, INT32_MIN, INT32_MAX);
-    f->context = ftree_get_u32(in);
-    f->count = ftree_get_u32(in);
-}
-
-int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
-                          struct waits_flows *f, size_t *used)
-{
-    struct wire_codec in = {
-        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = job};
-
-    memset(f, 0, sizeof(*f));
-    f->rank = (int32_t) ftree_get_within(&in, 0, job->size - 1);
-    f->whole = ftree_wire_number(&in, 0, 1, 2) != 0;
-    f->flows = (int32_t) ftree_get_within(&in, 0, WAITS_FLOWS_MAX);
-    for (int32_t i = 0; i < f->flows && !in.bad; i++)
-        get_flow(&in, &f->flow[i]);
-    if (in.bad)
         return FTREE_ERR_MALFORMED;
     *used = in.at;
     return FTREE_OK;

@@ -32,7 +32,6 @@ void ftree_waits_destroy(struct waits *w)
     ftree_alloc(w->ft, w->positions.items, 0);
     ftree_alloc(w->ft, w->cores.items, 0);
     ftree_alloc(w->ft, w->core_ranks.items, 0);
-    ftree_alloc(w->ft, w->ends.items, 0);
     ftree_alloc(w->ft, w->mismatches.items, 0);
     ftree_alloc(w->ft, w, 0);
 }

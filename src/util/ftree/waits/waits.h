@@ -123,7 +123,6 @@ enum waits_fate {
     WAITS_UNKNOWN, /* it was not asked, or cannot tell */
     WAITS_OPEN, /* nothing is under way: it depends on the peer, which waits itself, or any may */
     WAITS_COMES, /* a message, or the receive for it, is under way */
-    WAITS_RUNS, /* the peer does not wait */
     WAITS_PEER_LOST, /* the peer is stopped or lost: another verdict's business */
     WAITS_NEVER, /* the peer has called MPI_Finalize, and nothing is under way */
     WAITS_FATE_COUNT
@@ -179,8 +178,6 @@ struct waits_request {
     int32_t tag; /* WAITS_ANY */
     uint64_t bytes;
     uint32_t number; /* of a collective: the n-th on its communicator */
-    uint32_t received; /* of a receive or probe: messages of that source (or all), tag and
-                        * communicator whose receives are complete: ftree_waits_received() */
 };
 
 /* Of a rank of which several threads are in MPI there is a record for each of them: the rank can go
@@ -252,8 +249,7 @@ const char *ftree_waits_kind_name(int kind);
 #define WAITS_HINTS_MAX 4
 
 enum waits_flow_kind {
-    WAITS_SENT, /* messages to the peer that were begun since MPI_Init, in all */
-    WAITS_RECEIVED, /* messages of the peer whose receives are complete, likewise */
+    WAITS_SENT, /* messages to the peer that were begun, and that it has not received */
     WAITS_POSTED /* receives that are posted now and not complete */
 };
 
@@ -263,7 +259,7 @@ struct waits_flow {
     int32_t peer; /* of posted receives also WAITS_ANY */
     int32_t tag; /* likewise */
     uint32_t context; /* odd: messages inside collectives, as MPICH has it */
-    uint32_t count; /* may wrap, but for posted ones */
+    uint32_t count;
 };
 
 struct waits_flows {
@@ -274,30 +270,11 @@ struct waits_flows {
     struct waits_flow flow[WAITS_FLOWS_MAX];
 };
 
-#define WAITS_FLOWS_BYTES 1500
-
-/* Purpose: as ftree_waits_record_put() and ftree_waits_record_get(), of a rank's flows, some ten
- * bytes a row. */
-size_t ftree_waits_flows_put(const struct waits_flows *f, uint8_t *buf, size_t len, size_t room);
-int ftree_waits_flows_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
-                          struct waits_flows *f, size_t *used);
-
 /* Messages, or posted receives, that would end the wait if a tag or a communicator were another. */
 struct waits_hints {
     int32_t hints;
     struct waits_flow hint[WAITS_HINTS_MAX]; /* the nearest first */
 };
-
-/* Purpose: what q->received is: how many messages that would have ended request q (a receive or
- * probe) its own rank has received.  False: it cannot tell. */
-bool ftree_waits_received(const struct waits_request *q, uint32_t context,
-                          const struct waits_flows *own, uint32_t *received);
-
-/* Purpose: how many sends that could end request q (a receive or probe, also of any source) of
- * `rank` were begun by a peer; the sums of all peers are compared with q->received.  False: it
- * cannot tell. */
-bool ftree_waits_begun(const struct waits_request *q, uint32_t context, int32_t rank,
-                       const struct waits_flows *peer, uint32_t *begun);
 
 /* Purpose: whether the peer of request q of `rank` has something under way for it; `context` is
  * that of q's communicator.
@@ -309,13 +286,9 @@ enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t contex
                                   const struct waits_flows *peer);
 
 /* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the
- * tag in another one.  What it has sent may have been received. */
+ * tag in another one. */
 void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
                       const struct waits_flows *peer, struct waits_hints *hints);
-
-/* Purpose: takes those out that were received, as q's own rank says. */
-void ftree_waits_still_near(const struct waits_request *q, const struct waits_flows *own,
-                            struct waits_hints *hints);
 
 /* All messages from one rank to another since MPI_Init, in two words that may wrap. */
 struct waits_sum {
@@ -327,9 +300,9 @@ struct waits_sum {
 uint64_t ftree_waits_mark(uint32_t context, int32_t tag);
 
 /* Purpose: which of the messages that a rank has sent to another were not received: the rows `out`
- * gets are of these alone (the requests compared with them have received 0).  `last` are those that
- * were sent last, n of them, of which peer, tag and context count.  A single one that is not among
- * them is out->lone.  Returns out->whole: false if that does not explain the sums. */
+ * gets are of these alone.  `last` are those that were sent last, n of them, of which peer, tag and
+ * context count.  A single one that is not among them is out->lone.  Returns out->whole: false if
+ * that does not explain the sums. */
 bool ftree_waits_unreceived(const struct waits_sum *sent, const struct waits_sum *received,
                             const struct waits_flow *last, int32_t n, struct waits_flows *out);
 
@@ -346,7 +319,7 @@ struct waits_exchange {
 };
 
 /* All that one rank says of itself when it is asked: its records, one a thread, and its messages
- * with the ranks it was asked about.  Fates are WAITS_UNKNOWN, `received` of requests is 0. */
+ * with the ranks it was asked about.  Fates are WAITS_UNKNOWN. */
 struct waits_page {
     int32_t records; /* 0: it is not known what it does, and nothing is to be claimed of it */
     struct waits_record record[WAITS_THREADS_MAX];
@@ -385,12 +358,11 @@ struct waits_core {
     const int32_t *rank; /* ascending; the reduction's */
 };
 
-/* A rank that does not wait, and how many wait for it in the end. */
+/* A rank of which nothing is known, and how many wait for it themselves. */
 struct waits_end {
     int32_t rank;
-    uint8_t fate; /* WAITS_RUNS, WAITS_PEER_LOST, WAITS_COMES: of the rank's own wait */
     int32_t count;
-    bool needed; /* of ftree_waits_silent(): no other rank will do for one of those that wait for it */
+    bool needed; /* no other rank will do for one of those that wait for it */
 };
 
 /* Purpose: an empty reduction, to be ended by ftree_waits_destroy(); memory comes from ft, which is
@@ -421,15 +393,11 @@ struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc);
 #define WAITS_ITEM_BYTES 512
 size_t ftree_waits_items(const struct waits *w, int32_t *from, uint8_t *buf, size_t room);
 
-/* Purpose: what was decided of a rank.  *of: a free one's end, the id of a blocked one's core. */
+/* Purpose: what was decided of a rank.  *of: the id of a blocked one's core. */
 enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of);
 
 /* Purpose: the i-th core that was found here (not below); false: there are no more. */
 bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core);
-
-/* Purpose: how many ranks that are known here wait in vain because of that core, its own not
- * counted; those of a core from below are counted, too. */
-int32_t ftree_waits_victims(const struct waits *w, int32_t core_id);
 
 /* Purpose: the ranks of the i-th core in the order of a report, core.ranks of them: first a
  * shortest cycle through its lowest rank, each followed by one that it waits for, then the others.
@@ -452,8 +420,7 @@ int32_t ftree_waits_missing(const struct waits *w, int32_t waiter, int32_t *rank
                             int32_t most);
 
 /* Purpose: ranks of which nothing is known, and that others wait for; those most waited for first.
- * Returns how many are in `end`, where the count is that of the ranks that wait for it
- * themselves. */
+ * Returns how many are in `end`. */
 int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t most);
 
 /* Purpose: the i-th of the ranks of which anything is known, in ascending order; false: there are
@@ -462,9 +429,6 @@ bool ftree_waits_rank_at(const struct waits *w, int32_t i, int32_t *rank);
 
 /* Purpose: how many ranks wait, as far as is known. */
 int32_t ftree_waits_count(const struct waits *w);
-
-/* Purpose: the i-th end, those most waited for first; false: there are no more. */
-bool ftree_waits_end_at(const struct waits *w, int32_t i, struct waits_end *end);
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
@@ -526,19 +490,6 @@ struct waits_names {
 /* Purpose: "rank 3 (h1) in MPI_Recv(from 5, tag 7, MPI_COMM_WORLD)". */
 void ftree_waits_line(const struct waits_names *names, const struct waits_record *r, char *buf,
                       size_t len);
-
-/* Purpose: one request, as part of the line and for the JSON: "recv from 5, tag 7, MPI_COMM_WORLD".
- */
-void ftree_waits_request_line(const struct waits_names *names, const struct waits_record *r,
-                              int32_t i, bool with_kind, char *buf, size_t len);
-
-/* Purpose: its name, or what it is: "a communicator of 6 ranks (context 4)". */
-void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len);
-
-/* Purpose: the lines of records in their order, with " <- " between; what does not fit ends in the
- * number of those left out. */
-void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_record *r,
-                            int32_t records, char *buf, size_t len);
 
 /* Purpose: "rank 5 has sent to rank 3, with tag 9", of a hint for request q of `rank`. */
 void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,

@@ -46,11 +46,10 @@ struct entry {
     uint8_t thread, threads;
     uint8_t what; /* enum waits_what */
     uint8_t mode; /* of an undecided one; its terms are: */
-    uint8_t fate; /* of a free one: how its end is, enum waits_fate */
     bool polls; /* of an undecided one */
     bool told; /* of a done one: it is a core that was found below */
     bool is_open; /* a blocked one may be in another core, too: it goes up as undecided */
-    int32_t of; /* of a free one its end, of a blocked one its core */
+    int32_t of; /* of a blocked one its core */
     int32_t term, terms;
 };
 
@@ -102,7 +101,6 @@ struct waits {
                                              * rank */
     FTREE_ARRAY(struct core) cores;
     FTREE_ARRAY(int32_t) core_ranks;
-    FTREE_ARRAY(struct waits_end) ends;
     FTREE_ARRAY(struct waits_mismatch) mismatches;
     struct graph graph;
     int32_t *core_of; /* [nodes] which of `cores` a node is in, FTREE_NONE */

@@ -78,13 +78,6 @@ static void say_comm(struct text *t, const struct waits_comm *c)
             c->size == 1 ? "" : "s", c->key.context);
 }
 
-void ftree_waits_comm_line(const struct waits_comm *c, char *buf, size_t len)
-{
-    struct text t = text_in(buf, len);
-
-    say_comm(&t, c);
-}
-
 static void say_peer(struct text *t, int32_t peer)
 {
     if (peer == WAITS_ANY)
@@ -213,14 +206,6 @@ static void say_request(struct text *t, const struct waits_names *names,
     }
 }
 
-void ftree_waits_request_line(const struct waits_names *names, const struct waits_record *r,
-                              int32_t i, bool with_kind, char *buf, size_t len)
-{
-    struct text t = text_in(buf, len);
-
-    say_request(&t, names, r, i, with_kind);
-}
-
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 #define SHOWN 3 /* requests of one rank */
@@ -289,24 +274,6 @@ void ftree_waits_line(const struct waits_names *names, const struct waits_record
     struct text t = text_in(buf, len);
 
     say_record(&t, names, r);
-}
-
-#define REST_BYTES 32 /* " <- 4294967295 more ranks" */
-
-void ftree_waits_cycle_line(const struct waits_names *names, const struct waits_record *r,
-                            int32_t records, char *buf, size_t len)
-{
-    struct text t = text_in(buf, len);
-    char line[256];
-
-    for (int32_t i = 0; i < records; i++) {
-        ftree_waits_line(names, &r[i], line, sizeof(line));
-        if (i > 0 && t.len + strlen(line) + 4 + REST_BYTES > len) {
-            say(&t, " <- %d more ranks", records - i);
-            return;
-        }
-        say(&t, "%s%s", i > 0 ? " <- " : "", line);
-    }
 }
 
 void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int32_t rank,

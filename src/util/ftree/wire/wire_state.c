@@ -13,9 +13,9 @@
 
 #define LOAD_BYTES (2 * 4 + 3 * 4)
 #define MEMORY_BYTES (4 * 8)
-#define CORES_BYTES (3 * 4 + 8)
-#define LINK_BYTES (1 + 6 * 8)
-#define RANK_BYTES (2 * 4 + 1 + 1 + 2 + 1)
+#define CORES_BYTES (2 * 4 + 8)
+#define LINK_BYTES (1 + 4 * 8)
+#define RANK_BYTES (2 * 4 + 1 + 1)
 #define STATE_BYTES \
     (LOAD_BYTES + MEMORY_BYTES + CORES_BYTES + LINK_BYTES + 1 + FTREE_STATE_RANKS_MAX * RANK_BYTES)
 _Static_assert(STATE_BYTES <= 400, "a state leaves an answer room for its other parts");
@@ -43,13 +43,10 @@ static void node_state(struct wire_codec *c, struct ftree_node_state *s)
     WIRE_NUMBER(c, s->memory_available, 8, 0);
     WIRE_NUMBER(c, s->swap_total, 8, 0);
     WIRE_NUMBER(c, s->swap_free, 8, 0);
-    WIRE_NUMBER(c, s->frequency_min_mhz, 4, 0);
     WIRE_NUMBER(c, s->frequency_max_mhz, 4, 0);
     WIRE_NUMBER(c, s->frequency_nominal_mhz, 4, 0);
     WIRE_NUMBER(c, s->throttles, 8, 0);
     WIRE_NUMBER(c, s->link, 1, FTREE_LINK_COUNT);
-    WIRE_NUMBER(c, s->rx_bytes, 8, 0);
-    WIRE_NUMBER(c, s->tx_bytes, 8, 0);
     WIRE_NUMBER(c, s->rx_errors, 8, 0);
     WIRE_NUMBER(c, s->tx_errors, 8, 0);
     WIRE_NUMBER(c, s->rx_drops, 8, 0);
@@ -63,19 +60,10 @@ void ftree_wire_state(struct wire_codec *c, struct ftree_node_state *s)
     node_state(c, s);
     WIRE_NUMBER(c, ranks, 1, FTREE_STATE_RANKS_MAX + 1);
     for (int32_t i = 0; i < ranks && !c->bad; i++) {
-        /* -1, not known, is sent as 0: the others follow */
-        uint16_t numa = (uint16_t) (s->rank[i].numa + 1);
-        uint8_t nic_is_local = (uint8_t) (s->rank[i].nic_is_local + 1);
         ftree_wire_rank(c, &s->rank[i].rank, false);
         WIRE_NUMBER(c, s->rank[i].pid, 4, INT32_MAX);
         ftree_wire_proc_state(c, &s->rank[i].proc_state);
         WIRE_NUMBER(c, s->rank[i].phase, 1, FTREE_PHASE_COUNT);
-        WIRE_NUMBER(c, numa, 2, INT16_MAX);
-        WIRE_NUMBER(c, nic_is_local, 1, 3);
-        if (c->reads) {
-            s->rank[i].numa = (int16_t) (numa - 1);
-            s->rank[i].nic_is_local = (int8_t) (nic_is_local - 1);
-        }
     }
     if (c->reads)
         s->ranks = c->bad ? 0 : ranks;

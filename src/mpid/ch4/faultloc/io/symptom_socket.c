@@ -456,20 +456,6 @@ static bool is_allowed(struct faultloc_symptom_socket *d, const struct datagram 
     return false;
 }
 
-static bool is_question(const struct datagram *g)
-{
-    return g->len == strlen(FAULTLOC_STATUS_QUESTION) &&
-           !memcmp(g->text, FAULTLOC_STATUS_QUESTION, g->len);
-}
-
-static void answer_question(const struct faultloc_symptom_socket *d, const struct datagram *g)
-{
-    char *text = d->status ? d->status(d->status_ctx) : NULL;
-
-    answer(d, g, text && strlen(text) < FAULTLOC_STATUS_BYTES ? text : "no status");
-    free(text);
-}
-
 static bool begins_with(const struct datagram *g, const char *head)
 {
     return g->len > strlen(head) && !memcmp(g->text, head, strlen(head));
@@ -491,7 +477,7 @@ static void take_request(const struct faultloc_symptom_socket *d, ftree_time now
     if (g->len > FAULTLOC_SYMPTOM_BYTES)
         said = "the request is too long";
     else if (d->request)
-        said = d->request(d->status_ctx, now, g->text, g->len, g->uid, &g->reply, error);
+        said = d->request(d->request_ctx, now, g->text, g->len, g->uid, &g->reply, error);
     if (*said)
         answer(d, g, said);
 }
@@ -505,10 +491,6 @@ static bool read_datagram(struct faultloc_symptom_socket *d, ftree_time now, str
     if (!is_allowed(d, g))
         return false;
     d->taken++;
-    if (is_question(g)) {
-        answer_question(d, g);
-        return false;
-    }
     if (is_request(g)) {
         take_request(d, now, g);
         return false;

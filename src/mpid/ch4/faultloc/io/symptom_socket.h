@@ -27,9 +27,8 @@
  * behind, and works from another network namespace.  What is wrong is also said on the job's
  * stderr, a few times.
  *
- * The datagram {"status": true} is a question: the answer is what `faultloc status --here` shows.
- * Others that begin with {"status":, and those with {"ask": and {"set":, are requests, which may be
- * answered later, on the descriptor that was sent along (agent/serve/status.h, agent/serve/ask.h, agent/serve/set.h).
+ * Datagrams that begin with {"status":, {"ask": or {"set": are requests, which may be answered
+ * later, on the descriptor that was sent along (agent/serve/status.h, agent/serve/ask.h, agent/serve/set.h).
  *
  * A folder of symptom sockets, and each socket in it, belongs to the user whose jobs they are of;
  * the folder is closed to all others and no symbolic link. Both are examined by descriptor, and
@@ -42,8 +41,7 @@
 #define FAULTLOC_SYMPTOM_BYTES 1024 /* of a datagram */
 #define FAULTLOC_SYMPTOM_ERROR 256
 #define FAULTLOC_SYMPTOM_PATH 108 /* as long as the address of a Unix socket can be */
-#define FAULTLOC_STATUS_QUESTION "{\"status\": true}"
-#define FAULTLOC_STATUS_REQUEST "{\"status\": " /* of the whole job; see agent/serve/status.h */
+#define FAULTLOC_STATUS_REQUEST "{\"status\": "
 #define FAULTLOC_ASK_QUESTION "{\"ask\": \""
 #define FAULTLOC_SET_REQUEST "{\"set\": "
 #define FAULTLOC_STATUS_BYTES (128 * 1024) /* of its answer, at most */
@@ -62,13 +60,12 @@ struct faultloc_symptom_socket {
     bool given_up, refusal_reported;
     int complaints;
     uint32_t taken; /* datagrams that were not refused; it wraps */
-    char *(*status)(void *ctx); /* the answer, to be freed; NULL: none is given */
     /* Takes a request from this user, and the socket for the answer, which is then -1 here (-1:
      * none was sent).  Returns what is to be answered at once, "": nothing.  NULL: none are
      * taken. */
     const char *(*request)(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
                            int *reply, char *error);
-    void *status_ctx; /* of both */
+    void *request_ctx;
 };
 
 /* Purpose: the folder of the symptom sockets of a user's jobs: $XDG_RUNTIME_DIR/faultloc where that

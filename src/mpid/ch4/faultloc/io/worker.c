@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* hwloc and json-c run in it.  What is not used costs addresses only. */
+/* json-c runs in it.  What is not used costs addresses only. */
 #define STACK_BYTES (256 * 1024)
 
 /* The count of an eventfd only ever says "look", so it does not matter if it cannot take more. */

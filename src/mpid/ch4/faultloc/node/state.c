@@ -21,7 +21,6 @@
 #define SMALL 256 /* a file with a number or a line */
 #define LARGE 32768 /* one with many lines: about 200 interfaces */
 #define CPUS_MAX 8192
-#define NUMA_MAX 1024
 #define CORE_THROTTLES "devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count"
 #define KHZ_PER_MHZ 1000
 
@@ -210,12 +209,8 @@ static void read_frequency(const char *sys, uint32_t cpu, struct ftree_node_stat
 {
     uint32_t mhz = read_mhz(sys, cpu, "scaling_cur_freq");
 
-    if (mhz == UINT32_MAX)
-        return;
-    if (s->frequency_max_mhz == UINT32_MAX || mhz > s->frequency_max_mhz)
+    if (mhz != UINT32_MAX && (s->frequency_max_mhz == UINT32_MAX || mhz > s->frequency_max_mhz))
         s->frequency_max_mhz = mhz;
-    if (mhz < s->frequency_min_mhz)
-        s->frequency_min_mhz = mhz;
 }
 
 /* Some kernels take 10 ms for the frequency of one core, so there is an end to it; and the cores
@@ -329,10 +324,8 @@ static const char *counters_of(const char *text, const char *iface)
 }
 
 enum column {
-    RX_BYTES = 0,
     RX_ERRORS = 2,
     RX_DROPS = 3,
-    TX_BYTES = 8,
     TX_ERRORS = 10,
     TX_DROPS = 11,
     COLUMNS = 16
@@ -354,10 +347,8 @@ static bool read_counters_of_proc(const char *proc, const char *iface, struct ft
     }
     if (!at || *at != '\n')
         return false; /* cut off, or not what it should be */
-    s->rx_bytes = column[RX_BYTES];
     s->rx_errors = column[RX_ERRORS];
     s->rx_drops = column[RX_DROPS];
-    s->tx_bytes = column[TX_BYTES];
     s->tx_errors = column[TX_ERRORS];
     s->tx_drops = column[TX_DROPS];
     return true;
@@ -370,8 +361,6 @@ static uint64_t read_counter(const char *sys, const char *iface, const char *nam
 
 static void read_counters_of_sysfs(const char *sys, const char *iface, struct ftree_node_state *s)
 {
-    s->rx_bytes = read_counter(sys, iface, "rx_bytes");
-    s->tx_bytes = read_counter(sys, iface, "tx_bytes");
     s->rx_errors = read_counter(sys, iface, "rx_errors");
     s->tx_errors = read_counter(sys, iface, "tx_errors");
     s->rx_drops = read_counter(sys, iface, "rx_dropped");
@@ -402,7 +391,7 @@ static void read_link(const struct faultloc_state *st, const char *proc, const c
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-/* The CPU that it runs on or last ran on.  One bound to a NUMA node never ran on another's. */
+/* The CPU that it runs on or last ran on; -1: not known. */
 static int32_t cpu_of(const struct faultloc_state *st, const struct ftree_rank_state *r)
 {
     struct faultloc_proc proc;
@@ -440,24 +429,6 @@ static void read_ranks(struct faultloc_state *st, ftree_time now, int32_t *cpu,
             s->ranks++;
 }
 
-/* hwloc reads beside all the rest, and is waited for once, with the time that is left. */
-static void place_ranks(struct faultloc_state *st, const int32_t *cpu, uint64_t until,
-                        struct ftree_node_state *s)
-{
-    uint64_t now = faultloc_now();
-
-    if (!st->numa_awaited && s->ranks && now < until)
-        faultloc_numa_wait(st->numa, (int) ((until - now) / FTREE_MS));
-    st->numa_awaited = true;
-    for (int32_t i = 0; i < s->ranks; i++) {
-        int numa = faultloc_numa_of_cpu(st->numa, cpu[i]);
-
-        s->rank[i].numa = (int16_t) (numa < NUMA_MAX ? numa : -1);
-        s->rank[i].nic_is_local =
-            (int8_t) faultloc_numa_has_nic(st->numa, s->rank[i].numa, st->iface);
-    }
-}
-
 /* ---- all of it ----------------------------------------------------------------------------- */
 
 static void know_nothing(struct ftree_node_state *s)
@@ -466,11 +437,10 @@ static void know_nothing(struct ftree_node_state *s)
     s->cpus = s->load_centi = UINT32_MAX;
     s->cpu_pressure_centi = s->memory_pressure_centi = s->io_pressure_centi = UINT32_MAX;
     s->memory_total = s->memory_available = s->swap_total = s->swap_free = UINT64_MAX;
-    s->frequency_min_mhz = s->frequency_max_mhz = s->frequency_nominal_mhz = UINT32_MAX;
+    s->frequency_max_mhz = s->frequency_nominal_mhz = UINT32_MAX;
     s->throttles = UINT64_MAX;
     s->link = FTREE_LINK_UNKNOWN;
-    s->rx_bytes = s->rx_errors = s->rx_drops = UINT64_MAX;
-    s->tx_bytes = s->tx_errors = s->tx_drops = UINT64_MAX;
+    s->rx_errors = s->rx_drops = s->tx_errors = s->tx_drops = UINT64_MAX;
 }
 
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
@@ -480,9 +450,6 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
 
-    if (!st->numa_tried)
-        st->numa = faultloc_numa_load();
-    st->numa_tried = true;
     know_nothing(out);
     read_load(proc, out);
     out->cpu_pressure_centi = read_pressure(proc, "cpu");
@@ -492,12 +459,4 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     read_link(st, proc, sys, out);
     read_ranks(st, now, cpu, out);
     read_cores(sys, cpu, until, out);
-    place_ranks(st, cpu, until, out);
-}
-
-void faultloc_state_end(struct faultloc_state *st)
-{
-    faultloc_numa_free(st->numa);
-    st->numa = NULL;
-    st->numa_tried = st->numa_awaited = false;
 }

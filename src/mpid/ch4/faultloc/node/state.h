@@ -6,14 +6,12 @@
 #ifndef FAULTLOC_STATE_H_INCLUDED
 #define FAULTLOC_STATE_H_INCLUDED
 
-#include "faultloc/node/numa.h"
 #include "faultloc/node/watch.h"
 
 /*
- * What a state probe brings: how this node and its ranks are, from /proc, /sys, the kernel and
- * hwloc.  Nothing is read before somebody asks; then every file is read once, up to a bounded
- * length, and cores while there is time.  What is missing or makes no sense is not known, and
- * never an error.
+ * What a state probe brings: how this node and its ranks are, from /proc, /sys and the kernel.
+ * Nothing is read before somebody asks; then every file is read once, up to a bounded length, and
+ * cores while there is time.  What is missing or makes no sense is not known, and never an error.
  *
  * Sources: proc(5); Documentation/accounting/psi.rst, admin-guide/pm/cpufreq.rst and
  * ABI/testing/sysfs-class-net of Linux.
@@ -25,18 +23,11 @@ struct faultloc_state {
      * another network namespace */
     const char *sys_root;
     const char *iface; /* the data interface; "": not known */
-    /* ns, for reading what there is of every core, and for hwloc; 0: the default, 20 ms */
-    uint64_t patience;
-    struct faultloc_numa *numa; /* begun at the first state; end with faultloc_state_end() */
-    bool numa_tried, numa_awaited;
+    uint64_t patience; /* ns, for reading what there is of every core; 0: the default, 20 ms */
 };
 
 /* Purpose: reads the state as of now, CLOCK_MONOTONIC ns.  Takes 1 ms or so on a small node, a few
- * tens at the most where every file is slow; the first time up to `patience`, for hwloc.  What
- * hwloc has not found by then is not known, and comes with a later state. */
+ * tens at the most where every file is slow. */
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out);
-
-/* Purpose: gives back what reading has taken. */
-void faultloc_state_end(struct faultloc_state *st);
 
 #endif /* FAULTLOC_STATE_H_INCLUDED */

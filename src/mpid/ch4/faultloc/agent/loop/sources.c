@@ -113,13 +113,6 @@ void faultloc_sources_say_hello(const struct faultloc_sources *s)
     faultloc_launcher_send(s->p->board->settings.launcher, &w);
 }
 
-static char *status(void *ctx)
-{
-    struct faultloc_sources *s = ctx;
-
-    return faultloc_status_json(s->p, faultloc_now(), faultloc_unix_ms());
-}
-
 static const char *request(void *ctx, ftree_time now, const char *text, size_t len, uid_t uid,
                            int *reply, char *error)
 {
@@ -137,9 +130,8 @@ static void take_socket(struct faultloc_sources *s)
     if (!s->opener || !faultloc_socket_opener_take(s->opener, &s->sock))
         return;
     s->p->board->symptom_number = s->sock.number > 1 ? s->sock.number : 1;
-    s->sock.status = status;
     s->sock.request = request;
-    s->sock.status_ctx = s;
+    s->sock.request_ctx = s;
     faultloc_loop_add(s->p->epoll, s->sock.fd, FAULTLOC_TAG_WAKE);
     faultloc_sources_say_hello(s);
 }

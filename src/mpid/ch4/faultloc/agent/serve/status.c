@@ -26,6 +26,8 @@ static const struct {
                  {FAULTLOC_STATUS_REQUEST "\"text-stacks\"}", false, false, true},
                  {FAULTLOC_STATUS_REQUEST "\"json-stacks\"}", true, false, true}};
 
+static const char text_here[] = FAULTLOC_STATUS_REQUEST "\"text-here\"}";
+static const char json_here[] = FAULTLOC_STATUS_REQUEST "\"json-here\"}";
 static const char print_it[] = FAULTLOC_STATUS_REQUEST "\"print\"}";
 
 /* The number of the query that is under way for all who ask the same; 0: there is none. */
@@ -58,24 +60,6 @@ static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, b
     return "";
 }
 
-const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
-                                   size_t len, int *reply)
-{
-    const char *wrong;
-    int nobody = -1;
-
-    if (len == strlen(print_it) && !memcmp(text, print_it, len)) {
-        wrong = add(s, now, false, false, false, &nobody);
-        return *wrong ? wrong : "ok";
-    }
-    if (*reply < 0)
-        return "a question needs a socket for its answer";
-    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-        if (len == strlen(questions[i].text) && !memcmp(text, questions[i].text, len))
-            return add(s, now, questions[i].json, questions[i].full, questions[i].stacks, reply);
-    return "no such question";
-}
-
 static void answer(const struct faultloc_statuses *s, const struct faultloc_status_asker *a,
                    const char *text)
 {
@@ -97,6 +81,46 @@ static char *compose(struct faultloc_statuses *s, const struct faultloc_status_a
                    : faultloc_status_job_text(s->p, r, a->full);
 }
 
+/* Nobody else is asked. */
+static const char *answer_here(struct faultloc_statuses *s, ftree_time now, bool json, int *reply)
+{
+    struct faultloc_status_asker a = {.reply = *reply, .full = true, .json = json};
+    struct ftree_query_result r;
+    char *text = ftree_query_own(s->p->ft, now, &r) ? compose(s, &a, &r) : NULL;
+
+    answer(s, &a, text ? text : "out of memory");
+    *reply = -1;
+    free(text);
+    ftree_query_own_free(s->p->ft, &r);
+    return "";
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return len == strlen(word) && !memcmp(text, word, len);
+}
+
+const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
+                                   size_t len, int *reply)
+{
+    bool json = is_word(text, len, json_here);
+    const char *wrong;
+    int nobody = -1;
+
+    if (is_word(text, len, print_it)) {
+        wrong = add(s, now, false, false, false, &nobody);
+        return *wrong ? wrong : "ok";
+    }
+    if (*reply < 0)
+        return "a question needs a socket for its answer";
+    if (json || is_word(text, len, text_here))
+        return answer_here(s, now, json, reply);
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+        if (is_word(text, len, questions[i].text))
+            return add(s, now, questions[i].json, questions[i].full, questions[i].stacks, reply);
+    return "no such question";
+}
+
 void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_query_result *r)
 {
     char *text[2][2] = {{NULL}}; /* [json][full] */
@@ -113,44 +137,4 @@ void faultloc_statuses_answered(struct faultloc_statuses *s, const struct ftree_
     }
     for (int i = 0; i < 4; i++)
         free(text[i / 2][i % 2]);
-}
-
-/* ---- the own node ---------------------------------------------------------------------------- */
-
-static struct json_object *json_rank(struct faultloc_program *p, ftree_time now, int32_t i)
-{
-    const struct faultloc_slot *slot = faultloc_board_slot(p->board, i);
-    struct json_object *o = json_object_new_object();
-    struct ftree_rank_state s;
-
-    faultloc_watch_look(&p->watch, now, i, true, &s);
-    faultloc_json_number(o, "rank", p->job.job.node_ranks[p->job.job.node_first[p->self] + i]);
-    faultloc_json_number(o, "pid", s.pid);
-    faultloc_json_string(o, "state", faultloc_json_state_of(&s));
-    if (s.phase == FTREE_PHASE_INSIDE || s.phase == FTREE_PHASE_WAITING)
-        faultloc_json_string(o, "call", faultloc_call_name((uint32_t) slot->call));
-    if (s.phase == FTREE_PHASE_WAITING && s.peer >= 0)
-        faultloc_json_number(o, "peer", s.peer);
-    if (s.waiting > 0)
-        faultloc_json_seconds(o, "waited_s", s.waiting);
-    return o;
-}
-
-char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t now_ms)
-{
-    struct json_object *o = json_object_new_object();
-    struct json_object *ranks = json_object_new_array();
-    char name[16];
-
-    faultloc_json_string(o, "schema", "faultloc-status/1");
-    faultloc_json_string(o, "job", p->board->job_id);
-    faultloc_json_number(o, "size", p->board->size);
-    faultloc_json_number(o, "nodes", p->board->nodes);
-    faultloc_json_string(o, "node", ftree_node_name(&p->job.job, p->self, name, sizeof(name)));
-    faultloc_json_number(o, "unix_ms", now_ms);
-    for (int32_t i = 0; i < p->board->slots; i++)
-        faultloc_json_append(ranks, json_rank(p, now, i));
-    faultloc_json_set(o, "ranks", ranks);
-    faultloc_json_set(o, "verdicts", faultloc_json_verdicts(&p->job.job, p->ft));
-    return faultloc_json_text(o);
 }

@@ -11,9 +11,10 @@
 #include <json.h>
 
 /*
- * What `faultloc status` shows: of the whole job (ftree_query()), or of the own node alone.
+ * What `faultloc status` shows: of the whole job (ftree_query()), or of the own node alone
+ * (ftree_query_own()).
  *
- *     status.c       who asks, and how the answer gets there; the own node
+ *     status.c       who asks, and how the answer gets there
  *     status_json.c  an answer as JSON, schema faultloc-status/2 (doc/faultloc-status.schema.json)
  *     status_text.c  and as lines for people
  */
@@ -33,8 +34,8 @@ struct faultloc_statuses {
     } asker[FAULTLOC_STATUSES_MAX];
 };
 
-/* Purpose: takes the datagram {"status": "text"}, or "json", or these two with "-ranks" behind the
- * word, or "-stacks"; *reply is then taken, and -1.  Where it is "print" the answer goes to
+/* Purpose: takes the datagram {"status": "text"}, or "json", or these two with "-ranks", "-stacks" or
+ * "-here" (the own node alone, answered at once) behind the word; *reply is then taken, and -1.  Where it is "print" the answer goes to
  * standard error, and "ok" is what is to be answered: so mpiexec has it printed.  One query is
  * under way for all who ask the same.  Returns what is to be answered at once, "" if nothing is. */
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
@@ -55,10 +56,5 @@ char *faultloc_status_stacks_json(const struct faultloc_program *p,
                                   const struct ftree_query_result *r, int64_t now_ms);
 char *faultloc_status_stacks_text(const struct faultloc_program *p,
                                   const struct ftree_query_result *r);
-
-/* Purpose: how the ranks of this node are, and what verdicts it knows: one JSON object, schema
- * faultloc-status/1 (faultloc(1)).  `now_ms` is the Unix time of `now`.  Returns a string to be
- * freed by free(3); NULL: out of memory. */
-char *faultloc_status_json(struct faultloc_program *p, ftree_time now, int64_t now_ms);
 
 #endif /* FAULTLOC_STATUS_H_INCLUDED */

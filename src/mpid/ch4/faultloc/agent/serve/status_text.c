@@ -104,6 +104,14 @@ static void put_class(FILE *f, const struct ftree_rank_class *k, bool full)
     fputc('\n', f);
 }
 
+static const char *why_not_known(const struct ftree_query_result *r, int32_t nodes)
+{
+    if (r->nodes < nodes)
+        return "their nodes were not asked";
+    return r->answered.count + r->left.count < nodes ? "their nodes have not answered"
+                                                     : "their agents were out of memory or time";
+}
+
 static void put_classes(FILE *f, const struct ftree_job *job, const struct ftree_query_result *r,
                         bool full)
 {
@@ -120,9 +128,7 @@ static void put_classes(FILE *f, const struct ftree_job *job, const struct ftree
         fprintf(f, "%8d  in %d further classes\n", (int) c->dropped_ranks, (int) c->dropped);
     if (known < job->size)
         fprintf(f, "%8d  not known: %s\n", (int) (job->size - known),
-                r->answered.count + r->left.count < job->nodes
-                    ? "their nodes have not answered"
-                    : "their agents were out of memory or time");
+                why_not_known(r, job->nodes));
 }
 
 static void put_suspicions(FILE *f, const struct ftree_job *job,
@@ -165,12 +171,15 @@ static void put_verdicts(FILE *f, const struct ftree_job *job, const struct ftre
 static void put_head(FILE *f, const struct faultloc_program *p, const struct ftree_query_result *r)
 {
     const struct ftree_job *job = &p->job.job;
-    char root[16];
+    bool alone = r->nodes < job->nodes;
+    int32_t node = alone ? p->self : r->root;
+    char name[16];
 
-    fprintf(f, "job %s: %d %s on %d %s, as of now (acting root: %s)\n", p->board->job_id,
-            (int) job->size, job->size == 1 ? "rank" : "ranks", (int) job->nodes,
-            job->nodes == 1 ? "node" : "nodes",
-            r->root == FTREE_NONE ? "?" : ftree_node_name(job, r->root, root, sizeof(root)));
+    fprintf(f, "job %s: %d %s on %d %s, as of now (%s%s%s)\n", p->board->job_id, (int) job->size,
+            job->size == 1 ? "rank" : "ranks", (int) job->nodes,
+            job->nodes == 1 ? "node" : "nodes", alone ? "node " : "acting root: ",
+            node == FTREE_NONE ? "?" : ftree_node_name(job, node, name, sizeof(name)),
+            alone ? " alone" : "");
     fprintf(f, "nodes: %d answered", (int) r->answered.count);
     put_nodes(f, job, &r->left, "left");
     put_nodes(f, job, &r->failed, "lost");
