@@ -4,8 +4,8 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The documents against the code: classes, settings, messages, commands, message types, times and
-# signs are those of the code; every link leads somewhere; every file, function, setting and manual
+# The documents against the code: classes, settings, messages, commands, message types, times, signs
+# and thresholds are those of the code; every link leads somewhere; every file, function, setting and manual
 # page that a document names is there; README.md is short.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
 # Exit code: 0 passed, 1 failed, 77 no program jq.
@@ -201,6 +201,41 @@ for sign in $(cat "${markdown[@]}" <(plain <(cat "${manuals[@]}")) |
     grep -oE "\\b(well|$models)/[a-z]+-[a-z-]*[a-z]" | sort -u); do
     grep -qxF "$sign" <<<"$signs" || bad "a document names the sign $sign, which the base has not"
 done
+
+# --- thresholds -----------------------------------------------------------------------------------
+
+# A document quotes a threshold as `FILE: NAME` = VALUE, where NAME is a #define or an enumerator of
+# that file, and VALUE a number, "s" or "ms" behind it if it is a time. `FILE: CODE` alone is a piece
+# of that file.
+in_ms() { sed -E 's/([0-9]+) ms$/\1/; s/([0-9]+) s$/\1000/' <<<"$1"; }
+defined() {
+    sed -nE "s/^ *(#define +)?$2 (= )?([0-9(]([-0-9A-Z_ *()+]*[0-9A-Z)])?),?( .*)?\$/\\3/p" "$1" | head -n 1 |
+        sed 's,/\*.*,,; s/ \* FTREE_MS//; s/FTREE_MS \* //'
+}
+quoted=0
+while read -r document; do
+    while IFS='|' read -r name code value; do
+        quoted=$((quoted + 1))
+        sources=$(find src -name "$name")
+        [ -n "$sources" ] || bad "$document quotes $name, which is not there"
+        if [ -z "$value" ]; then
+            # shellcheck disable=SC2086
+            grep -qF -- "$code" $sources || bad "$document: $name does not have: $code"
+            continue
+        fi
+        is=''
+        for source in $sources; do is=${is:-$(defined "$source" "$code")}; done
+        if [ -z "$is" ]; then
+            bad "$document: $name does not define $code"
+        elif [ $((is)) -ne "$(in_ms "$value")" ]; then
+            bad "$document: $code is $((is)) in $name, not $value"
+        fi
+    done < <(tr '\n' ' ' <"$document" | tr -s ' ' |
+        grep -oE '`[a-z_]+\.[ch]: [^`]+`( = [0-9]+( ms| s)?)?' |
+        sed -E 's/^`([a-z_]+\.[ch]): ([^`]+)`( = )?(.*)$/\1|\2|\4/')
+done < <(printf '%s\n' "${markdown[@]}")
+[ $quoted -gt 5 ] || bad "no thresholds found in the documents"
+ok "$quoted thresholds are those of the code"
 
 # --- links, files, functions, manual pages ------------------------------------------------------
 
