@@ -231,7 +231,7 @@ while read -r document; do
             bad "$document: $code is $((is)) in $name, not $value"
         fi
     done < <(tr '\n' ' ' <"$document" | tr -s ' ' |
-        grep -oE '`[a-z_]+\.[ch]: [^`]+`( = [0-9]+( ms| s)?)?' |
+        grep -oE '`[a-z_]+\.[ch]: [^`]+`( = [0-9]+( ms| s)?\b)?' |
         sed -E 's/^`([a-z_]+\.[ch]): ([^`]+)`( = )?(.*)$/\1|\2|\4/')
 done < <(printf '%s\n' "${markdown[@]}")
 [ $quoted -gt 5 ] || bad "no thresholds found in the documents"
