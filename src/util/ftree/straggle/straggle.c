@@ -152,7 +152,7 @@ static void add_job(struct ftree *ft, ftree_time now, const struct lag_finding *
     char line[FTREE_DETAIL_MAX];
 
     snprintf(line, sizeof(line),
-             "the others outside MPI %d %% of the time before, %d %% now: %d %% lost",
+             "other ranks computed %d %% of the time before, %d %% now (%d %% lost)",
              (int) f->before / 10, (int) f->now / 10, (int) f->lost);
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
     v->statistics.lost.percent = f->lost;
@@ -313,7 +313,7 @@ static bool say_next(struct ftree *ft, ftree_time now)
         if (v.component.count == 1)
             v.component = (struct ftree_ranks){0};
         if (k)
-            is_over(ft, k, "it is other ranks now, or for another reason");
+            is_over(ft, k, "replaced: other ranks, or another cause");
         else
             ftree_emit_verdict(ft, &v);
         w->replaces = k;
