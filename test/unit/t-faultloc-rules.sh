@@ -249,7 +249,7 @@ same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
         .launcher, .connection, .waits, .outside, .slowed).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
-sed 's/\\-/-/g' "$manual" >"$work/manual"
+sed 's,\\-,-,g; s,\\f[BIRP],,g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names ftree.h FTREE_CLASSES) $facts $(values) \
     $(names ftree.h FTREE_SEVERITIES) $(names rules/rules.h RULES_RELATIONS) \
     $(jq -r '.. | .properties? | select(. != null) | keys[]' "$schema"); do
