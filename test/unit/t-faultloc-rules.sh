@@ -67,7 +67,7 @@ refused "${line}s/node-outage/node-outge/" \
     "changed.json: line $line, column 22: rules[3].then.candidates[0].model: there is no model"
 expect 1 'there is no model "node-outge"; did you mean "node-outage"?' check "$work/changed.json"
 refused 's/"agent": "refused", "deputy": "connected"/&, "ranks": "one"/' \
-    'there is no fact "ranks" any more: agent and deputy are no ranks'
+    'there is no fact "ranks": agent and deputy are no ranks'
 refused 's/"probes": "examine"/"probe": "examine"/' \
     'there is no key "probe"; did you mean "probes"?'
 refused '0,/"prior": 0.25/s//"prior": 0.95/' 'the priors add up to 1.700, more than 1'
