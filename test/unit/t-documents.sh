@@ -6,7 +6,7 @@
 
 # The documents against the code: classes, settings, messages, commands, message types, times, signs
 # and thresholds are those of the code; every link leads somewhere; every file, function, setting and manual
-# page that a document names is there; README.md is short.
+# page that a document names is there; the documents are short.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
 # Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
@@ -71,6 +71,14 @@ lines=$(wc -l <README.md)
 if [ "$lines" -le $readme_lines ]; then ok "README.md has $lines lines"; else
     bad "README.md has $lines lines, more than $readme_lines: move what is not needed at first to doc/"
 fi
+# most WHAT NUMBER LIMIT
+most() { if [ "$2" -le "$3" ]; then ok "$1: $2, at most $3"; else bad "$1: $2, more than $3"; fi; }
+most "words of all documents" \
+    "$(cat README.md CONTRIBUTING.md CHANGES doc/*.md "${manuals[@]}" | wc -w)" 40000
+for document in doc/protocol.md doc/hangs.md; do
+    most "words of $document" "$(wc -w <"$document")" 4000
+done
+most "lines of CHANGES" "$(wc -l <CHANGES)" 40
 grep -qF maint/test.sh README.md || bad "README.md does not name the test command, maint/test.sh"
 grep -qF 'exec maint/test.sh' .ci/run || bad ".ci/run does not run the command that README.md names"
 
