@@ -192,7 +192,7 @@ refused "a folder in another user's name"
 
 # Whoever answers must be the job's user.
 keep changed "$keeper" --as "$two" "$job-w" h1
-expect 2 "the answer for node h1 of job $job-w does not come from user 0" --job "$job-w"
+expect 2 "the answer for node h1 of job $job-w is not from user 0" --job "$job-w"
 rm -f "$sockets/$job-w@h1.sock"
 
 finish ""
