@@ -242,6 +242,32 @@ while read -r document; do
         grep -oE '`[a-z_]+\.[ch]: [^`]+`( = [0-9]+( ms| s)?\b)?' |
         sed -E 's/^`([a-z_]+\.[ch]): ([^`]+)`( = )?(.*)$/\1|\2|\4/')
 done < <(printf '%s\n' "${markdown[@]}")
+
+# The table of stays in doc/hangs.md against the rule base: "2 S" is a stay-percent above 200.
+stays_of() {
+    jq -r --arg model "${1%/*}" --arg sign "${1#*/}" '
+        .models[] | select(.name == $model) | .signs[] | select(.name == $sign) | .when | .. |
+        objects | to_entries[] | select(.value | type == "object" and has("above")) |
+        (.value.above) as $n |
+        if .key == "stay-percent" then "\($n / 100) S"
+        elif .key == "stay-of-any-percent" then "\($n / 100) L"
+        elif .key != "stay-seconds" and .key != "still-seconds" then empty
+        elif $n >= 120 then "\($n / 60) minutes" else "\($n) s" end' "$work/base.json" | sort -u
+}
+names=''
+while read -r row; do
+    new=$(grep -oE '`[a-z-]+/[a-z-]+`' <<<"$row" | tr -d '`' || true)
+    names=${new:-$names}
+    for sign in $names; do printf '%s %s\n' "$sign" "$row"; done
+done < <(awk '/^\| sign \| what it does/ { on = 1; getline; next } !/^\|/ { on = 0 } on' doc/hangs.md) \
+    >"$work/stays"
+for sign in $(cut -d' ' -f1 "$work/stays" | sort -u); do
+    while read -r stay; do
+        grep "^$sign " "$work/stays" | grep -qwF -- "$stay" ||
+            bad "doc/hangs.md: the stay of $sign is $stay"
+    done < <(stays_of "$sign")
+done
+[ "$(wc -l <"$work/stays")" -gt 5 ] || bad "no table of stays found in doc/hangs.md"
 [ $quoted -gt 5 ] || bad "no thresholds found in the documents"
 ok "$quoted thresholds are those of the code"
 
