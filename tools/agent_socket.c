@@ -210,7 +210,7 @@ static void list_sockets(const struct agent_sockets *sockets, const char *comman
     for (int i = 0; i < sockets->n; i++) {
         const struct agent_socket *d = &sockets->sock[i];
         if (!job || !strcmp(d->job, job))
-            tool_say(stderr, "faultloc %s: known: job %s, node %s, user %lu", command, d->job,
+            tool_say(stderr, "faultloc %s: found: job %s, node %s, user %lu", command, d->job,
                      d->node, (unsigned long) d->uid);
     }
 }

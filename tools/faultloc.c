@@ -36,7 +36,7 @@ static const char usage[] =
     "             faultloc symptom --help\n"
     "  status     say what the nodes and ranks of a running job do; see\n"
     "             faultloc status --help\n"
-    "  ask        examine a node or a rank of a running job now, and say what came of it; see\n"
+    "  ask        examine a node or a rank of a running job now, and print the result; see\n"
     "             faultloc ask --help\n"
     "  set        change settings of a running job, on all its nodes; see faultloc set --help\n"
     "  rules      check, print and explain rule bases, and learn priors from reports; see\n"

@@ -37,7 +37,7 @@ static const char usage[] =
     "  --job ID             the job (default: the only one of this user on this host)\n"
     "  --user USER          the owner of the job, a name or a number (default: this user; for root any\n"
     "                       user)\n"
-    "  --node NAME          the node whose agent is told (default: one on this host)\n"
+    "  --node NAME          the node whose agent is asked (default: one on this host)\n"
     "  --help               this text\n"
     "\n"
     "Exit code: 0 set on all nodes, 1 refused, or not on all (those that come back get it then), 2 wrong\n"

@@ -208,7 +208,7 @@ static enum tool_exit print_answer(const struct agent_socket *d, enum agent_answ
             return TOOL_TROUBLE;
         case WRONG_USER:
             tool_say(stderr,
-                     "faultloc symptom: the answer for node %s of job %s does not come from user "
+                     "faultloc symptom: the answer for node %s of job %s is not from user "
                      "%lu, who owns the job",
                      d->node, d->job, (unsigned long) d->uid);
             return TOOL_TROUBLE;

@@ -59,7 +59,7 @@ kill -STOP "$proxy"
 kill -STOP "$(pid_of init.5)"
 "$cluster" exec --name "$name" h5 ip link set eth1 down
 
-expect 'MPI_Init: 4 of 10 ranks have come, none for [0-9]* s; 6 ranks on h\[2-5\] have not'
+expect 'MPI_Init: 4 of 10 ranks have arrived, last one [0-9]* s ago; 6 ranks on h\[2-5\] have not'
 expect "2 ranks (6-7) on h4: hydra's proxy does not answer, the kernel of the host does"
 expect "2 ranks (8-9) on h5: neither hydra's proxy nor the kernel of the host answers"
 expect "rank 3 on h2 (pid $(pid_of init.3)): MPI_Init not called; late sleeping in hrtimer_nanosleep"
@@ -69,21 +69,21 @@ echo "ok: all who are missing, and why"
 "$cluster" exec --name "$name" h5 ip link set eth1 up
 kill -CONT "$proxy" "$(pid_of init.5)"
 for rank in 5 6 9; do go init.$rank; done
-expect 'MPI_Init: 9 of 10 ranks have come, none for [0-9]* s; 1 rank on h2 has not'
+expect 'MPI_Init: 9 of 10 ranks have arrived, last one [0-9]* s ago; 1 rank on h2 has not'
 echo "ok: the others come, one is missing"
 
 go init.3
-expect 'MPI_Init: all 10 ranks have come, after [0-9]* s'
+expect 'MPI_Init: all 10 ranks have arrived, after [0-9]* s'
 echo "ok: all have come"
 
-expect 'MPI_Finalize: 9 of 10 ranks have come, none for 1[0-3] s; 1 rank on h2 has not'
+expect 'MPI_Finalize: 9 of 10 ranks have arrived, last one 1[0-3] s ago; 1 rank on h2 has not'
 expect "rank 2 on h2 (pid $(pid_of finalize.2)): late sleeping in hrtimer_nanosleep"
 go finalize.2
 code=0
 wait "$job" || code=$?
 job=
 [ $code -eq 0 ] || bad "exit code $code"
-says 'MPI_Finalize: all 10 ranks have come, after [0-9]* s' || bad "no end of MPI_Finalize"
+says 'MPI_Finalize: all 10 ranks have arrived, after [0-9]* s' || bad "no end of MPI_Finalize"
 ! grep -qvE '^\[faultloc\] (MPI_(Init|Finalize): |  )' "$work/err" || bad "there is more"
 echo "ok: MPI_Finalize"
 

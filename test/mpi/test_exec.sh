@@ -91,12 +91,12 @@ echo "ok: one that is not there"
 
 echo 'neither a script nor a program' >"$site"
 aborted "abort,exec:$site"
-says "node n0: exec $site cannot be run: it is no program, or has ended with code 127; see exec in MPIR_CVAR_FAULTLOC_ACTION\$"
+says "node n0: exec $site cannot be run: it is not a program, or it ended with code 127; see exec in MPIR_CVAR_FAULTLOC_ACTION\$"
 times 1 "exec $site"
 echo "ok: one that is no program"
 
 aborted 'exec:drain,abort'
-says 'MPIR_CVAR_FAULTLOC_ACTION=exec:drain,abort: "exec:drain" must have the whole path of a program, as in exec:/usr/local/sbin/PROGRAM; it is ignored$'
+says 'MPIR_CVAR_FAULTLOC_ACTION=exec:drain,abort: "exec:drain" needs the absolute path of a program, as in exec:/usr/local/sbin/PROGRAM; it is ignored$'
 times 1 drain
 echo "ok: one that is named without its path"
 

@@ -43,8 +43,8 @@ await "the second job" asked --job 4711.server.2
 grep -q '^job 4711.server: 3 ranks' "$work/answer" || bad "$(cat "$work/answer")"
 asked --job 4711.server && grep -q ': 2 ranks' "$work/answer" || bad "$(cat "$work/answer")"
 ! asked && grep -q 'several jobs: select one with --job' "$work/answer" &&
-    grep -q 'known: job 4711.server, ' "$work/answer" &&
-    grep -q 'known: job 4711.server.2, ' "$work/answer" || bad "not both listed: $(cat "$work/answer")"
+    grep -q 'found: job 4711.server, ' "$work/answer" &&
+    grep -q 'found: job 4711.server.2, ' "$work/answer" || bad "not both listed: $(cat "$work/answer")"
 echo "ok: both can be asked"
 
 has_reports() { [ -s faultloc-4711.server.json ] && [ -s faultloc-4711.server.2.json ]; }

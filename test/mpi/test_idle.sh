@@ -34,5 +34,5 @@ idle() {
     grep -qx 'exit code 0' "$work/$1" || bad "$1: $(cat "$work/$1" "$work/$1.err")"
     echo "ok: $1"
 }
-idle poll "polls, and may have other work to come"
+idle poll "polls, and may have other work to do"
 idle signal "has a thread that may be woken by a signal"

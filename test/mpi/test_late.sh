@@ -76,21 +76,21 @@ begin all -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --fina
 begin skip -faultloc -n 3 "$bin/late" --send 2 --skip 2
 begin close -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 2 "$bin/late" --finalize 1
 
-expect early 'MPI_Init: 3 of 4 ranks have come, none for [0-9]* s; 1 rank on h[12] has not'
+expect early 'MPI_Init: 3 of 4 ranks have arrived, last one [0-9]* s ago; 1 rank on h[12] has not'
 expect early 'rank 1 on h[12] (pid [0-9]*): \(MPI_Init not called; \|\)ended, exit code 0'
 kill -INT "${pids[1]}"
 echo "ok: a rank that has ended"
 
-expect script 'MPI_Init: 2 of 4 ranks have come, none for [0-9]* s; 2 ranks on h1 have not'
+expect script 'MPI_Init: 2 of 4 ranks have arrived, last one [0-9]* s ago; 2 ranks on h1 have not'
 expect script '2 ranks (1-2) on h1: MPI_Init not called; late sleeping in hrtimer_nanosleep'
 touch "$work/script.d/go.init.1" "$work/script.d/go.init.2"
-expect script 'MPI_Init: all 4 ranks have come, after [0-9]* s'
+expect script 'MPI_Init: all 4 ranks have arrived, after [0-9]* s'
 echo "ok: ranks that a script has started"
 
-expect launcher 'MPI_Init: 4 of 6 ranks have come, none for [0-9]* s; 2 ranks on h2 have not'
+expect launcher 'MPI_Init: 4 of 6 ranks have arrived, last one [0-9]* s ago; 2 ranks on h2 have not'
 expect launcher "2 ranks (2-3) on h2: hydra's proxy has not connected"
 : >"$work/launcher.d/go.launcher"
-expect launcher 'MPI_Init: all 6 ranks have come, after [0-9]* s'
+expect launcher 'MPI_Init: all 6 ranks have arrived, after [0-9]* s'
 echo "ok: a launcher that takes long"
 
 # After ten stall limits, and again after twice as many more, by the same agent.
@@ -116,16 +116,16 @@ echo x >"$work/all.d/go.finalize.1"
 echo "ok: all are asleep"
 
 expect skip 'conclusion: software fault in rank 2 (.*)'
-expect skip 'MPI_Finalize: 1 of 3 ranks have come, none for [0-9]* s; 2 ranks on .* have not'
+expect skip 'MPI_Finalize: 1 of 3 ranks have arrived, last one [0-9]* s ago; 2 ranks on .* have not'
 expect skip '2 of them because of the verdict that stands: .*rank 2 .*'
 ! grep 'late running' "$work/skip.err" || bad "victims are described as if they were late"
 kill -INT "${pids[7]}"
 echo "ok: ranks that are late because of a verdict"
 
-expect close 'MPI_Finalize: 1 of 2 ranks have come, none for [0-9]* s; 1 rank on .* has not'
+expect close 'MPI_Finalize: 1 of 2 ranks have arrived, last one [0-9]* s ago; 1 rank on .* has not'
 expect close 'rank 1 on .* (pid [0-9]*): late sleeping in hrtimer_nanosleep'
 : >"$work/close.d/go.finalize.1"
-expect close 'MPI_Finalize: all 2 ranks have come, after [0-9]* s'
+expect close 'MPI_Finalize: all 2 ranks have arrived, after [0-9]* s'
 echo "ok: a rank that waits for another to close their connection"
 
 : >"$work/off.d/go.init.1"

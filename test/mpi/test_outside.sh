@@ -56,7 +56,7 @@ grep -q '^\[faultloc\] user-code-hang: rank 1 .* waits outside MPI for another p
     "$work/service.err" && ! grep -q 'the job is ended because .*: user-code-hang' "$work/service.err" ||
     bad "one that awaits an answer is accused: $(cat "$work/service" "$work/service.err")"
 grep -qx 'exit code 1' "$work/mutex" || bad "the job was not ended: $(cat "$work/mutex" "$work/mutex.err")"
-grep -q 'may be ended after [0-9]* s: rank 5 can be woken by its own threads alone' "$work/mutex.err" ||
+grep -q 'may be ended after [0-9]* s: rank 5 can be woken only by its own threads' "$work/mutex.err" ||
     bad "the verdict does not say when the job may be ended: $(cat "$work/mutex.err")"
 stopped=$(sed -n 's/^STOPS .* at \([0-9]*\)[.].*/\1/p' "$work/mutex.raw")
 [ $(($(cat "$work/mutex.end") - stopped)) -ge 60 ] || bad "the job was ended too soon"

@@ -4,9 +4,9 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The documents against the code: classes, settings, messages, commands, message types, times and
-# signs are those of the code; every link leads somewhere; every file, function, setting and manual
-# page that a document names is there; README.md is short.
+# The documents against the code: classes, settings, messages, commands, message types, times, signs
+# and thresholds are those of the code; every link leads somewhere; every file, function, setting and manual
+# page that a document names is there; the documents are short.
 # Environment: top_builddir, where tools/faultloc is; top_srcdir.
 # Exit code: 0 passed, 1 failed, 77 no program jq.
 # needs no MPI
@@ -71,6 +71,14 @@ lines=$(wc -l <README.md)
 if [ "$lines" -le $readme_lines ]; then ok "README.md has $lines lines"; else
     bad "README.md has $lines lines, more than $readme_lines: move what is not needed at first to doc/"
 fi
+# most WHAT NUMBER LIMIT
+most() { if [ "$2" -le "$3" ]; then ok "$1: $2, at most $3"; else bad "$1: $2, more than $3"; fi; }
+most "words of all documents" \
+    "$(cat README.md CONTRIBUTING.md CHANGES doc/*.md "${manuals[@]}" | wc -w)" 40000
+for document in doc/protocol.md doc/hangs.md; do
+    most "words of $document" "$(wc -w <"$document")" 4000
+done
+most "lines of CHANGES" "$(wc -l <CHANGES)" 40
 grep -qF maint/test.sh README.md || bad "README.md does not name the test command, maint/test.sh"
 grep -qF 'exec maint/test.sh' .ci/run || bad ".ci/run does not run the command that README.md names"
 
@@ -188,6 +196,67 @@ for sign in $(cat "${markdown[@]}" <(plain <(cat "${manuals[@]}")) |
     grep -oE "\\b(well|$models)/[a-z]+-[a-z-]*[a-z]" | sort -u); do
     grep -qxF "$sign" <<<"$signs" || bad "a document names the sign $sign, which the base has not"
 done
+
+# --- thresholds -----------------------------------------------------------------------------------
+
+# A document quotes a threshold as `FILE: NAME` = VALUE, where NAME is a #define or an enumerator of
+# that file, and VALUE a number, "s" or "ms" behind it if it is a time. `FILE: CODE` alone is a piece
+# of that file.
+in_ms() { sed -E 's/([0-9]+) ms$/\1/; s/([0-9]+) s$/\1000/' <<<"$1"; }
+defined() {
+    sed -nE "s/^ *(#define +)?$2 (= )?([0-9(]([-0-9A-Z_ *()+]*[0-9A-Z)])?),?( .*)?\$/\\3/p" "$1" | head -n 1 |
+        sed 's,/\*.*,,; s/ \* FTREE_MS//; s/FTREE_MS \* //'
+}
+quoted=0
+while read -r document; do
+    while IFS='|' read -r name code value; do
+        quoted=$((quoted + 1))
+        sources=$(find src -name "$name")
+        [ -n "$sources" ] || bad "$document quotes $name, which is not there"
+        if [ -z "$value" ]; then
+            # shellcheck disable=SC2086
+            grep -qF -- "$code" $sources || bad "$document: $name does not have: $code"
+            continue
+        fi
+        is=''
+        for source in $sources; do is=${is:-$(defined "$source" "$code")}; done
+        if [ -z "$is" ]; then
+            bad "$document: $name does not define $code"
+        elif [ $((is)) -ne "$(in_ms "$value")" ]; then
+            bad "$document: $code is $((is)) in $name, not $value"
+        fi
+    done < <(tr '\n' ' ' <"$document" | tr -s ' ' |
+        grep -oE '`[a-z_]+\.[ch]: [^`]+`( = [0-9]+( ms| s)?\b)?' |
+        sed -E 's/^`([a-z_]+\.[ch]): ([^`]+)`( = )?(.*)$/\1|\2|\4/')
+done < <(printf '%s\n' "${markdown[@]}")
+
+# The table of stays in doc/hangs.md against the rule base: "2 S" is a stay-percent above 200.
+stays_of() {
+    jq -r --arg model "${1%/*}" --arg sign "${1#*/}" '
+        .models[] | select(.name == $model) | .signs[] | select(.name == $sign) | .when | .. |
+        objects | to_entries[] | select(.value | type == "object" and has("above")) |
+        (.value.above) as $n |
+        if .key == "stay-percent" then "\($n / 100) S"
+        elif .key == "stay-of-any-percent" then "\($n / 100) L"
+        elif .key != "stay-seconds" and .key != "still-seconds" then empty
+        elif $n >= 120 then "\($n / 60) minutes" else "\($n) s" end' "$work/base.json" | sort -u
+}
+names=''
+while read -r row; do
+    new=$(grep -oE '`[a-z-]+/[a-z-]+`' <<<"$row" | tr -d '`' || true)
+    names=${new:-$names}
+    for sign in $names; do printf '%s %s\n' "$sign" "$row"; done
+done < <(awk '/^\| sign \| what it does/ { on = 1; getline; next } !/^\|/ { on = 0 } on' doc/hangs.md) \
+    >"$work/stays"
+for sign in $(cut -d' ' -f1 "$work/stays" | sort -u); do
+    while read -r stay; do
+        grep "^$sign " "$work/stays" | grep -qwF -- "$stay" ||
+            bad "doc/hangs.md: the stay of $sign is $stay"
+    done < <(stays_of "$sign")
+done
+[ "$(wc -l <"$work/stays")" -gt 5 ] || bad "no table of stays found in doc/hangs.md"
+[ $quoted -gt 5 ] || bad "no thresholds found in the documents"
+ok "$quoted thresholds are those of the code"
 
 # --- links, files, functions, manual pages ------------------------------------------------------
 

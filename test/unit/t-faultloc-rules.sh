@@ -67,7 +67,7 @@ refused "${line}s/node-outage/node-outge/" \
     "changed.json: line $line, column 22: rules[3].then.candidates[0].model: there is no model"
 expect 1 'there is no model "node-outge"; did you mean "node-outage"?' check "$work/changed.json"
 refused 's/"agent": "refused", "deputy": "connected"/&, "ranks": "one"/' \
-    'there is no fact "ranks" any more: agent and deputy are no ranks'
+    'there is no fact "ranks": agent and deputy are no ranks'
 refused 's/"probes": "examine"/"probe": "examine"/' \
     'there is no key "probe"; did you mean "probes"?'
 refused '0,/"prior": 0.25/s//"prior": 0.95/' 'the priors add up to 1.700, more than 1'
@@ -248,7 +248,7 @@ same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
         .launcher, .connection, .waits, .outside, .slowed).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
-sed 's/\\-/-/g' "$manual" >"$work/manual"
+sed 's,\\-,-,g; s,\\f[BIRP],,g' "$manual" >"$work/manual"
 for name in $(names ftree.h FTREE_SYMPTOMS) $(names fault_classes.h FTREE_CLASSES) $facts $(values) \
     $(names ftree.h FTREE_SEVERITIES) $(names rules/rules.h RULES_RELATIONS) \
     $(jq -r '.. | .properties? | select(. != null) | keys[]' "$schema"); do

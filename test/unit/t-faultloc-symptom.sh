@@ -161,7 +161,7 @@ fi
 # Another user's symptom socket of the same name: it is not told what is meant for the job's user.
 keep two as "$two" "$keeper" "$job-u" h1
 expect 2 "this host has jobs of several users: select one with --user" --job "$job-u"
-expect 2 "known: job $job-u, node h1, user $two" --job "$job-u"
+expect 2 "found: job $job-u, node h1, user $two" --job "$job-u"
 expect 0 "reported to the agent of node h1 of job $job-u" --job "$job-u" --user "$one"
 expect_said one "heard power-off" "the user's own symptom socket"
 expect_said two "" "another user's symptom socket of the same name"
@@ -190,7 +190,7 @@ refused "a folder in another user's name"
 
 # Whoever answers must be the job's user.
 keep changed "$keeper" --as "$two" "$job-w" h1
-expect 2 "the answer for node h1 of job $job-w does not come from user 0" --job "$job-w"
+expect 2 "the answer for node h1 of job $job-w is not from user 0" --job "$job-w"
 rm -f "$sockets/$job-w@h1.sock"
 
 finish ""

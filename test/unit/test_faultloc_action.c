@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define PATH_WORD "must have the whole path of a program, as in exec:/usr/local/sbin/PROGRAM"
+#define PATH_WORD "needs the absolute path of a program, as in exec:/usr/local/sbin/PROGRAM"
 #define NONE_WORD "must be report, abort or exec:/PROGRAM"
 
 static const struct {

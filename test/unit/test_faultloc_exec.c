@@ -204,7 +204,7 @@ START_TEST(one_that_fails_is_said)
     write_script("printf 'not so\\033[1m'; exit 3");
     run();
     snprintf(expected, sizeof(expected),
-             "[faultloc] node h0: exec %s died of signal 11\n"
+             "[faultloc] node h0: exec %s was killed by signal 11\n"
              "[faultloc] site: not so?[1m\n"
              "[faultloc] node h0: exec %s ended with code 3\n",
              script, script);
@@ -220,7 +220,7 @@ START_TEST(one_that_is_not_there_is_said_once)
     run();
     snprintf(
         expected, sizeof(expected),
-        "[faultloc] node h0: exec %s cannot be run: it is no program, or has ended with code 127; "
+        "[faultloc] node h0: exec %s cannot be run: it is not a program, or it ended with code 127; "
         "see exec in MPIR_CVAR_FAULTLOC_ACTION\n",
         script);
     ck_assert_str_eq(said(), expected);

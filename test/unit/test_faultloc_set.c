@@ -87,7 +87,7 @@ static const struct {
     {"{\"set\": {\"stall_ms\": \"500\"}}", "stall-ms must be a whole number from 100 to 3600000"},
     {"{\"set\": {\"rules\": -1}}", "a rule base for all nodes can have up to 128 KiB"},
     {"{\"set\": {\"rules\": 131073}}", "a rule base for all nodes can have up to 128 KiB"},
-    {"{\"set\": {\"rules\": 10}}", "the rule base did not come with the request"},
+    {"{\"set\": {\"rules\": 10}}", "the request has no rule base"},
     {"{\"set\": {\"patience_ms\": 1}}",
      "unknown member; the members are action, stall_ms and rules"},
     {"{\"set\": {}}", "nothing is to be set"},

@@ -201,7 +201,7 @@ START_TEST(ranks_without_a_stack_are_named)
 {
     struct world *w = world_of((struct shape){.nodes = 2, .ranks = 2, .fanout = 2});
     struct faultloc_stack stack[] = {{.local = 0, .process = check(good)},
-                                     {.local = 1, .why = "faultloc-handler died of signal 11"}};
+                                     {.local = 1, .why = "faultloc-handler was killed by signal 11"}};
     struct ftree *ft = w->node[1].ft;
     struct ftree_stacks s = {0};
     char *text;
@@ -209,7 +209,7 @@ START_TEST(ranks_without_a_stack_are_named)
     faultloc_stacks_collect(ft, &w->job, 1, stack, 2, true, &s);
     text = ftree_report_stacks(&s, "");
     ck_assert_str_eq(text, "1 rank (2)  main app.c:40 > solve solver.c:120 > MPI_Recv\n"
-                           "1 rank (3)  no stack: faultloc-handler died of signal 11\n");
+                           "1 rank (3)  no stack: faultloc-handler was killed by signal 11\n");
     ck_assert_int_eq(s.details, 1);
     ck_assert_int_eq(s.detail[0].rank, 2);
     free(text);

@@ -158,16 +158,16 @@ static void await(void)
 
 static const struct {
     const char *lines, *why;
-} fakes[] = {{"kill -SEGV $$", "faultloc-handler died of signal 11"},
+} fakes[] = {{"kill -SEGV $$", "faultloc-handler was killed by signal 11"},
              {"echo '{\"schema\": \"faultloc-handler/1\"' >&3; kill -9 $$",
-              "faultloc-handler died of signal 9"},
+              "faultloc-handler was killed by signal 9"},
              {"exit 3", "faultloc-handler ended with code 3"},
              {"exit 127", "faultloc-handler cannot be executed, or is not installed"},
              {"exit 0", "faultloc-handler said nothing of it"},
-             {"echo '\"[{' >&3", "faultloc-handler printed what is no answer"},
-             {"head -c 300000 /dev/urandom >&3", "faultloc-handler printed what is no answer"},
+             {"echo '\"[{' >&3", "faultloc-handler returned invalid output"},
+             {"head -c 300000 /dev/urandom >&3", "faultloc-handler returned invalid output"},
              {"echo '{\"schema\": \"faultloc-handler/1\", \"pid\": 1, \"stacks\": true}' >&3",
-              "faultloc-handler printed what is no answer"},
+              "faultloc-handler returned invalid output"},
              {"exec yes >&3", "faultloc-handler prints too much"}};
 
 START_TEST(a_bad_handler_costs_only_the_stack)
@@ -210,7 +210,7 @@ START_TEST(sigchld_is_ignored_before_and_after)
     write_script("kill -SEGV $$");
     take(1);
     await();
-    ck_assert_str_eq(got.why[0], "faultloc-handler died of signal 11");
+    ck_assert_str_eq(got.why[0], "faultloc-handler was killed by signal 11");
     for (int i = 0; i < 1000 && stacks.child.lost > 0; i++)
         faultloc_stacks_turn(&stacks, faultloc_now());
     ck_assert(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
@@ -263,7 +263,7 @@ START_TEST(what_was_said_before_it_hung_counts)
     take(2);
     await();
     ck_assert(got.has_process[0] && !got.has_process[1]);
-    ck_assert_str_eq(got.why[0], "faultloc-handler died of signal 9");
+    ck_assert_str_eq(got.why[0], "faultloc-handler was killed by signal 9");
     ck_assert_ptr_nonnull(strstr(got.text, "\"state\":\"D\""));
 }
 END_TEST

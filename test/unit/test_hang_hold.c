@@ -19,8 +19,8 @@ static const struct {
     ftree_time end;
     const char *why;
 } rows[] = {
-    {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_THREAD, BLOCKED, "can be woken by its own threads alone"},
-    {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_UNKNOWN, ACTIVE, "may be woken by what is not known"},
+    {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_THREAD, BLOCKED, "can be woken only by its own threads"},
+    {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_UNKNOWN, ACTIVE, "may be woken by something unknown"},
     {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_SIGNAL, NEVER, "may be woken by a signal that it handles"},
     {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_TIMEOUT, NEVER, "is in a call with a timeout of its own"},
     {FTREE_OUTSIDE_SLEEPS, FTREE_ENDING_INPUT, NEVER, "waits for standard input or a terminal"},
@@ -103,7 +103,7 @@ START_TEST(while_others_go_on_there_is_time)
 
     s.stay[0].what = FTREE_OUTSIDE_SLEEPS;
     ck_assert_uint_eq(hold(&s, line), ACTIVE);
-    ck_assert_ptr_nonnull(strstr(line, "after 600 s: others go on"));
+    ck_assert_ptr_nonnull(strstr(line, "after 600 s: other ranks continue"));
 }
 END_TEST
 

@@ -58,7 +58,7 @@ START_TEST(one_rank)
     begin(3, 4);
     add(3, 2, 2, 4711, "MPI_Init not called; app stopped");
     ck_assert_str_eq(print(),
-                     "[faultloc] MPI_Init: 3 of 4 ranks have come, none for 10 s; 1 rank on h3 has "
+                     "[faultloc] MPI_Init: 3 of 4 ranks have arrived, last one 10 s ago; 1 rank on h3 has "
                      "not\n"
                      "[faultloc]   rank 2 on h3 (pid 4711): MPI_Init not called; app stopped\n");
 }
@@ -84,8 +84,8 @@ START_TEST(ranks_with_the_same_reason_share_a_line)
     note.quiet_ms = 70700;
     ck_assert_str_eq(
         print(),
-        "[faultloc] MPI_Finalize of spawned group 1: 22270 of 22400 ranks have come, none for 71 "
-        "s; 67 ranks on h[2-4,17,243] have not\n"
+        "[faultloc] MPI_Finalize of spawned group 1: 22270 of 22400 ranks have arrived, last one 71 "
+        "s ago; 67 ranks on h[2-4,17,243] have not\n"
         "[faultloc]   64 ranks (544-575, 7776-7807) on h[17,243]: hydra's proxy does not answer, "
         "the kernel of the host does\n"
         "[faultloc]   2 ranks (64, 97) on h[3-4]: MPI_Init not called; app sleeping\n"
@@ -104,7 +104,7 @@ START_TEST(who_is_inside_has_come)
     late[2].group.inside = 1;
     note.call = "MPI_Finalize";
     ck_assert_str_eq(
-        print(), "[faultloc] MPI_Finalize: 9 of 10 ranks have come, none for 10 s; 1 rank on h2 "
+        print(), "[faultloc] MPI_Finalize: 9 of 10 ranks have arrived, last one 10 s ago; 1 rank on h2 "
                  "has not\n"
                  "[faultloc]   rank 2 on h2 (pid 13): app sleeping in nfs_wait\n");
     begin(5, 10);
@@ -112,7 +112,7 @@ START_TEST(who_is_inside_has_come)
     late[0].group.inside = 1;
     note.call = "MPI_Finalize";
     ck_assert_str_eq(print(),
-                     "[faultloc] MPI_Finalize: 5 of 10 ranks have come, none for 10 s; 5 ranks on "
+                     "[faultloc] MPI_Finalize: 5 of 10 ranks have arrived, last one 10 s ago; 5 ranks on "
                      "h1 have not\n"
                      "[faultloc]   5 ranks (0-4) on h1: inside MPI_Finalize; app running\n");
 }
@@ -167,7 +167,7 @@ START_TEST(what_is_no_text_is_not_printed)
     late[0].host = "h\xc3\xa9\x9b\n1";
     ck_assert_str_eq(
         print(),
-        "[faultloc] MPI_Init: 0 of 4 ranks have come, none for 10 s; 2 ranks on h\xc3\xa9??1 "
+        "[faultloc] MPI_Init: 0 of 4 ranks have arrived, none for 10 s; 2 ranks on h\xc3\xa9??1 "
         "have not\n[faultloc]   2 ranks (0-1) on h\xc3\xa9??1: in ?]0;x??? caf\xc3\xa9\n");
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(all_have_come)
     begin(0, 4);
     HYD_faultloc_late_print_over(&note, 34400, f);
     fclose(f);
-    ck_assert_str_eq(printed, "[faultloc] MPI_Init: all 4 ranks have come, after 34 s\n");
+    ck_assert_str_eq(printed, "[faultloc] MPI_Init: all 4 ranks have arrived, after 34 s\n");
 }
 END_TEST
 
@@ -200,7 +200,7 @@ START_TEST(a_verdict_that_stands_explains_its_victims)
     add(1, 8, 8, 4711, "app sleeping in futex_wait_queue");
     ck_assert_str_eq(
         print(),
-        "[faultloc] MPI_Finalize: 3 of 9 ranks have come, none for 10 s; 6 ranks on h[0-1] have not\n"
+        "[faultloc] MPI_Finalize: 3 of 9 ranks have arrived, last one 10 s ago; 6 ranks on h[0-1] have not\n"
         "[faultloc]   5 of them because of the verdict that stands: deadlock: rank 2 ...\n"
         "[faultloc]   rank 8 on h1 (pid 4711): app sleeping in futex_wait_queue\n");
     begin(0, 4);

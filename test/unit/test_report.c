@@ -367,16 +367,16 @@ static const struct {
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/behind", 1,
      "rank 5 (node h1) has called MPI_Finalize, and others wait for it in a collective"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/ahead", 1,
-     "rank 5 (node h1) has begun one collective more than the others, which have called "
+     "rank 5 (node h1) has begun one more collective than the others, which have called "
      "MPI_Finalize"},
     {FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch/uneven", 2,
      "ranks 5-6 (on 2 nodes) have begun different numbers of collectives, and some have called "
      "MPI_Finalize"},
     {FTREE_CLASS_DEADLOCK, "deadlock/absent", 1,
-     "rank 5 (node h1) is in a collective, and the ranks that it waits for there need its messages"},
+     "rank 5 (node h1) waits in a collective for ranks that need its messages"},
     {FTREE_CLASS_DEADLOCK, "deadlock/library", 2,
-     "ranks 5-6 (on 2 nodes) wait for each other inside MPI, in a collective that they have called "
-     "alike"},
+     "ranks 5-6 (on 2 nodes) wait for each other inside MPI, in a collective called with matching "
+     "arguments"},
     {FTREE_CLASS_DEADLOCK, "deadlock/order", 1,
      "rank 5 (node h1) has begun collectives in another order than the ranks that wait for it"},
 };

@@ -312,7 +312,7 @@ static const struct refused {
     {SIGN, "\"when\": { \"agnt\": \"silent\" }", "\"agnt\": \"sil",
      "models[0].signs[0].when.agnt: there is no fact \"agnt\"; did you mean \"agent\"?"},
     {SIGN, "\"when\": { \"ranks\": \"one\" }", "\"ranks\": \"one",
-     "models[0].signs[0].when.ranks: there is no fact \"ranks\" any more: agent and deputy are no"
+     "models[0].signs[0].when.ranks: there is no fact \"ranks\": agent and deputy are no"
      " ranks, so their ports say nothing of one; leave the condition out, or the sign"},
     {SIGN, "\"when\": { \"agent\": \"mute\" }", "\"mute\" } } ]",
      "models[0].signs[0].when.agent: there is no value of \"agent\" \"mute\"; it must be not-asked,"

@@ -177,7 +177,7 @@ START_TEST(the_rank_that_others_wait_for_is_named)
     ck_assert_int_eq(v->evidences, 3);
     ck_assert_int_eq(v->evidence[0].source, FTREE_EVIDENCE_SAMPLE);
     ck_assert_str_eq(v->evidence[0].detail,
-                     "the others outside MPI 62 % of the time before, 12 % now: 80 % lost");
+                     "other ranks computed 62 % of the time before, 12 % now (80 % lost)");
     ck_assert_int_eq(v->statistics.lost.percent, 80);
     ck_assert_int_eq(v->statistics.lost.before, 625);
     ck_assert_int_eq(v->statistics.lost.now, 125);

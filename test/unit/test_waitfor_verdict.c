@@ -368,7 +368,7 @@ static const struct {
     {knot, "deadlock/knot", 1, 3, 990, 3,
      "rank 6 (n1) in MPI_Recv(from 1, tag 7, MPI_COMM_WORLD)"},
     {polls, "deadlock/cycle", 1, 2, 800, 3,
-     "the job is never ended because of it: rank 1 polls, and may have other work to come"},
+     "the job is never ended because of it: rank 1 polls, and may have other work to do"},
     {handles, "deadlock/cycle", 1, 2, 800, 3,
      "never ended because of it: rank 14 has a thread that may be woken by a signal"},
     {sleeps, "deadlock/cycle", 1, 2, 800, 3, "the job may be ended after 600 s: not all is known"},

@@ -48,8 +48,7 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
       FTREE_ENDS_NODE | FTREE_ENDS_JOB | FTREE_NODE_DEAD, \
       "is frozen", "are frozen", \
       "the node answers again", \
-      "the node's kernel accepts connections, but neither of FaultLoc's two processes there " \
-      "answers") \
+      "the node's kernel accepts connections, but neither of FaultLoc's two processes answers") \
     X(FTREE_CLASS_PROCESS_CRASH, "process-crash", RANK, SOFTWARE, ALWAYS, \
       FTREE_ENDS_NODE | FTREE_ENDS_RANKS | FTREE_FOR_EVER | FTREE_ENDS_JOB, \
       "ended without MPI_Finalize", "ended without MPI_Finalize", \
@@ -78,29 +77,28 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
     X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0, \
       "is degraded", "are degraded", \
       "the fault is over", \
-      "reserved: a rule base of one's own may use this class, the built-in one does not") \
+      "reserved for rule bases of your own") \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB, \
       "hangs in user code", "hang in user code", \
       "the fault is over", \
-      "all other ranks, or some of them while the rest goes on, wait for ranks outside MPI " \
-      "that never come: by the job's own history it is improbable that it is only slow; or " \
-      "the memory limit of its control group holds a process") \
+      "all other ranks, or some while the rest continues, wait for ranks outside MPI that do " \
+      "not return, for far longer than the job's own history makes plausible; or the memory " \
+      "limit of its control group holds a process") \
     X(FTREE_CLASS_MPI_HANG, "mpi-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB, \
       "hangs in MPI", "hang in MPI", \
       "the fault is over", \
-      "the same for ranks in an MPI call that makes no progress: a driver's, or code of the " \
-      "program that MPI called") \
+      "the same for ranks in an MPI call that makes no progress: in a driver, or in code of " \
+      "the program that MPI called") \
     X(FTREE_CLASS_IO_HANG, "io-hang", RANK, HARDWARE, NEVER, FTREE_ENDS_JOB, \
       "hangs in input or output", "hang in input or output", \
       "the fault is over", \
-      "a process is in disk sleep, and its node's file system was reported in trouble, all " \
-      "other ranks, or some while the rest goes on, wait for it and it never comes, or all " \
-      "ranks are in disk sleep and nothing is answered") \
+      "a process is in disk sleep, and its node's file system was reported in trouble, or " \
+      "others wait for it and it does not return, or all ranks are in disk sleep") \
     X(FTREE_CLASS_DEADLOCK, "deadlock", RANK, SOFTWARE, NEVER, FTREE_IS_WAIT | FTREE_ENDS_JOB, \
       "waits for itself", "wait for each other", \
       "its ranks are no longer seen to wait for each other", \
       "ranks wait for each other, or for a message of one that has called MPI_Finalize, and " \
-      "none under way will end that") \
+      "no message under way will end that") \
     X(FTREE_CLASS_COLLECTIVE_MISMATCH, "collective-mismatch", RANK, SOFTWARE, NEVER, \
       FTREE_IS_WAIT | FTREE_ENDS_JOB, \
       "does not match the others in a collective", "are in collectives that do not match", \
@@ -110,9 +108,9 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
     X(FTREE_CLASS_STRAGGLER, "straggler", NODE, UNKNOWN, NEVER, 0, \
       "is slow, others wait for it", "are slow, others wait for them", \
       "the fault is over", \
-      "ranks wait for others longer than ever before, and what slows these is known: a CPU " \
-      "quota, a shared core, other processes, memory, the clock; or it was reported, and the " \
-      "node's own figures confirm it. It never ends the job") \
+      "ranks wait for others longer than ever before, and what slows these is known (a CPU " \
+      "quota, a shared core, other processes, memory, the clock), or was reported and " \
+      "confirmed by the node. It never ends the job") \
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH, \
       ": cause not identified", ": cause not identified", \
       "the fault is over", \

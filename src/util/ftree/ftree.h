@@ -583,8 +583,8 @@ enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
 
 /* What may wake a rank that sleeps. */
 #define FTREE_ENDINGS(X) \
-    X(FTREE_ENDING_THREAD, "can be woken by its own threads alone") \
-    X(FTREE_ENDING_UNKNOWN, "may be woken by what is not known") \
+    X(FTREE_ENDING_THREAD, "can be woken only by its own threads") \
+    X(FTREE_ENDING_UNKNOWN, "may be woken by something unknown") \
     X(FTREE_ENDING_SIGNAL, "may be woken by a signal that it handles") \
     X(FTREE_ENDING_TIMEOUT, "is in a call with a timeout of its own") \
     X(FTREE_ENDING_INPUT, "waits for standard input or a terminal")

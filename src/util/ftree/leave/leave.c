@@ -62,7 +62,7 @@ static bool has_ended_well(const struct ftree *ft)
 /* Whatever was found of ranks is over: they have gone on, perhaps only just now. */
 static void withdraw_all(struct ftree *ft)
 {
-    struct ftree_event e = {.kind = FTREE_EVENT_OVER, .u.why = "the job has come to its end"};
+    struct ftree_event e = {.kind = FTREE_EVENT_OVER, .u.why = "the job has ended"};
 
     FTREE_EACH(const struct known, k, ft->state->known) {
         if (k->v.withdrawn || k->v.kind != FTREE_KIND_RANK)

@@ -98,7 +98,7 @@ static void read_when(struct rules_reader *r, struct json_object *when, struct r
         if (!r->failed && !strcmp(key, "ranks"))
             rules_fail(
                 r, true,
-                "there is no fact \"ranks\" any more: agent and deputy are no ranks, so their "
+                "there is no fact \"ranks\": agent and deputy are no ranks, so their "
                 "ports say nothing of one; leave the condition out, or the sign");
         if (!r->failed)
             fact = rules_number_of(r, key, "fact", rules_fact_at, true);

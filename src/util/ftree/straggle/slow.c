@@ -134,7 +134,7 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_finding *f,
     v->kind = FTREE_KIND_RANK;
     v->first_symptom = ft->straggle->began;
     add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, v,
-             "the others outside MPI %d %% of the time before, %d %% now: %d %% lost",
+             "other ranks computed %d %% of the time before, %d %% now (%d %% lost)",
              (int) f->before / 10, (int) f->now / 10, (int) f->lost);
     v->statistics.lost.percent = f->lost;
     v->statistics.lost.before = f->before;
@@ -187,7 +187,7 @@ bool straggle_say(struct ftree *ft, ftree_time now)
         if (!news)
             continue;
         if (k)
-            is_over(ft, k, "it is other ranks now, or for another reason");
+            is_over(ft, k, "replaced: other ranks, or another cause");
         if (v.component.count == 1)
             v.component = (struct ftree_ranks){0};
         ftree_emit_verdict(ft, &v);

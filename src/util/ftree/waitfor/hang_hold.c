@@ -61,7 +61,7 @@ static void say_why(const struct ftree_stay *s, char *buf, size_t len)
 ftree_time waitfor_hang_hold(const struct hang_sweep *s, char *line, size_t len)
 {
     const struct ftree_stay *by = longest_hold(s);
-    char why[80] = "others go on";
+    char why[80] = "other ranks continue";
     ftree_time end;
 
     if (hold(by) > BLOCKED || !s->others_go_on)

@@ -243,7 +243,7 @@ static const char *may_go_on(const struct waitfor_answer *a)
 {
     for (int32_t i = 0; i < a->records; i++) {
         if (a->record[i].polls)
-            return "polls, and may have other work to come";
+            return "polls, and may have other work to do";
         if (a->record[i].handles)
             return "has a thread that may be woken by a signal";
     }

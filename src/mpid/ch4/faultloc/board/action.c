@@ -20,7 +20,7 @@ static bool is_word(const char *word, size_t len, const char *name)
 static const char *read_program(const char *path, size_t len, char *program)
 {
     if (len == 0 || path[0] != '/')
-        return "must have the whole path of a program, as in exec:/usr/local/sbin/PROGRAM";
+        return "needs the absolute path of a program, as in exec:/usr/local/sbin/PROGRAM";
     if (len >= FAULTLOC_PATH_ROOM)
         return "is too long";
     if (program[0])

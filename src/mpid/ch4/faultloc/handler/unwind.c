@@ -426,7 +426,7 @@ static void take_thread(struct unwinding *u, struct handler_thread *t)
         return;
     t->frames = 0;
     if (!t->why)
-        t->why = t->sp ? "it ran meanwhile" : "the kernel does not tell where it waits";
+        t->why = t->sp ? "it ran meanwhile" : "the kernel does not say where it waits";
 }
 
 static void unwind_thread(struct unwinding *u, struct handler_thread *t)

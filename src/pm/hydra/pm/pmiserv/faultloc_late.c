@@ -232,9 +232,10 @@ void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
     all.to = note->lates;
     all.ranks = count_late(note);
     print_call(note, out);
-    HYD_faultloc_say(out, "%d of %d ranks have come, none for %lld s; %d rank%s on ", note->come,
-                     note->size, (long long) (note->quiet_ms + 500) / 1000, all.ranks,
-                     plural(all.ranks));
+    HYD_faultloc_say(out, "%d of %d ranks have arrived, ", note->come, note->size);
+    HYD_faultloc_say(out, note->come > 0 ? "last one %lld s ago" : "none for %lld s",
+                     (long long) (note->quiet_ms + 500) / 1000);
+    HYD_faultloc_say(out, "; %d rank%s on ", all.ranks, plural(all.ranks));
     print_hosts(note, &all, out);
     HYD_faultloc_say(out, "%s", all.ranks == 1 ? " has not\n" : " have not\n");
     print_verdict(note, out);
@@ -246,7 +247,7 @@ void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
 void HYD_faultloc_late_print_over(const struct HYD_faultloc_note *note, int64_t took_ms, FILE *out)
 {
     print_call(note, out);
-    HYD_faultloc_say(out, "all %d ranks have come, after %lld s\n", note->size,
+    HYD_faultloc_say(out, "all %d ranks have arrived, after %lld s\n", note->size,
                      (long long) (took_ms + 500) / 1000);
     fflush(out);
 }

@@ -603,7 +603,7 @@ static void open_socket(void)
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) || !bind_socket(fd)) {
         HYD_faultloc_say(stderr,
                          "[faultloc] hydra's proxy on %s cannot open a socket for its agent (%s): "
-                         "verdicts on its processes may come later\n",
+                         "verdicts on its processes may be late\n",
                          HYD_pmcd_pmip.local.hostname, MPL_strerror(errno));
         if (fd >= 0)
             close(fd);

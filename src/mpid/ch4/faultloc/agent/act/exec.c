@@ -144,9 +144,9 @@ static void finish(struct faultloc_exec *e, struct faultloc_child *c,
     if (state == FAULTLOC_CHILD_LATE || status == -1)
         return;
     if (WIFSIGNALED(status))
-        faultloc_say("node %s: exec %s died of signal %d", node, path, WTERMSIG(status));
+        faultloc_say("node %s: exec %s was killed by signal %d", node, path, WTERMSIG(status));
     else if (WEXITSTATUS(status) == 127)
-        say_not_run(e, "it is no program, or has ended with code 127");
+        say_not_run(e, "it is not a program, or it ended with code 127");
     else if (WEXITSTATUS(status) != 0)
         faultloc_say("node %s: exec %s ended with code %d", node, path, WEXITSTATUS(status));
 }

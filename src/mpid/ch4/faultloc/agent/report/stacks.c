@@ -210,7 +210,7 @@ static const char *why_not(struct faultloc_stack *stack, const char *why, bool g
     if (stack->process && faultloc_stack_is_whole(stack->process))
         return NULL;
     return why     ? why
-           : !good ? "faultloc-handler printed what is no answer"
+           : !good ? "faultloc-handler returned invalid output"
                    : "faultloc-handler said nothing of it";
 }
 
@@ -254,7 +254,7 @@ static void finish(struct faultloc_stacks *s, enum faultloc_child_state state, i
     } else if (state == FAULTLOC_CHILD_LATE) {
         why = "no answer of faultloc-handler in 5 s";
     } else if (status != -1 && WIFSIGNALED(status)) {
-        snprintf(died, sizeof(died), "faultloc-handler died of signal %d", WTERMSIG(status));
+        snprintf(died, sizeof(died), "faultloc-handler was killed by signal %d", WTERMSIG(status));
         why = died;
     } else if (status != -1 && WEXITSTATUS(status) == 127) {
         why = "faultloc-handler cannot be executed, or is not installed";

@@ -104,7 +104,7 @@ static const char *receive_rules(int fd, struct ftree_setting *s, char **text)
         return "out of memory";
     n = recv(fd, *text, s->rules_len + 1, MSG_DONTWAIT);
     if (n != (ssize_t) s->rules_len)
-        return "the rule base did not come with the request";
+        return "the request has no rule base";
     s->rules = *text;
     return NULL;
 }
