@@ -827,7 +827,7 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
-    ck_assert(ftree_gather_is_under_way(l->ft)); /* a job that ends now must wait */
+    ck_assert(ftree_announce_is_under_way(l->ft)); /* a job that ends now must wait */
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     lone_log(l);
     lone_run(l, 20);
@@ -1460,7 +1460,7 @@ START_TEST(no_telling_has_the_number_of_none)
 {
     struct lone *l = lone_of(shape_binary(NODES, 8), 0);
 
-    l->ft->announce->last_announcement = UINT32_MAX;
+    l->ft->survey->told = UINT32_MAX;
     crashes(l, 0, 1);
     ck_assert(lone_known(l, 0).gathers);
     nobody_waits(l);
