@@ -87,7 +87,9 @@ static void send_to_authors(struct ftree *ft, struct survey_post *p)
 /* Sends the batch to the children of `node`. */
 static void send_to_children(struct ftree *ft, int32_t node, struct survey_post *p)
 {
-    for (int32_t i = 0; i < ft->state->batch.n;) {
+    int32_t first, children = ftree_topo_children(ft->topo, node, &first);
+
+    for (int32_t i = 0; children > 0 && i < ft->state->batch.n;) {
         i = write_summaries(ft, p->now, i, p);
         if (!p->payload)
             return;

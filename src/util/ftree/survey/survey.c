@@ -106,11 +106,12 @@ static struct survey_round *add_round(struct ftree *ft, ftree_time now, uint8_t 
                                       uint32_t number, const struct ftree_route *asker)
 {
     struct survey_work *w = begin_work(ft);
-    struct survey_round *r =
-        w && (kind == SURVEY_VICTIMS || w->rounds.n < ROUNDS_MAX) ? FTREE_PUSH(ft, w->rounds) : NULL;
+    struct survey_round *r;
 
-    if (!r)
+    if (!w || (kind != SURVEY_VICTIMS && w->rounds.n >= ROUNDS_MAX) ||
+        !FTREE_RESERVE(ft, w->rounds, 1)) /* there is more than one in few nodes */
         return NULL;
+    r = FTREE_PUSH(ft, w->rounds);
     r->kind = kind;
     r->number = number;
     r->asker = *asker;
@@ -303,13 +304,11 @@ void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32
                           const struct ftree_ranks *ranks)
 {
     struct survey_round *r = settle(ft, from, told, true);
-    struct survey_answer a = {0};
 
     if (!r)
         return;
     if (ranks)
-        a.victims = *ranks;
-    survey_answer_merge(ft, r->kind, &r->answer, &a);
+        survey_answer_merge(ft, r->kind, &r->answer, &(struct survey_answer){.victims = *ranks});
     ftree_survey_finish_if_in(ft, now, r);
 }
 
@@ -350,10 +349,12 @@ uint32_t ftree_survey_number(struct ftree *ft)
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now,
                                        const struct ftree_route *asker, uint32_t asked)
 {
-    struct survey_round *r = add_round(ft, now, SURVEY_VICTIMS, ft->survey->told, asker);
-    struct survey_round alone = {.number = ft->survey->told, .asker = *asker};
-    struct survey_round *own = r ? r : &alone;
+    struct survey_round alone = {.number = ft->survey->told, .asker = *asker}, *r = NULL, *own;
+    int32_t first;
 
+    if (asker->node == FTREE_NONE || ftree_topo_children(ft->topo, ft->self, &first) > 0)
+        r = add_round(ft, now, SURVEY_VICTIMS, ft->survey->told, asker);
+    own = r ? r : &alone;
     own->asked = asked;
     own->own_done = true;
     own->acknowledge = asker->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);

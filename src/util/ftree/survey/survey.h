@@ -190,8 +190,8 @@ void ftree_survey_clear(struct ftree *ft);
 
 /* The number of verdicts that are told together, for `announcement` of each. */
 uint32_t ftree_survey_number(struct ftree *ft);
-/* A round for the victims of those with the number that was given last; NULL: out of memory, and what
- * is known here was all. */
+/* A round for the victims of those with the number that was given last; NULL: nobody is below, or out
+ * of memory, and what is known here was all. */
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now,
                                        const struct ftree_route *asker, uint32_t asked);
 /* Asks a node, and where it does not answer at the moment those below it; arg: struct survey_post. */
