@@ -376,32 +376,30 @@ enum announced ftree_survey_answered(struct ftree *ft, int32_t from, enum ftree_
     return ftree_outbox_answered(ft, from, path, id);
 }
 
-void ftree_survey_said(struct ftree *ft, ftree_time now, uint32_t number,
-                      struct ftree_rank_classes *classes)
+static void own_said(struct ftree *ft, ftree_time now, uint32_t number, uint8_t kind,
+                     const struct survey_answer *own)
 {
     struct survey_round *r = find_round(ft, number);
 
-    if (r && !r->own_done) {
-        ftree_classes_merge(ft, &r->answer.classes, classes);
-        r->own_done = true;
-        finish_if_in(ft, now, r);
-    }
+    if (!r || r->kind != kind || r->own_done)
+        return;
+    survey_answer_merge(ft, kind, &r->answer, own);
+    r->own_done = true;
+    ftree_survey_finish_if_in(ft, now, r);
+}
+
+void ftree_survey_said(struct ftree *ft, ftree_time now, uint32_t number,
+                       struct ftree_rank_classes *classes)
+{
+    own_said(ft, now, number, FTREE_QUERY_STATUS, &(struct survey_answer){.classes = *classes});
     ftree_classes_clear(ft, classes);
     ftree_alloc(ft, classes, 0);
-    end_if_idle(ft);
 }
 
 void ftree_survey_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number,
-                              struct ftree_stacks *s)
+                               struct ftree_stacks *s)
 {
-    struct survey_round *r = ft->survey->work ? find_round(ft, number) : NULL;
-
-    if (r && r->kind == FTREE_QUERY_STACKS && !r->own_done) {
-        ftree_stacks_merge(ft, &r->answer.stacks, s);
-        r->own_done = true;
-        finish_if_in(ft, now, r);
-        end_if_idle(ft);
-    }
+    own_said(ft, now, number, FTREE_QUERY_STACKS, &(struct survey_answer){.stacks = *s});
     ftree_stacks_clear(ft, s);
 }
 
