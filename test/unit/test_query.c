@@ -323,13 +323,13 @@ START_TEST(a_part_of_an_answer_is_none)
 {
     struct world *w = begin(shape_binary(1, 3));
     struct ftree *ft = w->node[0].ft;
-    uint8_t first = 1;
+    uint8_t request[] = {FTREE_QUERY_HANG, 1};
     bool whole = false;
 
     w->io.samples = samples;
     w->io.stay = stay;
     for (int32_t n = 0; !whole; n++) { /* 0: a request that cannot be read */
-        struct survey_round r = {.request = {.items = &first, .n = n > 0}};
+        struct survey_round r = {.request = {.items = request, .n = 1 + (n > 0)}};
         ftree_spans_add(ft, &r.answer.answered, ft->self, ft->self);
         w->fail_alloc_in = n;
         ck_assert(!survey_hang_at_node(ft, &r));

@@ -201,10 +201,11 @@ static enum announced announce_batch(struct ftree *ft, ftree_time now,
                                      const struct ftree_route *asker, uint32_t asked)
 {
     struct survey_post p = {.now = now, .from = asker->node};
-    bool stands = mark_announced(ft, asker->node, ftree_survey_number(ft));
+    uint32_t number = ++ft->next_id;
+    bool stands = mark_announced(ft, asker->node, number);
 
     if (stands)
-        p.r = ftree_survey_tell(ft, now, asker, asked);
+        p.r = ftree_survey_tell(ft, now, number, asker, asked);
     send_to_children(ft, asker->node == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
     if (p.r)
         ftree_survey_finish_if_in(ft, now, p.r);
@@ -516,7 +517,7 @@ static void report_locally(struct ftree *ft, ftree_time now, struct known *k)
 
     ft->state->batch.n = 0;
     add_to_batch(ft, k);
-    mark_announced(ft, FTREE_NONE, ftree_survey_number(ft));
+    mark_announced(ft, FTREE_NONE, ++ft->next_id);
     ftree_victims_own(ft, now, k->announcement, &victims);
     k->announcement = 0;
     ftree_victims_report(ft, k, &victims);

@@ -19,24 +19,13 @@ bool survey_answer_merge(struct ftree *ft, uint8_t kind, struct survey_answer *a
            (!survey_kinds[kind].merge || survey_kinds[kind].merge(ft, a, more));
 }
 
-/* Level by level: the children of a span of nodes are a span. */
-bool survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node)
+void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node)
 {
-    int32_t first = node, last = node, child, n;
+    int32_t first, n = ftree_topo_children(ft->topo, node, &first);
 
-    while (first <= last) {
-        int32_t below = INT32_MAX, end = -1;
-        if (!ftree_spans_add(ft, &a->left, first, last))
-            return false;
-        for (int32_t i = first; i <= last; i++) {
-            n = ftree_topo_children(ft->topo, i, &child);
-            below = n > 0 && child < below ? child : below;
-            end = n > 0 && child + n - 1 > end ? child + n - 1 : end;
-        }
-        first = below;
-        last = end;
-    }
-    return true;
+    ftree_spans_add(ft, &a->left, node, node);
+    for (int32_t child = first; child < first + n; child++)
+        survey_answer_left(ft, a, child);
 }
 
 bool survey_answer_put(struct ftree *ft, struct survey_answer *a, uint8_t kind,

@@ -20,7 +20,7 @@
 bool survey_hang_at_node(struct ftree *ft, struct survey_round *r)
 {
     struct wire_codec c = {
-        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .job = ft->job};
+        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .at = 1, .job = ft->job};
     uint64_t first = ftree_get_number(&c);
 
     if (!c.bad && ftree_hang_answer_own(ft, &r->answer.hang, first))

@@ -43,16 +43,17 @@ const char *survey_set_at_root(struct ftree *ft, struct ftree_bytes *request, ch
     struct ftree_bytes out = {0};
     struct ftree_setting s, before;
 
-    if (ftree_setting_decode(request->items, (size_t) request->n, &s))
+    if (ftree_setting_decode(request->items + 1, (size_t) request->n - 1, &s))
         return "the request is malformed";
     if (ftree_setting_check(&s, why, SURVEY_WHY))
         return why;
     current(ft, &before);
     ftree_setting_merge(&s, &before);
     s.version = next_version(ft, s.version);
-    if (!FTREE_RESERVE(ft, out, (int32_t) (FTREE_SETTING_BYTES + s.rules_len)))
+    if (!FTREE_RESERVE(ft, out, (int32_t) (1 + FTREE_SETTING_BYTES + s.rules_len)))
         return "the acting root is out of memory";
-    out.n = (int32_t) ftree_setting_encode(&s, out.items);
+    out.items[0] = request->items[0];
+    out.n = 1 + (int32_t) ftree_setting_encode(&s, out.items + 1);
     ftree_alloc(ft, request->items, 0);
     *request = out;
     set->is_told = true;
@@ -82,13 +83,14 @@ static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
 
 bool survey_set_at_node(struct ftree *ft, struct survey_round *r)
 {
-    const struct ftree_bytes *bytes = &r->request;
+    const uint8_t *bytes = r->request.items + 1;
+    size_t len = (size_t) r->request.n - 1;
 
-    if (!keep(ft, bytes->items, (size_t) bytes->n))
+    if (!keep(ft, bytes, len))
         return false;
     ftree_trace(ft, "takes setting %u", (unsigned) (ft->survey->set.version >> 32));
     if (ft->io->setting)
-        ft->io->setting(ft->io_ctx, bytes->items, (size_t) bytes->n, ftree_route_is_root(ft));
+        ft->io->setting(ft->io_ctx, bytes, len, ftree_route_is_root(ft));
     return false;
 }
 

@@ -34,7 +34,7 @@ static bool read_request(const struct ftree *ft, const struct ftree_bytes *bytes
                          struct ftree_ranks *ranks, int *what)
 {
     struct wire_codec c = {
-        .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .job = ft->job};
+        .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .at = 1, .job = ft->job};
 
     *what = (int) ftree_wire_number(&c, 0, 1, FTREE_STACKS_WHATS);
     *ranks = (struct ftree_ranks){.ranges = (int32_t) ftree_get_within(&c, 0, FTREE_RANGES_MAX)};

@@ -21,7 +21,7 @@ static void add_suspicion(struct survey_answer *a, const struct ftree_suspicion 
 /* What ranks do is the business of who looks at them. */
 bool survey_status_at_node(struct ftree *ft, struct survey_round *r)
 {
-    r->answer.is_full = r->request.n > 0 && (r->request.items[0] & SURVEY_FULL);
+    r->answer.is_full = r->request.n > 1 && (r->request.items[1] & SURVEY_FULL);
     FTREE_EACH_SUSPECT(su, ft) {
         const struct ftree_suspicion s = {
             .node = su->node,

@@ -127,22 +127,16 @@ static struct survey_round *add_round(struct ftree *ft, ftree_time now, uint8_t 
  * and not when it has not acknowledged, lest the report has not their victims. */
 static bool send_down(struct ftree *ft, const struct survey_post *p, int32_t child, bool answers)
 {
-    struct ftree_bytes bytes = {0};
     struct message *l;
-    bool sent;
 
-    if (p->payload) {
-        l = ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->number, p->payload);
-        if (l)
-            l->elsewhere = !answers && p->r;
-        return l != NULL;
-    }
-    sent = answers && ftree_bytes_append(ft, &bytes, &p->r->kind, 1) &&
-           ftree_bytes_append(ft, &bytes, p->r->request.items, (size_t) p->r->request.n) &&
-           ftree_parcel_send(ft, p->now, child, WIRE_QUERY_DOWN, p->number, bytes.items,
-                             (size_t) bytes.n);
-    ftree_alloc(ft, bytes.items, 0);
-    return sent;
+    if (!p->payload)
+        return answers &&
+               ftree_parcel_send(ft, p->now, child, WIRE_QUERY_DOWN, p->number,
+                                 p->r->request.items, (size_t) p->r->request.n);
+    l = ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->number, p->payload);
+    if (l)
+        l->elsewhere = !answers && p->r;
+    return l != NULL;
 }
 
 /* Who does not answer at the moment is not waited for: those below are asked in its place. */
@@ -316,10 +310,11 @@ void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32
 
 /* Takes the request.  What comes twice is asked for by another now, who did not hear of the
  * first. */
-static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t number,
-                        int32_t asker, struct ftree_bytes *request)
+static void begin_round(struct ftree *ft, ftree_time now, uint32_t number, int32_t asker,
+                        struct ftree_bytes *request)
 {
     struct survey_round *r = find_round(ft, number);
+    uint8_t kind = request->items[0];
 
     if (r) {
         r->asker.node = r->asker.node == FTREE_NONE ? FTREE_NONE : asker;
@@ -336,29 +331,22 @@ static void begin_round(struct ftree *ft, ftree_time now, uint8_t kind, uint32_t
     finish_if_in(ft, now, r);
 }
 
-uint32_t ftree_survey_number(struct ftree *ft)
-{
-    if (++ft->survey->told == 0)
-        ++ft->survey->told; /* 0 is none */
-    return ft->survey->told;
-}
-
 /* An acknowledgment is kept back for half the shortest time after which it is asked for again. */
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
-struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now,
+struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
                                        const struct ftree_route *asker, uint32_t asked)
 {
-    struct survey_round alone = {.number = ft->survey->told, .asker = *asker}, *r = NULL, *own;
+    struct survey_round alone = {.number = number, .asker = *asker}, *r = NULL, *own;
     int32_t first;
 
     if (asker->node == FTREE_NONE || ftree_topo_children(ft->topo, ft->self, &first) > 0)
-        r = add_round(ft, now, SURVEY_VICTIMS, ft->survey->told, asker);
+        r = add_round(ft, now, SURVEY_VICTIMS, number, asker);
     own = r ? r : &alone;
     own->asked = asked;
     own->own_done = true;
     own->acknowledge = asker->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
-    ftree_victims_own(ft, now, own->number, &own->answer.victims);
+    ftree_victims_own(ft, now, number, &own->answer.victims);
     if (!r)
         survey_victims_over(ft, now, &alone);
     return r;
@@ -407,9 +395,8 @@ void ftree_survey_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number
 
 static bool is_same(const struct survey_asker *a, const struct survey_asker *b)
 {
-    return a->kind == b->kind && a->request.n == b->request.n &&
-           (a->request.n == 0 ||
-            memcmp(a->request.items, b->request.items, (size_t) a->request.n) == 0);
+    return a->request.n == b->request.n &&
+           memcmp(a->request.items, b->request.items, (size_t) a->request.n) == 0;
 }
 
 static bool any_round_of_root(const struct ftree *ft)
@@ -442,8 +429,7 @@ static void serve(struct ftree *ft, ftree_time now, int32_t first)
         refuse(ft, now, a->node, a->number, why);
         forget_asker(ft, first);
     } else {
-        begin_round(ft, now, a->kind, ftree_parcel_number(&ft->survey->round, now), FTREE_NONE,
-                    &request);
+        begin_round(ft, now, ftree_parcel_number(&ft->survey->round, now), FTREE_NONE, &request);
     }
     ftree_alloc(ft, request.items, 0);
 }
@@ -462,10 +448,11 @@ static void serve_next(struct ftree *ft, ftree_time now)
 }
 
 /* Somebody asks this node as the acting root; takes the request. */
-static void ask_root(struct ftree *ft, ftree_time now, int32_t node, uint8_t kind, uint32_t number,
+static void ask_root(struct ftree *ft, ftree_time now, int32_t node, uint32_t number,
                      struct ftree_bytes *request)
 {
     struct survey_work *w = begin_work(ft);
+    uint8_t kind = request->items[0];
     struct survey_asker *a;
 
     if (ftree_is_leaving(ft)) {
@@ -499,8 +486,9 @@ static void ask_root(struct ftree *ft, ftree_time now, int32_t node, uint8_t kin
 static void tell_again(struct ftree *ft, ftree_time now)
 {
     const struct ftree_bytes *known = &ft->survey->set.bytes;
+    const uint8_t kind = FTREE_QUERY_SET;
     struct survey_round *r =
-        add_round(ft, now, FTREE_QUERY_SET, ftree_parcel_number(&ft->survey->round, now),
+        add_round(ft, now, kind, ftree_parcel_number(&ft->survey->round, now),
                   &(struct ftree_route){.node = FTREE_NONE});
     struct survey_post p;
 
@@ -508,7 +496,8 @@ static void tell_again(struct ftree *ft, ftree_time now)
         return;
     r->own_done = true;
     p = post_of(now, r);
-    ftree_bytes_append(ft, &r->request, known->items, (size_t) known->n);
+    if (ftree_bytes_append(ft, &r->request, &kind, 1))
+        ftree_bytes_append(ft, &r->request, known->items, (size_t) known->n);
     ftree_spans_add(ft, &r->answer.answered, ft->self, ft->self);
     for (int32_t node = 0; node < ft->job->nodes && r->due.n < MISSED_MAX; node++)
         if (node != ft->self && survey_set_misses(ft, node))
@@ -521,24 +510,22 @@ static void tell_again(struct ftree *ft, ftree_time now)
 static void submit(struct ftree *ft, ftree_time now, struct survey_own *own)
 {
     int32_t root = ftree_route_is_root(ft) ? ft->self : ftree_route_root(ft);
+    const uint8_t *bytes = own->request.items;
+    size_t len = (size_t) own->request.n;
     struct ftree_bytes request = {0};
-    uint8_t kind = own->kind;
 
     own->again = now + PATIENCE; /* it may have ended meanwhile */
-    if (root == FTREE_NONE || root == ft->self) {
-        if (ftree_bytes_append(ft, &request, own->request.items, (size_t) own->request.n))
-            ask_root(ft, now, ft->self, kind, own->number, &request);
-    } else if (ftree_bytes_append(ft, &request, &kind, 1) &&
-               ftree_bytes_append(ft, &request, own->request.items, (size_t) own->request.n)) {
-        ftree_parcel_send(ft, now, root, WIRE_QUERY_UP, own->number, request.items,
-                          (size_t) request.n);
-    }
+    if (root != FTREE_NONE && root != ft->self)
+        ftree_parcel_send(ft, now, root, WIRE_QUERY_UP, own->number, bytes, len);
+    else if (ftree_bytes_append(ft, &request, bytes, len))
+        ask_root(ft, now, ft->self, own->number, &request);
     ftree_alloc(ft, request.items, 0);
 }
 
 int ftree_survey_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
                     const void *bytes, size_t len, uint32_t *number)
 {
+    uint8_t first = (uint8_t) kind;
     struct survey_work *w;
     struct survey_own *own;
 
@@ -546,7 +533,9 @@ int ftree_survey_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kin
         return FTREE_ERR_INVALID;
     w = begin_work(ft);
     own = w && w->own.n < OWN_MAX ? FTREE_PUSH(ft, w->own) : NULL;
-    if (own && !ftree_bytes_append(ft, &own->request, bytes, len)) {
+    if (own && (!ftree_bytes_append(ft, &own->request, &first, 1) ||
+                !ftree_bytes_append(ft, &own->request, bytes, len))) {
+        ftree_alloc(ft, own->request.items, 0);
         w->own.n--;
         own = NULL;
     }
@@ -554,7 +543,7 @@ int ftree_survey_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kin
         end_if_idle(ft);
         return FTREE_ERR_NOMEM;
     }
-    own->kind = (uint8_t) kind;
+    own->kind = first;
     own->number = ftree_parcel_number(&ft->survey->own, now);
     own->until =
         now + PATIENCE + survey_kinds[kind].longer +
@@ -585,31 +574,19 @@ void ftree_survey_lags(struct ftree *ft, ftree_time now)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* The kind is the first byte, the request follows. */
-static bool split(struct ftree_bytes *bytes, uint8_t *kind)
-{
-    if (bytes->n < 1 || bytes->items[0] >= FTREE_QUERY_COUNT)
-        return false;
-    *kind = bytes->items[0];
-    memmove(bytes->items, bytes->items + 1, (size_t) --bytes->n);
-    return true;
-}
-
 static void take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                  uint32_t number, struct ftree_bytes *bytes)
 {
-    uint8_t kind;
-
     if (type == WIRE_QUERY_ANSWER)
         take_answer(ft, now, from, number, bytes);
     else if (type == WIRE_QUERY_RESULT)
         survey_result(ft, now, from, number, bytes->items, (size_t) bytes->n);
-    else if (!split(bytes, &kind))
+    else if (bytes->n < 1 || bytes->items[0] >= FTREE_QUERY_COUNT)
         ftree_trace(ft, "  a query of %s is not understood", ftree_name(ft, from));
     else if (type == WIRE_QUERY_UP)
-        ask_root(ft, now, from, kind, number, bytes);
+        ask_root(ft, now, from, number, bytes);
     else
-        begin_round(ft, now, kind, number, from, bytes);
+        begin_round(ft, now, number, from, bytes);
 }
 
 void ftree_survey_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,

@@ -77,7 +77,7 @@ struct survey_round {
                              * FTREE_NEVER: it is */
     ftree_time begun, until;
     bool own_done; /* the own ranks have said what they do */
-    struct ftree_bytes request;
+    struct ftree_bytes request; /* its first byte is the kind, here and below */
     FTREE_ARRAY(struct survey_due) due;
     struct survey_answer answer;
 };
@@ -139,8 +139,7 @@ struct survey_set {
 struct ftree_survey {
     struct survey_set set;
     struct survey_work *work; /* NULL: nobody asks */
-    uint32_t round, own, told; /* numbers given last: of rounds, of what the own agent asks, of what
-                                * is told */
+    uint32_t round, own; /* numbers given last */
     ftree_time next; /* the acting root's next round for the status, not before then */
 };
 
@@ -188,11 +187,9 @@ void ftree_survey_clear(struct ftree *ft);
 
 /* ---- for announce/ --------------------------------------------------------------------------- */
 
-/* The number of verdicts that are told together, for `announcement` of each. */
-uint32_t ftree_survey_number(struct ftree *ft);
-/* A round for the victims of those with the number that was given last; NULL: nobody is below, or out
- * of memory, and what is known here was all. */
-struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now,
+/* A round for the victims of verdicts that are told together, whose `announcement` is this number;
+ * NULL: nobody is below, or out of memory, and what is known here was all. */
+struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
                                        const struct ftree_route *asker, uint32_t asked);
 /* Asks a node, and where it does not answer at the moment those below it; arg: struct survey_post. */
 void ftree_survey_post(struct ftree *ft, int32_t child, void *arg);
@@ -218,7 +215,7 @@ void ftree_victims_report(struct ftree *ft, struct known *k, const struct ftree_
 bool survey_answer_merge(struct ftree *ft, uint8_t kind, struct survey_answer *a,
                          const struct survey_answer *more);
 /* The whole branch below a node has left. */
-bool survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node);
+void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node);
 bool survey_answer_put(struct ftree *ft, struct survey_answer *a, uint8_t kind,
                        struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
