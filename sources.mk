@@ -10,7 +10,6 @@ core_sources = \
     src/util/ftree/ftree.c \
     src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
-    src/util/ftree/announce/gather.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
@@ -42,13 +41,6 @@ core_sources = \
     src/util/ftree/observe/answer.c \
     src/util/ftree/observe/connections.c \
     src/util/ftree/observe/symptom.c \
-    src/util/ftree/query/answer.c \
-    src/util/ftree/query/hang.c \
-    src/util/ftree/query/lag.c \
-    src/util/ftree/query/query.c \
-    src/util/ftree/query/result.c \
-    src/util/ftree/query/set.c \
-    src/util/ftree/query/stacks.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -72,6 +64,16 @@ core_sources = \
     src/util/ftree/state/way.c \
     src/util/ftree/straggle/slow.c \
     src/util/ftree/straggle/straggle.c \
+    src/util/ftree/survey/answer.c \
+    src/util/ftree/survey/hang.c \
+    src/util/ftree/survey/kinds.c \
+    src/util/ftree/survey/lag.c \
+    src/util/ftree/survey/result.c \
+    src/util/ftree/survey/set.c \
+    src/util/ftree/survey/stacks.c \
+    src/util/ftree/survey/status.c \
+    src/util/ftree/survey/survey.c \
+    src/util/ftree/survey/victims.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
@@ -133,7 +135,6 @@ core_headers = \
     src/util/ftree/leave/leave.h \
     src/util/ftree/net/net.h \
     src/util/ftree/observe/observe.h \
-    src/util/ftree/query/query.h \
     src/util/ftree/recheck/recheck.h \
     src/util/ftree/report/report.h \
     src/util/ftree/report/report_int.h \
@@ -143,6 +144,7 @@ core_headers = \
     src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
     src/util/ftree/straggle/straggle.h \
+    src/util/ftree/survey/survey.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \

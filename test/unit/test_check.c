@@ -180,18 +180,14 @@ START_TEST(announcements)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
-    struct announcement *t;
+    struct survey_round *r;
 
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_int_eq(l->ft->announce->announcements.n, 1);
-    t = l->ft->announce->announcements.items;
-    BROKEN(
-        t->due.n, 0,
-        "t->due.n > 0 && t->asker != ft->self");
-    BROKEN(t->number, 2, "k->announcement == 0 || is_gathered(ft, k->announcement)");
-    BROKEN(
-        t->asker, 1,
-        "t->due.n > 0 && t->asker != ft->self");
+    ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1);
+    r = l->ft->survey->work->rounds.items;
+    BROKEN(r->due.n, 0, "r->due.n > 0 && r->asker.node != ft->self");
+    BROKEN(r->number, 2, "k->announcement == 0 || is_gathered(ft, k->announcement)");
+    BROKEN(r->asker.node, 1, "r->due.n > 0 && r->asker.node != ft->self");
 }
 END_TEST
 

@@ -105,7 +105,7 @@ static uint32_t ask(struct world *w, int32_t node)
 static void expect_idle(struct world *w)
 {
     for (int32_t n = 0; n < w->job.nodes; n++)
-        ck_assert_ptr_null(w->node[n].ft->queries->work);
+        ck_assert_ptr_null(w->node[n].ft->survey->work);
 }
 
 /* ---- all is well ----------------------------------------------------------------------------- */
@@ -292,8 +292,8 @@ START_TEST(of_many_classes_the_largest_are_told)
     many_classes(w);
     ask(w, 0);
     world_run(w, 300 * FTREE_MS);
-    ck_assert_int_eq(got.classes, QUERY_CLASSES);
-    ck_assert_int_eq(got.dropped, 60 - QUERY_CLASSES);
+    ck_assert_int_eq(got.classes, SURVEY_CLASSES);
+    ck_assert_int_eq(got.dropped, 60 - SURVEY_CLASSES);
     ck_assert_int_eq(got.ranks, 60);
     ask_with(w, 0, "\001", 1);
     world_run(w, 300 * FTREE_MS);
@@ -323,16 +323,16 @@ START_TEST(a_part_of_an_answer_is_none)
 {
     struct world *w = begin(shape_binary(1, 3));
     struct ftree *ft = w->node[0].ft;
-    uint8_t first = 1;
+    uint8_t request[] = {FTREE_QUERY_HANG, 1};
     bool whole = false;
 
     w->io.samples = samples;
     w->io.stay = stay;
     for (int32_t n = 0; !whole; n++) { /* 0: a request that cannot be read */
-        struct query_round r = {.request = {.items = &first, .n = n > 0}};
-        query_answer_own(ft, w->now, &r.answer);
+        struct survey_round r = {.request = {.items = request, .n = 1 + (n > 0)}};
+        ftree_spans_add(ft, &r.answer.answered, ft->self, ft->self);
         w->fail_alloc_in = n;
-        ck_assert(!query_hang_at_node(ft, &r));
+        ck_assert(!survey_hang_at_node(ft, &r));
         whole = w->fail_alloc_in > 0;
         w->fail_alloc_in = 0;
         ck_assert_int_eq(r.answer.answered.count, whole);
@@ -341,7 +341,7 @@ START_TEST(a_part_of_an_answer_is_none)
         ck_assert_int_eq(r.answer.hang.outside, whole ? 3 : 0);
         ck_assert_int_eq(r.answer.hang.stays.n, whole ? 3 : 0);
         ck_assert_int_le(n, 100);
-        query_answer_clear(ft, &r.answer);
+        survey_answer_clear(ft, &r.answer);
     }
 }
 END_TEST
@@ -375,7 +375,7 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
     }
 }
 
-static void add_lags(struct ftree *ft, struct query_answer *a)
+static void add_lags(struct ftree *ft, struct survey_answer *a)
 {
     struct lag_answer some = {0};
 
@@ -394,16 +394,16 @@ static void add_lags(struct ftree *ft, struct query_answer *a)
                               .beside = i - 3};
         ftree_lag_add(&some, &l);
     }
-    ck_assert(query_lags_merge(ft, a, &some));
+    ck_assert(survey_lags_merge(ft, a, &(struct survey_answer){.lags = &some}));
 }
 
-static const uint8_t kinds[] = {FTREE_QUERY_HANG, FTREE_QUERY_LAG};
+static const uint8_t kinds[] = {FTREE_QUERY_STATUS, FTREE_QUERY_HANG, FTREE_QUERY_LAG};
 
 static struct ftree_bytes sample(struct world *w, uint8_t kind)
 {
     struct ftree *ft = w->node[0].ft;
     struct ftree_bytes bytes = {0};
-    struct query_answer a = {0};
+    struct survey_answer a = {.is_full = true};
     struct ftree_rank_class what = {.state = FTREE_DOES_WAIT, .call = 7, .comm = "rows"};
 
     for (int32_t i = 0; i < w->job.size; i += 2)
@@ -416,8 +416,8 @@ static struct ftree_bytes sample(struct world *w, uint8_t kind)
     a.suspicion[0] = (struct ftree_suspicion){.node = 4, .switch_ = FTREE_NONE, .by = 1};
     add_hang(ft, &a.hang);
     add_lags(ft, &a);
-    ck_assert(query_answer_put(ft, &a, kind, true, &bytes));
-    query_answer_clear(ft, &a);
+    ck_assert(survey_answer_put(ft, &a, kind, &bytes));
+    survey_answer_clear(ft, &a);
     return bytes;
 }
 
@@ -426,18 +426,19 @@ START_TEST(an_answer_comes_back_as_it_was)
     struct world *w = begin(shape_binary(7, 2));
     struct ftree *ft = w->node[0].ft;
     struct ftree_bytes bytes = sample(w, kinds[_i]), again = {0};
-    struct query_answer a;
+    struct survey_answer a;
 
-    ck_assert_int_eq(query_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) bytes.n, &a),
+    ck_assert_int_eq(survey_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) bytes.n, &a),
                      FTREE_OK);
-    ck_assert(query_answer_put(ft, &a, kinds[_i], true, &again));
+    a.is_full = true;
+    ck_assert(survey_answer_put(ft, &a, kinds[_i], &again));
     ck_assert_int_eq(again.n, bytes.n);
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
-    query_answer_clear(ft, &a);
+    survey_answer_clear(ft, &a);
     for (int32_t n = 0; n < bytes.n; n++) { /* cut anywhere */
-        ck_assert_int_eq(query_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) n, &a),
+        ck_assert_int_eq(survey_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) n, &a),
                          FTREE_ERR_MALFORMED);
-        query_answer_clear(ft, &a);
+        survey_answer_clear(ft, &a);
     }
     ftree_alloc(ft, bytes.items, 0);
     ftree_alloc(ft, again.items, 0);
@@ -468,7 +469,7 @@ START_TEST(spoilt_bytes_stay_within_bounds)
     struct world *w = begin(shape_binary(7, 2));
     struct ftree *ft = w->node[0].ft;
     struct ftree_bytes bytes = sample(w, kinds[_i]);
-    struct query_answer a;
+    struct survey_answer a;
     uint64_t random = 1;
 
     for (int turn = 0; turn < 20000; turn++) {
@@ -479,7 +480,7 @@ START_TEST(spoilt_bytes_stay_within_bounds)
             random = random * 6364136223846793005u + 1442695040888963407u;
             copy[(random >> 33) % (uint64_t) bytes.n] = (uint8_t) (random >> 20);
         }
-        if (query_answer_get(ft, w->now, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
+        if (survey_answer_get(ft, w->now, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
             if (a.lags)
                 judge(w, a.lags);
             REQUIRE(a.hang.ahead <= HANG_APART && (uint64_t) a.hang.ahead <= a.hang.last);
@@ -492,7 +493,7 @@ START_TEST(spoilt_bytes_stay_within_bounds)
                 REQUIRE(is_within(&a.classes.items[i].ranks, w->job.size) &&
                         is_within(&a.classes.items[i].peers, w->job.size));
         }
-        query_answer_clear(ft, &a);
+        survey_answer_clear(ft, &a);
     }
     ftree_alloc(ft, bytes.items, 0);
 }

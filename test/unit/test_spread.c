@@ -827,7 +827,7 @@ START_TEST(what_finds_no_room_in_one_message_takes_two)
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
-    ck_assert(ftree_gather_is_under_way(l->ft)); /* a job that ends now must wait */
+    ck_assert(ftree_announce_is_under_way(l->ft)); /* a job that ends now must wait */
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     lone_log(l);
     lone_run(l, 20);
@@ -1456,18 +1456,6 @@ START_TEST(what_is_for_its_own_people_is_not_told_again)
 }
 END_TEST
 
-START_TEST(no_telling_has_the_number_of_none)
-{
-    struct lone *l = lone_of(shape_binary(NODES, 8), 0);
-
-    l->ft->announce->last_announcement = UINT32_MAX;
-    crashes(l, 0, 1);
-    ck_assert(lone_known(l, 0).gathers);
-    nobody_waits(l);
-    ck_assert_int_eq(l->reports, 1);
-}
-END_TEST
-
 /* ---- who is root ----------------------------------------------------------------------------- */
 
 START_TEST(the_acting_root_is_the_first_that_is_not_lost)
@@ -1803,7 +1791,6 @@ SUITE("spread")
     TEST(what_another_verdict_explains_is_no_part_of_it);
     TEST(what_is_for_its_own_people_is_not_told_to_the_heir);
     TEST(what_is_for_its_own_people_is_not_told_again);
-    TEST(no_telling_has_the_number_of_none);
     TEST(the_acting_root_is_the_first_that_is_not_lost);
     TEST(the_heir_tells_the_roots_children_and_reports);
     TEST(the_root_is_back_and_is_told_what_the_heir_would_tell);

@@ -101,8 +101,8 @@ static const char *check_index(const struct ftree *ft)
 
 static bool is_gathered(const struct ftree *ft, uint32_t announcement)
 {
-    FTREE_EACH(struct announcement, t, ft->announce->announcements)
-        if (t->number == announcement)
+    SURVEY_EACH(r, ft, SURVEY_VICTIMS)
+        if (r->number == announcement)
             return true;
     return false;
 }
@@ -138,8 +138,8 @@ static const char *check_known(const struct ftree *ft)
     HOLDS(switches == ft->state->switches);
     HOLDS(queued == ft->announce->queued && unsent == ft->state->unsent &&
           rechecked == ft->state->rechecked);
-    FTREE_EACH(struct announcement, t, ft->announce->announcements)
-        HOLDS(t->due.n > 0 && t->asker != ft->self);
+    SURVEY_EACH(r, ft, SURVEY_VICTIMS)
+        HOLDS(r->due.n > 0 && r->asker.node != ft->self);
     return NULL;
 }
 

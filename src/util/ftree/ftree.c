@@ -52,7 +52,7 @@ static void join(struct ftree_whole *w)
     w->ft.announce = &w->announce;
     w->ft.leave = &w->leave;
     w->ft.waitfor = &w->waitfor;
-    w->ft.queries = &w->queries;
+    w->ft.survey = &w->survey;
     w->ft.straggle = &w->straggle;
 }
 
@@ -98,9 +98,8 @@ void ftree_destroy(struct ftree *ft)
     ftree_intake_clear(ft);
     ftree_examine_clear(ft);
     ftree_waitfor_clear(ft);
-    ftree_query_clear(ft);
+    ftree_survey_clear(ft);
     ftree_straggle_clear(ft);
-    ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
 }
@@ -135,7 +134,7 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         case WIRE_QUERY_DOWN:
         case WIRE_QUERY_ANSWER:
         case WIRE_QUERY_RESULT:
-            ftree_query_undeliverable(ft, now, (enum wire_type) l.type, l.to);
+            ftree_survey_undeliverable(ft, now, (enum wire_type) l.type, l.to);
             break;
         default:
             ftree_announce_undeliverable(ft, now, &l);
@@ -158,7 +157,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
 
     ftree_probe_learned(ft);
     ftree_waitfor_learned(ft, now);
-    ftree_query_learned(ft, now);
+    ftree_survey_learned(ft, now);
     ftree_straggle_learned(ft, now);
     if (!k)
         return;
@@ -181,7 +180,7 @@ static void report(struct ftree *ft, const struct ftree_event *e)
 
     if (k && !k->v.withdrawn) {
         ftree_waitfor_victims(ft, k, e->u.victims);
-        ftree_gather_report(ft, k, e->u.victims);
+        ftree_victims_report(ft, k, e->u.victims);
     }
     ftree_alloc(ft, e->u.victims, 0);
 }
@@ -248,16 +247,16 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             ftree_waitfor_say(ft, now, e->number);
             break;
         case FTREE_EVENT_ASK_ALL:
-            ftree_query_hang(ft, now, e->u.first);
+            ftree_survey_hang(ft, now, e->u.first);
             break;
         case FTREE_EVENT_ALL_SAID:
             ftree_waitfor_said(ft, now, e->u.hang);
             break;
         case FTREE_EVENT_RANKS_SAID:
-            ftree_query_said(ft, now, e->number, e->u.classes);
+            ftree_survey_said(ft, now, e->number, e->u.classes);
             break;
         case FTREE_EVENT_ASK_LAGS:
-            ftree_query_lags(ft, now);
+            ftree_survey_lags(ft, now);
             break;
         case FTREE_EVENT_LAGS_ASKED:
             ftree_straggle_asked(ft, now);
@@ -365,7 +364,7 @@ void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
 int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
                 size_t len, uint32_t *number)
 {
-    return ftree_query_ask(ft, now, kind, bytes, len, number);
+    return ftree_survey_ask(ft, now, kind, bytes, len, number);
 }
 
 int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
@@ -374,9 +373,9 @@ int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_rank
     struct ftree_bytes request = {0};
     int rc = FTREE_ERR_NOMEM;
 
-    if (query_stacks_request(ft, ranks, what, &request))
+    if (survey_stacks_request(ft, ranks, what, &request))
         rc =
-            ftree_query_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
+            ftree_survey_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
     ftree_alloc(ft, request.items, 0);
     return rc;
 }
@@ -386,7 +385,7 @@ void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struc
     struct ftree_events q;
 
     ftree_events_begin(ft, &q);
-    ftree_query_stacks_taken(ft, now, number, s);
+    ftree_survey_stacks_taken(ft, now, number, s);
     ftree_end(ft, now);
 }
 
@@ -422,7 +421,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_ACK:
             ftree_outbox_ack(ft, now, from, m->u.ack);
             if (m->flags & WIRE_FLAG_NOBODY_WAITS)
-                ftree_gather_nobody_waits(ft, now, from, m->u.ack);
+                ftree_survey_victims(ft, now, from, m->u.ack, NULL);
             break;
         case WIRE_BUSY:
             ftree_outbox_busy(ft, now, from, m->u.ack);
@@ -468,7 +467,8 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_RELAY: /* see take_relayed() */
             break;
         case WIRE_VICTIMS:
-            ftree_gather_victims(ft, now, from, &m->u.victims);
+            ftree_outbox_ack(ft, now, from, m->u.victims.told);
+            ftree_survey_victims(ft, now, from, m->u.victims.told, &m->u.victims.ranks);
             break;
         case WIRE_GOODBYE:
             ftree_leave_goodbye(ft, now, from);
@@ -485,7 +485,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_QUERY_DOWN:
         case WIRE_QUERY_ANSWER:
         case WIRE_QUERY_RESULT:
-            ftree_query_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
+            ftree_survey_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
             break;
     }
 }
@@ -510,7 +510,7 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
         return;
     }
     if (m->type == WIRE_VERDICT_DOWN)
-        told = ftree_announce_down(ft, now, from, path, m);
+        told = ftree_announce_down(ft, now, &back, m);
     drain(ft, now);
     if (is_acknowledged(ft, from, m) && told != ANNOUNCED_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
@@ -600,7 +600,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
     t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_inquiry_deadline(ft), ftree_straggle_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_query_deadline(ft)));
+    t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_survey_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
     return ftree_min(t, ftree_connections_deadline(ft));
 }
@@ -651,7 +651,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_announce_tick);
     run(ft, now, ftree_recheck_tick);
     run(ft, now, ftree_outbox_tick);
-    run(ft, now, ftree_query_tick); /* the last whom it awaits may have been given up */
+    run(ft, now, ftree_survey_tick); /* the last whom it awaits may have been given up */
     ftree_parcel_tick(ft, now);
     run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
     run(ft, now, ftree_leave_tick);
@@ -762,7 +762,7 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now)
 
 bool ftree_has_unacknowledged(const struct ftree *ft)
 {
-    return !ftree_outbox_is_empty(ft) || ftree_gather_is_under_way(ft);
+    return !ftree_outbox_is_empty(ft) || ftree_announce_is_under_way(ft);
 }
 
 bool ftree_has_unannounced(const struct ftree *ft)

@@ -281,24 +281,28 @@ ftree_time ftree_inspect_announce_pause(const struct ftree *ft)
 
 int32_t ftree_inspect_announcements(const struct ftree *ft)
 {
-    return ft->announce->announcements.n;
+    int32_t n = 0;
+
+    SURVEY_EACH(r, ft, SURVEY_VICTIMS)
+        n++;
+    return n;
 }
 
 int32_t ftree_inspect_owed(const struct ftree *ft)
 {
     int32_t n = 0;
 
-    FTREE_EACH(const struct announcement, a, ft->announce->announcements)
-        n += a->due.n;
+    SURVEY_EACH(r, ft, SURVEY_VICTIMS)
+        n += r->due.n;
     return n;
 }
 
 uint32_t ftree_inspect_owes(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(const struct announcement, a, ft->announce->announcements)
-        FTREE_EACH(const struct due, d, a->due)
+    SURVEY_EACH(r, ft, SURVEY_VICTIMS)
+        FTREE_EACH(const struct survey_due, d, r->due)
             if (d->node == node)
-                return d->told;
+                return d->number;
     return 0;
 }
 

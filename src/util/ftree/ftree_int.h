@@ -14,7 +14,7 @@
 #include "ftree/leave/leave.h"
 #include "ftree/net/net.h"
 #include "ftree/observe/observe.h"
-#include "ftree/query/query.h"
+#include "ftree/survey/survey.h"
 #include "ftree/recheck/recheck.h"
 #include "ftree/state/state.h"
 #include "ftree/straggle/straggle.h"
@@ -35,7 +35,7 @@ struct ftree_whole {
     struct ftree_announce announce;
     struct ftree_leaving leave;
     struct ftree_waitfor waitfor;
-    struct ftree_queries queries;
+    struct ftree_survey survey;
     struct ftree_straggle straggle;
 };
 

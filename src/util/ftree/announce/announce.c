@@ -51,40 +51,8 @@
 
 /* ---- down ------------------------------------------------------------------------------------ */
 
-/* One message with a part of the batch, on its way to several nodes. */
-struct posting {
-    ftree_time now;
-    int32_t from; /* who told it, FTREE_NONE: this is the acting root */
-    int32_t announcement; /* place of the one that waits for replies, -1: nobody does */
-    struct payload *payload;
-    uint32_t id;
-};
-
-static void post(struct ftree *ft, int32_t child, void *arg)
-{
-    const struct posting *p = arg;
-    bool answers = ftree_peer(ft, p->now, child) <= FTREE_PEER_BUSY ||
-                   ftree_way(ft, p->now, child, FTREE_NONE) != FTREE_NONE;
-    struct message *l;
-
-    if (child == p->from)
-        return;
-    if (answers)
-        ftree_gather_wait_for(ft, p->announcement, child, p->id);
-    l = ftree_outbox_post(ft, p->now, child, WIRE_VERDICT_DOWN, p->id, p->payload);
-    if (answers || p->announcement < 0)
-        return;
-    /* one that is unresponsive is told, too, but nobody waits for its answer: its children are told
-     * in its place now, and not when it has not acknowledged, lest the report has not their
-     * victims */
-    if (l)
-        l->elsewhere = true;
-    if (!ftree_partition_ends_at(ft, child))
-        ftree_route_children(ft, child, post, arg);
-}
-
 /* Writes as much of the batch as finds room, from place i on; returns the place after it. */
-static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, struct posting *p)
+static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, struct survey_post *p)
 {
     struct wire_summaries w = {0};
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
@@ -95,14 +63,15 @@ static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, stru
             break;
     }
     m.u.summaries = ftree_wire_summary_list(&w);
-    p->id = m.id;
+    p->number = m.id;
     p->payload = ftree_outbox_payload(ft, now, &m);
     return i;
 }
 
 /* A node whose ranks have all ended is nobody's child any more; but its agent waits until what it
- * said of them comes down. */
-static void send_to_authors(struct ftree *ft, struct posting *p)
+ * said of them comes down.  Its children in the tree may hear of it there first, and say there that
+ * they wait. */
+static void send_to_authors(struct ftree *ft, struct survey_post *p)
 {
     for (int32_t i = 0; i < ft->state->batch.n; i++) {
         const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
@@ -110,23 +79,22 @@ static void send_to_authors(struct ftree *ft, struct posting *p)
         for (int32_t j = 0; j < i; j++)
             is_new = is_new && ft->state->known.items[ft->state->batch.items[j]].v.node != o->node;
         if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
-            ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node)) {
-            /* its children in the tree may hear of it there first, and say there that they wait */
-            ftree_gather_wait_for(ft, p->announcement, o->node, p->id);
-            ftree_outbox_post(ft, p->now, o->node, WIRE_VERDICT_DOWN, p->id, p->payload);
-        }
+            ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node))
+            ftree_survey_post(ft, o->node, p);
     }
 }
 
 /* Sends the batch to the children of `node`. */
-static void send_to_children(struct ftree *ft, int32_t node, struct posting *p)
+static void send_to_children(struct ftree *ft, int32_t node, struct survey_post *p)
 {
-    for (int32_t i = 0; i < ft->state->batch.n;) {
+    int32_t first, children = ftree_topo_children(ft->topo, node, &first);
+
+    for (int32_t i = 0; children > 0 && i < ft->state->batch.n;) {
         i = write_summaries(ft, p->now, i, p);
         if (!p->payload)
             return;
-        ftree_route_children(ft, node, post, p);
-        if (p->from == FTREE_NONE && p->announcement >= 0)
+        ftree_route_children(ft, node, ftree_survey_post, p);
+        if (p->from == FTREE_NONE && p->r)
             send_to_authors(ft, p);
         ftree_outbox_release(ft, p->payload);
     }
@@ -135,13 +103,13 @@ static void send_to_children(struct ftree *ft, int32_t node, struct posting *p)
 /* Once more, to a node that seems to have missed it; nobody waits for its answer. */
 static void send_again(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct posting p = {.now = now, .from = FTREE_NONE, .announcement = -1};
+    struct survey_post p = {.now = now, .from = FTREE_NONE};
 
     for (int32_t i = 0; i < ft->state->batch.n;) {
         i = write_summaries(ft, now, i, &p);
         if (!p.payload)
             return;
-        post(ft, node, &p);
+        ftree_survey_post(ft, node, &p);
         ftree_outbox_release(ft, p.payload);
     }
 }
@@ -228,40 +196,19 @@ static bool mark_announced(struct ftree *ft, int32_t from, uint32_t announcement
     return stands;
 }
 
-/* There is nobody below to be told. */
-static enum announced announce_to_nobody(struct ftree *ft, ftree_time now, int32_t from,
-                                         enum ftree_path path, uint32_t asked)
+/* Tells the batch to those below, and asks for the victims of what is not over. */
+static enum announced announce_batch(struct ftree *ft, ftree_time now,
+                                     const struct ftree_route *asker, uint32_t asked)
 {
-    const struct announcement t = {.asker = from, .asked = asked, .path = (uint8_t) path};
-    struct ftree_ranks victims = {0};
+    struct survey_post p = {.now = now, .from = asker->node};
+    uint32_t number = ++ft->next_id;
+    bool stands = mark_announced(ft, asker->node, number);
 
-    if (!mark_announced(ft, from, ftree_gather_next(ft)))
-        return ANNOUNCED_NOBODY_WAITS;
-    ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
-    for (int32_t i = 0; i < ft->state->batch.n; i++)
-        ft->state->known.items[ft->state->batch.items[i]].announcement = 0;
-    if (victims.count == 0)
-        return ANNOUNCED_NOBODY_WAITS;
-    ftree_gather_send(ft, now, &t, &victims);
-    return ANNOUNCED_ASKING;
-}
-
-/* Tells the batch to those below, and gathers the victims of what is not over. */
-static enum announced announce_batch(struct ftree *ft, ftree_time now, int32_t from,
-                                     enum ftree_path path, uint32_t asked)
-{
-    struct posting p = {.now = now, .from = from, .announcement = -1};
-    int32_t first;
-    bool stands;
-
-    if (from != FTREE_NONE && ftree_topo_children(ft->topo, ft->self, &first) == 0)
-        return announce_to_nobody(ft, now, from, path, asked);
-    stands = mark_announced(ft, from, ftree_gather_next(ft));
     if (stands)
-        p.announcement = ftree_gather_begin(ft, now, from, path, asked);
-    send_to_children(ft, from == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
-    if (p.announcement >= 0)
-        ftree_gather_finish_if_in(ft, now, p.announcement);
+        p.r = ftree_survey_tell(ft, now, number, asker, asked);
+    send_to_children(ft, asker->node == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
+    if (p.r)
+        ftree_survey_finish_if_in(ft, now, p.r);
     return stands ? ANNOUNCED_ASKING : ANNOUNCED_NOBODY_WAITS;
 }
 
@@ -292,7 +239,7 @@ static void announce_queued(struct ftree *ft, ftree_time now)
             add_to_batch(ft, k);
         k->queued = false;
     }
-    announce_batch(ft, now, FTREE_NONE, FTREE_PATH_DATA, 0);
+    announce_batch(ft, now, &(struct ftree_route){.node = FTREE_NONE}, 0);
 }
 
 /* What was found within milliseconds waits for `settle`: until then few of its victims have begun
@@ -474,13 +421,14 @@ static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, stru
     return *k != NULL;
 }
 
-enum announced ftree_announce_down(struct ftree *ft, ftree_time now, int32_t from,
-                                   enum ftree_path path, const struct wire_message *m)
+enum announced ftree_announce_down(struct ftree *ft, ftree_time now,
+                                   const struct ftree_route *back, const struct wire_message *m)
 {
     struct wire_summary_list rest = m->u.summaries;
     struct ftree_verdict room = {0};
     char rule[FTREE_NAME_MAX] = "";
-    enum announced again = ftree_gather_answered(ft, from, path, m->id);
+    enum announced again =
+        ftree_survey_answered(ft, back->node, (enum ftree_path) back->path, m->id);
     struct summary o;
     struct known *k;
 
@@ -494,7 +442,7 @@ enum announced ftree_announce_down(struct ftree *ft, ftree_time now, int32_t fro
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->state->batch.n > 0 ? announce_batch(ft, now, from, path, m->id)
+    return ft->state->batch.n > 0 ? announce_batch(ft, now, back, m->id)
                                   : ANNOUNCED_NOBODY_WAITS;
 }
 
@@ -557,7 +505,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     if (ftree_is_leaving(ft)) { /* it will not be there when it is asked for them */
         ft->state->batch.n = 0;
         add_to_batch(ft, k);
-        ftree_gather_own(ft, now, 0, &m.u.verdict.victims);
+        ftree_victims_own(ft, now, 0, &m.u.verdict.victims);
     }
     ftree_outbox_put(ft, now, hop, &m);
 }
@@ -569,10 +517,10 @@ static void report_locally(struct ftree *ft, ftree_time now, struct known *k)
 
     ft->state->batch.n = 0;
     add_to_batch(ft, k);
-    mark_announced(ft, FTREE_NONE, ftree_gather_next(ft));
-    ftree_gather_own(ft, now, ft->announce->last_announcement, &victims);
+    mark_announced(ft, FTREE_NONE, ++ft->next_id);
+    ftree_victims_own(ft, now, k->announcement, &victims);
     k->announcement = 0;
-    ftree_gather_report(ft, k, &victims);
+    ftree_victims_report(ft, k, &victims);
 }
 
 /* Who acted for this agent has told people of what was still to be told here. */
@@ -722,8 +670,9 @@ static struct wire_summary_list told_by(struct ftree *ft, ftree_time now, const 
 static void adopt(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct wire_summary_list rest = told_by(ft, now, l);
-    struct posting p = {
-        .now = now, .from = FTREE_NONE, .announcement = ftree_gather_settle_late(ft, now, l)};
+    struct survey_post p = {.now = now,
+                            .from = FTREE_NONE,
+                            .r = ftree_survey_settle_late(ft, now, l->to, l->id)};
     const struct known *k;
 
     ft->state->batch.n = 0;
@@ -731,8 +680,8 @@ static void adopt(struct ftree *ft, ftree_time now, const struct message *l)
         if (k->announced || k->v.withdrawn)
             add_to_batch(ft, k);
     send_to_children(ft, l->to, &p);
-    if (p.announcement >= 0)
-        ftree_gather_finish_if_in(ft, now, p.announcement);
+    if (p.r)
+        ftree_survey_finish_if_in(ft, now, p.r);
 }
 
 void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct message *l)
@@ -763,7 +712,6 @@ void ftree_announce_release(struct ftree *ft, ftree_time now)
 
 void ftree_announce_tick(struct ftree *ft, ftree_time now)
 {
-    ftree_gather_tick(ft, now);
     if (ft->announce->queued > 0 && ft->announce->next_at <= now) {
         if (ftree_route_is_root(ft))
             announce_queued(ft, now);
@@ -782,10 +730,8 @@ void ftree_announce_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_announce_deadline(const struct ftree *ft)
 {
-    ftree_time t = ftree_gather_deadline(ft);
+    ftree_time t = ft->announce->queued > 0 ? ft->announce->next_at : FTREE_NEVER;
 
-    if (ft->announce->queued > 0)
-        t = ftree_min(t, ft->announce->next_at);
     FTREE_EACH_UNSENT(k, ft)
         if (k->up != UP_NOTHING)
             t = ftree_min(t, k->up_again);
@@ -800,6 +746,13 @@ bool ftree_announce_has_pending(const struct ftree *ft)
             return true;
     }
     return false;
+}
+
+bool ftree_announce_is_under_way(const struct ftree *ft)
+{
+    SURVEY_EACH(r, ft, SURVEY_VICTIMS)
+        return true;
+    return ft->announce->queued > 0;
 }
 
 /* ---- an end to remembering ------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ struct ftree_examine;
 struct ftree_announce;
 struct ftree_leaving;
 struct ftree_waitfor;
-struct ftree_queries;
+struct ftree_survey;
 struct ftree_straggle;
 
 struct ftree {
@@ -50,7 +50,7 @@ struct ftree {
     struct ftree_announce *announce;
     struct ftree_leaving *leave;
     struct ftree_waitfor *waitfor;
-    struct ftree_queries *queries;
+    struct ftree_survey *survey;
     struct ftree_straggle *straggle;
 };
 

@@ -12,7 +12,7 @@
  * end; the others wait for what comes of these.  If it is the switch there is nothing left to be
  * asked; else, as soon as one of the few is decided about, all others are examined as if they had
  * been opened then.  Nobody waits a second time.  (Without it a switch with 64 nodes of 1,000
- * behind it costs twice the messages in the simulator.)
+ * behind it costs 1.7 times the messages in the simulator.)
  */
 
 #define FEW 4 /* two would do for a switch; some may be silent for a reason of their own */

@@ -58,10 +58,15 @@ struct witness {
     uint8_t reach; /* it answered, or its kernel did */
 };
 
-typedef struct inquiry *inquiry_of_person;
+struct inquiry {
+    struct ftree_inquiry said;
+    uint8_t path; /* over which its agent answered first */
+    int32_t tries;
+    ftree_time next, until;
+};
 
 struct ftree_examine {
-    FTREE_ARRAY(inquiry_of_person) inquiries; /* each in a block of its own */
+    FTREE_ARRAY(struct inquiry) inquiries;
     FTREE_ARRAY(struct indirect_probe) indirect_probes;
     FTREE_ARRAY(struct neighbour) neighbours;
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */

@@ -17,18 +17,11 @@
 #define INQUIRIES_MAX 16 /* at the same time */
 #define PATIENCE 4 /* round-trip timeouts for what an agent that has answered has still to say */
 
-struct inquiry {
-    struct ftree_inquiry said;
-    uint8_t path; /* over which its agent answered first */
-    int32_t tries;
-    ftree_time next, until;
-};
-
 static struct inquiry *find(const struct ftree *ft, uint32_t number)
 {
-    FTREE_EACH(inquiry_of_person, q, ft->examine->inquiries)
-        if ((*q)->said.number == number)
-            return *q;
+    FTREE_EACH(struct inquiry, q, ft->examine->inquiries)
+        if (q->said.number == number)
+            return q;
     return NULL;
 }
 
@@ -160,18 +153,11 @@ static void ask(struct ftree *ft, ftree_time now, struct inquiry *q)
 int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t rank,
                         uint32_t *number)
 {
-    inquiry_of_person *place = NULL;
     struct inquiry *q;
 
-    if (ft->examine->inquiries.n >= INQUIRIES_MAX || !(q = ftree_alloc(ft, NULL, sizeof(*q))))
+    if (ft->examine->inquiries.n >= INQUIRIES_MAX || !FTREE_RESERVE(ft, ft->examine->inquiries, 1))
         return FTREE_ERR_NOMEM;
-    place = FTREE_PUSH(ft, ft->examine->inquiries);
-    if (!place) {
-        ftree_alloc(ft, q, 0);
-        return FTREE_ERR_NOMEM;
-    }
-    memset(q, 0, sizeof(*q));
-    *place = q;
+    q = FTREE_PUSH(ft, ft->examine->inquiries);
     *number = q->said.number = ++ft->next_id;
     q->said.node = node;
     q->said.rank = rank;
@@ -195,12 +181,12 @@ const struct ftree_inquiry *ftree_inquiry_find(const struct ftree *ft, uint32_t 
 
 void ftree_inquiry_drop(struct ftree *ft, uint32_t number)
 {
-    for (int32_t i = 0; i < ft->examine->inquiries.n; i++)
-        if (ft->examine->inquiries.items[i]->said.number == number) {
-            ftree_alloc(ft, ft->examine->inquiries.items[i], 0);
-            FTREE_DROP(ft->examine->inquiries, i);
-            return;
-        }
+    struct inquiry *q = find(ft, number);
+
+    if (q)
+        FTREE_DROP(ft->examine->inquiries, (int32_t) (q - ft->examine->inquiries.items));
+    if (ft->examine->inquiries.n == 0)
+        ftree_inquiry_clear(ft);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -273,9 +259,9 @@ void ftree_inquiry_log(struct ftree *ft, int32_t from, const struct wire_log *l)
 void ftree_inquiry_reached(struct ftree *ft, int32_t node, enum ftree_path path,
                            enum ftree_role role, enum ftree_reach reach)
 {
-    FTREE_EACH(inquiry_of_person, q, ft->examine->inquiries)
-        if ((*q)->said.node == node && (*q)->said.reach[path][role] < reach)
-            (*q)->said.reach[path][role] = (uint8_t) reach;
+    FTREE_EACH(struct inquiry, q, ft->examine->inquiries)
+        if (q->said.node == node && q->said.reach[path][role] < reach)
+            q->said.reach[path][role] = (uint8_t) reach;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -290,13 +276,13 @@ static void end(const struct ftree *ft, struct ftree_inquiry *q)
 
 void ftree_inquiry_tick(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(inquiry_of_person, q, ft->examine->inquiries) {
-        if ((*q)->said.over)
+    FTREE_EACH(struct inquiry, q, ft->examine->inquiries) {
+        if (q->said.over)
             continue;
-        if ((*q)->until <= now)
-            end(ft, &(*q)->said);
-        else if ((*q)->next <= now)
-            ask(ft, now, *q);
+        if (q->until <= now)
+            end(ft, &q->said);
+        else if (q->next <= now)
+            ask(ft, now, q);
     }
 }
 
@@ -304,21 +290,20 @@ ftree_time ftree_inquiry_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    FTREE_EACH(const inquiry_of_person, q, ft->examine->inquiries)
-        if (!(*q)->said.over)
-            t = ftree_min(t, ftree_min((*q)->next, (*q)->until));
+    FTREE_EACH(const struct inquiry, q, ft->examine->inquiries)
+        if (!q->said.over)
+            t = ftree_min(t, ftree_min(q->next, q->until));
     return t;
 }
 
 void ftree_inquiry_stop(struct ftree *ft)
 {
-    FTREE_EACH(inquiry_of_person, q, ft->examine->inquiries)
-        end(ft, &(*q)->said);
+    FTREE_EACH(struct inquiry, q, ft->examine->inquiries)
+        end(ft, &q->said);
 }
 
 void ftree_inquiry_clear(struct ftree *ft)
 {
-    while (ft->examine->inquiries.n > 0)
-        ftree_inquiry_drop(ft, ft->examine->inquiries.items[0]->said.number);
     ftree_alloc(ft, ft->examine->inquiries.items, 0);
+    memset(&ft->examine->inquiries, 0, sizeof(ft->examine->inquiries));
 }

@@ -544,7 +544,7 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node, i
 }
 
 /* The rank that others wait for waits itself: its peer is asked about next, unless its own agent
- * has told already. */
+ * has told already.  (One that began to wait later would tell up to a stall limit later.) */
 static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_time first,
                          const struct wire_answer *a)
 {

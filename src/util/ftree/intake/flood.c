@@ -13,6 +13,10 @@
  * and sends the round to its parent, so each edge is used a bounded number of times however many
  * ranks stall, and every node is asked by the one that is responsible for it.  Rounds are numbered;
  * rounds that begin close together merge into the greater number.
+ *
+ * The ends of the waits (waitfor/) lead to a lost node, too, but a fifth later, and not to one of
+ * which only the data path is cut, nor to a switch: its agent says over the management network what
+ * its ranks do.  (In the simulator, stalls with and without a known peer.)
  */
 
 struct edge {

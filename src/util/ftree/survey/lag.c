@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/query/query.h"
+#include "ftree/survey/survey.h"
 
 #include "ftree/base/event.h"
 #include "ftree/wire/codec.h"
@@ -14,7 +14,7 @@
  * comes of it is the acting root's, whoever asked: the event LAGS_SAID. */
 
 /* NULL: out of memory. */
-static struct lag_answer *answer_of(struct ftree *ft, struct query_answer *a)
+static struct lag_answer *answer_of(struct ftree *ft, struct survey_answer *a)
 {
     if (!a->lags)
         a->lags = ftree_alloc(ft, NULL, sizeof(*a->lags));
@@ -23,7 +23,7 @@ static struct lag_answer *answer_of(struct ftree *ft, struct query_answer *a)
     return a->lags;
 }
 
-bool query_lags_at_node(struct ftree *ft, struct query_round *r)
+bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
 {
     struct lag_answer *a = answer_of(ft, &r->answer);
     struct ftree_block block[FTREE_BLOCKS_MAX];
@@ -41,7 +41,7 @@ bool query_lags_at_node(struct ftree *ft, struct query_round *r)
     return false;
 }
 
-void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole)
+void survey_lags_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole)
 {
     struct lag_answer *said = a->lags ? ftree_alloc(ft, NULL, sizeof(*said)) : NULL;
 
@@ -54,12 +54,12 @@ void query_lags_at_end(struct ftree *ft, ftree_time now, const struct query_answ
         ftree_alloc(ft, said, 0);
 }
 
-bool query_lags_merge(struct ftree *ft, struct query_answer *a, const struct lag_answer *more)
+bool survey_lags_merge(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more)
 {
-    if (more && !a->lags && !answer_of(ft, a))
+    if (more->lags && !a->lags && !answer_of(ft, a))
         return false;
-    if (more)
-        ftree_lag_merge(a->lags, more);
+    if (more->lags)
+        ftree_lag_merge(a->lags, more->lags);
     return true;
 }
 
@@ -88,14 +88,14 @@ static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_by
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-bool query_lags_put(struct ftree *ft, const struct lag_answer *a, struct ftree_bytes *out)
+bool survey_lags_put(struct ftree *ft, struct survey_answer *answer, struct ftree_bytes *out)
 {
     static const struct lag_answer none;
+    const struct lag_answer *a = answer->lags ? answer->lags : &none;
     uint8_t buf[LAG_BYTES];
     struct wire_codec w = {.p = buf};
     bool fits;
 
-    a = a ? a : &none;
     ftree_put_signed(&w, a->ranks);
     ftree_put_signed(&w, a->lost);
     ftree_put_signed(&w, a->before);
@@ -139,7 +139,7 @@ static int64_t get_sum(struct wire_codec *c, int32_t ranks, int64_t most)
     return ftree_get_within(c, 0, most * ranks);
 }
 
-bool query_lags_get(struct ftree *ft, struct wire_codec *c, struct query_answer *out)
+bool survey_lags_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *out)
 {
     struct lag_answer *a = answer_of(ft, out);
 

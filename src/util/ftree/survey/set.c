@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/query/query.h"
+#include "ftree/survey/survey.h"
 
 #include <string.h>
 
@@ -24,35 +24,36 @@
  * act as root, on two sides of a broken network. */
 static uint64_t next_version(const struct ftree *ft, uint64_t theirs)
 {
-    uint64_t known = ft->queries->set.version;
+    uint64_t known = ft->survey->set.version;
 
     return (((known > theirs ? known : theirs) >> 32) + 1) << 32 | (uint32_t) ft->self;
 }
 
 static void current(const struct ftree *ft, struct ftree_setting *s)
 {
-    const struct ftree_bytes *bytes = &ft->queries->set.bytes;
+    const struct ftree_bytes *bytes = &ft->survey->set.bytes;
 
     if (bytes->n == 0 || ftree_setting_decode(bytes->items, (size_t) bytes->n, s))
         memset(s, 0, sizeof(*s));
 }
 
-const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[QUERY_WHY])
+const char *survey_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[SURVEY_WHY])
 {
-    struct query_set *set = &ft->queries->set;
+    struct survey_set *set = &ft->survey->set;
     struct ftree_bytes out = {0};
     struct ftree_setting s, before;
 
-    if (ftree_setting_decode(request->items, (size_t) request->n, &s))
+    if (ftree_setting_decode(request->items + 1, (size_t) request->n - 1, &s))
         return "the request is malformed";
-    if (ftree_setting_check(&s, why, QUERY_WHY))
+    if (ftree_setting_check(&s, why, SURVEY_WHY))
         return why;
     current(ft, &before);
     ftree_setting_merge(&s, &before);
     s.version = next_version(ft, s.version);
-    if (!FTREE_RESERVE(ft, out, (int32_t) (FTREE_SETTING_BYTES + s.rules_len)))
+    if (!FTREE_RESERVE(ft, out, (int32_t) (1 + FTREE_SETTING_BYTES + s.rules_len)))
         return "the acting root is out of memory";
-    out.n = (int32_t) ftree_setting_encode(&s, out.items);
+    out.items[0] = request->items[0];
+    out.n = 1 + (int32_t) ftree_setting_encode(&s, out.items + 1);
     ftree_alloc(ft, request->items, 0);
     *request = out;
     set->is_told = true;
@@ -65,7 +66,7 @@ const char *query_set_at_root(struct ftree *ft, struct ftree_bytes *request, cha
 /* True: it is newer than what is known here, and is kept. */
 static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
 {
-    struct query_set *set = &ft->queries->set;
+    struct survey_set *set = &ft->survey->set;
     struct ftree_bytes copy = {0};
     struct ftree_setting s;
 
@@ -80,21 +81,22 @@ static bool keep(struct ftree *ft, const uint8_t *bytes, size_t len)
     return true;
 }
 
-bool query_set_at_node(struct ftree *ft, struct query_round *r)
+bool survey_set_at_node(struct ftree *ft, struct survey_round *r)
 {
-    const struct ftree_bytes *bytes = &r->request;
+    const uint8_t *bytes = r->request.items + 1;
+    size_t len = (size_t) r->request.n - 1;
 
-    if (!keep(ft, bytes->items, (size_t) bytes->n))
+    if (!keep(ft, bytes, len))
         return false;
-    ftree_trace(ft, "takes setting %u", (unsigned) (ft->queries->set.version >> 32));
+    ftree_trace(ft, "takes setting %u", (unsigned) (ft->survey->set.version >> 32));
     if (ft->io->setting)
-        ft->io->setting(ft->io_ctx, bytes->items, (size_t) bytes->n, ftree_route_is_root(ft));
+        ft->io->setting(ft->io_ctx, bytes, len, ftree_route_is_root(ft));
     return false;
 }
 
-void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answer *a, bool whole)
+void survey_set_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole)
 {
-    struct query_set *set = &ft->queries->set;
+    struct survey_set *set = &ft->survey->set;
 
     (void) whole;
     ftree_spans_merge(ft, &set->have, &a->answered);
@@ -103,9 +105,9 @@ void query_set_at_end(struct ftree *ft, ftree_time now, const struct query_answe
 }
 
 /* Another one has told it, and is lost. */
-void query_set_learned(struct ftree *ft, ftree_time now)
+void survey_set_learned(struct ftree *ft, ftree_time now)
 {
-    struct query_set *set = &ft->queries->set;
+    struct survey_set *set = &ft->survey->set;
 
     if (!set->version || set->is_told || !ftree_route_is_root(ft))
         return;
@@ -114,15 +116,15 @@ void query_set_learned(struct ftree *ft, ftree_time now)
     set->again = now + set->pause;
 }
 
-bool query_set_misses(const struct ftree *ft, int32_t node)
+bool survey_set_misses(const struct ftree *ft, int32_t node)
 {
-    return !ftree_spans_has(&ft->queries->set.have, node) && !ftree_has_no_agent(ft, node) &&
+    return !ftree_spans_has(&ft->survey->set.have, node) && !ftree_has_no_agent(ft, node) &&
            !ftree_peer_has_left(ft, node);
 }
 
-bool query_set_is_due(struct ftree *ft, ftree_time now)
+bool survey_set_is_due(struct ftree *ft, ftree_time now)
 {
-    struct query_set *set = &ft->queries->set;
+    struct survey_set *set = &ft->survey->set;
 
     if (!set->is_told || set->again > now)
         return false;
@@ -131,9 +133,9 @@ bool query_set_is_due(struct ftree *ft, ftree_time now)
     return ftree_route_is_root(ft) && !ftree_is_leaving(ft);
 }
 
-ftree_time query_set_deadline(const struct ftree *ft)
+ftree_time survey_set_deadline(const struct ftree *ft)
 {
-    return ft->queries->set.is_told ? ft->queries->set.again : FTREE_NEVER;
+    return ft->survey->set.is_told ? ft->survey->set.again : FTREE_NEVER;
 }
 
 int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len)
@@ -142,12 +144,12 @@ int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len)
 
     if (ftree_setting_decode(bytes, len, &s) || s.version == 0)
         return FTREE_ERR_INVALID;
-    return keep(ft, bytes, len) || ft->queries->set.version >= s.version ? FTREE_OK
+    return keep(ft, bytes, len) || ft->survey->set.version >= s.version ? FTREE_OK
                                                                          : FTREE_ERR_NOMEM;
 }
 
-void query_set_clear(struct ftree *ft)
+void survey_set_clear(struct ftree *ft)
 {
-    ftree_alloc(ft, ft->queries->set.bytes.items, 0);
-    ftree_spans_clear(ft, &ft->queries->set.have);
+    ftree_alloc(ft, ft->survey->set.bytes.items, 0);
+    ftree_spans_clear(ft, &ft->survey->set.have);
 }

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/query/query.h"
+#include "ftree/survey/survey.h"
 
 #include "ftree/wire/codec.h"
 
@@ -14,7 +14,7 @@
 
 #define NUMBER_BYTES 10
 
-bool query_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
+bool survey_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
                           struct ftree_bytes *out)
 {
     uint8_t buf[1 + (1 + 2 * FTREE_RANGES_MAX) * NUMBER_BYTES];
@@ -34,7 +34,7 @@ static bool read_request(const struct ftree *ft, const struct ftree_bytes *bytes
                          struct ftree_ranks *ranks, int *what)
 {
     struct wire_codec c = {
-        .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .job = ft->job};
+        .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .at = 1, .job = ft->job};
 
     *what = (int) ftree_wire_number(&c, 0, 1, FTREE_STACKS_WHATS);
     *ranks = (struct ftree_ranks){.ranges = (int32_t) ftree_get_within(&c, 0, FTREE_RANGES_MAX)};
@@ -65,7 +65,7 @@ static void add_missing(struct ftree *ft, struct ftree_stacks *s, const int32_t 
     snprintf(s->why, sizeof(s->why), "the agent of %s takes no stacks", ftree_name(ft, ft->self));
 }
 
-bool query_stacks_at_node(struct ftree *ft, struct query_round *r)
+bool survey_stacks_at_node(struct ftree *ft, struct survey_round *r)
 {
     int32_t *local, n = 0, own = ftree_ranks_of(ft->job, ft->self);
     struct ftree_ranks ranks;
@@ -83,4 +83,22 @@ bool query_stacks_at_node(struct ftree *ft, struct query_round *r)
         add_missing(ft, &r->answer.stacks, local, n);
     ftree_alloc(ft, local, 0);
     return later;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+bool survey_stacks_merge(struct ftree *ft, struct survey_answer *a,
+                         const struct survey_answer *more)
+{
+    return ftree_stacks_merge(ft, &a->stacks, &more->stacks);
+}
+
+bool survey_stacks_put(struct ftree *ft, struct survey_answer *a, struct ftree_bytes *out)
+{
+    return ftree_stacks_put(ft, &a->stacks, out);
+}
+
+bool survey_stacks_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *a)
+{
+    return ftree_stacks_get(ft, c, &a->stacks);
 }

@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/query/query.h"
+#include "ftree/survey/survey.h"
 
 #include "ftree/base/event.h"
 #include "ftree/wire/codec.h"
@@ -17,10 +17,10 @@
 #define CALLS_MAX INT64_MAX
 #define TIME_MAX (INT64_MAX / (int64_t) FTREE_MS / 16) /* ms; ten times that is a time, too */
 
-bool query_hang_at_node(struct ftree *ft, struct query_round *r)
+bool survey_hang_at_node(struct ftree *ft, struct survey_round *r)
 {
     struct wire_codec c = {
-        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .job = ft->job};
+        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .at = 1, .job = ft->job};
     uint64_t first = ftree_get_number(&c);
 
     if (!c.bad && ftree_hang_answer_own(ft, &r->answer.hang, first))
@@ -29,6 +29,11 @@ bool query_hang_at_node(struct ftree *ft, struct query_round *r)
     ftree_hang_answer_clear(ft, &r->answer.hang);
     ftree_spans_clear(ft, &r->answer.answered);
     return false;
+}
+
+bool survey_hang_merge(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more)
+{
+    return ftree_hang_answer_merge(ft, &a->hang, &more->hang);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -58,8 +63,9 @@ static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_
     return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-bool query_hang_put(struct ftree *ft, const struct hang_answer *a, struct ftree_bytes *out)
+bool survey_hang_put(struct ftree *ft, struct survey_answer *answer, struct ftree_bytes *out)
 {
+    const struct hang_answer *a = &answer->hang;
     uint8_t buf[11 * 10];
     struct wire_codec w = {.p = buf};
     bool fits;
@@ -118,8 +124,9 @@ static bool get_sums(struct ftree *ft, struct wire_codec *c, int32_t n, struct h
     return true;
 }
 
-bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *a)
+bool survey_hang_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *answer)
 {
+    struct hang_answer *a = &answer->hang;
     int32_t sums, stays, least = 0;
 
     a->last = (uint64_t) ftree_get_within(c, 0, INT64_MAX - 1);
@@ -150,7 +157,7 @@ bool query_hang_get(struct ftree *ft, struct wire_codec *c, struct hang_answer *
 /* ---- the result ------------------------------------------------------------------------------ */
 
 /* The answer is the event's; one that not all nodes have a part in says nothing. */
-void query_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a)
+void survey_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a)
 {
     struct hang_answer *said = NULL;
 

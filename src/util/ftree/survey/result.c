@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/query/query.h"
+#include "ftree/survey/survey.h"
 
 #include "ftree/base/text.h"
 
@@ -11,19 +11,19 @@
 
 /* What came of a query of the own agent. */
 
-static struct query_own *find(const struct ftree *ft, uint32_t number)
+static struct survey_own *find(const struct ftree *ft, uint32_t number)
 {
-    FTREE_EACH_IF(ft->queries->work, struct query_own, o, ft->queries->work->own)
+    FTREE_EACH_IF(ft->survey->work, struct survey_own, o, ft->survey->work->own)
         if (o->number == number)
             return o;
     return NULL;
 }
 
 /* hang: of that kind; NULL: there is none. */
-static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_query_result *r,
+static void hand_over(struct ftree *ft, struct survey_own *own, struct ftree_query_result *r,
                       struct hang_answer *hang)
 {
-    struct query_work *w = ft->queries->work;
+    struct survey_work *w = ft->survey->work;
 
     r->kind = own->kind;
     r->number = own->number;
@@ -31,13 +31,13 @@ static void hand_over(struct ftree *ft, struct query_own *own, struct ftree_quer
     ftree_alloc(ft, own->request.items, 0);
     FTREE_DROP(w->own, (int32_t) (own - w->own.items));
     if (r->kind == FTREE_QUERY_HANG)
-        query_hang_said(ft, r, hang);
+        survey_hang_said(ft, r, hang);
     else if (r->kind != FTREE_QUERY_LAG && ft->io->answered)
         ft->io->answered(ft->io_ctx, r);
 }
 
 /* Who has not answered: lost, as a verdict says, or not known why. */
-static bool sort_out(struct ftree *ft, const struct query_answer *a, struct ftree_spans *failed,
+static bool sort_out(struct ftree *ft, const struct survey_answer *a, struct ftree_spans *failed,
                      struct ftree_spans *silent)
 {
     int32_t node = 0;
@@ -56,7 +56,7 @@ static bool sort_out(struct ftree *ft, const struct query_answer *a, struct ftre
     return true;
 }
 
-bool query_answer_is_whole(struct ftree *ft, const struct query_answer *a)
+bool survey_answer_is_whole(struct ftree *ft, const struct survey_answer *a)
 {
     struct ftree_spans failed = {0}, silent = {0};
     bool whole = sort_out(ft, a, &failed, &silent) && silent.count == 0;
@@ -66,7 +66,7 @@ bool query_answer_is_whole(struct ftree *ft, const struct query_answer *a)
     return whole;
 }
 
-static bool tell(struct ftree *ft, int32_t root, struct query_own *own, struct query_answer *a)
+static bool tell(struct ftree *ft, int32_t root, struct survey_own *own, struct survey_answer *a)
 {
     struct ftree_query_result r = {.root = root,
                                    .answered = a->answered,
@@ -85,7 +85,7 @@ static bool tell(struct ftree *ft, int32_t root, struct query_own *own, struct q
     return whole;
 }
 
-static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const char *why,
+static void refuse(struct ftree *ft, int32_t root, struct survey_own *own, const char *why,
                    size_t len)
 {
     struct ftree_query_result r = {.root = root};
@@ -97,31 +97,31 @@ static void refuse(struct ftree *ft, int32_t root, struct query_own *own, const 
     hand_over(ft, own, &r, NULL);
 }
 
-void query_result_none(struct ftree *ft, uint32_t number)
+void survey_result_none(struct ftree *ft, uint32_t number)
 {
     static const char why[] = "the acting root does not answer";
-    struct query_own *own = find(ft, number);
+    struct survey_own *own = find(ft, number);
 
     if (own)
         refuse(ft, FTREE_NONE, own, why, sizeof(why) - 1);
 }
 
-void query_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t number,
+void survey_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t number,
                   const uint8_t *bytes, size_t len)
 {
-    struct query_own *own = find(ft, number);
-    struct query_answer a;
+    struct survey_own *own = find(ft, number);
+    struct survey_answer a;
 
     if (!own || len == 0)
         return;
-    if (bytes[0] == QUERY_ELSEWHERE) {
+    if (bytes[0] == SURVEY_ELSEWHERE) {
         own->again = now + ft->cfg.gather / 2; /* there may be a verdict about the root by then */
-    } else if (bytes[0] == QUERY_REFUSED) {
+    } else if (bytes[0] == SURVEY_REFUSED) {
         refuse(ft, root, own, (const char *) bytes + 1, len - 1);
-    } else if (bytes[0] == QUERY_DONE) {
-        if (query_answer_get(ft, now, own->kind, bytes + 1, len - 1, &a) ||
+    } else if (bytes[0] == SURVEY_DONE) {
+        if (survey_answer_get(ft, now, own->kind, bytes + 1, len - 1, &a) ||
             !tell(ft, root, own, &a))
             ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, root));
-        query_answer_clear(ft, &a);
+        survey_answer_clear(ft, &a);
     }
 }
