@@ -292,6 +292,8 @@ static struct faultloc_visit *find_visit(struct faultloc_watch *w, uint32_t call
     return least;
 }
 
+/* Where many threads may call MPI a short wait is not noted, but the call is known if one thread alone
+ * is in MPI. */
 static void update_visit(struct faultloc_watch *w, struct faultloc_seen *seen,
                          const struct ftree_rank_state *state)
 {
@@ -301,7 +303,7 @@ static void update_visit(struct faultloc_watch *w, struct faultloc_seen *seen,
         v = find_visit(w, seen->visited);
         v->times += v->times < UINT32_MAX;
     }
-    seen->visits = state->phase == FTREE_PHASE_WAITING || state->phase == FTREE_PHASE_INSIDE;
+    seen->visits = state->call || state->phase == FTREE_PHASE_WAITING;
     seen->visited = state->call;
     seen->visited_calls = seen->useful;
 }
