@@ -31,7 +31,7 @@ static struct story {
     int32_t least; /* and one is slowed half as much as a verdict needs */
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
     bool apart; /* the blocks of nodes end at different times */
-    bool always; /* they were slow from the begin on, and all others are as they were, */
+    bool always; /* they were slow from the start, and all others are as they were, */
     int dip; /* but in so many blocks, by chance */
     struct ftree_lag by; /* what slows them */
     int looked;
@@ -546,7 +546,7 @@ START_TEST(nobody_is_asked_while_all_is_well)
 }
 END_TEST
 
-/* Who is hindered from the begin on always has an explanation, when others wait more by chance. */
+/* Who is hindered from the start always has an explanation, when others wait more by chance. */
 START_TEST(nobody_is_named_by_chance)
 {
     struct world *w = begin(4);
@@ -562,7 +562,7 @@ START_TEST(nobody_is_named_by_chance)
 }
 END_TEST
 
-/* What was slow from the begin on is how the job is. */
+/* What was slow from the start is how the job is. */
 START_TEST(nobody_is_named_who_always_was_slow)
 {
     struct world *w = begin(4);
