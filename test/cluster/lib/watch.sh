@@ -77,7 +77,7 @@ judge_end() {
 judge_complaints() {
     local said
     said=$(cut -d' ' -f2- "$work/err" | grep -F '[faultloc] ' |
-        grep -vE "^\[faultloc\] (  |[a-z]+(-[a-z]+)*: |$late_report)" | head -n 1 || :)
+        grep -vE "^\[faultloc\] (  |[a-z]+(-[a-z]+)*[:,] |$late_report)" | head -n 1 || :)
     [ -z "$said" ] || blame "FaultLoc printed: $said"
 }
 
