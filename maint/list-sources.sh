@@ -27,7 +27,7 @@ What is listed:
   glue    src/mpid/ch4/faultloc/*/*.c and */*/*.c; this build leaves out mpi, which needs MPICH's headers;
           its folder handler is the program faultloc-handler
   hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
-  tests   test/unit/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
+  tests   test/unit/ROOM/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
           test/cluster/test_*.sh, but for those that say "Not listed"; test/lib/*.c is shared by
           them, and a file there with a main is a program that scripts use
   tools   tools/*.c is the program faultloc, tools/sim/*.c its simulator
@@ -65,7 +65,7 @@ print_list() {
     shopt -s nullglob
     local hydra units=() scripts=() library=() programs=() file rows
     mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
-    for file in test/unit/test_*.c; do units+=("${file%.c}"); done
+    for file in test/unit/*/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
         if grep -qE '^(int )?main\(' "$file"; then programs+=("${file%.c}"); else library+=("$file"); fi
     done

@@ -15,7 +15,7 @@ Usage: maint/update-stories.sh [OPTION]... [TEST]...
 Compares the traces that unit tests expect, which are in test/unit/stories, with what the tests say now,
 and prints the difference.
 
-  TEST          as test/unit/test_story (default: every test that has stories)
+  TEST          as test/unit/story/test_story (default: every test that has stories)
   --update      also replace them by what the tests say now; read the difference first, line by line
   --build DIR   the build folder (default: what \$top_builddir says, else the folder it is called in)
   --help        this text
@@ -40,7 +40,7 @@ while [ $# -gt 0 ]; do
             ;;
         -*) usage_error "unknown option $1" ;;
         *)
-            [ -f "$top_srcdir/$1.c" ] || usage_error "there is no $1.c; a test is test/unit/test_story"
+            [ -f "$top_srcdir/$1.c" ] || usage_error "there is no $1.c; a test is test/unit/story/test_story"
             tests+=("$1")
             ;;
     esac
@@ -50,7 +50,7 @@ need_programs diff grep make
 [ -f "$build/config.status" ] || usage_error "$build is no build folder; --build DIR names it"
 build=$(cd "$build" && pwd)
 if [ ${#tests[@]} = 0 ]; then
-    mapfile -t tests < <(cd "$top_srcdir" && grep -l 'EXPECT_STORY' test/unit/test_*.c |
+    mapfile -t tests < <(cd "$top_srcdir" && grep -l 'EXPECT_STORY' test/unit/*/test_*.c |
         sed 's/\.c$//')
 fi
 

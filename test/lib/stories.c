@@ -34,7 +34,7 @@ static void find_path(const char *file, const char *suite, char path[PATH_MAX])
     if (top)
         snprintf(path, PATH_MAX, "%s/test/unit/stories/%s.txt", top, suite);
     else
-        snprintf(path, PATH_MAX, "%.*s/stories/%s.txt", slash ? (int) (slash - file) : 1,
+        snprintf(path, PATH_MAX, "%.*s/../stories/%s.txt", slash ? (int) (slash - file) : 1,
                  slash ? file : ".", suite);
 }
 
@@ -138,7 +138,7 @@ static void update(const char *folder, const char *suite, const char *name, cons
     if (!f)
         ck_abort_msg("%s cannot be written", path);
     if (ftell(f) == 0)
-        fprintf(f, "What test/unit/test_%s.c expects; maint/update-stories.sh writes this file.\n",
+        fprintf(f, "What test_%s.c expects; maint/update-stories.sh writes this file.\n",
                 suite);
     fprintf(f, "\n%s%s\n%s", HEAD, name, got);
     if (fclose(f))
@@ -148,7 +148,7 @@ static void update(const char *folder, const char *suite, const char *name, cons
 void stories_expect(const char *got, const char *which, const char *file, int line,
                     const char *function)
 {
-    const char *folder = getenv("UPDATE_STORIES"), *story, *end;
+    const char *folder = getenv("UPDATE_STORIES"), *unit = strstr(file, "test/unit/"), *story, *end;
     char suite[64], path[PATH_MAX], name[256], here[PATH_MAX], *text;
     bool same;
 
@@ -169,7 +169,8 @@ void stories_expect(const char *got, const char *which, const char *file, int li
         return;
     end = strstr(path, "/test/unit/stories/");
     ck_abort_msg("%s:%d: the trace differs from the story %s, as shown above. To accept it:\n"
-                 "    %.*s%smaint/update-stories.sh --update --build '%s' test/unit/test_%s",
+                 "    %.*s%smaint/update-stories.sh --update --build '%s' %.*s",
                  file, line, name, end ? (int) (end - path) : 0, path, end ? "/" : "",
-                 getcwd(here, sizeof(here)) ? here : ".", suite);
+                 getcwd(here, sizeof(here)) ? here : ".",
+                 unit ? (int) strlen(unit) - 2 : 0, unit ? unit : "");
 }

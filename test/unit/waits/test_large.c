@@ -7,7 +7,7 @@
  * Rings, knots, chains and storms in a job of 100,000 nodes: they are found, exactly, and what goes
  * up the tree is bounded by those involved.
  *
- *     test/unit/test_waits_large --figures
+ *     test/unit/waits/test_large --figures
  *
  * prints what goes up among 1,000,000 nodes.
  */

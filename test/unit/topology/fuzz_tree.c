@@ -19,7 +19,7 @@
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree \
  *         test/unit/fuzz_tree.c $(find src/util/ftree/topology -name '*.c') -o fuzz_tree
- *     test/unit/test_fuzz_tree --corpus corpus && ./fuzz_tree corpus
+ *     test/unit/topology/test_fuzz_tree --corpus corpus && ./fuzz_tree corpus
  *
  * test_fuzz_tree runs it with files changed at random, from a fixed seed.
  */

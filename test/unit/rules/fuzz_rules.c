@@ -17,7 +17,7 @@
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree \
  *         $(pkg-config --cflags json-c) test/unit/fuzz_rules.c $(find src/util/ftree/rules -name '*.c') \
  *         src/util/ftree/base/names.c $(pkg-config --libs json-c) -o fuzz_rules
- *     test/unit/test_fuzz_rules --corpus corpus && ./fuzz_rules corpus
+ *     test/unit/rules/test_fuzz_rules --corpus corpus && ./fuzz_rules corpus
  *
  * test_fuzz_rules runs it with rule bases changed at random, from a fixed seed.
  */

@@ -23,7 +23,7 @@
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree -Itest/lib \
  *         $(pkg-config --cflags json-c) test/unit/fuzz_wire.c test/lib/messages.c test/lib/base.c \
  *         $(find src/util/ftree -name '*.c') $(pkg-config --libs json-c) -o fuzz_wire
- *     test/unit/test_fuzz_wire --corpus corpus && ./fuzz_wire corpus
+ *     test/unit/wire/test_fuzz_wire --corpus corpus && ./fuzz_wire corpus
  *
  * test_fuzz_wire runs it with messages changed at random, from a fixed seed.
  */
