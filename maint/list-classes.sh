@@ -50,7 +50,6 @@ rewrite() {
             $file =~ s/(\n    "class": \{[^}]*?"enum": \[\n).*?(      \])/$1$quoted$2/s +
             $file =~ s/(\n            true, false,\n).*?(          \])/$1${\($quoted =~ s{^}{    }gmr)}$2/s +
             $file =~ s/(\.SH CLASSES\n\.nf\nclass [^\n]*\n).*?(\.fi\n)/$1$manual$2/s +
-            $file =~ s/(\nClasses, from 0: ).*?; see\n/\n${\("Classes, from 0:\n$listed")}/s +
             $file =~ s/(\nClasses, from 0:\n).*?; see\n/$1$listed/s +
             $file =~ s/(\nreadonly CLASSES=).*?(\nreadonly )/$1$parts$2/s;
         die "$ARGV[1] has no list of classes\n" unless $found;
@@ -60,7 +59,7 @@ rewrite() {
 cd "$top_srcdir"
 code=0
 case ${1:-} in
-    --help) usage ;;
+    --help | -h) usage ;;
     --check | --update)
         for file in "${targets[@]}"; do
             text=$(rewrite "$file") || die "$file was not understood"
@@ -70,6 +69,6 @@ case ${1:-} in
                 code=1
             fi
         done ;;
-    *) usage >&2; exit 2 ;;
+    *) usage_error "one of --check, --update" ;;
 esac
 exit $code

@@ -52,6 +52,7 @@ list() {
 # The folders of the glue, by where they are linked: src/mpid/ch4/faultloc/Makefile.mk says why.
 cd "$top_srcdir"
 glue=src/mpid/ch4/faultloc
+mapfile -t glue_headers < <(printf '%s\n' "$glue"/*/*.h "$glue"/{agent,mpi}/*/*.h | sort)
 in_both=("$glue"/{base,board}/*.c)
 in_agent=("$glue"/{io,net,node,agent/*}/*.c)
 
@@ -80,7 +81,7 @@ EOF
     list core_sources src/util/ftree/*.c src/util/ftree/*/*.c
     list core_headers src/util/ftree/*.h src/util/ftree/*/*.h
     list glue_sources $(printf '%s\n' "${in_both[@]}" "${in_agent[@]}" | grep -v '/main\.c$')
-    list glue_headers $(printf '%s\n' $glue/*/*.h $glue/{agent,mpi}/*/*.h | sort)
+    list glue_headers "${glue_headers[@]}"
     list handler_sources $(printf '%s\n' $glue/handler/*.c | grep -v '/main\.c$')
     list hydra_sources "${hydra[@]}"
     list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
@@ -136,7 +137,7 @@ print_core_mk() {
 }
 
 print_glue_mk() {
-    rewrite <(rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS $(printf '%s\n' $glue/*/*.h $glue/{agent,mpi}/*/*.h | sort)) \
+    rewrite <(rewrite <(rewrite <(rewrite $glue_mk noinst_HEADERS "${glue_headers[@]}") \
         mpi_core_sources $glue/mpi/*/*.c) $library "${in_both[@]}") \
         faultloc_agent_SOURCES "${in_agent[@]}"
 }

@@ -396,7 +396,7 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
 
 static struct waits *reduce_by_tree(struct program *g)
 {
-    bool unsure;
+    bool unsure = false;
 
     for (int r = 0; r < g->k.job.size; r++)
         for (int i = 0; i < g->record[r].requests; i++) {

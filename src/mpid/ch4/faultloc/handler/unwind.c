@@ -448,22 +448,32 @@ static const char *why_not(int error)
                : "the process, or its first thread, has ended";
 }
 
+/* NULL: they are not known.  For dwfl_end(). */
+static Dwfl *open_modules(pid_t pid)
+{
+    Dwfl *dwfl;
+
+    unsetenv("DEBUGINFOD_URLS"); /* nothing is to be fetched */
+    find_executable(pid);
+    dwfl = dwfl_begin(&modules);
+    if (dwfl && dwfl_linux_proc_report(dwfl, pid) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0)
+        return dwfl;
+    dwfl_end(dwfl);
+    return NULL;
+}
+
 /* NULL: its modules are known. */
 static const char *open_process(struct unwinding *u)
 {
     pid_t pid = u->p->pid;
     char path[64];
 
-    unsetenv("DEBUGINFOD_URLS"); /* nothing is to be fetched */
-    find_executable(pid);
     snprintf(path, sizeof(path), "/proc/%d/mem", (int) pid);
     u->mem = open(path, O_RDONLY | O_CLOEXEC);
     if (u->mem < 0)
         return why_not(errno);
-    u->dwfl = dwfl_begin(&modules);
-    if (u->dwfl && dwfl_linux_proc_report(u->dwfl, pid) == 0 &&
-        dwfl_report_end(u->dwfl, NULL, NULL) == 0 &&
-        dwfl_attach_state(u->dwfl, NULL, pid, &threads, u))
+    u->dwfl = open_modules(pid);
+    if (u->dwfl && dwfl_attach_state(u->dwfl, NULL, pid, &threads, u))
         return NULL;
     return "libdw cannot read its modules";
 }
@@ -618,13 +628,9 @@ void handler_unwind_caller(struct handler_process *p)
 
 void handler_name_address(pid_t pid, struct handler_frame *f)
 {
-    Dwfl *dwfl;
+    Dwfl *dwfl = open_modules(pid);
 
-    unsetenv("DEBUGINFOD_URLS");
-    find_executable(pid);
-    dwfl = dwfl_begin(&modules);
-    if (dwfl && dwfl_linux_proc_report(dwfl, pid) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0 &&
-        name_module(dwfl, f->pc, f)) {
+    if (dwfl && name_module(dwfl, f->pc, f)) {
         name_call(dwfl, f);
         if (handler_is_script(f))
             handler_name_script(f, pid);

@@ -18,16 +18,16 @@
 
 static const struct {
     const char *text;
-    bool json, full, stacks;
-} questions[] = {{FAULTLOC_STATUS_REQUEST "\"text\"}", false, false, false},
-                 {FAULTLOC_STATUS_REQUEST "\"json\"}", true, false, false},
-                 {FAULTLOC_STATUS_REQUEST "\"text-ranks\"}", false, true, false},
-                 {FAULTLOC_STATUS_REQUEST "\"json-ranks\"}", true, true, false},
-                 {FAULTLOC_STATUS_REQUEST "\"text-stacks\"}", false, false, true},
-                 {FAULTLOC_STATUS_REQUEST "\"json-stacks\"}", true, false, true}};
+    bool json, full, stacks, here;
+} questions[] = {{.text = FAULTLOC_STATUS_REQUEST "\"text\"}"},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"json\"}", .json = true},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"text-ranks\"}", .full = true},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"json-ranks\"}", .json = true, .full = true},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"text-stacks\"}", .stacks = true},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"json-stacks\"}", .json = true, .stacks = true},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"text-here\"}", .here = true},
+                 {.text = FAULTLOC_STATUS_REQUEST "\"json-here\"}", .json = true, .here = true}};
 
-static const char text_here[] = FAULTLOC_STATUS_REQUEST "\"text-here\"}";
-static const char json_here[] = FAULTLOC_STATUS_REQUEST "\"json-here\"}";
 static const char print_it[] = FAULTLOC_STATUS_REQUEST "\"print\"}";
 
 /* The number of the query that is under way for all who ask the same; 0: there is none. */
@@ -103,7 +103,6 @@ static bool is_word(const char *text, size_t len, const char *word)
 const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, const char *text,
                                    size_t len, int *reply)
 {
-    bool json = is_word(text, len, json_here);
     const char *wrong;
     int nobody = -1;
 
@@ -113,10 +112,10 @@ const char *faultloc_statuses_take(struct faultloc_statuses *s, ftree_time now, 
     }
     if (*reply < 0)
         return "a question needs a socket for its answer";
-    if (json || is_word(text, len, text_here))
-        return answer_here(s, now, json, reply);
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-        if (is_word(text, len, questions[i].text))
+        if (is_word(text, len, questions[i].text) && questions[i].here)
+            return answer_here(s, now, questions[i].json, reply);
+        else if (is_word(text, len, questions[i].text))
             return add(s, now, questions[i].json, questions[i].full, questions[i].stacks, reply);
     return "no such question";
 }
