@@ -4,7 +4,7 @@
  */
 
 /*
- * The agent's program, linked with a file system that may hang: for test_faultloc_program.c.
+ * The agent's program, linked with a file system that may hang: for test_program.c.
  */
 
 #ifndef _GNU_SOURCE

@@ -33,7 +33,7 @@ static void setup(void)
 {
     FILE *f;
 
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_exec.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_exec.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(people, sizeof(people), "%s/stderr", folder);
     snprintf(script, sizeof(script), "%s/site", folder);

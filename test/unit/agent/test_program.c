@@ -302,7 +302,7 @@ static void make_job(int32_t nodes_, int32_t ppn_)
     ck_assert_int_ge(sodium_init(), 0);
     ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     find_program(FAULTLOC_PROGRAM_NAME);
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_program.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_program.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(err_path, sizeof(err_path), "%s/err", folder);
     memcpy(first_err_path, err_path, sizeof(first_err_path));

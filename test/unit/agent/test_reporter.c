@@ -40,7 +40,7 @@ static void hear_people(void)
 
 static void setup(bool with_file)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_reporter.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_reporter.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(report, sizeof(report), "%s/report.json", folder);
     snprintf(people, sizeof(people), "%s/stderr", folder);

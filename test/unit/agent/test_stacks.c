@@ -317,8 +317,8 @@ START_TEST(a_rank_is_where_it_is)
     ck_assert(got.has_process[0]);
     ck_assert_ptr_nonnull(strstr(got.text, "\"syscall\":\"clock_nanosleep\""));
     ck_assert_int_eq(state_of(child), 'S');
-    snprintf(line, sizeof(line), "call_it test_faultloc_stacks.c:%d > sleep_in_known_function "
-             "test_faultloc_stacks.c:%d > ", KNOWN_LINE + 7, KNOWN_LINE);
+    snprintf(line, sizeof(line), "call_it test_stacks.c:%d > sleep_in_known_function "
+             "test_stacks.c:%d > ", KNOWN_LINE + 7, KNOWN_LINE);
     ck_assert_msg(strstr(got.text, with_stacks ? line : "built without libdw"), "%s is not in %s",
                   line, got.text);
 }

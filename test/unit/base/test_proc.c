@@ -124,7 +124,7 @@ static void setup_root(void)
 {
     char path[128];
 
-    snprintf(root, sizeof(root), "/tmp/test_faultloc_proc.XXXXXX");
+    snprintf(root, sizeof(root), "/tmp/test_proc.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
     snprintf(path, sizeof(path), "%s/42", root);
     ck_assert_int_eq(mkdir(path, 0700), 0);

@@ -106,7 +106,7 @@ static int number = 1; /* of a file that was written */
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_say.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_say.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/report.json", folder);
 }

@@ -103,7 +103,7 @@ static void make_program(void)
 {
     char own[512] = "";
 
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_spawn.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_spawn.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/" NAME, folder);
     ck_assert_int_gt(readlink("/proc/self/exe", own, sizeof(own) - 1), 0);
@@ -249,7 +249,7 @@ END_TEST
 
 START_TEST(it_has_the_socket_alone)
 {
-    char name[] = "/tmp/test_faultloc_spawn.XXXXXX";
+    char name[] = "/tmp/test_spawn.XXXXXX";
     int file = mkstemp(name), high, sock;
 
     make_program();

@@ -174,7 +174,7 @@ static void free_start(void)
 /* Returns the rank's socket to the program of that name. */
 static int start_program(const char *name)
 {
-    char own[512] = "", folder[64] = "/tmp/test_faultloc_start.XXXXXX";
+    char own[512] = "", folder[64] = "/tmp/test_start.XXXXXX";
     int sock = -1;
 
     ck_assert_ptr_nonnull(mkdtemp(folder));

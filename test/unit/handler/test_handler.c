@@ -636,7 +636,7 @@ static const struct {
              {call_it, 'S', "wait_in_array", "read"},
              {wait_in_epoll, 'S', "wait_in_epoll", "epoll_wait"}};
 
-/* It goes on as it was; test_faultloc_undisturbed.c has all calls. */
+/* It goes on as it was; test_undisturbed.c has all calls. */
 START_TEST(one_that_is_looked_at_notices_nothing)
 {
     pid_t pid = start(looks[_i].run);
@@ -821,7 +821,7 @@ START_TEST(an_address_is_named)
     if (!fgets(line, sizeof(line), f))
         line[0] = '\0';
     pclose(f);
-    name = strstr(line, "an_address_is_named_fn(), test_faultloc_handler.c:");
+    name = strstr(line, "an_address_is_named_fn(), test_handler.c:");
     ck_assert_msg(!can_unwind() || name == line, "%s", line);
 }
 END_TEST

@@ -51,7 +51,7 @@ static void write_text(const char *text)
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_reader.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_reader.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/rules.json", folder);
     snprintf(other, sizeof(other), "%s/other.json", folder);

@@ -34,7 +34,7 @@ static struct ftree_rules *base; /* in use, NULL: none of the file */
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_rules.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_rule_file.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/rules.json", folder);
     snprintf(other, sizeof(other), "%s/other.json", folder);

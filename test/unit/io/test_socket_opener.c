@@ -39,7 +39,7 @@ static void start(void)
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_socket_opener.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_socket_opener.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(sockets, sizeof(sockets), "%s/faultloc", folder);
     snprintf(path, sizeof(path), "%s/4711@h0.sock", sockets);

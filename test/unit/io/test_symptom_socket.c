@@ -234,7 +234,7 @@ static struct faultloc_symptom_socket sock;
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_symptom_socket.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_symptom_socket.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("XDG_RUNTIME_DIR", folder, 1);
     snprintf(err_path, sizeof(err_path), "%s/err", folder);

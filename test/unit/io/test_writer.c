@@ -33,7 +33,7 @@ static size_t heard_len;
 
 static void setup(void)
 {
-    snprintf(folder, sizeof(folder), "/tmp/test_faultloc_writer.XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/test_writer.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/file", folder);
     snprintf(other, sizeof(other), "%s/other", folder);
