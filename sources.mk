@@ -594,18 +594,13 @@ mpi_tests = \
     test/mpi/test_limits.sh \
     test/mpi/test_lost_in_init.sh \
     test/mpi/test_lost_peer.sh \
-    test/mpi/test_many_ranks.sh \
     test/mpi/test_nofinalize.sh \
-    test/mpi/test_one_node.sh \
-    test/mpi/test_one_rank.sh \
     test/mpi/test_outside.sh \
     test/mpi/test_own_output.sh \
-    test/mpi/test_poll_limit.sh \
-    test/mpi/test_sessions.sh \
+    test/mpi/test_same.sh \
     test/mpi/test_settings.sh \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
-    test/mpi/test_spawn.sh \
     test/mpi/test_stacks.sh \
     test/mpi/test_threads.sh \
     test/mpi/test_undisturbed.sh \

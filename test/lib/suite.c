@@ -5,6 +5,58 @@
 
 #include "suite.h"
 
+static struct suite_test *first;
+static void (*before_each)(void), (*after_each)(void);
+
+/* The linker may have them in another order than the file. */
+void suite_add(struct suite_test *test)
+{
+    struct suite_test **at = &first;
+
+    while (*at && (*at)->test.line < test->test.line)
+        at = &(*at)->next;
+    test->next = *at;
+    *at = test;
+}
+
+void suite_surround(void (*before)(void), void (*after)(void))
+{
+    before_each = before ? before : before_each;
+    after_each = after ? after : after_each;
+}
+
+static void end_test(void)
+{
+    if (after_each)
+        after_each();
+    suite_end_test();
+}
+
+int suite_run(void)
+{
+    Suite *suite = suite_create(first->test.file);
+    TCase *cases = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(cases, SUITE_TIMEOUT_S);
+    tcase_add_checked_fixture(cases, before_each, end_test);
+    for (struct suite_test *t = first; t; t = t->next)
+        tcase_add_loop_test(cases, &t->test, 0, t->rows);
+    suite_add_tcase(suite, cases);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+__attribute__((weak)) int main(void)
+{
+    return suite_run();
+}
+
+/* ---- what a test makes ----------------------------------------------------------------------- */
+
 #define KEPT_MAX 256
 
 static struct {

@@ -12,20 +12,58 @@
 #include <string.h>
 
 /*
- * The main() of a test program: one suite, one case, the tests in the order given.
+ * The tests of a program: one suite, whose main() is here, too.
  *
- *     SUITE("topo")
+ *     TEST_CASE(parent_is_the_inverse_of_children)
  *     {
- *         TEST(parent_is_the_inverse_of_children);
- *         TEST(root_substitutes_are_a_permutation_of_the_leaves);
+ *         ...
  *     }
  *
- * Check forks a process for each test, so one that crashes is only one that fails; CK_FORK=no in
- * the environment is for debuggers.  The limit is for a test that hangs; none comes near it.
+ * They are run in the order given.  Check forks a process for each, so one that crashes is only one
+ * that fails; CK_FORK=no in the environment is for debuggers.
  */
 
+struct suite_test {
+    TTest test;
+    int rows;
+    struct suite_test *next;
+};
+
+void suite_add(struct suite_test *test);
+void suite_surround(void (*before)(void), void (*after)(void));
+
+/* Runs all; for a program that has a main() of its own.  Returns the exit code. */
+int suite_run(void);
+
+#define TEST_CASE(name) TEST_CASES(name, 1)
+
+/* The test is called with _i = 0 .. n - 1: one row of a table each. */
+#define TEST_CASES(name, n) \
+    static void name(int _i); \
+    __attribute__((constructor)) static void add_##name(void) \
+    { \
+        static struct suite_test test = {{#name, name, __FILE__, __LINE__}, 0, NULL}; \
+        test.rows = n; \
+        suite_add(&test); \
+    } \
+    static void name(int _i __attribute__((unused)))
+
+/* What each test of the program begins and ends with. */
+#define BEFORE_EACH SUITE_SURROUND(before_each, before_each, NULL)
+#define AFTER_EACH SUITE_SURROUND(after_each, NULL, after_each)
+
+#define SUITE_SURROUND(name, before, after) \
+    static void name(void); \
+    __attribute__((constructor)) static void add_##name(void) \
+    { \
+        suite_surround(before, after); \
+    } \
+    static void name(void)
+
+/* The limit is for a test that hangs; none comes near it. */
 #define SUITE_TIMEOUT_S 600
 
+/* Where the tests are begun by START_TEST() and listed at the end. */
 #define TEST(test) tcase_add_test(cases, test)
 
 /* What a test makes and need not end itself: it is ended after the test, in the test's process, the
@@ -37,7 +75,6 @@ void suite_end_test(void);
 /* What is in a file, up to 64 KiB, until the next call; "": it is not there. */
 const char *suite_text_of(const char *path);
 
-/* The test is called with _i = 0 .. n - 1: one row of a table each. */
 #define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
 
 #define SUITE(name) \

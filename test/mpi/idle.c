@@ -7,7 +7,8 @@
  *
  * idle poll FILE     ranks ask for messages, with pauses, until FILE is there
  * idle signal FILE   a thread of each rank waits for messages, and the main thread for a semaphore, which
- *                    the handler of SIGTERM posts; FILE.RANK has the process's number */
+ *                    the handler of SIGTERM posts; FILE.RANK has the process's number
+ * idle limit FILE    two ranks poll for each other's message until they have had enough */
 
 #include <errno.h>
 #include <mpi.h>
@@ -76,18 +77,32 @@ static void poll_for_messages(const char *file)
     }
 }
 
+static void poll_within_limit(const char *file, int rank)
+{
+    int x, done = 0;
+    MPI_Request request;
+
+    MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);
+    while (!done && access(file, F_OK) != 0)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     int rank, provided;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: idle poll|signal FILE\n");
+        fprintf(stderr, "usage: idle poll|signal|limit FILE\n");
         return 2;
     }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!strcmp(argv[1], "poll"))
         poll_for_messages(argv[2]);
+    else if (!strcmp(argv[1], "limit"))
+        poll_within_limit(argv[2], rank);
     else
         wait_for_signal(argv[2], rank);
     MPI_Finalize();

@@ -12,7 +12,8 @@ mpi=${FAULTLOC_MPI:?names the MPI to be tested, as FAULTLOC_MPI=/opt/mpich-fault
 bin=${FAULTLOC_TEST_BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/faultloc/test-programs}/$(
     printf '%s' "$mpi" | cksum | cut -d' ' -f1)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+job= # one in the background
+trap '[ -z "$job" ] || kill "$job" 2>/dev/null || :; rm -rf "$work"' EXIT
 export UCX_LOG_LEVEL=${UCX_LOG_LEVEL:-error}
 
 bad() { echo "FAILED: $*"; exit 1; }
@@ -59,4 +60,45 @@ same() {
     ! grep -F '[faultloc]' "$work/on.err" || bad "mpiexec $*: FaultLoc finds fault with it"
     [ ! -e "$work/report.json" ] || bad "mpiexec $*: there is a report on it"
     echo "ok: mpiexec $*: $(paste -sd';' "$work/on" | tr -s ' ')"
+}
+
+# Before a program: two ranks are on one node, in name.
+# shellcheck disable=SC2016
+two_a_node=(bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash)
+
+# begin MPIEXEC-ARGS...: a job with FaultLoc in the background; what it prints is in out and err.
+begin() {
+    MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=${report-$work/report.json} \
+        timeout -s INT -k 5 300 "$mpi/bin/mpiexec" "$@" </dev/null >"$work/out" 2>"$work/err" &
+    job=$!
+}
+
+# end_job: waits for it; its exit code is then in $code.
+end_job() {
+    code=0
+    wait "$job" || code=$?
+    job=
+}
+
+# await WHAT COMMAND...: asks again and again until the command says yes.
+await() {
+    local end=$((SECONDS + 120))
+    until "${@:2}"; do
+        [ -z "$job" ] || kill -0 "$job" 2>/dev/null ||
+            bad "the job ended; waited for: $1: $(all_said)"
+        [ $SECONDS -lt $end ] || bad "waited in vain: $1: $(all_said)"
+        sleep 0.1
+    done
+}
+all_said() { cat "$work"/{o,out,err,answer,*.out,*.err} 2>/dev/null || :; }
+
+# by_rank VALUE MPIEXEC-ARGS...: the output in out, rank by rank, for hydra mixes their lines; the
+# exit code in $code.
+by_rank() {
+    rm -f "$work"/said.*
+    code=0
+    MPIR_CVAR_FAULTLOC=$1 MPIR_CVAR_FAULTLOC_REPORT=${report-$work/report.json} \
+        timeout -s INT -k 5 "${limit:-120}" "$mpi/bin/mpiexec" -outfile-pattern "$work/said.%r" \
+        "${@:2}" </dev/null >"$work/said.by-mpiexec" 2>"$work/err" || code=$?
+    cat "$work"/said.* >"$work/out"
 }

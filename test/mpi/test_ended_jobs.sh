@@ -34,13 +34,6 @@ left() { # what there is of FaultLoc's
     find "$work/run" "$work/cwd" -mindepth 1 ! -type d
 }
 has_left() { [ -z "$(left)" ]; }
-await() { # WHAT COMMAND...
-    local end=$((SECONDS + 60))
-    until "${@:2}"; do
-        [ $SECONDS -lt $end ] || bad "waited in vain: $1: $(cat "$work/o")"
-        sleep 0.1
-    done
-}
 
 # no_fault WHAT: of any job so far.
 no_fault() {

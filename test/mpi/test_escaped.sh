@@ -19,19 +19,13 @@ export JOB_ID=$'j\xc2\x9b31m\e[1m\x7f'
 export MPIR_CVAR_FAULTLOC_NODE_NAME=$'h\xc3\xa9' XDG_RUNTIME_DIR=$work/run
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID
 mkdir -m 0700 "$work/run"
-MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT='' MPIR_CVAR_FAULTLOC_GRACE_MS=$'\e[1m\xc2\x9b' \
-    MPIR_CVAR_FAULTLOC_STALL_MS=$'\x9b2m' timeout -s INT -k 5 120 "$mpi/bin/mpiexec" -n 2 \
-    "$nasty" --seconds 100 </dev/null >"$work/out" 2>"$work/err" &
-job=$!
-trap 'kill $job 2>/dev/null; wait $job || :; rm -rf "$work"' EXIT
-
-name= # of the job, as it is in that of the socket
-for ((try = 0; ; try++)); do
+report='' MPIR_CVAR_FAULTLOC_GRACE_MS=$'\e[1m\xc2\x9b' MPIR_CVAR_FAULTLOC_STALL_MS=$'\x9b2m' \
+    begin -n 2 "$nasty" --seconds 100
+has_status() { # and $name is that of the job, as it is in that of the socket
     name=$(find "$work/run" -name '*@*' -printf '%f' -quit | cut -d@ -f1)
-    ! "$program" status "${name:-none}" >"$work/text" 2>&1 || break
-    [ $try -lt 600 ] || bad "no status: $(cat "$work/text")"
-    sleep 0.1
-done
+    "$program" status "${name:-none}" >"$work/answer" 2>&1
+}
+await "a status" has_status
 
 # safe WHAT FILE: nothing but printable characters and ends of lines
 safe() {

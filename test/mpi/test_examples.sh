@@ -19,14 +19,7 @@ declare -A faulty=([failures]='^rank [013]: 1 failed: 2$'
     [verdicts]='"class": "process-crash"')
 declare -A ranks=([failures]=4 [event]=4 [verdicts]=1)
 
-# run ARGS...: the output in $work/out, rank by rank: hydra mixes their lines.
-run() {
-    rm -f "$work"/said.*
-    MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT='' timeout -s INT -k 5 "$limit" \
-        "$mpi/bin/mpiexec" -outfile-pattern "$work/said.%r" "$@" </dev/null >"$work/said.by-mpiexec" \
-        2>"$work/err" || :
-    cat "$work"/said.* >"$work/out"
-}
+report=
 
 # wants COUNT REGEX WHAT
 wants() {
@@ -39,10 +32,10 @@ try() {
     local compiler=$1 name=$2 source=$examples/$2.$3 program=$work/$2-$3
     (cd "$work" && "$compiler" -o "$program" "$source") >"$work/log" 2>&1 ||
         bad "$compiler does not compile $name.$3: $(cat "$work/log")"
-    limit=120 run -n 4 "$program"
+    limit=120 by_rank 1 -n 4 "$program"
     wants "${ranks[$name]}" "${healthy[$name]}" "$name.$3, healthy"
     ! grep -q '"class"' "$work/out" || bad "$name.$3: a verdict in a healthy job"
-    limit=40 run -disable-auto-cleanup -n 4 "$program" 2
+    limit=40 by_rank 1 -disable-auto-cleanup -n 4 "$program" 2
     wants $((ranks[$name] == 1 ? 1 : ranks[$name] - 1)) "${faulty[$name]}" "$name.$3, faulty"
     echo "ok: $name.$3"
 }

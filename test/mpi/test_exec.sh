@@ -23,13 +23,6 @@ says() { grep -qE "^\[faultloc\] *$1" "$work/on.err" || bad "no line '$1': $(cat
 times() { # N TEXT: so many lines
     [ "$(grep -cE "$2" "$work/on.err" || :)" = "$1" ] || bad "not $1 times '$2': $(cat "$work/on.err")"
 }
-await() { # WHAT COMMAND...
-    local end=$((SECONDS + 60))
-    until "${@:2}"; do
-        [ $SECONDS -lt $end ] || bad "waited in vain: $1: $(cat "$work/on.err")"
-        sleep 0.1
-    done
-}
 has_ended() { ! grep -q '^State:[^Z]*$' "/proc/$1/status" 2>/dev/null; } # or nobody has noticed yet
 is() { grep -qx "$2" "$work/$1" || bad "no '$2' in $1: $(cat "$work/$1")"; }
 
@@ -64,8 +57,8 @@ for fact in CLASS=process-stopped ORIGIN=software KIND=rank HOST=n1 RANKS=1 ACTI
     is env "FAULTLOC_$fact"
 done
 "$faultloc" check "$work/report.json" || bad "the report is not of its schema"
-job=$(sed -n 's/.*"id": "\([^"]*\)".*/\1/p' "$work/report.json" | head -n 1)
-is env "FAULTLOC_JOB=$job"
+id=$(sed -n 's/.*"id": "\([^"]*\)".*/\1/p' "$work/report.json" | head -n 1)
+is env "FAULTLOC_JOB=$id"
 ! grep -E 'SECRET|PMI' "$work/env" || bad "it has variables of the job"
 [ "$(cat "$work/fds")" = "0 1 2 3 " ] || bad "it has other descriptors: $(cat "$work/fds")" # 3 is that of ls
 echo "ok: it has report and facts, and ends before the job does"
@@ -106,19 +99,16 @@ make_site <<'END'
 echo "$FAULTLOC_ACTION $FAULTLOC_TEXT" >>runs
 END
 rm -f "$work"/pids/*
-MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_ACTION=exec:$site MPIR_CVAR_FAULTLOC_REPORT='' \
-    timeout -s INT -k 5 120 "$mpi/bin/mpiexec" -n 2 bash -c "$name" bash "$bin/alltoall" --seconds 3600 \
-    </dev/null >"$work/on" 2>"$work/on.err" &
-job=$!
-trap 'kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
+report='' MPIR_CVAR_FAULTLOC_ACTION=exec:$site \
+    begin -n 2 bash -c "$name" bash "$bin/alltoall" --seconds 3600
 await "rank 1 in its loop" test -s "$work/pids/looping"
 read -r _ pid <"$work/pids/rank.1"
 kill -STOP "$pid"
 await "the program" test -s "$work/runs"
 kill -CONT "$pid"
-await "the end of the verdict" grep -q 'withdrawn: process-stopped of rank 1' "$work/on.err"
-kill -INT $job
-wait $job || :
+await "the end of the verdict" grep -q 'withdrawn: process-stopped of rank 1' "$work/err"
+kill -INT "$job"
+end_job
 [ "$(sed 's/(pid [0-9]* on/(pid P on/' "$work/runs")" = "report rank 1 (pid P on node n1) is stopped" ] ||
     bad "the program was not run once: $(cat "$work/runs")"
 echo "ok: once per verdict, and not when it is withdrawn"

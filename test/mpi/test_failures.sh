@@ -10,19 +10,6 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 
-# run FAULTLOC MPIEXEC-ARGS...: the program's lines in $work/out, rank by rank, for hydra mixes
-# them; its exit code in $code.
-run() {
-    local value=$1
-    shift
-    code=0
-    rm -f "$work"/said.*
-    MPIR_CVAR_FAULTLOC=$value MPIR_CVAR_FAULTLOC_REPORT=$work/report.json \
-        timeout -s INT -k 5 120 "$mpi/bin/mpiexec" -outfile-pattern "$work/said.%r" "$@" </dev/null \
-        >"$work/said.by-mpiexec" 2>"$work/err" || code=$?
-    cat "$work"/said.* >"$work/out"
-}
-
 # wants COUNT LINE: so many ranks said that.
 wants() {
     [ "$(grep -c "^rank [0-9]*: $2\$" "$work/out")" = "$1" ] ||
@@ -37,7 +24,7 @@ valid() {
 
 "$here/build.sh" --mpi "$mpi" --out "$bin" failures
 for value in 0 1; do
-    run $value -n 4 "$bin/failures" --victim -1 --json "$work/own.json"
+    by_rank $value -n 4 "$bin/failures" --victim -1 --json "$work/own.json"
     wants 4 '0 failed, 0 events'
     [ $code = 0 ] || bad "a healthy job ends with $code: $(cat "$work/err")"
     valid
@@ -47,7 +34,7 @@ done
 # the first rank, that started the agent; another; the last
 for victim in 0 1 3; do
     rm -f "$work/own.json"
-    run 1 -disable-auto-cleanup -n 4 "$bin/failures" --victim $victim --json "$work/own.json"
+    by_rank 1 -disable-auto-cleanup -n 4 "$bin/failures" --victim $victim --json "$work/own.json"
     wants 3 '1 failed, 1 events'
     valid
     echo "ok: rank $victim died; the others know"

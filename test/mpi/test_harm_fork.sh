@@ -12,46 +12,33 @@ set -euo pipefail
 faultloc=${FAULTLOC_PROGRAM:?names the program faultloc}
 mkdir -m 700 "$work/run"
 export XDG_RUNTIME_DIR=$work/run
-job=
-trap '[ -z "$job" ] || kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
 
 same -n 2 fork_child --kind local
 
-# begin ARGS...: the job, which goes on until the file is there.
-begin() {
+# fork_child ARGS...: the job, which goes on until the file is there.
+fork_child() {
     rm -f "$work/go"
-    MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/report.json timeout 300 "$mpi/bin/mpiexec" \
-        -n 2 "$bin/fork_child" --file "$work/go" "$@" </dev/null >"$work/out" 2>"$work/err" &
-    job=$!
+    begin -n 2 "$bin/fork_child" --file "$work/go" "$@"
 }
 
-# status TEXT...: is said of the ranks, sooner or later.
-status() {
-    local text=$1 try
-    for try in $(seq 150); do
-        "$faultloc" status --ranks >"$work/answer" 2>&1 || :
-        ! grep -qE "$text" "$work/answer" || return 0
-        sleep 0.2
-    done
-    bad "no '$text' in: $(cat "$work/answer" "$work/out" "$work/err")"
+# status TEXT: is said of the ranks, sooner or later.
+status() { await "a status with '$1'" has_status "$1"; }
+has_status() {
+    "$faultloc" status --ranks >"$work/answer" 2>&1 || :
+    grep -qE "$1" "$work/answer"
 }
 
 # finish CODES WORD: the job goes on, and ends so.
 finish() {
-    local code=0
     touch "$work/go"
-    wait $job || code=$?
-    job=
+    end_job
     [[ $code =~ ^$1$ ]] && [ "$(cat "$work/out")" = "$2" ] ||
         bad "code $code: $(cat "$work/out" "$work/err")"
     ! grep -E 'fault elsewhere|by a signal' "$work/err" || bad "the job was ended"
 }
 
-begin --kind inside
-for _ in $(seq 300); do
-    ! grep -q 'child' "$work/out" || break
-    sleep 0.1
-done
+fork_child --kind inside
+await "a child" grep -q child "$work/out"
 status '^ +2  outside MPI .* 0-1$'
 finish 0 "the child has ended"
 [ ! -e "$work/report.json" ] || bad "there is a report"
@@ -61,7 +48,7 @@ echo "ok: a child that ends inside MPI"
 # (One that ends with another code than 0 has crashed.)
 for args in "" "--twice 1"; do
     # shellcheck disable=SC2086
-    begin --kind daemon $args
+    fork_child --kind daemon $args
     status '^ +1  waiting in MPI_Recv .* 1, for 0$'
     status '^ +1  outside MPI .* 0$'
     grep -qx 'no verdict' "$work/answer" || bad "a verdict: $(cat "$work/answer")"

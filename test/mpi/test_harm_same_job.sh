@@ -18,27 +18,19 @@ cd "$work"
 jobs=()
 trap '[ ${#jobs[@]} -eq 0 ] || kill "${jobs[@]}" 2>/dev/null || :; rm -rf "$work"' EXIT
 
-await() { # WHAT COMMAND...
-    local try
-    for try in $(seq 300); do
-        ! "${@:2}" || return 0
-        sleep 0.2
-    done
-    bad "waited in vain: $1: $(ls "$work" "$work/run/faultloc"; cat "$work"/err.* "$work/answer")"
-}
 asked() { "$faultloc" status "$@" >"$work/answer" 2>&1; }
 
-# begin N: a job of N ranks, which goes on until the file is there.
-begin() {
+# start N: a job of N ranks, which goes on until the file is there.
+start() {
     MPIR_CVAR_FAULTLOC=1 timeout 300 "$mpi/bin/mpiexec" -n "$1" "$bin/fork_child" --kind hold \
-        --file "$work/go" </dev/null >"$work/out.$1" 2>"$work/err.$1" &
+        --file "$work/go" </dev/null >"$work/$1.out" 2>"$work/$1.err" &
     jobs+=($!)
 }
 
-begin 2
+start 2
 await "the first job" asked --job 4711.server
 grep -q '^job 4711.server: 2 ranks' "$work/answer" || bad "$(cat "$work/answer")"
-begin 3
+start 3
 await "the second job" asked --job 4711.server.2
 grep -q '^job 4711.server: 3 ranks' "$work/answer" || bad "$(cat "$work/answer")"
 asked --job 4711.server && grep -q ': 2 ranks' "$work/answer" || bad "$(cat "$work/answer")"
@@ -50,7 +42,7 @@ echo "ok: both can be asked"
 has_reports() { [ -s faultloc-4711.server.json ] && [ -s faultloc-4711.server.2.json ]; }
 crash() { # N: rank 1 of that job
     local pid
-    pid=$(sed -n 's/^rank 1 pid //p' "out.$1")
+    pid=$(sed -n 's/^rank 1 pid //p' "$1.out")
     kill -SEGV "$pid"
 }
 crash 2
@@ -61,7 +53,7 @@ await "both reports" has_reports
 cmp -s first faultloc-4711.server.json || bad "the first report was replaced"
 grep -q '"size": 2' faultloc-4711.server.json && grep -q '"size": 3' faultloc-4711.server.2.json ||
     bad "not the right ones: $(cat ./*.json)"
-grep -q 'full report: .*/faultloc-4711.server.2.json$' err.3 || bad "not named: $(cat err.3)"
+grep -q 'full report: .*/faultloc-4711.server.2.json$' 3.err || bad "not named: $(cat 3.err)"
 echo "ok: each has its report"
 wait || :
 jobs=()

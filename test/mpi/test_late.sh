@@ -37,9 +37,9 @@ eval "exec $*"
 END
 chmod +x "$work/early" "$work/script" "$work/launcher"
 
-# begin LABEL MPIEXEC-ARGS...: in the background; files that let ranks go are in $work/LABEL.d.
+# start LABEL MPIEXEC-ARGS...: in the background; files that let ranks go are in $work/LABEL.d.
 pids=()
-begin() {
+start() {
     local label=$1
     shift
     mkdir "$work/$label.d"
@@ -49,32 +49,22 @@ begin() {
     pids+=($!)
 }
 
-# await WHAT COMMAND...: asks again and again until the command says yes.
-await() {
-    local end=$((SECONDS + 120)) what=$1
-    shift
-    until "$@"; do
-        [ $SECONDS -lt $end ] || bad "waited in vain: $what: $(cat "$work"/*.{out,err})"
-        sleep 0.1
-    done
-}
-
 # expect LABEL LINE: a line of its standard error.
 expect() { await "$1: the line '$2'" grep -q "^\[faultloc\] *$2\$" "$work/$1.err"; }
 
-begin off -hosts h1,h2 -launcher fork -n 4 "$bin/late" --init 1
-begin early -faultloc -hosts h1,h2 -launcher fork -n 4 "$work/early" "$bin/late"
-begin script -faultloc -hosts h1 -launcher fork -n 4 "$work/script" "$bin/late" --init 1,2
-begin launcher -faultloc -launcher ssh -launcher-exec "$work/launcher" -hosts h1,h2,h3 -ppn 2 -n 6 \
+start off -hosts h1,h2 -launcher fork -n 4 "$bin/late" --init 1
+start early -faultloc -hosts h1,h2 -launcher fork -n 4 "$work/early" "$bin/late"
+start script -faultloc -hosts h1 -launcher fork -n 4 "$work/script" "$bin/late" --init 1,2
+start launcher -faultloc -launcher ssh -launcher-exec "$work/launcher" -hosts h1,h2,h3 -ppn 2 -n 6 \
     "$bin/late"
-begin waiting -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 \
+start waiting -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 \
     -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -env MPIR_CVAR_FAULTLOC_ACTION abort \
     -env MPIR_CVAR_FAULTLOC_REPORT "$work/waiting.json" \
     -env MPIR_CVAR_FAULTLOC_TRACE "$work/waiting.trace" -n 2 "$bin/late" --send 0
-begin asleep -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --send 0 --fifo 1
-begin all -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --finalize 0,1 --fifo 1
-begin skip -faultloc -n 3 "$bin/late" --send 2 --skip 2
-begin close -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 2 "$bin/late" --finalize 1
+start asleep -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --send 0 --fifo 1
+start all -faultloc -env MPIR_CVAR_FAULTLOC_STALL_MS 300 -n 2 "$bin/late" --finalize 0,1 --fifo 1
+start skip -faultloc -n 3 "$bin/late" --send 2 --skip 2
+start close -faultloc -env UCX_TLS tcp,self -env MPIR_CVAR_NOLOCAL 1 -n 2 "$bin/late" --finalize 1
 
 expect early 'MPI_Init: 3 of 4 ranks have arrived, last one [0-9]* s ago; 1 rank on h[12] has not'
 expect early 'rank 1 on h[12] (pid [0-9]*): \(MPI_Init not called; \|\)ended, exit code 0'

@@ -16,8 +16,8 @@ grep -qa MPIDI_UCX "$mpi/lib/libmpi.so" ||
     { echo "SKIP: this MPI has no ch4:ucx, whose addresses tell in which ranks FaultLoc is on"; exit 77; }
 "$here/build.sh" --mpi "$mpi" --out "$bin" alltoall
 
-# by_rank SCRIPT N ARGS...: each rank sets up its environment with the script first
-by_rank() {
+# each_by SCRIPT N ARGS...: each rank sets up its environment with the script first
+each_by() {
     local script=$1 n=$2
     shift 2
     # shellcheck disable=SC2016
@@ -26,7 +26,7 @@ by_rank() {
 
 # disabled N SCRIPT OFF: the first rank in which it is off
 disabled() {
-    by_rank "$2" "$1" --iterations 50
+    each_by "$2" "$1" --iterations 50
     grep -qx 'exit code 0' "$work/on" || bad "$2: $(cat "$work/on" "$work/on.err")"
     [ "$(grep -cF '[faultloc]' "$work/on.err")" = 1 ] &&
         grep -qF "disabled: MPIR_CVAR_FAULTLOC is not set on all ranks, e.g. not on rank $3;" \
@@ -42,7 +42,7 @@ disabled 4 "$apart MPIR_CVAR_FAULTLOC=\$((PMI_RANK / 2))" 0
 # The report's folder is the job's; rank 2 is stopped, as if by somebody else.
 stop='export MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_NODE_NAME=n$PMI_RANK
     [ $PMI_RANK != 2 ] || { (sleep 2; kill -STOP $$; sleep 20; kill -CONT $$) >/dev/null 2>&1 & }'
-by_rank "$stop
+each_by "$stop
     export MPIR_CVAR_FAULTLOC_FANOUT=\$((PMI_RANK + 1)) MPIR_CVAR_FAULTLOC_STALL_MS=\$((PMI_RANK * 9000 + 500))
     [ \$PMI_RANK != 0 ] || export MPIR_CVAR_FAULTLOC_ACTION=abort" 4 --seconds 60
 grep -q '^\[faultloc\] process-stopped: rank 2 ' "$work/on.err" &&

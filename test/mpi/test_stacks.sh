@@ -23,20 +23,12 @@ export XDG_RUNTIME_DIR=$work/run
 
 line() { grep -n "/\* line of $1 \*/" "$here/stacks.c" | cut -d: -f1; }
 
-MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=$work/report.json timeout 300 "$mpi/bin/mpiexec" -n 4 \
-    bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash \
-    "$work/stacks" "$work/go" </dev/null >"$work/out" 2>"$work/err" &
-job=$!
-trap 'kill $job 2>/dev/null || :; rm -rf "$work"' EXIT
-await_job() { # NODE: the id of the job that runs on it
-    for _ in $(seq 300); do
-        id=$(find "$work/run" -name "*@$1.sock" -printf '%f\n' 2>/dev/null | sed 's/@.*//')
-        [ -z "$id" ] || return 0
-        sleep 0.2
-    done
-    bad "the job has not begun: $(cat "$work/err")"
+begin -n 4 "${two_a_node[@]}" "$work/stacks" "$work/go"
+runs_on() { # NODE: and $id is the job's
+    id=$(find "$work/run" -name "*@$1.sock" -printf '%f\n' 2>/dev/null | sed 's/@.*//')
+    [ -n "$id" ]
 }
-await_job n0
+await "a job" runs_on n0
 rm "$work/stacks"
 
 # has WHAT TEXT: in the last answer; the ranks may still be in MPI_Init, so it is asked again.
@@ -66,15 +58,14 @@ has "the lost one" "^  1 rank \(2\)  solve stacks.c:[0-9]+ > lost_here" ||
     bad "the lost one: $(cat "$work/answer")"
 
 touch "$work/go"
-code=0
-wait $job || code=$?
+end_job
 [ $code = 0 ] && [ "$(cat "$work/out")" = "all have gone on" ] ||
     bad "the job was disturbed: code $code, $(cat "$work/out" "$work/err")"
 echo "ok: the job has gone on"
 
-MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_ACTION=abort MPIR_CVAR_FAULTLOC_REPORT=$work/deadlock.json timeout 300 \
-    "$mpi/bin/mpiexec" -n 4 bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash \
-    "$bin/stacks" --deadlock </dev/null >/dev/null 2>"$work/err" || :
+export MPIR_CVAR_FAULTLOC_ACTION=abort
+report=$work/deadlock.json begin -n 4 "${two_a_node[@]}" "$bin/stacks" --deadlock
+end_job
 for rank in 0 1 2; do
     grep -q "rank $rank (n[01]) in MPI_Recv(from $((rank + 1)), tag 7, MPI_COMM_WORLD) at pass_on(), stacks.c:$(line pass_on)$" \
         "$work/err" || bad "rank $rank has no place: $(cat "$work/err")"
@@ -94,14 +85,12 @@ rank, buf, world, byte = ctypes.c_int(), ctypes.c_char(), 0x44000000, 0x4c00010d
 mpi.MPI_Comm_rank(world, ctypes.byref(rank))
 mpi.MPI_Recv(ctypes.byref(buf), 1, byte, 1 - rank.value, 7, world, ctypes.c_void_p(1))
 END
-MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_ACTION=abort MPIR_CVAR_FAULTLOC_PATIENCE_MS=10000 \
-    MPIR_CVAR_FAULTLOC_NODE_NAME=py MPIR_CVAR_FAULTLOC_REPORT='' timeout 300 \
-    "$mpi/bin/mpiexec" -n 2 python3 "$work/script.py" "$mpi/lib/libmpi.so" </dev/null >/dev/null 2>"$work/err" &
-job=$!
-await_job py
+export MPIR_CVAR_FAULTLOC_PATIENCE_MS=10000 MPIR_CVAR_FAULTLOC_NODE_NAME=py
+begin -n 2 python3 "$work/script.py" "$mpi/lib/libmpi.so"
+await "a job of scripts" runs_on py
 asked "a script's call of MPI" 'Python > MPI_Recv \(py-spy dump --pid [0-9]+ shows the line\)' \
     ask rank 1 --job "$id"
-wait $job || :
+end_job
 for rank in 0 1; do
     grep -q "rank $rank (py) in MPI_Recv(from $((1 - rank)), tag 7, MPI_COMM_WORLD) at a line of Python code, which py-spy dump --pid [0-9]* shows on its node$" \
         "$work/err" || bad "rank $rank of a script: $(cat "$work/err")"

@@ -56,7 +56,7 @@ static char *node_json(void)
 static char *(*const answers[])(void) = {ask_json, job_json, node_json};
 
 /* rows: an_answer COUNT(answers) */
-START_TEST(an_answer)
+TEST_CASES(an_answer, COUNT(answers))
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
 
@@ -79,7 +79,6 @@ START_TEST(an_answer)
     }
     program_close(&program);
 }
-END_TEST
 
 static int use_rules(void *ctx, ftree_time now, const char *text, size_t len)
 {
@@ -88,7 +87,7 @@ static int use_rules(void *ctx, ftree_time now, const char *text, size_t len)
 }
 
 /* Who is not taken is told so, and can be taken the next time. */
-START_TEST(a_request_is_refused)
+TEST_CASE(a_request_is_refused)
 {
     static const char text[] = "{\"set\": {\"stall_ms\": 500}}";
     static char error[FAULTLOC_SYMPTOM_ERROR];
@@ -112,10 +111,9 @@ START_TEST(a_request_is_refused)
     close(fd);
     program_close(&program);
 }
-END_TEST
 
 /* A setting that could not be kept is not used; the board has the one before. */
-START_TEST(a_setting_is_used_or_not)
+TEST_CASE(a_setting_is_used_or_not)
 {
     const struct ftree_setting s = {
         .version = 1, .changed = FTREE_SET_STALL, .has = FTREE_SET_STALL, .stall_ms = 500};
@@ -140,12 +138,4 @@ START_TEST(a_setting_is_used_or_not)
         ck_assert_int_lt(n, 100);
     }
     program_close(&program);
-}
-END_TEST
-
-SUITE("faultloc_answers_nomem")
-{
-    TEST_ROWS(an_answer, COUNT(answers));
-    TEST(a_request_is_refused);
-    TEST(a_setting_is_used_or_not);
 }

@@ -21,13 +21,13 @@ static struct faultloc_program program;
 static struct faultloc_asks asks;
 
 /* Node h1 of the sample, with ranks 2 and 3. */
-static void setup(void)
+BEFORE_EACH
 {
     program_open(&program, 1);
     asks = (struct faultloc_asks){.p = &program};
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     program_close(&program);
 }
@@ -70,13 +70,12 @@ static const struct {
     {NULL, "", "the acting root is busy", "\"no_stack\":\"the acting root is busy\","}};
 
 /* rows: a_rank_that_is_well_is_told_with_its_stack COUNT(stack_rows) */
-START_TEST(a_rank_that_is_well_is_told_with_its_stack)
+TEST_CASES(a_rank_that_is_well_is_told_with_its_stack, COUNT(stack_rows))
 {
     struct ftree_stacks s = {0};
     char expected[1024];
     int reply, fd;
 
-    setup();
     fd = program_question(&reply);
     ck_assert_str_eq(take("{\"ask\": \"rank 3\"}", &reply), "");
     ck_assert_int_eq(reply, -1);
@@ -96,15 +95,12 @@ START_TEST(a_rank_that_is_well_is_told_with_its_stack)
     ck_assert_int_eq(asks.n, 0);
     ck_assert(faultloc_asks_deadline(&asks) == FTREE_NEVER);
     close(fd);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_node_that_is_silent_is_told_when_the_time_is_over)
+TEST_CASE(a_node_that_is_silent_is_told_when_the_time_is_over)
 {
     int reply, fd;
 
-    setup();
     fd = program_question(&reply);
     ck_assert_str_eq(take("{\"ask\": \"node h3\"}", &reply), "");
     ck_assert(faultloc_asks_deadline(&asks) == NOW + FAULTLOC_ASK_PATIENCE);
@@ -114,15 +110,12 @@ START_TEST(a_node_that_is_silent_is_told_when_the_time_is_over)
     ck_assert_ptr_nonnull(strstr(program_answer(fd), "\"well\":false,\"answered\":false,"));
     ck_assert_int_eq(asks.n, 0);
     close(fd);
-    teardown();
 }
-END_TEST
 
-START_TEST(so_many_can_ask_at_the_same_time)
+TEST_CASE(so_many_can_ask_at_the_same_time)
 {
     int reply, fd[FAULTLOC_ASKS_MAX + 1];
 
-    setup();
     for (int i = 0; i < FAULTLOC_ASKS_MAX; i++) {
         fd[i] = program_question(&reply);
         ck_assert_str_eq(take("{\"ask\": \"node h3\"}", &reply), "");
@@ -136,9 +129,7 @@ START_TEST(so_many_can_ask_at_the_same_time)
         ck_assert_str_ne(program_answer(fd[i]), "");
     for (int i = 0; i <= FAULTLOC_ASKS_MAX; i++)
         close(fd[i]);
-    teardown();
 }
-END_TEST
 
 static const struct {
     const char *text, *wrong;
@@ -152,11 +143,10 @@ static const struct {
 };
 
 /* rows: what_cannot_be_asked COUNT(refused) */
-START_TEST(what_cannot_be_asked)
+TEST_CASES(what_cannot_be_asked, COUNT(refused))
 {
     int reply, fd;
 
-    setup();
     program.job.job.tree = &sample_tree;
     fd = program_question(&reply);
     ck_assert_str_eq(take(refused[_i].text, &reply), refused[_i].wrong);
@@ -164,20 +154,15 @@ START_TEST(what_cannot_be_asked)
     close(reply);
     close(fd);
     program.job.job.tree = NULL;
-    teardown();
 }
-END_TEST
 
-START_TEST(a_question_without_a_socket)
+TEST_CASE(a_question_without_a_socket)
 {
     int nobody = -1;
 
-    setup();
     ck_assert_str_eq(take("{\"ask\": \"node h1\"}", &nobody),
                      "a question needs a socket for its answer");
-    teardown();
 }
-END_TEST
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
@@ -198,7 +183,7 @@ static void expect_json(const struct ftree_inquiry *q, const char *expected)
     "\"paths\":[{\"path\":\"data\",\"agent\":\"answered\"}," \
     "{\"path\":\"mgmt\",\"agent\":\"answered\"}],"
 
-START_TEST(all_that_a_node_can_say)
+TEST_CASE(all_that_a_node_can_say)
 {
     struct ftree_inquiry q = {.node = 2,
                               .rank = FTREE_NONE,
@@ -211,7 +196,6 @@ START_TEST(all_that_a_node_can_say)
                               .has_state = true,
                               .logs = 1};
 
-    setup();
     q.state = (struct ftree_node_state){.cpus = 8,
                                         .load_centi = 150,
                                         .cpu_pressure_centi = UINT32_MAX,
@@ -241,9 +225,7 @@ START_TEST(all_that_a_node_can_say)
                 "\"messages\":[{\"rank\":4,\"messages\":["
                 "{\"type\":\"send\",\"age_s\":1.5,\"peer\":5,\"tag\":3,\"bytes\":64},"
                 "{\"type\":\"receive\",\"age_s\":0.0,\"tag\":4,\"bytes\":0}]}],\"verdicts\":[]}");
-    teardown();
 }
-END_TEST
 
 /* Of the ranks in trouble only that which was asked about counts. */
 static const struct {
@@ -265,7 +247,7 @@ static const struct {
 };
 
 /* rows: ranks_in_trouble COUNT(troubles) */
-START_TEST(ranks_in_trouble)
+TEST_CASES(ranks_in_trouble, COUNT(troubles))
 {
     struct ftree_inquiry q = {.node = 2,
                               .rank = troubles[_i].rank,
@@ -275,13 +257,10 @@ START_TEST(ranks_in_trouble)
                               .peer = troubles[_i].rank == 4 ? 7 : FTREE_NONE,
                               .troubles = 1};
 
-    setup();
     q.trouble[0] = (struct ftree_rank_state){
         .rank = troubles[_i].trouble, .pid = 9, .phase = FTREE_PHASE_GONE, .proc_state = 'X'};
     expect_json(&q, troubles[_i].expected);
-    teardown();
 }
-END_TEST
 
 /* ---- which verdicts are about it ------------------------------------------------------------- */
 
@@ -304,14 +283,13 @@ static const struct {
 };
 
 /* rows: a_verdict_is_told_of_what_it_is_about COUNT(verdicts) */
-START_TEST(a_verdict_is_told_of_what_it_is_about)
+TEST_CASES(a_verdict_is_told_of_what_it_is_about, COUNT(verdicts))
 {
     struct ftree_verdict v = base_verdict(verdicts[_i].sign, verdicts[_i].of, verdicts[_i].of_rank);
     const struct ftree_inquiry q = {
         .node = verdicts[_i].node, .rank = verdicts[_i].rank, .peer = FTREE_NONE};
     char *text;
 
-    setup();
     program.job.job.tree = &sample_tree;
     v.located = v.first_symptom = 1;
     v.withdrawn = verdicts[_i].withdrawn;
@@ -322,18 +300,4 @@ START_TEST(a_verdict_is_told_of_what_it_is_about)
     ck_assert_int_eq(schema_findings("ask", text), 0);
     free(text);
     program.job.job.tree = NULL;
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_ask")
-{
-    TEST_ROWS(a_rank_that_is_well_is_told_with_its_stack, COUNT(stack_rows));
-    TEST(a_node_that_is_silent_is_told_when_the_time_is_over);
-    TEST(so_many_can_ask_at_the_same_time);
-    TEST_ROWS(what_cannot_be_asked, COUNT(refused));
-    TEST(a_question_without_a_socket);
-    TEST(all_that_a_node_can_say);
-    TEST_ROWS(ranks_in_trouble, COUNT(troubles));
-    TEST_ROWS(a_verdict_is_told_of_what_it_is_about, COUNT(verdicts));
 }

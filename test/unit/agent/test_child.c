@@ -24,7 +24,7 @@
 static struct faultloc_child child;
 static int status;
 
-static void setup(void)
+BEFORE_EACH
 {
     child = (struct faultloc_child){.epoll = epoll_create1(EPOLL_CLOEXEC),
                                     .patience = LONG_MS * FTREE_MS,
@@ -35,7 +35,7 @@ static void setup(void)
 }
 
 /* Nothing is left of it, in whatever way it ended. */
-static void teardown(void)
+AFTER_EACH
 {
     ftree_time by = faultloc_now() + LONG_MS * FTREE_MS;
 
@@ -118,7 +118,7 @@ static void await_no_process(pid_t pid)
 /* ---- what is heard --------------------------------------------------------------------------- */
 
 /* rows: on standard output and error, on its descriptor */
-START_TEST(what_it_prints_and_how_it_ends_is_known)
+TEST_CASES(what_it_prints_and_how_it_ends_is_known, 2)
 {
     ck_assert_int_eq(
         start_of(&child, "/bin/sh", _i ? "echo one >&3; exit 7" : "echo o; echo e >&2; exit 7", _i),
@@ -130,9 +130,8 @@ START_TEST(what_it_prints_and_how_it_ends_is_known)
     ck_assert(faultloc_child_deadline(&child) == FTREE_NEVER);
     faultloc_child_forget(&child);
 }
-END_TEST
 
-START_TEST(its_loop_is_woken_when_it_prints)
+TEST_CASE(its_loop_is_woken_when_it_prints)
 {
     struct epoll_event e;
 
@@ -140,23 +139,20 @@ START_TEST(its_loop_is_woken_when_it_prints)
     ck_assert_int_eq(epoll_wait(child.epoll, &e, 1, LONG_MS), 1);
     await_text(2);
 }
-END_TEST
 
-START_TEST(one_that_cannot_be_executed_ends)
+TEST_CASE(one_that_cannot_be_executed_ends)
 {
     ck_assert_int_eq(start_of(&child, "/no/such/program", "", false), 0);
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 }
-END_TEST
 
-START_TEST(one_that_dies_of_a_signal_ends)
+TEST_CASE(one_that_dies_of_a_signal_ends)
 {
     start("kill -SEGV $$");
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
-END_TEST
 
 /* rows: bytes that it may print, that it prints; whether more is dropped */
 static const struct {
@@ -171,7 +167,7 @@ static const struct {
              {100000, "100001", false, FAULTLOC_CHILD_FULL},
              {1000000, "700000", false, FAULTLOC_CHILD_ENDED}};
 
-START_TEST(it_may_print_so_much)
+TEST_CASES(it_may_print_so_much, 6)
 {
     char script[64];
     size_t prints = strtoul(sizes[_i].prints, NULL, 10);
@@ -187,11 +183,10 @@ START_TEST(it_may_print_so_much)
         ck_assert_uint_le(child.len, child.most);
     faultloc_child_forget(&child);
 }
-END_TEST
 
 /* ---- how it ends ----------------------------------------------------------------------------- */
 
-START_TEST(one_that_is_late_is_killed_with_its_group)
+TEST_CASE(one_that_is_late_is_killed_with_its_group)
 {
     pid_t pid;
 
@@ -205,10 +200,9 @@ START_TEST(one_that_is_late_is_killed_with_its_group)
     ck_assert_int_eq(status, -1);
     await_no_process(pid);
 }
-END_TEST
 
 /* Nobody waits for a process that has the output open, and is not the child. */
-START_TEST(what_it_leaves_behind_is_not_waited_for)
+TEST_CASE(what_it_leaves_behind_is_not_waited_for)
 {
     start("sleep 1000 & echo $!");
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
@@ -216,10 +210,9 @@ START_TEST(what_it_leaves_behind_is_not_waited_for)
     ck_assert_int_eq(kill(printed_pid(), SIGKILL), 0);
     faultloc_child_forget(&child);
 }
-END_TEST
 
 /* All is said: it has `linger`, and is then over, without a code. */
-START_TEST(one_that_has_closed_its_output_has_a_while_more)
+TEST_CASE(one_that_has_closed_its_output_has_a_while_more)
 {
     ftree_time now;
 
@@ -232,9 +225,8 @@ START_TEST(one_that_has_closed_its_output_has_a_while_more)
     ck_assert_int_eq(faultloc_child_turn(&child, now + SECOND, &status), FAULTLOC_CHILD_ENDED);
     ck_assert_int_eq(status, -1);
 }
-END_TEST
 
-START_TEST(another_may_follow)
+TEST_CASE(another_may_follow)
 {
     for (int i = 0; i < 3; i++) {
         start("exit 0");
@@ -242,10 +234,9 @@ START_TEST(another_may_follow)
         ck_assert_int_eq(status, 0);
     }
 }
-END_TEST
 
 /* How children end is known as long as there is one. */
-START_TEST(signals_of_children_are_the_agents_again_after_the_last)
+TEST_CASE(signals_of_children_are_the_agents_again_after_the_last)
 {
     struct faultloc_child other = {
         .epoll = -1, .patience = LONG_MS * FTREE_MS, .most = 10, .fd = -1};
@@ -260,11 +251,10 @@ START_TEST(signals_of_children_are_the_agents_again_after_the_last)
     while (other.lost > 0)
         faultloc_child_turn(&other, faultloc_now(), &status);
 }
-END_TEST
 
 /* ---- what cannot be started ------------------------------------------------------------------ */
 
-START_TEST(none_is_started_without_descriptors)
+TEST_CASE(none_is_started_without_descriptors)
 {
     struct rlimit limit, none = {0};
 
@@ -276,10 +266,9 @@ START_TEST(none_is_started_without_descriptors)
     ck_assert_int_eq(child.pid, 0);
     ck_assert(faultloc_child_deadline(&child) == FTREE_NEVER);
 }
-END_TEST
 
 /* What a file system holds in the kernel does not end when it is killed; these stand for such. */
-START_TEST(none_is_started_while_too_many_do_not_end)
+TEST_CASE(none_is_started_while_too_many_do_not_end)
 {
     signal(SIGCHLD, SIG_DFL);
     for (int i = 0; i < FAULTLOC_CHILD_LOST; i++) {
@@ -301,22 +290,4 @@ START_TEST(none_is_started_while_too_many_do_not_end)
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     for (int i = 0; i < child.lost; i++)
         kill(child.lost_pid[i], SIGKILL);
-}
-END_TEST
-
-SUITE("faultloc_child")
-{
-    tcase_add_checked_fixture(cases, setup, teardown);
-    TEST_ROWS(what_it_prints_and_how_it_ends_is_known, 2);
-    TEST(its_loop_is_woken_when_it_prints);
-    TEST(one_that_cannot_be_executed_ends);
-    TEST(one_that_dies_of_a_signal_ends);
-    TEST_ROWS(it_may_print_so_much, 6);
-    TEST(one_that_is_late_is_killed_with_its_group);
-    TEST(what_it_leaves_behind_is_not_waited_for);
-    TEST(one_that_has_closed_its_output_has_a_while_more);
-    TEST(another_may_follow);
-    TEST(signals_of_children_are_the_agents_again_after_the_last);
-    TEST(none_is_started_without_descriptors);
-    TEST(none_is_started_while_too_many_do_not_end);
 }

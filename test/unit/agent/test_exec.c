@@ -29,7 +29,7 @@ static struct ftree_verdict verdict;
 static char folder[64], people[128], script[128];
 static int stderr_before;
 
-static void setup(void)
+BEFORE_EACH
 {
     FILE *f;
 
@@ -61,7 +61,7 @@ static const char *said(void)
     return suite_text_of(people);
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     static const char *const files[] = {"stderr", "site", "in", "env", "fds", "pid", "go", "end"};
     char path[160];
@@ -122,7 +122,7 @@ static void await_file(const char *name)
 
 /* ---- what it is started with ----------------------------------------------------------------- */
 
-START_TEST(it_has_report_and_facts)
+TEST_CASE(it_has_report_and_facts)
 {
     struct json_object *o;
     const char *env;
@@ -146,11 +146,10 @@ START_TEST(it_has_report_and_facts)
     ck_assert_str_eq(said(), "[faultloc] site: done\n[faultloc] site: oops\n");
     ck_assert(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 }
-END_TEST
 
 /* What the agent ignores or blocks is not ignored or blocked there (the C library keeps those from
  * 32 on to itself); it has a group of its own. */
-START_TEST(it_has_default_signals)
+TEST_CASE(it_has_default_signals)
 {
     const char *in;
     sigset_t term;
@@ -171,7 +170,6 @@ START_TEST(it_has_default_signals)
     ck_assert_int_gt(atoi(group), 0);
     said();
 }
-END_TEST
 
 static const struct {
     const char *program;
@@ -179,7 +177,7 @@ static const struct {
 } nothing[] = {{"", false, false}, {NULL, true, false}, {NULL, false, true}};
 
 /* rows: it_is_not_run COUNT(nothing) */
-START_TEST(it_is_not_run)
+TEST_CASES(it_is_not_run, 3)
 {
     write_script("echo run");
     if (nothing[_i].program)
@@ -191,11 +189,10 @@ START_TEST(it_is_not_run)
     ck_assert(faultloc_exec_deadline(&exec) == FTREE_NEVER);
     ck_assert_str_eq(said(), "");
 }
-END_TEST
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
-START_TEST(one_that_fails_is_said)
+TEST_CASE(one_that_fails_is_said)
 {
     char expected[512];
 
@@ -210,9 +207,8 @@ START_TEST(one_that_fails_is_said)
              script, script);
     ck_assert_str_eq(said(), expected);
 }
-END_TEST
 
-START_TEST(one_that_is_not_there_is_said_once)
+TEST_CASE(one_that_is_not_there_is_said_once)
 {
     char expected[512];
 
@@ -225,10 +221,9 @@ START_TEST(one_that_is_not_there_is_said_once)
         script);
     ck_assert_str_eq(said(), expected);
 }
-END_TEST
 
 /* And what it has started, in its group, with it; what it has said is there. */
-START_TEST(one_that_hangs_is_killed_with_its_group)
+TEST_CASE(one_that_hangs_is_killed_with_its_group)
 {
     char expected[512];
     pid_t pid;
@@ -255,10 +250,9 @@ START_TEST(one_that_hangs_is_killed_with_its_group)
         script);
     ck_assert_str_eq(said(), expected);
 }
-END_TEST
 
 /* One that has left a process behind has ended, although that has its output open. */
-START_TEST(what_it_leaves_behind_is_not_waited_for)
+TEST_CASE(what_it_leaves_behind_is_not_waited_for)
 {
     pid_t pid;
 
@@ -269,9 +263,8 @@ START_TEST(what_it_leaves_behind_is_not_waited_for)
     kill(pid, SIGKILL);
     ck_assert_str_eq(said(), "[faultloc] site: left\n");
 }
-END_TEST
 
-START_TEST(what_is_too_much_is_dropped)
+TEST_CASE(what_is_too_much_is_dropped)
 {
     const char *text, *end = "\n[faultloc] site: what it printed beyond 4096 bytes is not shown\n";
 
@@ -282,10 +275,9 @@ START_TEST(what_is_too_much_is_dropped)
     ck_assert_str_eq(text + strlen(text) - strlen(end), end);
     ck_assert_uint_lt(strlen(text), 3 * FAULTLOC_EXEC_BYTES);
 }
-END_TEST
 
 /* Several verdicts at a time: each has its own, up to a number. */
-START_TEST(more_than_can_run_are_refused)
+TEST_CASE(more_than_can_run_are_refused)
 {
     char expected[512];
 
@@ -302,19 +294,4 @@ START_TEST(more_than_can_run_are_refused)
              "MPIR_CVAR_FAULTLOC_ACTION\n",
              script);
     ck_assert_str_eq(said(), expected);
-}
-END_TEST
-
-SUITE("exec")
-{
-    tcase_add_checked_fixture(cases, setup, teardown);
-    TEST(it_has_report_and_facts);
-    TEST(it_has_default_signals);
-    TEST_ROWS(it_is_not_run, 3);
-    TEST(one_that_fails_is_said);
-    TEST(one_that_is_not_there_is_said_once);
-    TEST(one_that_hangs_is_killed_with_its_group);
-    TEST(what_it_leaves_behind_is_not_waited_for);
-    TEST(what_is_too_much_is_dropped);
-    TEST(more_than_can_run_are_refused);
 }

@@ -25,7 +25,7 @@ static struct ftree_rank_class classes[] = {
     {.state = FTREE_DOES_WAIT, .comm = "z", .count = 1, .example = 10},
 };
 
-START_TEST(those_that_wait_are_told_as_far_as_there_is_room)
+TEST_CASE(those_that_wait_are_told_as_far_as_there_is_room)
 {
     struct ftree_rank_classes all = {.items = classes, .n = 7};
     struct ftree_waiting w = {.count = 51, .classes = 2};
@@ -39,9 +39,8 @@ START_TEST(those_that_wait_are_told_as_far_as_there_is_room)
     ck_assert_int_eq(w.class_[1].example, 7);
     ck_assert_int_eq(w.class_[3].count, 2);
 }
-END_TEST
 
-START_TEST(nobody_waits_any_more)
+TEST_CASE(nobody_waits_any_more)
 {
     struct ftree_rank_classes none = {.items = classes + 1, .n = 1};
     struct ftree_waiting w = {.count = 51, .classes = 2};
@@ -49,7 +48,6 @@ START_TEST(nobody_waits_any_more)
     faultloc_note_classes(&w, &none);
     ck_assert_int_eq(w.classes, 0);
 }
-END_TEST
 
 static struct ftree_span first = {0, 0}, second = {1, 1};
 static struct ftree_rank_class asleep[] = {
@@ -64,7 +62,7 @@ static struct ftree_rank_class asleep[] = {
      .ranks = {.items = &first, .n = 1, .count = 1}}, /* perhaps for a moment */
 };
 
-START_TEST(the_kernel_knows_what_a_rank_sleeps_in)
+TEST_CASE(the_kernel_knows_what_a_rank_sleeps_in)
 {
     struct ftree_rank_classes all = {.items = asleep, .n = 2};
     struct ftree_waiting w = {.count = 2, .ends = 2};
@@ -86,7 +84,6 @@ START_TEST(the_kernel_knows_what_a_rank_sleeps_in)
     ck_assert_str_eq(w.class_[0].comm, "a pipe (pipe_read)");
     ck_assert_str_eq(w.class_[0].on, "/tmp/fifo");
 }
-END_TEST
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
 
@@ -105,11 +102,22 @@ static void tell(void *ctx, const struct ftree_verdict *v)
     times++;
 }
 
+static void end(void *ctx)
+{
+    suite_forget(ctx);
+    for (uint32_t i = 0; i < FAULTLOC_REPORTER_STACKS; i++) {
+        json_object_put(reporter.stacks[i].json);
+        ftree_stacks_clear(program.ft, &reporter.stacks[i].places);
+    }
+    program_close(&program);
+}
+
 static struct ftree_verdict begin(void)
 {
     struct ftree_verdict v = base_verdict("user-code-hang/blocked", 2, 4);
 
     program_open(&program, 0);
+    suite_keep(&program, end);
     reporter = (struct faultloc_reporter){.p = &program};
     note = (struct faultloc_note){.reporter = &reporter, .tell = tell, .ctx = &note};
     times = 0;
@@ -117,15 +125,6 @@ static struct ftree_verdict begin(void)
     v.evidences = 1;
     v.evidence[0].source = FTREE_EVIDENCE_SAMPLE;
     return v;
-}
-
-static void end(void)
-{
-    for (uint32_t i = 0; i < FAULTLOC_REPORTER_STACKS; i++) {
-        json_object_put(reporter.stacks[i].json);
-        ftree_stacks_clear(program.ft, &reporter.stacks[i].places);
-    }
-    program_close(&program);
 }
 
 /* The classes are rank 1's and rank 6's; and the stacks are asked for. */
@@ -151,7 +150,7 @@ static void until_stacks(const struct ftree_verdict *v)
     ck_assert_int_eq(times, 0);
 }
 
-START_TEST(a_verdict_by_samples_is_told_with_stacks)
+TEST_CASE(a_verdict_by_samples_is_told_with_stacks)
 {
     struct ftree_verdict v = begin();
     struct ftree_query_result r = {.kind = FTREE_QUERY_STACKS};
@@ -172,12 +171,10 @@ START_TEST(a_verdict_by_samples_is_told_with_stacks)
     ck_assert_ptr_nonnull(strstr(json_object_to_json_string(reporter.stacks[0].json),
                                  "1 rank (4)  stay_spin app.c:7"));
     ftree_stacks_clear(program.ft, &s);
-    end();
 }
-END_TEST
 
 /* rows: of the first thread; of another */
-START_TEST(the_file_of_a_call_is_told)
+TEST_CASES(the_file_of_a_call_is_told, 2)
 {
     static const char *const processes[] = {
         "{\"schema\": \"faultloc-handler/1\", \"pid\": 44, \"threads\": [{\"tid\": 44, \"state\": "
@@ -213,11 +210,9 @@ START_TEST(the_file_of_a_call_is_told)
     ck_assert_ptr_null(strstr(text, "\"rank\":1}"));
     ck_assert_ptr_null(strstr(text, "\"frames\""));
     ftree_stacks_clear(program.ft, &s);
-    end();
 }
-END_TEST
 
-START_TEST(without_an_answer_it_says_so)
+TEST_CASE(without_an_answer_it_says_so)
 {
     struct ftree_verdict v = begin();
 
@@ -228,11 +223,9 @@ START_TEST(without_an_answer_it_says_so)
     ck_assert_int_eq(times, 1);
     ck_assert_ptr_null(reporter.stacks[0].json);
     ck_assert_str_eq(reporter.stacks[0].why, "not all nodes have answered in time");
-    end();
 }
-END_TEST
 
-START_TEST(without_a_stack_it_says_why)
+TEST_CASE(without_a_stack_it_says_why)
 {
     struct ftree_verdict v = begin();
     struct ftree_stacks s = {.why = "built without libdw"};
@@ -244,11 +237,9 @@ START_TEST(without_a_stack_it_says_why)
     faultloc_note_turn(&note, 2 * SECOND);
     ck_assert_int_eq(times, 1);
     ck_assert_str_eq(reporter.stacks[0].why, "built without libdw");
-    end();
 }
-END_TEST
 
-START_TEST(one_that_is_over_meanwhile_is_not_told)
+TEST_CASE(one_that_is_over_meanwhile_is_not_told)
 {
     struct ftree_verdict v = begin(), other = v;
 
@@ -264,12 +255,10 @@ START_TEST(one_that_is_over_meanwhile_is_not_told)
     faultloc_note_turn(&note, 2 * FAULTLOC_FINDING_PATIENCE);
     ck_assert_int_eq(times, 0);
     ck_assert(!faultloc_note_verdict(&note, SECOND, &v)); /* that of one that was told is */
-    end();
 }
-END_TEST
 
 /* Its rank went on, which its node says before it answers what its ranks do. */
-START_TEST(of_one_that_is_over_no_stacks_are_asked_for)
+TEST_CASE(of_one_that_is_over_no_stacks_are_asked_for)
 {
     struct ftree_verdict v = begin();
     struct ftree_query_result r = {.kind = FTREE_QUERY_STATUS};
@@ -284,11 +273,9 @@ START_TEST(of_one_that_is_over_no_stacks_are_asked_for)
     ck_assert_int_eq(note.finding.step, FAULTLOC_FINDING_NONE);
     ck_assert_uint_eq(note.finding.number, r.number); /* nothing was asked after that */
     ck_assert_int_eq(times, 0);
-    end();
 }
-END_TEST
 
-START_TEST(the_end_of_the_job_does_not_wait_for_stacks)
+TEST_CASE(the_end_of_the_job_does_not_wait_for_stacks)
 {
     struct ftree_verdict v = begin();
 
@@ -301,19 +288,15 @@ START_TEST(the_end_of_the_job_does_not_wait_for_stacks)
     ck_assert_str_eq(reporter.stacks[0].why, "ranks have ended before they were taken");
     faultloc_note_end(&note);
     ck_assert_int_eq(times, 1);
-    end();
 }
-END_TEST
 
-START_TEST(other_verdicts_are_told_at_once)
+TEST_CASE(other_verdicts_are_told_at_once)
 {
     struct ftree_verdict v = begin();
 
     v.evidence[0].source = FTREE_EVIDENCE_PROC;
     ck_assert(!faultloc_note_verdict(&note, SECOND, &v));
-    end();
 }
-END_TEST
 
 /* ---- ranks that wait for each other ---------------------------------------------------------- */
 
@@ -348,7 +331,7 @@ static void answer_places(ftree_time now)
     faultloc_note_turn(&note, now);
 }
 
-START_TEST(a_deadlock_is_told_with_its_places)
+TEST_CASE(a_deadlock_is_told_with_its_places)
 {
     begin_deadlock();
     answer_places(SECOND + FTREE_MS);
@@ -356,11 +339,9 @@ START_TEST(a_deadlock_is_told_with_its_places)
     ck_assert_int_eq(reporter.stacks[0].places.n, 1);
     ck_assert_str_eq(reporter.stacks[0].places.items[0].function, "exchange");
     ck_assert_int_eq(note.places.n, 0);
-    end();
 }
-END_TEST
 
-START_TEST(a_deadlock_does_not_wait_for_its_places)
+TEST_CASE(a_deadlock_does_not_wait_for_its_places)
 {
     begin_deadlock();
     faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE - 1);
@@ -374,12 +355,10 @@ START_TEST(a_deadlock_does_not_wait_for_its_places)
     ck_assert_int_eq(reporter.stacks[0].places.n, 1);
     ck_assert_uint_eq(faultloc_note_deadline(&note), FTREE_NEVER);
     faultloc_writer_end(reporter.writer, 1000);
-    end();
 }
-END_TEST
 
 /* Those that come while one is asked about are asked about together, and so many wait. */
-START_TEST(several_deadlocks_have_their_places)
+TEST_CASE(several_deadlocks_have_their_places)
 {
     struct ftree_verdict v = begin_deadlock();
     uint32_t first = note.places.item[0].number;
@@ -398,23 +377,19 @@ START_TEST(several_deadlocks_have_their_places)
     answer_places(SECOND);
     ck_assert_int_eq(times, FAULTLOC_PLACES_MAX);
     ck_assert_int_eq(note.places.n, 0);
-    end();
 }
-END_TEST
 
-START_TEST(places_that_never_come_are_forgotten)
+TEST_CASE(places_that_never_come_are_forgotten)
 {
     begin_deadlock();
     faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE);
     faultloc_note_turn(&note, SECOND + FAULTLOC_PLACES_PATIENCE + FAULTLOC_FINDING_PATIENCE);
     ck_assert_int_eq(note.places.n, 0);
     ck_assert_int_eq(times, 1);
-    end();
 }
-END_TEST
 
 /* The withdrawal of one that was told is told. */
-START_TEST(a_deadlock_that_is_over_needs_no_places)
+TEST_CASES(a_deadlock_that_is_over_needs_no_places, 2)
 {
     struct ftree_verdict v = begin_deadlock();
 
@@ -424,11 +399,9 @@ START_TEST(a_deadlock_that_is_over_needs_no_places)
     ck_assert_int_eq(faultloc_note_verdict(&note, 2 * SECOND, &v), !_i);
     ck_assert_int_eq(note.places.n, 0);
     ck_assert_int_eq(times, _i);
-    end();
 }
-END_TEST
 
-START_TEST(the_end_of_the_job_does_not_wait_for_places)
+TEST_CASES(the_end_of_the_job_does_not_wait_for_places, 2)
 {
     begin_deadlock();
     if (_i)
@@ -436,27 +409,4 @@ START_TEST(the_end_of_the_job_does_not_wait_for_places)
     faultloc_note_end(&note);
     ck_assert_int_eq(times, 1);
     ck_assert_int_eq(note.places.n, 0);
-    end();
-}
-END_TEST
-
-SUITE("note")
-{
-    TEST(a_verdict_by_samples_is_told_with_stacks);
-    TEST_ROWS(the_file_of_a_call_is_told, 2);
-    TEST(without_an_answer_it_says_so);
-    TEST(without_a_stack_it_says_why);
-    TEST(one_that_is_over_meanwhile_is_not_told);
-    TEST(of_one_that_is_over_no_stacks_are_asked_for);
-    TEST(the_end_of_the_job_does_not_wait_for_stacks);
-    TEST(other_verdicts_are_told_at_once);
-    TEST(a_deadlock_is_told_with_its_places);
-    TEST(a_deadlock_does_not_wait_for_its_places);
-    TEST(places_that_never_come_are_forgotten);
-    TEST_ROWS(a_deadlock_that_is_over_needs_no_places, 2);
-    TEST_ROWS(the_end_of_the_job_does_not_wait_for_places, 2);
-    TEST(several_deadlocks_have_their_places);
-    TEST(those_that_wait_are_told_as_far_as_there_is_room);
-    TEST(nobody_waits_any_more);
-    TEST(the_kernel_knows_what_a_rank_sleeps_in);
 }

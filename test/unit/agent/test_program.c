@@ -315,6 +315,13 @@ static void make_job(int32_t nodes_, int32_t ppn_)
             faultloc_board_make(nodes, nodes * ppn, ppn, 0, &board[n], &board_fd[n]), 0);
 }
 
+static void make_job_with_sockets(int32_t nodes_, int32_t ppn_)
+{
+    make_job(nodes_, ppn_);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    settings.symptoms = true;
+}
+
 /* Forks all ranks before the first port is open, so that none inherits another's. */
 static void start_ranks(void)
 {
@@ -347,11 +354,16 @@ static void start_agents(void)
         UNTIL(deputy_of(n));
 }
 
+static void start_all(void)
+{
+    start_ranks();
+    start_agents();
+}
+
 static void start_job(int32_t nodes_, int32_t ppn_)
 {
     make_job(nodes_, ppn_);
-    start_ranks();
-    start_agents();
+    start_all();
 }
 
 /* Only what has become this process's own child: its number is nobody else's. */
@@ -420,6 +432,11 @@ static void end_job(void)
         faultloc_board_unmap(board[n]);
         close(board_fd[n]);
     }
+}
+
+AFTER_EACH
+{
+    end_job();
 }
 
 /* ---- looking on ------------------------------------------------------------------------------ */
@@ -497,10 +514,14 @@ static void freeze(pid_t pid)
     UNTIL(faultloc_proc_read(NULL, pid, &proc) == 0 && proc.state == 'T');
 }
 
+struct pair {
+    pid_t agent, deputy;
+};
+
 /* There are two at the node, and neither is one of these. */
-static bool is_complete_without(int32_t node, pid_t agent, pid_t deputy)
+static bool is_complete_without(int32_t node, struct pair was)
 {
-    return agent_of(node) != agent && deputy_of(node) != deputy &&
+    return agent_of(node) != was.agent && deputy_of(node) != was.deputy &&
            agent_of(node) != deputy_of(node) && is_called(agent_of(node), FAULTLOC_PROGRAM_NAME) &&
            is_called(deputy_of(node), FAULTLOC_PROGRAM_DEPUTY) &&
            (nodes == 1 || (serves(node, AGENT) && serves(node, DEPUTY)));
@@ -508,7 +529,23 @@ static bool is_complete_without(int32_t node, pid_t agent, pid_t deputy)
 
 static bool is_complete(int32_t node)
 {
-    return is_complete_without(node, 0, 0);
+    return is_complete_without(node, (struct pair){0, 0});
+}
+
+/* Those of the node, once there are two. */
+static struct pair pair_of(int32_t node)
+{
+    UNTIL(is_complete(node));
+    return (struct pair){agent_of(node), deputy_of(node)};
+}
+
+/* The deputy succeeds the agent, and has a deputy of its own. */
+static void replace_agent(int32_t node)
+{
+    struct pair was = pair_of(node);
+
+    hit(was.agent, SIGKILL);
+    UNTIL(agent_of(node) == was.deputy && is_complete_without(node, was));
 }
 
 /* ---- what ranks do --------------------------------------------------------------------------- */
@@ -557,7 +594,7 @@ static bool has_node_ended(int32_t node)
 
 /* ---- how it is started ----------------------------------------------------------------------- */
 
-START_TEST(a_node_has_an_agent_and_then_a_deputy)
+TEST_CASE(a_node_has_an_agent_and_then_a_deputy)
 {
     make_job(2, 3);
     start_ranks();
@@ -573,20 +610,16 @@ START_TEST(a_node_has_an_agent_and_then_a_deputy)
         UNTIL(count_in("trace", "listens on port") == 2);
     }
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
-START_TEST(a_node_alone_listens_nowhere)
+TEST_CASE(a_node_alone_listens_nowhere)
 {
     start_job(1, 2);
     UNTIL(is_complete(0));
     ck_assert_int_eq(count_in("trace", "listens"), 0);
-    end_job();
 }
-END_TEST
 
-START_TEST(a_job_that_does_without_leaves_nothing)
+TEST_CASE(a_job_that_does_without_leaves_nothing)
 {
     make_job(2, 1);
     start_ranks();
@@ -596,11 +629,9 @@ START_TEST(a_job_that_does_without_leaves_nothing)
     ck_assert_int_eq(deputy_of(0), 0);
     ck_assert(!serves(0, AGENT));
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
-START_TEST(a_rank_that_dies_at_the_start_is_reported)
+TEST_CASE(a_rank_that_dies_at_the_start_is_reported)
 {
     make_job(1, 2);
     start_ranks();
@@ -608,9 +639,7 @@ START_TEST(a_rank_that_dies_at_the_start_is_reported)
     process_kill(&rank[0].process);
     UNTIL(said("[faultloc] process-crash: rank 0") == 1);
     UNTIL(is_complete(0));
-    end_job();
 }
-END_TEST
 
 static void damage_board(void)
 {
@@ -635,7 +664,7 @@ static const struct {
                  {take_descriptors, "no agent: "},
                  {take_program, "no agent: cannot be executed\n"}};
 
-START_TEST(an_agent_that_cannot_start_is_an_error)
+TEST_CASES(an_agent_that_cannot_start_is_an_error, COUNT(obstacles))
 {
     make_job(2, 1);
     if (obstacles[_i].make == take_program)
@@ -649,9 +678,7 @@ START_TEST(an_agent_that_cannot_start_is_an_error)
     process_kill(&rank[1].process);
     UNTIL(is_over());
     board[0]->agent_pid = 0;
-    end_job();
 }
-END_TEST
 
 static int cpus_of(pid_t pid)
 {
@@ -689,7 +716,7 @@ static void check_is_free_of_the_rank(pid_t pid)
 }
 
 /* A rank that is bound to one core, with open files. */
-START_TEST(agent_and_deputy_keep_nothing_of_the_rank)
+TEST_CASE(agent_and_deputy_keep_nothing_of_the_rank)
 {
     make_job(2, 1);
     start_ranks();
@@ -698,9 +725,7 @@ START_TEST(agent_and_deputy_keep_nothing_of_the_rank)
     UNTIL(is_complete(0));
     check_is_free_of_the_rank(agent_of(0));
     check_is_free_of_the_rank(deputy_of(0));
-    end_job();
 }
-END_TEST
 
 static int tasks(pid_t pid)
 {
@@ -711,20 +736,15 @@ static int tasks(pid_t pid)
 
 /* They count against the limit of the user's processes: one thread is for messages, so that they come
  * where the program has taken all that are left. */
-START_TEST(while_the_job_is_healthy_agent_and_deputy_are_three_threads)
+TEST_CASE(while_the_job_is_healthy_agent_and_deputy_are_three_threads)
 {
-    make_job(2, 1);
+    make_job_with_sockets(2, 1);
     settings.trace[0] = '\0';
-    setenv("XDG_RUNTIME_DIR", folder, 1);
-    settings.symptoms = true;
-    start_ranks();
-    start_agents();
+    start_all();
     UNTIL(is_complete(0) && access(socket_of(0), F_OK) == 0);
     UNTIL(tasks(agent_of(0)) == 2);
     ck_assert_int_eq(tasks(deputy_of(0)), 1);
-    end_job();
 }
-END_TEST
 
 static int oom_score_adj(pid_t pid)
 {
@@ -734,7 +754,7 @@ static int oom_score_adj(pid_t pid)
     return atoi(suite_text_of(path));
 }
 
-START_TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory)
+TEST_CASE(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory)
 {
     pid_t pid;
 
@@ -750,9 +770,7 @@ START_TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory)
         ck_assert_int_eq(oom_score_adj(pid), 1000);
     }
     ck_assert_int_eq(oom_score_adj(rank[0].process.pid), 100);
-    end_job();
 }
-END_TEST
 
 static int run_by_hand(int in, int out, void *arg)
 {
@@ -765,7 +783,7 @@ static int run_by_hand(int in, int out, void *arg)
     return 127;
 }
 
-START_TEST(started_by_hand_it_says_what_it_is)
+TEST_CASES(started_by_hand_it_says_what_it_is, 3)
 {
     static const int code[] = {2, 0, 2};
     static char *const argument[] = {NULL, "--help", "--bell"};
@@ -775,120 +793,80 @@ START_TEST(started_by_hand_it_says_what_it_is)
     process_start(&p, run_by_hand, argument[_i]);
     ck_assert_int_eq(process_end(&p), code[_i]);
     ck_assert_int_eq(said("Usage: faultloc-agent\n"), 1);
-    end_job();
 }
-END_TEST
 
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Killed one after the other; the port stays the same. */
-START_TEST(who_is_killed_is_succeeded)
+TEST_CASE(who_is_killed_is_succeeded)
 {
     start_job(2, 2);
-    for (int i = 0; i < 3; i++) {
-        UNTIL(is_complete(0));
-        pid_t agent = agent_of(0), deputy = deputy_of(0);
-        hit(agent, SIGKILL);
-        UNTIL(agent_of(0) == deputy && is_complete_without(0, agent, deputy));
-    }
+    for (int i = 0; i < 3; i++)
+        replace_agent(0);
     ck_assert(is_complete(1));
     ck_assert_str_eq(read_text("err"), "");
     UNTIL(count_in("trace", "succeeds as agent") == 3);
-    end_job();
 }
-END_TEST
 
-START_TEST(a_killed_deputy_is_replaced)
+TEST_CASE(a_killed_deputy_is_replaced)
 {
     start_job(2, 2);
     UNTIL(is_complete(0));
     for (int i = 0; i < 2; i++) {
-        pid_t agent = agent_of(0), deputy = deputy_of(0);
-        hit(deputy, SIGKILL);
-        UNTIL(is_complete_without(0, 0, deputy));
-        ck_assert_int_eq(agent_of(0), agent);
+        struct pair was = pair_of(0);
+        hit(was.deputy, SIGKILL);
+        UNTIL(is_complete_without(0, (struct pair){0, was.deputy}));
+        ck_assert_int_eq(agent_of(0), was.agent);
     }
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
 /* Their node is monitored no longer, which is no fault of its ranks. */
-START_TEST(agent_and_deputy_killed_at_once_are_no_fault)
+TEST_CASES(agent_and_deputy_killed_at_once_are_no_fault, 2)
 {
-    pid_t agent, deputy;
-
     start_job(2, _i ? 2 : 1);
-    UNTIL(is_complete(0) && is_complete(1));
-    agent = agent_of(1);
-    deputy = deputy_of(1);
-    freeze(deputy); /* else it may succeed before it is killed */
-    hit(agent, SIGKILL);
-    hit(deputy, SIGKILL);
-    UNTIL(has_ended(agent) && has_ended(deputy));
+    UNTIL(is_complete(0));
+    struct pair was = pair_of(1);
+    freeze(was.deputy); /* else it may succeed before it is killed */
+    hit(was.agent, SIGKILL);
+    hit(was.deputy, SIGKILL);
+    UNTIL(has_ended(was.agent) && has_ended(was.deputy));
     ck_assert(!serves(1, AGENT) && !serves(1, DEPUTY));
     wait_for_rank(&rank[0], ppn);
     UNTIL_TURNING(count_in("trace", "rank 0 stalls, waits for") >= 2);
     ck_assert_int_eq(verdicts(), 0);
-    ck_assert_int_eq(agent_of(1), agent);
+    ck_assert_int_eq(agent_of(1), was.agent);
     ck_assert(process_is_alive(&rank[ppn].process));
-    end_job();
 }
-END_TEST
 
-/* Nobody says a word of it, though a rank waits for one of that node. */
-START_TEST(a_stopped_agent_is_ended_and_succeeded)
+/* Nobody says a word of it.  rows: alone, where nobody asks; a rank waits for one of that node */
+TEST_CASES(a_stopped_agent_is_ended_and_succeeded, 3)
 {
-    pid_t agent, deputy;
+    int32_t node = _i ? 1 : 0;
 
-    start_job(2, _i ? 2 : 1);
-    UNTIL(is_complete(1));
-    agent = agent_of(1);
-    deputy = deputy_of(1);
-    freeze(agent);
-    wait_for_rank(&rank[0], ppn);
-    UNTIL_TURNING(is_complete_without(1, agent, deputy));
-    ck_assert_int_eq(agent_of(1), deputy);
-    ck_assert(has_ended(agent));
-    UNTIL_TURNING(count_in("trace", "rank 0 stalls, waits for") >= 2);
+    start_job(_i ? 2 : 1, _i == 2 ? 2 : 1);
+    struct pair was = pair_of(node);
+    freeze(was.agent);
+    if (_i)
+        wait_for_rank(&rank[0], ppn);
+    UNTIL_TURNING(is_complete_without(node, was));
+    ck_assert_int_eq(agent_of(node), was.deputy);
+    ck_assert(has_ended(was.agent));
+    UNTIL_TURNING(_i == 0 || count_in("trace", "rank 0 stalls, waits for") >= 2);
     ck_assert_int_eq(verdicts(), 0);
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
-START_TEST(a_stopped_agent_is_ended_though_nobody_asks)
+TEST_CASE(a_stopped_deputy_is_ended_and_replaced)
 {
-    pid_t agent, deputy;
-
-    start_job(1, 1);
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    freeze(agent);
-    UNTIL(is_complete_without(0, agent, deputy));
-    ck_assert_int_eq(agent_of(0), deputy);
-    ck_assert_str_eq(read_text("err"), "");
-    end_job();
-}
-END_TEST
-
-START_TEST(a_stopped_deputy_is_ended_and_replaced)
-{
-    pid_t agent, deputy;
-
     start_job(2, 1);
-    UNTIL(is_complete(1));
-    agent = agent_of(1);
-    deputy = deputy_of(1);
-    freeze(deputy);
-    UNTIL(is_complete_without(1, 0, deputy));
-    ck_assert_int_eq(agent_of(1), agent);
-    ck_assert(has_ended(deputy));
+    struct pair was = pair_of(1);
+    freeze(was.deputy);
+    UNTIL(is_complete_without(1, (struct pair){0, was.deputy}));
+    ck_assert_int_eq(agent_of(1), was.agent);
+    ck_assert(has_ended(was.deputy));
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
 /* ---- the end of the job ---------------------------------------------------------------------- */
 
@@ -909,36 +887,29 @@ static void check_all_have_ended(void)
     UNTIL(is_over());
 }
 
-START_TEST(nothing_is_left_when_all_have_left)
+TEST_CASES(nothing_is_left_when_all_have_left, 3)
 {
     static const int orders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 1, 0}};
 
-    make_job(1, 3);
-    setenv("XDG_RUNTIME_DIR", folder, 1);
-    settings.symptoms = true;
-    start_ranks();
-    start_agents();
+    make_job_with_sockets(1, 3);
+    start_all();
     UNTIL(is_complete(0));
     for (int i = 0; i < 3; i++)
         leave(&rank[orders[_i][i]]);
     check_all_have_ended();
-    end_job();
 }
-END_TEST
 
-START_TEST(two_nodes_leave_together)
+TEST_CASE(two_nodes_leave_together)
 {
     start_job(2, 3);
     UNTIL(is_complete(0) && is_complete(1));
     leave_all();
     check_all_have_ended();
     ck_assert_int_eq(count_in("trace", "everyone has left"), 2);
-    end_job();
 }
-END_TEST
 
 /* Before there is a deputy, or while one is being forked. */
-START_TEST(a_short_job_leaves_nothing)
+TEST_CASE(a_short_job_leaves_nothing)
 {
     make_job(2, 2);
     start_ranks();
@@ -951,11 +922,9 @@ START_TEST(a_short_job_leaves_nothing)
         process_kill(&rank[i].process);
     UNTIL(is_over());
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
-START_TEST(a_node_that_does_not_leave_is_not_waited_for_for_ever)
+TEST_CASE(a_node_that_does_not_leave_is_not_waited_for_for_ever)
 {
     start_job(2, 1);
     leave(&rank[0]);
@@ -963,11 +932,9 @@ START_TEST(a_node_that_does_not_leave_is_not_waited_for_for_ever)
     ck_assert_int_eq(count_in("trace", "leaves without having heard of everyone"), 1);
     ck_assert(is_complete(1));
     ck_assert_int_eq(verdicts(), 0);
-    end_job();
 }
-END_TEST
 
-START_TEST(a_rank_that_does_not_leave_keeps_the_agent)
+TEST_CASE(a_rank_that_does_not_leave_keeps_the_agent)
 {
     start_job(1, 2);
     UNTIL(is_complete(0));
@@ -977,13 +944,11 @@ START_TEST(a_rank_that_does_not_leave_keeps_the_agent)
     UNTIL(said("[faultloc] process-crash: rank 1") == 1);
     UNTIL(is_over());
     ck_assert_int_eq(verdicts(), 1);
-    end_job();
 }
-END_TEST
 
 /* A launcher waits until nobody has the other end of its ranks' standard output and error: not for
  * an agent that waits for another node. */
-START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
+TEST_CASE(the_ranks_output_is_let_go_of_when_they_have_left)
 {
     struct pollfd p = {.events = POLLIN};
     int64_t begin, let_go;
@@ -994,8 +959,7 @@ START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
     snprintf(first_err_path, sizeof(first_err_path), "%s/err1", folder);
     ck_assert_int_eq(mkfifo(first_err_path, 0600), 0);
     p.fd = open(first_err_path, O_RDONLY | O_NONBLOCK);
-    start_ranks();
-    start_agents();
+    start_all();
     UNTIL(is_complete(0));
     agent = agent_of(0);
     freeze(deputy_of(1)); /* the other node does not leave before the test has looked */
@@ -1009,12 +973,10 @@ START_TEST(the_ranks_output_is_let_go_of_when_they_have_left)
     UNTIL(has_ended(agent)); /* two seconds later */
     ck_assert_int_lt(2 * (let_go - begin), process_now_ms() - begin);
     close(p.fd);
-    end_job();
 }
-END_TEST
 
 /* Nobody reads stderr any more: the report goes to the file, and the agent lives. */
-START_TEST(a_closed_stderr_is_survived)
+TEST_CASE(a_closed_stderr_is_survived)
 {
     int ends[2];
 
@@ -1022,20 +984,17 @@ START_TEST(a_closed_stderr_is_survived)
     ck_assert_int_eq(pipe(ends), 0);
     close(ends[0]);
     snprintf(first_err_path, sizeof(first_err_path), "/proc/self/fd/%d", ends[1]);
-    start_ranks();
-    start_agents();
+    start_all();
     process_kill(&rank[2].process);
     UNTIL(count_in("report.json", "process-crash") > 0);
     ck_assert(!has_ended(agent_of(0)));
     leave_all();
     UNTIL(has_node_ended(0));
     close(ends[1]);
-    end_job();
 }
-END_TEST
 
 /* As a launcher does before it kills the ranks, and a scheduler to all processes. */
-START_TEST(a_job_that_is_being_ended_has_no_fault)
+TEST_CASES(a_job_that_is_being_ended_has_no_fault, 2)
 {
     start_job(1, 3);
     UNTIL(is_complete(0));
@@ -1048,9 +1007,7 @@ START_TEST(a_job_that_is_being_ended_has_no_fault)
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(rank[i].slot->state, FAULTLOC_SLOT_VICTIM);
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
 /* A launcher that does not know the agent yet cannot tell it. */
 static void start_with_launcher(void)
@@ -1061,7 +1018,7 @@ static void start_with_launcher(void)
     ck_assert_int_eq(ask(&rank[0], 's'), 'y');
 }
 
-START_TEST(a_job_that_ends_before_it_has_begun_has_no_fault)
+TEST_CASES(a_job_that_ends_before_it_has_begun_has_no_fault, 2)
 {
     start_with_launcher();
     for (int i = 0; i < 3; i++)
@@ -1069,12 +1026,10 @@ START_TEST(a_job_that_ends_before_it_has_begun_has_no_fault)
     UNTIL(is_over());
     ck_assert_str_eq(read_text("err"), "");
     ck_assert_int_eq(board[0]->verdicts, 0);
-    end_job();
 }
-END_TEST
 
 /* ... and where it goes on, that is one. */
-START_TEST(a_rank_that_ends_before_the_job_begins_is_found_then)
+TEST_CASE(a_rank_that_ends_before_the_job_begins_is_found_then)
 {
     start_with_launcher();
     process_kill(&rank[2].process);
@@ -1082,76 +1037,48 @@ START_TEST(a_rank_that_ends_before_the_job_begins_is_found_then)
     UNTIL(count_in("report.json", "process-crash") > 0);
     leave_all();
     UNTIL(has_node_ended(0));
-    end_job();
 }
-END_TEST
 
 /* ... and the agent is not the first to go. */
-START_TEST(a_deputy_notified_of_the_end_knows_it_as_agent)
+TEST_CASE(a_deputy_notified_of_the_end_knows_it_as_agent)
 {
-    pid_t agent, deputy;
-
     start_job(1, 2);
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    hit(deputy, SIGTERM);
-    hit(agent, SIGKILL);
-    UNTIL(is_complete_without(0, agent, deputy));
+    struct pair was = pair_of(0);
+    hit(was.deputy, SIGTERM);
+    hit(was.agent, SIGKILL);
+    UNTIL(is_complete_without(0, was));
     for (int i = 0; i < 2; i++)
         process_kill(&rank[i].process);
     UNTIL(is_over());
     ck_assert_str_eq(read_text("err"), "");
-    end_job();
 }
-END_TEST
 
 /* ---- what ranks do that is nobody's business ------------------------------------------------- */
 
 /* It forks, closes what it has, and its children live on. */
-START_TEST(what_a_rank_does_with_its_process_does_not_matter)
+TEST_CASE(what_a_rank_does_with_its_process_does_not_matter)
 {
-    pid_t agent, deputy;
-
     start_job(2, 2);
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
+    struct pair was = pair_of(0);
     ck_assert_int_eq(ask(&rank[0], 'f'), 'y');
     ck_assert_int_eq(ask(&rank[0], 'c'), 'y');
     ck_assert_int_eq(ask(&rank[0], 'f'), 'y');
     wait_for_rank(&rank[0], 2);
     UNTIL_TURNING(count_in("trace", "is well") >= 2);
-    ck_assert_int_eq(agent_of(0), agent);
-    ck_assert_int_eq(deputy_of(0), deputy);
+    ck_assert_int_eq(agent_of(0), was.agent);
+    ck_assert_int_eq(deputy_of(0), was.deputy);
     ck_assert_str_eq(read_text("err"), "");
     leave(&rank[0]);
     leave(&rank[1]);
     process_kill(&rank[0].process); /* its children have it no more than it had it */
     UNTIL(has_node_ended(0) && !serves(0, AGENT));
-    end_job();
 }
-END_TEST
 
 /* ---- faults on the own node ------------------------------------------------------------------ */
 
-START_TEST(a_vanished_rank_is_reported)
-{
-    start_job(1, 3);
-    process_kill(&rank[2].process);
-    UNTIL(said("[faultloc] process-crash: ") == 1);
-    ck_assert_int_eq(said("process-crash: rank 2"), 1);
-    UNTIL(count_in("report.json", "\"process-crash\"") == 1); /* written after it is said */
-    leave_all();
-    UNTIL(has_node_ended(0));
-    ck_assert_int_eq(verdicts(), 1);
-    end_job();
-}
-END_TEST
-
 /* The agent is no part of it, and says so to the others; also to one that is away for longer than an
  * agent waits whose ranks have left. */
-START_TEST(the_only_rank_of_a_node_that_vanishes_is_reported)
+TEST_CASES(the_only_rank_of_a_node_that_vanishes_is_reported, 2)
 {
     pid_t agent;
 
@@ -1169,11 +1096,9 @@ START_TEST(the_only_rank_of_a_node_that_vanishes_is_reported)
     process_kill(&rank[0].process);
     UNTIL(is_over());
     ck_assert_int_eq(verdicts(), 1);
-    end_job();
 }
-END_TEST
 
-START_TEST(a_stopped_rank_is_reported_when_another_waits)
+TEST_CASES(a_stopped_rank_is_reported_when_another_waits, 2)
 {
     start_job(1, 3);
     process_stop(&rank[2].process);
@@ -1182,12 +1107,10 @@ START_TEST(a_stopped_rank_is_reported_when_another_waits)
     ck_assert_int_ge(said("rank 2"), 1);
     UNTIL_TURNING(count_in("report.json", "\"process-stopped\"") == 1);
     ck_assert_int_eq(verdicts(), 1);
-    end_job();
 }
-END_TEST
 
 /* The first rank, also where it is the only one of its node: its agent lives and says so. */
-START_TEST(a_stopped_first_rank_is_reported)
+TEST_CASES(a_stopped_first_rank_is_reported, 2)
 {
     start_job(2, _i ? 2 : 1);
     process_stop(&rank[ppn].process);
@@ -1195,11 +1118,9 @@ START_TEST(a_stopped_first_rank_is_reported)
     UNTIL_TURNING(said("[faultloc] process-stopped: ") == 1);
     ck_assert_int_ge(said(_i ? "rank 2" : "rank 1"), 1);
     ck_assert_int_eq(verdicts(), 1);
-    end_job();
 }
-END_TEST
 
-START_TEST(who_has_left_may_end)
+TEST_CASE(who_has_left_may_end)
 {
     start_job(1, 3);
     leave(&rank[2]);
@@ -1210,33 +1131,27 @@ START_TEST(who_has_left_may_end)
     UNTIL(has_node_ended(0));
     ck_assert_int_eq(verdicts(), 1);
     ck_assert_int_eq(said("process-crash: rank 1"), 1);
-    end_job();
 }
-END_TEST
 
-START_TEST(abort_ends_the_job_where_no_rank_looks)
+TEST_CASE(abort_ends_the_job_where_no_rank_looks)
 {
     make_job(1, 3);
     settings.action = FAULTLOC_ACTION_ABORT;
-    start_ranks();
-    start_agents();
+    start_all();
     process_kill(&rank[2].process);
     ck_assert_int_eq(process_end(&rank[0].process), -SIGKILL);
     ck_assert_int_eq(board[0]->abort_code, 1);
     ck_assert_int_eq(said("[faultloc] process-crash: rank 2"), 1);
     UNTIL(count_in("report.json", "\"process-crash\"") == 1);
-    end_job();
 }
-END_TEST
 
 /* The first fault is over before the job is ended because of it; the second is not. */
-START_TEST(abort_ends_the_job_because_of_the_fault_that_stands)
+TEST_CASE(abort_ends_the_job_because_of_the_fault_that_stands)
 {
     make_job(1, 4);
     settings.action = FAULTLOC_ACTION_ABORT;
     settings.patience = 5000 * FTREE_MS;
-    start_ranks();
-    start_agents();
+    start_all();
     process_stop(&rank[2].process);
     wait_for_rank(&rank[1], 2);
     UNTIL_TURNING(said("[faultloc] process-stopped: rank 2") == 1);
@@ -1246,31 +1161,26 @@ START_TEST(abort_ends_the_job_because_of_the_fault_that_stands)
     process_continue(&rank[2].process);
     UNTIL_TURNING(said("[faultloc] withdrawn: process-stopped of rank 2") == 1);
     UNTIL_TURNING(board[0]->abort_code == 1);
-    end_job();
 }
-END_TEST
 
 /* A launcher may kill the other ranks then without a word to their agents. */
-START_TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed)
+TEST_CASE(who_is_killed_while_the_job_is_aborted_has_not_crashed)
 {
     make_job(2, 2);
     settings.action = FAULTLOC_ACTION_ABORT;
-    start_ranks();
-    start_agents();
+    start_all();
     UNTIL(is_complete(0) && is_complete(1));
     process_kill(&rank[0].process);
     UNTIL(board[0]->abort_code == 1 && board[1]->verdicts == 1);
     process_kill(&rank[3].process);
     UNTIL(rank[3].slot->state == FAULTLOC_SLOT_VICTIM);
-    end_job();
     ck_assert_int_eq(said("process-crash: rank 3"), 0);
 }
-END_TEST
 
 /* ---- ranks whose transport has lost a peer --------------------------------------------------- */
 
 /* It gives up because of that, so it is a victim: whom it has lost is looked into. */
-START_TEST(who_exits_because_of_a_lost_peer_has_not_crashed)
+TEST_CASE(who_exits_because_of_a_lost_peer_has_not_crashed)
 {
     start_job(1, 3);
     UNTIL(is_complete(0));
@@ -1285,34 +1195,10 @@ START_TEST(who_exits_because_of_a_lost_peer_has_not_crashed)
     leave(&rank[0]);
     UNTIL(has_node_ended(0));
     ck_assert_int_eq(verdicts(), 1);
-    end_job();
 }
-END_TEST
-
-START_TEST(who_is_killed_after_it_lost_a_peer_has_crashed)
-{
-    start_job(1, 3);
-    UNTIL(is_complete(0));
-    ck_assert_int_eq(ask(&rank[2], 't'), 'y');
-    process_kill(&rank[2].process);
-    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
-    end_job();
-}
-END_TEST
-
-START_TEST(who_exits_without_a_reason_has_crashed)
-{
-    start_job(1, 3);
-    UNTIL(is_complete(0));
-    process_say(&rank[2].process, 'x');
-    ck_assert_int_eq(process_end(&rank[2].process), 3);
-    UNTIL(said("[faultloc] process-crash: rank 2") == 1);
-    end_job();
-}
-END_TEST
 
 /* Its process is another then, also for who asks, and its end is the rank's. */
-START_TEST(who_goes_on_in_a_child_has_not_crashed)
+TEST_CASES(who_goes_on_in_a_child_has_not_crashed, 2)
 {
     int32_t before, heir;
     bool late = _i;
@@ -1336,88 +1222,63 @@ START_TEST(who_goes_on_in_a_child_has_not_crashed)
     process_say(&rank[2].process, 'x');
     UNTIL_TURNING(said("[faultloc] process-crash: rank 2") == 1);
     ck_assert_int_eq(verdicts(), 2);
-    end_job();
 }
-END_TEST
 
-/* So has who ends with an exit code other than 0. */
-START_TEST(who_is_killed_and_leaves_a_child_has_crashed)
+static const struct {
+    char before; /* what it does */
+    bool exits; /* with a code other than 0; else it is killed */
+} crashes[] = {{'.', true}, {'t', false}, {'f', false}, {'f', true}};
+
+/* rows: without a reason; after it has lost a peer; and leaves a child */
+TEST_CASES(who_ends_otherwise_has_crashed, COUNT(crashes))
 {
     start_job(1, 3);
     UNTIL(is_complete(0));
-    ck_assert_int_eq(ask(&rank[2], 'f'), 'y');
-    /* any that lives and has the board */
-    faultloc_board_wait_area(board[0], 2)->heir = (int32_t) rank[0].process.pid;
-    if (_i)
+    ask(&rank[2], crashes[_i].before);
+    if (crashes[_i].before == 'f') /* any that lives and has the board */
+        faultloc_board_wait_area(board[0], 2)->heir = (int32_t) rank[0].process.pid;
+    if (crashes[_i].exits)
         process_say(&rank[2].process, 'x');
     else
         process_kill(&rank[2].process);
+    if (crashes[_i].before == '.') /* it is waited for; else it stays there as a zombie */
+        ck_assert_int_eq(process_end(&rank[2].process), 3);
     UNTIL(said("[faultloc] process-crash: rank 2") == 1);
-    end_job();
 }
-END_TEST
 
-/* An agent that would not look for minutes is woken. */
-START_TEST(a_wakeup_wakes_the_agent)
+/* An agent that would not look for minutes is woken; so is its successor. */
+TEST_CASES(a_wakeup_wakes_the_agent, 2)
 {
     make_job(2, 2);
     settings.sample = 300000 * FTREE_MS;
-    start_ranks();
-    start_agents();
+    start_all();
     UNTIL(is_complete(0));
+    if (_i)
+        replace_agent(0);
     ck_assert_int_eq(ask(&rank[0], 't'), 'y');
     UNTIL(count_in("trace", "peer-reset") > 0);
-    end_job();
 }
-END_TEST
-
-START_TEST(a_successor_has_a_wakeup_socket_of_its_own)
-{
-    pid_t agent, deputy;
-
-    make_job(2, 2);
-    settings.sample = 300000 * FTREE_MS;
-    start_ranks();
-    start_agents();
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    hit(agent, SIGKILL);
-    UNTIL(is_complete_without(0, agent, deputy));
-    ck_assert_int_eq(ask(&rank[0], 't'), 'y');
-    UNTIL(count_in("trace", "peer-reset") > 0);
-    end_job();
-}
-END_TEST
 
 /* ---- faults elsewhere ------------------------------------------------------------------------ */
 
 /* A node that waits for a node that is well accuses nobody. */
-START_TEST(a_long_wait_is_no_fault)
+TEST_CASES(a_long_wait_is_no_fault, 2)
 {
     start_job(2, _i ? 2 : 1);
     wait_for_rank(&rank[0], ppn);
     UNTIL_TURNING(count_in("trace", "is well") >= 2);
     ck_assert_int_eq(verdicts(), 0);
-    end_job();
 }
-END_TEST
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-START_TEST(a_verdict_is_reported_once_whoever_is_agent)
+TEST_CASE(a_verdict_is_reported_once_whoever_is_agent)
 {
-    pid_t agent, deputy;
-
     start_job(1, RANKS_MAX);
     process_kill(&rank[3].process);
     UNTIL(said("[faultloc] process-crash: ") == 1);
     ck_assert_int_eq(board[0]->verdicts, 1);
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    hit(agent, SIGKILL);
-    UNTIL(is_complete_without(0, agent, deputy));
+    replace_agent(0);
     process_kill(&rank[2].process);
     UNTIL(said("[faultloc] process-crash: ") == 2);
     UNTIL(count_in("report.json", "\"process-crash\"") == 2); /* who succeeds knows of both */
@@ -1426,40 +1287,23 @@ START_TEST(a_verdict_is_reported_once_whoever_is_agent)
     ck_assert_int_eq(verdicts(), 2);
     ck_assert_int_eq(said("process-crash: rank 3"), 1);
     ck_assert_int_eq(said("process-crash: rank 2"), 1);
-    end_job();
 }
-END_TEST
 
 /* While nobody looked, for the agent was killed and its deputy stopped. */
-START_TEST(what_happens_during_succession_is_reported_later)
+TEST_CASE(what_happens_during_succession_is_reported_later)
 {
-    pid_t agent, deputy;
-
     start_job(1, 3);
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    freeze(deputy);
-    hit(agent, SIGKILL);
-    UNTIL(has_ended(agent));
+    struct pair was = pair_of(0);
+    freeze(was.deputy);
+    hit(was.agent, SIGKILL);
+    UNTIL(has_ended(was.agent));
     process_kill(&rank[2].process);
-    ck_assert_int_eq(kill(deputy, SIGCONT), 0);
+    ck_assert_int_eq(kill(was.deputy, SIGCONT), 0);
     UNTIL(said("[faultloc] process-crash: rank 2") == 1);
-    ck_assert_int_eq(agent_of(0), deputy);
-    end_job();
+    ck_assert_int_eq(agent_of(0), was.deputy);
 }
-END_TEST
 
 /* ---- other middleware ------------------------------------------------------------------------ */
-
-static void start_job_with_sockets(int32_t nodes_, int32_t ppn_)
-{
-    make_job(nodes_, ppn_);
-    setenv("XDG_RUNTIME_DIR", folder, 1);
-    settings.symptoms = true;
-    start_ranks();
-    start_agents();
-}
 
 static bool tell(int32_t node, const char *text)
 {
@@ -1474,54 +1318,45 @@ static bool tell(int32_t node, const char *text)
 }
 
 /* What is told to the agent of one node about another one is looked into. */
-START_TEST(a_symptom_that_is_sent_is_examined)
+TEST_CASE(a_symptom_that_is_sent_is_examined)
 {
-    start_job_with_sockets(2, 2);
+    make_job_with_sockets(2, 2);
+    start_all();
     ck_assert(tell(0, "{\"kind\":\"user-suspects\",\"component\":\"rank 3\"}"));
     UNTIL(count_in("trace", "user-suspects") > 0);
     UNTIL(count_in("trace", "h1 is well") > 0);
     ck_assert(tell(1, "{\"kind\":\"power-off\",\"component\":\"node h7\"}"));
     UNTIL(said("node h1: invalid symptom: the job has no node \"h7\"") == 1);
     ck_assert_int_eq(verdicts(), 0);
-    end_job();
 }
-END_TEST
 
-START_TEST(a_successor_reopens_the_symptom_socket)
+TEST_CASE(a_successor_reopens_the_symptom_socket)
 {
-    pid_t agent, deputy;
-
-    start_job_with_sockets(1, 3);
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
+    make_job_with_sockets(1, 3);
+    start_all();
+    struct pair was = pair_of(0);
     ck_assert(tell(0, "nonsense"));
     UNTIL(said("invalid symptom: ") == 1);
-    hit(agent, SIGKILL);
+    hit(was.agent, SIGKILL);
     /* what is told before the next one is there is lost */
     UNTIL((tell(0, "nonsense"), said("invalid symptom: ") >= 2));
-    UNTIL(is_complete_without(0, agent, deputy));
+    UNTIL(is_complete_without(0, was));
     leave_all();
     UNTIL(has_node_ended(0));
     ck_assert_int_ne(access(socket_of(0), F_OK), 0);
-    end_job();
 }
-END_TEST
 
 static void start_job_with_hung_sockets(int32_t nodes_, int32_t ppn_)
 {
-    make_job(nodes_, ppn_);
+    make_job_with_sockets(nodes_, ppn_);
     find_program("hung-agent");
-    setenv("XDG_RUNTIME_DIR", folder, 1);
-    settings.symptoms = true;
     hang_begin(folder);
-    start_ranks();
-    start_agents();
+    start_all();
 }
 
 /* The file system of the symptom sockets does not answer: the job begins, faults are found, and
  * when it does answer symptoms are heard. */
-START_TEST(a_symptom_socket_that_hangs_delays_nobody)
+TEST_CASE(a_symptom_socket_that_hangs_delays_nobody)
 {
     start_job_with_hung_sockets(2, 2);
     UNTIL(*hang_held == 2);
@@ -1530,21 +1365,7 @@ START_TEST(a_symptom_socket_that_hangs_delays_nobody)
     UNTIL(said("[faultloc] process-crash: rank 3") == 1);
     hang_end();
     UNTIL((tell(0, "nonsense"), said("invalid symptom") >= 1));
-    end_job();
 }
-END_TEST
-
-START_TEST(a_symptom_socket_that_hangs_does_not_delay_the_end)
-{
-    start_job_with_hung_sockets(1, 2);
-    UNTIL(*hang_held == 1);
-    leave_all();
-    UNTIL(has_node_ended(0));
-    ck_assert_int_eq(verdicts(), 0);
-    hang_end();
-    end_job();
-}
-END_TEST
 
 /* ---- a flood -------------------------------------------------------------------------------- */
 
@@ -1581,17 +1402,14 @@ static void flood_with(bool wakeups)
 }
 
 /* It costs its sender's time; and what is real is seen nevertheless. */
-START_TEST(a_flood_keeps_no_agent_busy)
+TEST_CASES(a_flood_keeps_no_agent_busy, 2)
 {
     ftree_time begin;
     long before;
 
-    make_job(2, 1);
-    setenv("XDG_RUNTIME_DIR", folder, 1);
-    settings.symptoms = true;
+    make_job_with_sockets(2, 1);
     settings.sample = 300000 * FTREE_MS;
-    start_ranks();
-    start_agents();
+    start_all();
     UNTIL(is_complete(0) && is_complete(1));
     before = switches_of(agent_of(0));
     begin = faultloc_now();
@@ -1605,9 +1423,7 @@ START_TEST(a_flood_keeps_no_agent_busy)
         UNTIL(tell(0, "{\"kind\": \"power-off\", \"component\": \"node h1\"}"));
         UNTIL(count_in("trace", "power-off") > 0);
     }
-    end_job();
 }
-END_TEST
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
@@ -1639,14 +1455,13 @@ static void make_job_with_rules(int32_t nodes_, int32_t ppn_)
 }
 
 /* Both nodes read them; one says so.  A bad file is refused by both. */
-START_TEST(rules_are_read_anew_when_they_change)
+TEST_CASE(rules_are_read_anew_when_they_change)
 {
     size_t len;
     const char *text = ftree_rules_builtin(&len);
 
     make_job_with_rules(2, 2);
-    start_ranks();
-    start_agents();
+    start_all();
     UNTIL(said(" is in use now (") == 1);
     write_rules("{\n", 2);
     UNTIL(said("; keeping the previous rules\n") == 2);
@@ -1654,137 +1469,60 @@ START_TEST(rules_are_read_anew_when_they_change)
     UNTIL(said(" is in use now (") == 2);
     process_kill(&rank[3].process);
     UNTIL(said("[faultloc] process-crash: ") == 1);
-    end_job();
 }
-END_TEST
 
 /* And none where there is no file to read. */
-START_TEST(the_agent_alone_reads_the_rules)
+TEST_CASE(the_agent_alone_reads_the_rules)
 {
-    pid_t agent, deputy;
-
     start_job(1, 2);
     UNTIL(is_complete(0));
     ck_assert_int_eq(readers(agent_of(0)) + readers(deputy_of(0)), 0);
     end_job();
     make_job_with_rules(1, 2);
-    start_ranks();
-    start_agents();
-    UNTIL(is_complete(0));
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    ck_assert_int_eq(readers(agent), 1);
-    ck_assert_int_eq(readers(deputy), 0);
-    hit(agent, SIGKILL);
-    UNTIL(is_complete_without(0, agent, deputy));
+    start_all();
+    struct pair was = pair_of(0);
+    ck_assert_int_eq(readers(was.agent), 1);
+    ck_assert_int_eq(readers(was.deputy), 0);
+    hit(was.agent, SIGKILL);
+    UNTIL(is_complete_without(0, was));
     UNTIL(readers(agent_of(0)) == 1);
     ck_assert_int_eq(readers(deputy_of(0)), 0);
-    end_job();
 }
-END_TEST
 
 static void start_job_with_hung_rules(int32_t nodes_, int32_t ppn_)
 {
     make_job_with_rules(nodes_, ppn_);
     find_program("hung-agent");
     hang_begin(settings.rules);
-    start_ranks();
-    start_agents();
+    start_all();
 }
 
 /* The rules' file system does not answer: faults are found all the same, agents are succeeded, and
  * when it does answer its rules are used. */
-START_TEST(a_file_system_that_hangs_holds_up_nobody)
+TEST_CASE(a_file_system_that_hangs_holds_up_nobody)
 {
-    pid_t agent, deputy;
-
     start_job_with_hung_rules(2, 2);
     ck_assert_int_eq(said(": the file system does not answer; using the built-in rules"), 2);
     UNTIL(*hang_held == 2);
     UNTIL(is_complete(0) && is_complete(1));
     process_kill(&rank[3].process);
     UNTIL(said("[faultloc] process-crash: rank 3") == 1);
-    agent = agent_of(0);
-    deputy = deputy_of(0);
-    hit(agent, SIGKILL);
-    UNTIL(is_complete_without(0, agent, deputy));
+    replace_agent(0);
     process_kill(&rank[1].process);
     UNTIL(said("[faultloc] process-crash: rank 1") == 1);
     ck_assert_int_eq(count_in("trace", "uses the rules"), 0);
     hang_end();
     UNTIL(count_in("trace", "uses the rules") == 2);
     UNTIL(said(" is in use now (") == 1);
-    end_job();
 }
-END_TEST
 
-/* Nor does the end of the job wait for it. */
-START_TEST(who_hangs_does_not_keep_the_job_from_its_end)
+/* Nor does the end of the job wait for it.  rows: it has the rules; the symptom sockets */
+TEST_CASES(who_hangs_does_not_keep_the_job_from_its_end, 2)
 {
-    start_job_with_hung_rules(1, 2);
+    (_i ? start_job_with_hung_sockets : start_job_with_hung_rules)(1, 2);
     UNTIL(*hang_held == 1);
     leave_all();
     UNTIL(has_node_ended(0));
     ck_assert_int_eq(verdicts(), 0);
     hang_end();
-    end_job();
-}
-END_TEST
-
-SUITE("faultloc_program")
-{
-    TEST(a_node_has_an_agent_and_then_a_deputy);
-    TEST(a_node_alone_listens_nowhere);
-    TEST(a_job_that_does_without_leaves_nothing);
-    TEST(a_rank_that_dies_at_the_start_is_reported);
-    TEST_ROWS(an_agent_that_cannot_start_is_an_error, COUNT(obstacles));
-    TEST(agent_and_deputy_keep_nothing_of_the_rank);
-    TEST(while_the_job_is_healthy_agent_and_deputy_are_three_threads);
-    TEST(agent_and_deputy_have_no_real_time_and_are_ended_first_for_memory);
-    TEST_ROWS(started_by_hand_it_says_what_it_is, 3);
-    TEST(who_is_killed_is_succeeded);
-    TEST(a_killed_deputy_is_replaced);
-    TEST_ROWS(agent_and_deputy_killed_at_once_are_no_fault, 2);
-    TEST_ROWS(a_stopped_agent_is_ended_and_succeeded, 2);
-    TEST(a_stopped_agent_is_ended_though_nobody_asks);
-    TEST(a_stopped_deputy_is_ended_and_replaced);
-    TEST_ROWS(nothing_is_left_when_all_have_left, 3);
-    TEST(two_nodes_leave_together);
-    TEST(a_short_job_leaves_nothing);
-    TEST(a_node_that_does_not_leave_is_not_waited_for_for_ever);
-    TEST(a_rank_that_does_not_leave_keeps_the_agent);
-    TEST(the_ranks_output_is_let_go_of_when_they_have_left);
-    TEST(a_closed_stderr_is_survived);
-    TEST_ROWS(a_job_that_is_being_ended_has_no_fault, 2);
-    TEST_ROWS(a_job_that_ends_before_it_has_begun_has_no_fault, 2);
-    TEST(a_rank_that_ends_before_the_job_begins_is_found_then);
-    TEST(a_deputy_notified_of_the_end_knows_it_as_agent);
-    TEST(what_a_rank_does_with_its_process_does_not_matter);
-    TEST(a_vanished_rank_is_reported);
-    TEST_ROWS(the_only_rank_of_a_node_that_vanishes_is_reported, 2);
-    TEST_ROWS(a_stopped_rank_is_reported_when_another_waits, 2);
-    TEST_ROWS(a_stopped_first_rank_is_reported, 2);
-    TEST(who_has_left_may_end);
-    TEST(abort_ends_the_job_where_no_rank_looks);
-    TEST(abort_ends_the_job_because_of_the_fault_that_stands);
-    TEST(who_is_killed_while_the_job_is_aborted_has_not_crashed);
-    TEST(who_exits_because_of_a_lost_peer_has_not_crashed);
-    TEST(who_is_killed_after_it_lost_a_peer_has_crashed);
-    TEST(who_exits_without_a_reason_has_crashed);
-    TEST_ROWS(who_goes_on_in_a_child_has_not_crashed, 2);
-    TEST_ROWS(who_is_killed_and_leaves_a_child_has_crashed, 2);
-    TEST(a_wakeup_wakes_the_agent);
-    TEST(a_successor_has_a_wakeup_socket_of_its_own);
-    TEST_ROWS(a_long_wait_is_no_fault, 2);
-    TEST(a_verdict_is_reported_once_whoever_is_agent);
-    TEST(what_happens_during_succession_is_reported_later);
-    TEST(a_symptom_that_is_sent_is_examined);
-    TEST(a_successor_reopens_the_symptom_socket);
-    TEST_ROWS(a_flood_keeps_no_agent_busy, 2);
-    TEST(a_symptom_socket_that_hangs_delays_nobody);
-    TEST(a_symptom_socket_that_hangs_does_not_delay_the_end);
-    TEST(rules_are_read_anew_when_they_change);
-    TEST(the_agent_alone_reads_the_rules);
-    TEST(a_file_system_that_hangs_holds_up_nobody);
-    TEST(who_hangs_does_not_keep_the_job_from_its_end);
 }

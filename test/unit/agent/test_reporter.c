@@ -61,7 +61,7 @@ static void finish(void)
     close(stderr_before);
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     unlink(report);
     unlink(people);
@@ -93,7 +93,7 @@ static struct json_object *read_report(void)
     return o;
 }
 
-START_TEST(a_note_is_printed_and_in_the_report)
+TEST_CASE(a_note_is_printed_and_in_the_report)
 {
     struct json_object *o, *waiting;
     char expected[1024];
@@ -110,21 +110,17 @@ START_TEST(a_note_is_printed_and_in_the_report)
     json_object_put(o);
     ck_assert(!reporter.reported);
     ck_assert_int_eq(program.board->verdicts, 0);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_note_without_a_report_file)
+TEST_CASE(a_note_without_a_report_file)
 {
     setup(false);
     faultloc_reporter_waiting(&reporter, &note);
     finish();
     ck_assert_str_eq(suite_text_of(people), TEXT);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_verdict_after_a_note_has_both)
+TEST_CASE(a_verdict_after_a_note_has_both)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
     struct json_object *o;
@@ -139,11 +135,9 @@ START_TEST(a_verdict_after_a_note_has_both)
     ck_assert(json_object_object_get_ex(o, "waiting", NULL));
     ck_assert_uint_eq(json_object_array_length(json_object_object_get(o, "verdicts")), 1);
     json_object_put(o);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_verdict_alone_has_no_note)
+TEST_CASE(a_verdict_alone_has_no_note)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
     struct json_object *o;
@@ -156,14 +150,4 @@ START_TEST(a_verdict_alone_has_no_note)
     ck_assert(!json_object_object_get_ex(o, "waiting", NULL));
     json_object_put(o);
     ck_assert_int_eq(program.board->verdicts, 1);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_reporter")
-{
-    TEST(a_note_is_printed_and_in_the_report);
-    TEST(a_note_without_a_report_file);
-    TEST(a_verdict_after_a_note_has_both);
-    TEST(a_verdict_alone_has_no_note);
 }

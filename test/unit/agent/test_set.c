@@ -49,13 +49,13 @@ static void begin_sets(void)
         .p = &program, .use_rules = use_rules, .reporter = &reporter, .stop = &stop};
 }
 
-static void setup(void)
+BEFORE_EACH
 {
     program_open(&program, 1);
     begin_sets();
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     free(sets.bytes);
     program_close(&program);
@@ -99,12 +99,11 @@ static const struct {
 };
 
 /* rows: a_request_is_taken_or_refused COUNT(requests) */
-START_TEST(a_request_is_taken_or_refused)
+TEST_CASES(a_request_is_taken_or_refused, COUNT(requests))
 {
     bool fine = !*requests[_i].wrong;
     int reply, fd;
 
-    setup();
     fd = program_question(&reply);
     ck_assert_str_eq(take(requests[_i].text, strlen(requests[_i].text), &reply),
                      requests[_i].wrong);
@@ -112,45 +111,36 @@ START_TEST(a_request_is_taken_or_refused)
     ck_assert_int_eq(sets.n, fine);
     close(fine ? sets.set[0].reply : reply);
     close(fd);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_zero_byte_is_no_end_of_a_request)
+TEST_CASE(a_zero_byte_is_no_end_of_a_request)
 {
     static const char text[] = "{\"set\": {\"action\": \"abort\"}}\0";
     int reply, fd;
 
-    setup();
     fd = program_question(&reply);
     ck_assert_str_eq(take(text, sizeof(text) - 1, &reply), "not a request: {\"set\": {...}}");
     close(reply);
     close(fd);
-    teardown();
 }
-END_TEST
 
-START_TEST(rules_that_are_none_are_refused_with_the_place)
+TEST_CASE(rules_that_are_none_are_refused_with_the_place)
 {
     static const char request[] = "{\"set\": {\"rules\": 9}}";
     int reply, fd;
 
-    setup();
     fd = program_question(&reply);
     ck_assert_int_eq(send(fd, "{\n \"a\" 1}", 9, 0), 9);
     ck_assert_ptr_nonnull(strstr(take(request, strlen(request), &reply), "rules: line 2, "));
     ck_assert_int_ge(reply, 0);
     close(reply);
     close(fd);
-    teardown();
 }
-END_TEST
 
-START_TEST(so_many_can_ask_at_the_same_time)
+TEST_CASE(so_many_can_ask_at_the_same_time)
 {
     int reply, fd[FAULTLOC_SETS_MAX + 1];
 
-    setup();
     for (int i = 0; i <= FAULTLOC_SETS_MAX; i++) {
         fd[i] = program_question(&reply);
         ck_assert_str_eq(take(requests[0].text, strlen(requests[0].text), &reply),
@@ -161,20 +151,15 @@ START_TEST(so_many_can_ask_at_the_same_time)
         close(fd[i]);
     for (int i = 0; i < FAULTLOC_SETS_MAX; i++)
         close(sets.set[i].reply);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_request_without_a_socket)
+TEST_CASE(a_request_without_a_socket)
 {
     int nobody = -1;
 
-    setup();
     ck_assert_str_eq(take(requests[0].text, strlen(requests[0].text), &nobody),
                      "a request needs a socket for its answer");
-    teardown();
 }
-END_TEST
 
 /* ---- what came of it ------------------------------------------------------------------------- */
 
@@ -186,13 +171,12 @@ static const struct {
 };
 
 /* rows: who_asked_learns_what_came_of_it COUNT(outcomes) */
-START_TEST(who_asked_learns_what_came_of_it)
+TEST_CASES(who_asked_learns_what_came_of_it, COUNT(outcomes))
 {
     struct ftree_query_result r = {
         .kind = FTREE_QUERY_SET, .nodes = 4, .answered = {.count = 2}, .left = {.count = 1}};
     int reply, fd, other;
 
-    setup();
     fd = program_question(&reply);
     take(requests[0].text, strlen(requests[0].text), &reply);
     other = program_question(&reply);
@@ -209,9 +193,7 @@ START_TEST(who_asked_learns_what_came_of_it)
     close(sets.set[0].reply);
     close(other);
     close(fd);
-    teardown();
 }
-END_TEST
 
 /* ---- a setting ------------------------------------------------------------------------------- */
 
@@ -232,9 +214,8 @@ static const struct ftree_setting all = {.version = 7,
                                          .rules_len = 2};
 
 /* What was set before and did not come here is used as well, the rules once. */
-START_TEST(all_that_was_set_is_used)
+TEST_CASE(all_that_was_set_is_used)
 {
-    setup();
     come(&all);
     ck_assert_int_eq(rules.times, 0);
     faultloc_sets_turn(&sets, NOW);
@@ -251,27 +232,21 @@ START_TEST(all_that_was_set_is_used)
     ck_assert(stop.set == NOW);
     faultloc_sets_turn(&sets, NOW + 2);
     ck_assert_uint_eq(reporter.changes, 2);
-    teardown();
 }
-END_TEST
 
-START_TEST(what_is_malformed_changes_nothing)
+TEST_CASE(what_is_malformed_changes_nothing)
 {
-    setup();
     faultloc_sets_came(&sets, "x", 1, false);
     faultloc_sets_turn(&sets, NOW);
     ck_assert_int_eq(rules.times, 0);
     ck_assert_uint_eq(reporter.changes, 0);
     ck_assert_uint_eq(program.board->setting_bytes, 0);
-    teardown();
 }
-END_TEST
 
-START_TEST(only_the_last_of_two_that_came_is_used)
+TEST_CASE(only_the_last_of_two_that_came_is_used)
 {
     struct ftree_setting later = all;
 
-    setup();
     later.version = 8;
     later.stall_ms = 900;
     come(&all);
@@ -279,13 +254,10 @@ START_TEST(only_the_last_of_two_that_came_is_used)
     faultloc_sets_turn(&sets, NOW);
     ck_assert(program.board->settings.stall == 900 * FTREE_MS);
     ck_assert_uint_eq(reporter.changes, 1);
-    teardown();
 }
-END_TEST
 
-START_TEST(the_next_agent_of_the_node_begins_with_it)
+TEST_CASE(the_next_agent_of_the_node_begins_with_it)
 {
-    setup();
     come(&all);
     faultloc_sets_turn(&sets, NOW);
     begin_sets();
@@ -293,16 +265,13 @@ START_TEST(the_next_agent_of_the_node_begins_with_it)
     ck_assert_uint_eq(sets.version, 7);
     ck_assert_str_eq(rules.text, "{}");
     ck_assert_uint_eq(reporter.changes, 0);
-    teardown();
 }
-END_TEST
 
 /* One that may be wrong for long must have stood for longer than the patience. */
-START_TEST(a_verdict_may_hold_back)
+TEST_CASE(a_verdict_may_hold_back)
 {
     struct ftree_verdict v = base_verdict("user-code-hang/blocked", 1, 2);
 
-    setup();
     program.board->settings.action = FAULTLOC_ACTION_ABORT;
     program.board->settings.patience = 4000 * FTREE_MS;
     v.located = v.first_symptom = NOW;
@@ -321,14 +290,11 @@ START_TEST(a_verdict_may_hold_back)
     v = base_verdict("process-stopped/state-t", 1, 3); /* another one is sooner */
     faultloc_stop_job_consider(&stop, &v, NOW);
     ck_assert(stop.at == NOW + 4000 * FTREE_MS);
-    teardown();
 }
-END_TEST
 
 /* They are tried again with the next setting. */
-START_TEST(rules_that_cannot_be_used)
+TEST_CASE(rules_that_cannot_be_used)
 {
-    setup();
     rules.rc = ENOMEM;
     come(&all);
     faultloc_sets_turn(&sets, NOW);
@@ -338,22 +304,4 @@ START_TEST(rules_that_cannot_be_used)
     faultloc_sets_turn(&sets, NOW + 1);
     ck_assert_int_eq(rules.times, 2);
     ck_assert(sets.has_rules);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_set")
-{
-    TEST_ROWS(a_request_is_taken_or_refused, COUNT(requests));
-    TEST(a_zero_byte_is_no_end_of_a_request);
-    TEST(rules_that_are_none_are_refused_with_the_place);
-    TEST(so_many_can_ask_at_the_same_time);
-    TEST(a_request_without_a_socket);
-    TEST_ROWS(who_asked_learns_what_came_of_it, COUNT(outcomes));
-    TEST(all_that_was_set_is_used);
-    TEST(what_is_malformed_changes_nothing);
-    TEST(only_the_last_of_two_that_came_is_used);
-    TEST(the_next_agent_of_the_node_begins_with_it);
-    TEST(a_verdict_may_hold_back);
-    TEST(rules_that_cannot_be_used);
 }

@@ -30,7 +30,7 @@ static struct json_object *check(const char *text)
     return faultloc_stack_check(text, strlen(text));
 }
 
-START_TEST(what_is_good_stays)
+TEST_CASE(what_is_good_stays)
 {
     struct json_object *o = check(good), *again;
     const char *text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
@@ -45,9 +45,8 @@ START_TEST(what_is_good_stays)
     json_object_put(again);
     json_object_put(o);
 }
-END_TEST
 
-START_TEST(calls_go_from_main_to_the_mpi_function)
+TEST_CASE(calls_go_from_main_to_the_mpi_function)
 {
     struct json_object *o = check(good);
     struct ftree_call call[8];
@@ -66,7 +65,6 @@ START_TEST(calls_go_from_main_to_the_mpi_function)
                "\"stack\":\"main app.c:40 > solve solver.c:120 > MPI_Recv\""));
     json_object_put(o);
 }
-END_TEST
 
 /* rows: a function of the program that MPI calls, a driver, a signal; and a transport, which is of no
  * interest.  The function of MPI may be that of a tool, which has called its own, or the library's. */
@@ -83,7 +81,7 @@ static const struct {
                {"PMPI_Wait", "libmpi.so.12", "libmpiP.so", 2},
                {"PMPI_Wait", "libmpich.so.10", "app", 2}};
 
-START_TEST(what_mpi_calls_is_shown)
+TEST_CASES(what_mpi_calls_is_shown, COUNT(insides))
 {
     char text[512];
     struct json_object *o;
@@ -102,7 +100,6 @@ START_TEST(what_mpi_calls_is_shown)
     ck_assert_str_eq(call[1].function, "MPI_Wait");
     json_object_put(o);
 }
-END_TEST
 
 /* rows: an interpreter's functions and its glue are one call, also where it is called by a program, and
  * what is between two of them is shown; a program's own that use libffi stay. */
@@ -121,7 +118,7 @@ static const struct {
     {{"libmpi.so.12", "libffi.so.8", "app"}, "f > f > MPI_Wait"},
 };
 
-START_TEST(scripts_are_one_call)
+TEST_CASES(scripts_are_one_call, COUNT(rows_of_scripts))
 {
     char text[1024] = "{\"schema\":\"faultloc-handler/1\",\"pid\":77,\"threads\":[{\"frames\":[",
          line[160];
@@ -139,22 +136,20 @@ START_TEST(scripts_are_one_call)
                   json_object_to_json_string(o), line);
     json_object_put(o);
 }
-END_TEST
 
 static const char *const bad[] = {
     "", "null", "[]", "7", "{}", "{\"schema\":\"faultloc-handler/2\"}", "{\"schema\":7}",
     "{\"schema\":\"faultloc-handler/1\"} x",
     "{\"schema\":\"faultloc-handler/1\",\"threads\":[[[[[[[[[[[[]]]]]]]]]]]]}"};
 
-START_TEST(what_is_none_is_refused)
+TEST_CASES(what_is_none_is_refused, COUNT(bad))
 {
     ck_assert_ptr_null(check(bad[_i]));
 }
-END_TEST
 
 /* Members of another type are left out, and so is what is not known; numbers and texts are
  * bounded. */
-START_TEST(what_is_odd_is_left_out)
+TEST_CASE(what_is_odd_is_left_out)
 {
     struct json_object *o =
         check("{\"schema\":\"faultloc-handler/1\",\"pid\":\"77\",\"state\":\"SS\",\"cpu_s\":-1.0,"
@@ -170,10 +165,9 @@ START_TEST(what_is_odd_is_left_out)
     ck_assert_int_eq(call[0].line, 0);
     json_object_put(o);
 }
-END_TEST
 
 /* Each byte changed, and cut at each place. */
-START_TEST(spoilt_bytes_do_no_harm)
+TEST_CASE(spoilt_bytes_do_no_harm)
 {
     struct ftree_call call[8];
     struct json_object *o;
@@ -195,9 +189,8 @@ START_TEST(spoilt_bytes_do_no_harm)
         }
     }
 }
-END_TEST
 
-START_TEST(ranks_without_a_stack_are_named)
+TEST_CASE(ranks_without_a_stack_are_named)
 {
     struct world *w = world_of((struct shape){.nodes = 2, .ranks = 2, .fanout = 2});
     struct faultloc_stack stack[] = {{.local = 0, .process = check(good)},
@@ -215,17 +208,4 @@ START_TEST(ranks_without_a_stack_are_named)
     free(text);
     json_object_put(stack[0].process);
     ftree_stacks_clear(ft, &s);
-}
-END_TEST
-
-SUITE("what faultloc-handler prints")
-{
-    TEST(what_is_good_stays);
-    TEST(calls_go_from_main_to_the_mpi_function);
-    TEST_ROWS(what_mpi_calls_is_shown, COUNT(insides));
-    TEST_ROWS(scripts_are_one_call, COUNT(rows_of_scripts));
-    TEST_ROWS(what_is_none_is_refused, COUNT(bad));
-    TEST(what_is_odd_is_left_out);
-    TEST(spoilt_bytes_do_no_harm);
-    TEST(ranks_without_a_stack_are_named);
 }

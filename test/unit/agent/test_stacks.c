@@ -89,7 +89,7 @@ static char state_of(pid_t pid)
     return proc.state;
 }
 
-static void setup(void)
+BEFORE_EACH
 {
     int fd;
 
@@ -111,7 +111,7 @@ static void setup(void)
     set_slot(1, getpid());
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     faultloc_stacks_end(&stacks);
     kill(child, SIGKILL);
@@ -170,7 +170,7 @@ static const struct {
               "faultloc-handler returned invalid output"},
              {"exec yes >&3", "faultloc-handler prints too much"}};
 
-START_TEST(a_bad_handler_costs_only_the_stack)
+TEST_CASES(a_bad_handler_costs_only_the_stack, COUNT(fakes))
 {
     write_script(fakes[_i].lines);
     take(2);
@@ -180,9 +180,8 @@ START_TEST(a_bad_handler_costs_only_the_stack)
     ck_assert_str_eq(got.why[0], fakes[_i].why);
     ck_assert_str_eq(got.why[1], fakes[_i].why);
 }
-END_TEST
 
-START_TEST(a_handler_that_hangs_is_ended)
+TEST_CASE(a_handler_that_hangs_is_ended)
 {
     write_script("echo $$ >$(dirname $0)/pid; exec sleep 1000");
     take(1);
@@ -201,10 +200,9 @@ START_TEST(a_handler_that_hangs_is_ended)
     unlink(script);
     snprintf(script, sizeof(script), "%s/handler", folder);
 }
-END_TEST
 
 /* The agent ignores SIGCHLD, and still learns how the handler ended. */
-START_TEST(sigchld_is_ignored_before_and_after)
+TEST_CASE(sigchld_is_ignored_before_and_after)
 {
     signal(SIGCHLD, SIG_IGN);
     write_script("kill -SEGV $$");
@@ -215,7 +213,6 @@ START_TEST(sigchld_is_ignored_before_and_after)
         faultloc_stacks_turn(&stacks, faultloc_now());
     ck_assert(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 }
-END_TEST
 
 /* The agent asks those for leave that it may not trace, and no others. */
 static const struct {
@@ -224,7 +221,7 @@ static const struct {
 } scopes[] = {{"1\n", true}, {"0\n", false}, {"2\n", false}, {"3\n", false}, {"", false}};
 
 /* rows: leave_is_asked_where_it_is_needed COUNT(scopes) */
-START_TEST(leave_is_asked_where_it_is_needed)
+TEST_CASES(leave_is_asked_where_it_is_needed, COUNT(scopes))
 {
     int status = 0;
     pid_t nobody;
@@ -249,10 +246,9 @@ START_TEST(leave_is_asked_where_it_is_needed)
     ck_assert_int_eq(faultloc_board_slot(board, 0)->news, scopes[_i].asks);
     ck_assert_int_eq(faultloc_board_slot(board, 1)->tracer, 0);
 }
-END_TEST
 
 /* What it has said before is there: which file a rank waits for is known without any stack. */
-START_TEST(what_was_said_before_it_hung_counts)
+TEST_CASE(what_was_said_before_it_hung_counts)
 {
     char lines[256];
 
@@ -266,18 +262,16 @@ START_TEST(what_was_said_before_it_hung_counts)
     ck_assert_str_eq(got.why[0], "faultloc-handler was killed by signal 9");
     ck_assert_ptr_nonnull(strstr(got.text, "\"state\":\"D\""));
 }
-END_TEST
 
-START_TEST(one_that_is_not_there_is_said)
+TEST_CASE(one_that_is_not_there_is_said)
 {
     strcpy(stacks.path, "/nowhere/faultloc-handler");
     take(1);
     await();
     ck_assert_str_eq(got.why[0], "faultloc-handler cannot be executed, or is not installed");
 }
-END_TEST
 
-START_TEST(requests_wait_and_are_bounded)
+TEST_CASE(requests_wait_and_are_bounded)
 {
     static const int32_t local = 0;
 
@@ -293,7 +287,6 @@ START_TEST(requests_wait_and_are_bounded)
     ck_assert_int_eq(got.times, FAULTLOC_STACKS_REQUESTS);
     ck_assert_int_eq(got.number, 18);
 }
-END_TEST
 
 /* ---- the real one ---------------------------------------------------------------------------- */
 
@@ -307,7 +300,7 @@ static bool find_real(void)
     return system(command) == 0;
 }
 
-START_TEST(a_rank_is_where_it_is)
+TEST_CASE(a_rank_is_where_it_is)
 {
     char line[160];
     bool with_stacks = find_real();
@@ -322,10 +315,9 @@ START_TEST(a_rank_is_where_it_is)
     ck_assert_msg(strstr(got.text, with_stacks ? line : "built without libdw"), "%s is not in %s",
                   line, got.text);
 }
-END_TEST
 
 /* A rank that another one traces already, and one that has ended. */
-START_TEST(a_rank_that_cannot_be_held_says_why)
+TEST_CASE(a_rank_that_cannot_be_held_says_why)
 {
     if (!find_real())
         return;
@@ -333,19 +325,4 @@ START_TEST(a_rank_that_cannot_be_held_says_why)
     take(1);
     await();
     ck_assert_str_eq(got.why[0], "there is no such process");
-}
-END_TEST
-
-SUITE("stacks of the own ranks")
-{
-    tcase_add_checked_fixture(cases, setup, teardown);
-    TEST_ROWS(a_bad_handler_costs_only_the_stack, COUNT(fakes));
-    TEST(a_handler_that_hangs_is_ended);
-    TEST(sigchld_is_ignored_before_and_after);
-    TEST_ROWS(leave_is_asked_where_it_is_needed, COUNT(scopes));
-    TEST(what_was_said_before_it_hung_counts);
-    TEST(one_that_is_not_there_is_said);
-    TEST(requests_wait_and_are_bounded);
-    TEST(a_rank_is_where_it_is);
-    TEST(a_rank_that_cannot_be_held_says_why);
 }

@@ -17,13 +17,13 @@ static struct faultloc_program program;
 static struct faultloc_statuses statuses;
 
 /* Node h1 of the sample, with ranks 2 and 3. */
-static void setup(void)
+BEFORE_EACH
 {
     program_open(&program, 1);
     statuses = (struct faultloc_statuses){.p = &program};
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     program_close(&program);
 }
@@ -50,11 +50,10 @@ static void expect(const char *expected)
 #define TABLE "   ranks  what they do                                         since  which\n"
 #define OTHERS "       6  not known: their nodes were not asked\n"
 
-START_TEST(what_ranks_do)
+TEST_CASE(what_ranks_do)
 {
     struct faultloc_slot *slot;
 
-    setup();
     slot = faultloc_board_slot(program.board, 1);
     slot->call = slot->wait_call = 0x11;
     slot->wait_since_ns = PROGRAM_NOW - 12340 * FTREE_MS;
@@ -63,28 +62,22 @@ START_TEST(what_ranks_do)
            "       1  outside MPI                                              -  2\n"
            "       1  waiting in MPI                                      12.3 s  3, for 5\n" OTHERS
            "no verdict\n");
-    teardown();
 }
-END_TEST
 
-START_TEST(who_has_left_or_is_gone)
+TEST_CASE(who_has_left_or_is_gone)
 {
-    setup();
     faultloc_board_slot(program.board, 0)->state = FAULTLOC_SLOT_LEFT;
     program_rank_gone(&program, 1);
     expect(HEAD TABLE
            "       1  has left                                                 -  2\n"
            "       1  gone                                                     -  3\n" OTHERS
            "no verdict\n");
-    teardown();
 }
-END_TEST
 
-START_TEST(verdicts_so_far)
+TEST_CASE(verdicts_so_far)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
 
-    setup();
     v.located = v.first_symptom = 1;
     ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
     program_rank_gone(&program, 0);
@@ -92,41 +85,24 @@ START_TEST(verdicts_so_far)
     expect(HEAD TABLE
            "       2  gone                                                     -  2-3\n" OTHERS
            "verdict: node-outage: node h2 (ranks 4-5) is down\n");
-    teardown();
 }
-END_TEST
 
-START_TEST(as_json)
+TEST_CASE(as_json)
 {
-    setup();
     ck_assert_ptr_nonnull(strstr(answer_to(FAULTLOC_STATUS_REQUEST "\"json-here\"}"),
                                  "{\"schema\":\"faultloc-status/2\",\"job\":\"4711\","));
-    teardown();
 }
-END_TEST
 
-START_TEST(a_question_without_a_socket_or_sense_is_refused)
+TEST_CASE(a_question_without_a_socket_or_sense_is_refused)
 {
     static const char here[] = FAULTLOC_STATUS_REQUEST "\"text-here\"}";
     static const char odd[] = FAULTLOC_STATUS_REQUEST "true}";
     int none = -1, reply, fd = program_question(&reply);
 
-    setup();
     ck_assert_str_eq(faultloc_statuses_take(&statuses, PROGRAM_NOW, here, strlen(here), &none),
                      "a question needs a socket for its answer");
     ck_assert_str_eq(faultloc_statuses_take(&statuses, PROGRAM_NOW, odd, strlen(odd), &reply),
                      "no such question");
     close(reply);
     close(fd);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_status")
-{
-    TEST(what_ranks_do);
-    TEST(who_has_left_or_is_gone);
-    TEST(verdicts_so_far);
-    TEST(as_json);
-    TEST(a_question_without_a_socket_or_sense_is_refused);
 }

@@ -18,12 +18,12 @@
 
 static struct faultloc_program program;
 
-static void setup(void)
+BEFORE_EACH
 {
     program_open(&program, 1);
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     program_close(&program);
 }
@@ -41,11 +41,10 @@ static void expect(const struct ftree_query_result *r, const char *expected)
     "{\"schema\":\"faultloc-status/2\",\"job\":\"4711\",\"unix_ms\":1769860810250," \
     "\"size\":8,\"nodes\":4,\"asked\":\"h1\""
 
-START_TEST(all_that_there_can_be)
+TEST_CASE(all_that_there_can_be)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
 
-    setup();
     v.located = v.first_symptom = 1;
     ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
     expect(&sample_status,
@@ -67,30 +66,24 @@ START_TEST(all_that_there_can_be)
                 "\"examined_by\":\"h1\",\"symptom\":\"peer-stall\",\"since_s\":0.2}],"
                 "\"further_suspicions\":1,\"verdicts\":[{\"class\":\"node-outage\","
                 "\"line\":\"node-outage: node h3 (ranks 6-7) is down\",\"withdrawn\":false}]}");
-    teardown();
 }
-END_TEST
 
-START_TEST(nothing_is_known)
+TEST_CASE(nothing_is_known)
 {
     const struct ftree_query_result r = {.root = FTREE_NONE, .nodes = 4};
 
-    setup();
     expect(&r, HEAD ",\"node_states\":{\"answered\":{\"count\":0,\"runs\":[]},"
                     "\"left\":{\"count\":0,\"runs\":[],\"names\":[]},"
                     "\"lost\":{\"count\":0,\"runs\":[],\"names\":[]},"
                     "\"silent\":{\"count\":0,\"runs\":[],\"names\":[]}},\"classes\":[],"
                     "\"further_classes\":0,\"ranks_in_further_classes\":0,\"suspicions\":[],"
                     "\"further_suspicions\":0,\"verdicts\":[]}");
-    teardown();
 }
-END_TEST
 
-START_TEST(the_own_node_alone)
+TEST_CASE(the_own_node_alone)
 {
     struct ftree_query_result r;
 
-    setup();
     ck_assert(ftree_query_own(program.ft, PROGRAM_NOW, &r));
     expect(&r, HEAD ",\"node_states\":{\"answered\":{\"count\":1,\"runs\":[[1,1]]},"
                     "\"left\":{\"count\":0,\"runs\":[],\"names\":[]},"
@@ -101,9 +94,7 @@ START_TEST(the_own_node_alone)
                     "\"further_classes\":0,\"ranks_in_further_classes\":0,\"suspicions\":[],"
                     "\"further_suspicions\":0,\"verdicts\":[]}");
     ftree_query_own_free(program.ft, &r);
-    teardown();
 }
-END_TEST
 
 /* What the schema does not allow is found. */
 static const char *const wrong[][2] = {
@@ -114,11 +105,10 @@ static const char *const wrong[][2] = {
 };
 
 /* rows: another_document_does_not_fit COUNT(wrong) */
-START_TEST(another_document_does_not_fit)
+TEST_CASES(another_document_does_not_fit, COUNT(wrong))
 {
     char *text, *at, changed[4096];
 
-    setup();
     text = faultloc_status_job_json(&program, &sample_status, UNIX_MS);
     at = strstr(text, wrong[_i][0]);
     ck_assert_ptr_nonnull(at);
@@ -126,11 +116,9 @@ START_TEST(another_document_does_not_fit)
              at + strlen(wrong[_i][0]));
     ck_assert_int_gt(schema_findings("status", changed), 0);
     free(text);
-    teardown();
 }
-END_TEST
 
-START_TEST(stacks_fit_their_schema)
+TEST_CASE(stacks_fit_their_schema)
 {
     const struct ftree_call calls[] = {
         {.function = "compute", .file = "solver.c", .module = "app", .line = 77},
@@ -139,7 +127,6 @@ START_TEST(stacks_fit_their_schema)
     struct ftree_stacks s = {0};
     char *text;
 
-    setup();
     ftree_stacks_add(program.ft, &s, 6, calls, COUNT(calls));
     r.stacks = &s;
     text = faultloc_status_stacks_json(&program, &r, UNIX_MS);
@@ -147,15 +134,4 @@ START_TEST(stacks_fit_their_schema)
     ck_assert_int_gt(schema_findings("status", text), 0);
     free(text);
     ftree_stacks_clear(program.ft, &s);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_status_json")
-{
-    TEST(stacks_fit_their_schema);
-    TEST(all_that_there_can_be);
-    TEST(nothing_is_known);
-    TEST(the_own_node_alone);
-    TEST_ROWS(another_document_does_not_fit, COUNT(wrong));
 }

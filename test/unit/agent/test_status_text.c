@@ -13,12 +13,12 @@
 
 static struct faultloc_program program;
 
-static void setup(void)
+BEFORE_EACH
 {
     program_open(&program, 1);
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     program_close(&program);
 }
@@ -31,11 +31,10 @@ static void expect(const struct ftree_query_result *r, bool full, const char *ex
     free(text);
 }
 
-START_TEST(all_that_there_can_be)
+TEST_CASE(all_that_there_can_be)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
 
-    setup();
     v.located = v.first_symptom = 1;
     ck_assert_int_eq(ftree_restore(program.ft, 2, &v), FTREE_OK);
     v = base_verdict("process-stopped/state-t", 2, 4);
@@ -58,16 +57,13 @@ START_TEST(all_that_there_can_be)
            "suspected: 1 more\n"
            "verdict: node-outage: node h3 (ranks 6-7) is down\n"
            "withdrawn: process-stopped: rank 4 (node h2) is stopped\n");
-    teardown();
 }
-END_TEST
 
 /* A job of one rank, of which nothing is known yet. */
-START_TEST(nothing_is_known)
+TEST_CASE(nothing_is_known)
 {
     const struct ftree_query_result r = {.root = FTREE_NONE, .nodes = 1};
 
-    setup();
     program.job.job.size = program.job.job.nodes = 1;
     expect(&r, false, "job 4711: 1 rank on 1 node, as of now (acting root: ?)\n"
                       "nodes: 0 answered\n"
@@ -75,14 +71,12 @@ START_TEST(nothing_is_known)
                       "no verdict\n");
     program.job.job.size = 8;
     program.job.job.nodes = 4;
-    teardown();
 }
-END_TEST
 
 static struct ftree_span two[] = {{0, 1}};
 
 /* All nodes have answered, but one without its ranks. */
-START_TEST(ranks_that_sleep_and_ranks_that_are_not_known)
+TEST_CASE(ranks_that_sleep_and_ranks_that_are_not_known)
 {
     struct ftree_rank_class one = {.state = FTREE_DOES_SLEEP,
                                    .comm = "a pipe (pipe_read)",
@@ -96,7 +90,6 @@ START_TEST(ranks_that_sleep_and_ranks_that_are_not_known)
                                    .answered = {.count = 4},
                                    .classes = {.items = &one, .n = 1}};
 
-    setup();
     expect(&r, false,
            "job 4711: 8 ranks on 4 nodes, as of now (acting root: h0)\n"
            "nodes: 4 answered\n"
@@ -105,9 +98,7 @@ START_TEST(ranks_that_sleep_and_ranks_that_are_not_known)
            "/tmp/fifo\n"
            "       6  not known: their agents were out of memory or time\n"
            "no verdict\n");
-    teardown();
 }
-END_TEST
 
 /* Pairs of ranks, which make no runs. */
 static struct ftree_span many[] = {{0, 1}, {3, 4}, {6, 7}, {9, 10}, {12, 13}, {15, 16}, {18, 19}};
@@ -121,7 +112,7 @@ static const struct {
 };
 
 /* rows: a_long_list_is_cut_unless_all_is_wanted COUNT(lists) */
-START_TEST(a_long_list_is_cut_unless_all_is_wanted)
+TEST_CASES(a_long_list_is_cut_unless_all_is_wanted, COUNT(lists))
 {
     struct ftree_rank_class one = {.state = FTREE_DOES_COMPUTE,
                                    .count = 14,
@@ -130,22 +121,18 @@ START_TEST(a_long_list_is_cut_unless_all_is_wanted)
         .root = 0, .nodes = 4, .classes = {.items = &one, .n = 1}};
     char *text;
 
-    setup();
     text = faultloc_status_job_text(&program, &r, lists[_i].full);
     ck_assert_msg(strstr(text, lists[_i].ranks), "%s", text);
     free(text);
-    teardown();
 }
-END_TEST
 
 /* Of more than twelve verdicts a short one has the last ones. */
-START_TEST(many_verdicts)
+TEST_CASE(many_verdicts)
 {
     struct ftree_verdict v = base_verdict("process-stopped/state-t", 2, 4);
     const struct ftree_query_result r = {.root = 0, .nodes = 4};
     char *text;
 
-    setup();
     v.located = v.first_symptom = 1;
     v.withdrawn = true;
     for (v.id = 1; v.id <= 14; v.id++)
@@ -156,15 +143,4 @@ START_TEST(many_verdicts)
     text = faultloc_status_job_text(&program, &r, true);
     ck_assert_msg(!strstr(text, "earlier"), "%s", text);
     free(text);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_status_text")
-{
-    TEST(all_that_there_can_be);
-    TEST(nothing_is_known);
-    TEST(ranks_that_sleep_and_ranks_that_are_not_known);
-    TEST_ROWS(a_long_list_is_cut_unless_all_is_wanted, COUNT(lists));
-    TEST(many_verdicts);
 }

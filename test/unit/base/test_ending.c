@@ -401,7 +401,7 @@ static enum ftree_ending ending_once(pid_t pid, enum ftree_ending expected)
     return is_hidden(pid) ? expected : found;
 }
 
-START_TEST(what_may_end_the_sleep_of_a_process)
+TEST_CASES(what_may_end_the_sleep_of_a_process, COUNT(rows))
 {
     pid_t pid = begin(rows[_i].call);
     struct timespec pause = {.tv_nsec = 1000000};
@@ -415,7 +415,6 @@ START_TEST(what_may_end_the_sleep_of_a_process)
         ck_abort_msg("%s: %d instead of %d", rows[_i].name, (int) found, (int) rows[_i].ending);
     end(pid);
 }
-END_TEST
 
 static bool is_stopped(pid_t pid)
 {
@@ -433,7 +432,7 @@ static const struct {
                {poll_pipe_for_a_time, FTREE_ENDING_TIMEOUT},
                {sleep_long, FTREE_ENDING_TIMEOUT}};
 
-START_TEST(a_call_that_goes_on_after_a_stop_is_the_same)
+TEST_CASES(a_call_that_goes_on_after_a_stop_is_the_same, COUNT(goes_on))
 {
     pid_t pid = begin(goes_on[_i].call);
 
@@ -447,23 +446,20 @@ START_TEST(a_call_that_goes_on_after_a_stop_is_the_same)
     ck_assert_int_eq(ending_once(pid, goes_on[_i].ending), goes_on[_i].ending);
     end(pid);
 }
-END_TEST
 
 /* As UCX's own is, which waits for events. */
-START_TEST(known_threads_do_not_count)
+TEST_CASE(known_threads_do_not_count)
 {
     pid_t pid = begin(read_pipe);
 
     ck_assert_int_eq(faultloc_ending(NULL, pid, &pid, 1), FTREE_ENDING_THREAD);
     end(pid);
 }
-END_TEST
 
-START_TEST(of_no_process_nothing_is_known)
+TEST_CASE(of_no_process_nothing_is_known)
 {
     ck_assert_int_eq(faultloc_ending("/nowhere", 1, NULL, 0), FTREE_ENDING_UNKNOWN);
 }
-END_TEST
 
 /* ---- whom it awaits -------------------------------------------------------------------------- */
 
@@ -642,7 +638,7 @@ static pid_t begin_rank(void (*wait)(void))
 }
 
 /* rows: whom_it_awaits COUNT(await_rows) */
-START_TEST(whom_it_awaits)
+TEST_CASES(whom_it_awaits, COUNT(await_rows))
 {
     char whom[FTREE_WHOM_MAX] = "", name[40], expected[FTREE_WHOM_MAX];
     pid_t other, pid, ranks[2];
@@ -677,14 +673,4 @@ START_TEST(whom_it_awaits)
     }
     unlink(fifo);
     unlink(locked);
-}
-END_TEST
-
-SUITE("ending")
-{
-    TEST_ROWS(whom_it_awaits, COUNT(await_rows));
-    TEST_ROWS(what_may_end_the_sleep_of_a_process, sizeof(rows) / sizeof(rows[0]));
-    TEST_ROWS(a_call_that_goes_on_after_a_stop_is_the_same, sizeof(goes_on) / sizeof(goes_on[0]));
-    TEST(known_threads_do_not_count);
-    TEST(of_no_process_nothing_is_known);
 }

@@ -32,7 +32,7 @@ static int32_t take(struct lone *l)
     return ftree_events_take(l->ft, &e) ? e.node : -1;
 }
 
-START_TEST(they_are_taken_in_their_order)
+TEST_CASE(they_are_taken_in_their_order)
 {
     struct ftree_events q;
     struct lone *l = begin(&q);
@@ -47,9 +47,8 @@ START_TEST(they_are_taken_in_their_order)
     ck_assert_int_eq(take(l), -1);
     end(l);
 }
-END_TEST
 
-START_TEST(what_follows_from_one_is_before_the_next)
+TEST_CASE(what_follows_from_one_is_before_the_next)
 {
     static const int32_t order[] = {0, 10, 20, 11, 1};
     struct ftree_events q;
@@ -72,9 +71,8 @@ START_TEST(what_follows_from_one_is_before_the_next)
     ck_assert(!ftree_events_wait(l->ft));
     end(l);
 }
-END_TEST
 
-START_TEST(there_is_room_for_many)
+TEST_CASE(there_is_room_for_many)
 {
     struct ftree_events q;
     struct lone *l = begin(&q);
@@ -86,10 +84,9 @@ START_TEST(there_is_room_for_many)
         ck_assert_int_eq(take(l), i);
     end(l);
 }
-END_TEST
 
 /* Row i: the (i+1)-th allocation fails. */
-START_TEST(without_memory_the_last_ones_are_left_out)
+TEST_CASES(without_memory_the_last_ones_are_left_out, 2)
 {
     struct ftree_events q;
     struct lone *l = begin(&q);
@@ -104,9 +101,8 @@ START_TEST(without_memory_the_last_ones_are_left_out)
         ck_assert_int_eq(take(l), i);
     end(l);
 }
-END_TEST
 
-START_TEST(one_verdict_waits_at_a_time)
+TEST_CASE(one_verdict_waits_at_a_time)
 {
     struct ftree_events q;
     struct lone *l = begin(&q);
@@ -119,14 +115,4 @@ START_TEST(one_verdict_waits_at_a_time)
     ck_assert_int_eq(q.verdict.node, 2);
     ftree_end(l->ft, l->now);
     ck_assert_int_eq(l->verdicts, 1);
-}
-END_TEST
-
-SUITE("event")
-{
-    TEST(they_are_taken_in_their_order);
-    TEST(what_follows_from_one_is_before_the_next);
-    TEST(there_is_room_for_many);
-    TEST_ROWS(without_memory_the_last_ones_are_left_out, 2);
-    TEST(one_verdict_waits_at_a_time);
 }

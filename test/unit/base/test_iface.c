@@ -17,14 +17,11 @@
 
 #include "faultloc/base/iface.h"
 #include "faultloc/base/sock.h"
+#include "suite.h"
 
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LO "lo=127.0.0.1/8/l lo=::1/128/l "
 #define TWO LO "eth0=10.0.0.1/24 eth1=10.1.0.1/24"
@@ -183,7 +180,7 @@ static const struct {
     NONE_OF("1111:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111/8"),
 };
 
-START_TEST(choose)
+TEST_CASES(choose, COUNT(choose_table))
 {
     struct faultloc_iface list[16];
     const struct faultloc_iface *chosen[FTREE_PATHS];
@@ -206,10 +203,9 @@ START_TEST(choose)
         ck_assert_str_eq(error, choose_table[_i].mgmt);
     }
 }
-END_TEST
 
 /* A text that does not fit is cut, not written past its end. */
-START_TEST(error_that_does_not_fit)
+TEST_CASE(error_that_does_not_fit)
 {
     struct faultloc_iface list[16];
     const struct faultloc_iface *chosen[FTREE_PATHS];
@@ -229,9 +225,8 @@ START_TEST(error_that_does_not_fit)
         free(error);
     }
 }
-END_TEST
 
-START_TEST(this_host)
+TEST_CASE(this_host)
 {
     struct faultloc_iface list[FAULTLOC_IFACES_MAX], found[FTREE_PATHS];
     struct faultloc_iface_wish wish = {.data = "lo", .mgmt = "none"};
@@ -256,39 +251,12 @@ START_TEST(this_host)
     ck_assert_int_eq(faultloc_iface_list(list, 1, &count), 0);
     ck_assert_uint_eq(count, 1);
 }
-END_TEST
 
-START_TEST(state_of_an_interface)
+TEST_CASE(state_of_an_interface)
 {
     ck_assert_int_eq(faultloc_iface_link("lo"), FTREE_LINK_UP);
     ck_assert_int_eq(faultloc_iface_link("nosuchiface"), FTREE_LINK_GONE);
     ck_assert_int_eq(faultloc_iface_link("a name longer than any interface has"),
                      FTREE_LINK_GONE);
     ck_assert_int_eq(faultloc_iface_link(""), FTREE_LINK_GONE);
-}
-END_TEST
-
-static Suite *iface_suite(void)
-{
-    Suite *s = suite_create("faultloc_iface");
-    TCase *tc = tcase_create("policy");
-
-    tcase_add_loop_test(tc, choose, 0, sizeof(choose_table) / sizeof(choose_table[0]));
-    tcase_add_test(tc, error_that_does_not_fit);
-    suite_add_tcase(s, tc);
-    tc = tcase_create("this host");
-    tcase_add_test(tc, this_host);
-    tcase_add_test(tc, state_of_an_interface);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(iface_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -17,7 +17,7 @@
 
 static unsigned char card[ROOM];
 
-START_TEST(a_mark_is_found_behind_an_address_of_any_length)
+TEST_CASE(a_mark_is_found_behind_an_address_of_any_length)
 {
     size_t all;
 
@@ -33,9 +33,8 @@ START_TEST(a_mark_is_found_behind_an_address_of_any_length)
         ck_assert(!faultloc_mark_find(card, all - 1, 70000));
     }
 }
-END_TEST
 
-START_TEST(without_a_mark_or_with_another_ranks_none_is_found)
+TEST_CASE(without_a_mark_or_with_another_ranks_none_is_found)
 {
     memset(card, 0, sizeof(card));
     ck_assert(!faultloc_mark_find(card, ROOM, 0));
@@ -46,11 +45,4 @@ START_TEST(without_a_mark_or_with_another_ranks_none_is_found)
     ck_assert(!faultloc_mark_find(card, ROOM, 0));
     ck_assert(!faultloc_mark_find(card, ROOM, 257));
     ck_assert(!faultloc_mark_find(card, 0, 1));
-}
-END_TEST
-
-SUITE("faultloc_mark")
-{
-    TEST(a_mark_is_found_behind_an_address_of_any_length);
-    TEST(without_a_mark_or_with_another_ranks_none_is_found);
 }

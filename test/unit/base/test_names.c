@@ -36,7 +36,7 @@ static const char *error_name(int error)
     return ftree_strerror(error);
 }
 
-START_TEST(numbers_and_names)
+TEST_CASE(numbers_and_names)
 {
     check_table(ftree_class_name, ftree_class_by_name, FTREE_CLASS_COUNT);
     check_table(ftree_kind_name, ftree_kind_by_name, FTREE_KIND_COUNT);
@@ -48,9 +48,8 @@ START_TEST(numbers_and_names)
     check_table(ftree_origin_name, NULL, FTREE_ORIGIN_COUNT);
     check_table(error_name, NULL, FTREE_ERR_VERSION + 1);
 }
-END_TEST
 
-START_TEST(symptoms_have_a_source_a_kind_and_a_meaning)
+TEST_CASE(symptoms_have_a_source_a_kind_and_a_meaning)
 {
     const struct ftree_symptom_info *info;
     int of_source[FTREE_SOURCE_COUNT] = {0};
@@ -74,9 +73,8 @@ START_TEST(symptoms_have_a_source_a_kind_and_a_meaning)
     ck_assert_str_eq(ftree_symptom_info(-1)->name, "?");
     ck_assert_str_eq(ftree_symptom_info(FTREE_SYMPTOM_COUNT)->meaning, "");
 }
-END_TEST
 
-START_TEST(classes_have_a_kind_and_an_origin)
+TEST_CASE(classes_have_a_kind_and_an_origin)
 {
     ck_assert_str_eq(ftree_class_name(FTREE_CLASS_NODE_OUTAGE), "node-outage");
     ck_assert_str_eq(ftree_class_name(FTREE_CLASS_UNKNOWN), "unknown");
@@ -90,9 +88,8 @@ START_TEST(classes_have_a_kind_and_an_origin)
     ck_assert_int_eq(ftree_class_origin(FTREE_CLASS_COUNT), FTREE_ORIGIN_UNKNOWN);
     ck_assert_int_eq(ftree_class_origin(-1), FTREE_ORIGIN_UNKNOWN);
 }
-END_TEST
 
-START_TEST(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown)
+TEST_CASE(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown)
 {
     for (int c = -1; c <= FTREE_CLASS_COUNT; c++) {
         bool goes_on = c < 0 || c == FTREE_CLASS_COUNT || c == FTREE_CLASS_STRAGGLER ||
@@ -100,9 +97,8 @@ START_TEST(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown)
         ck_assert_msg(ftree_class_ends_job(c) == !goes_on, "%s", ftree_class_name(c));
     }
 }
-END_TEST
 
-START_TEST(paths_and_errors)
+TEST_CASE(paths_and_errors)
 {
     ck_assert_str_eq(ftree_path_name(FTREE_PATH_DATA), "data");
     ck_assert_str_eq(ftree_path_name(FTREE_PATH_MGMT), "mgmt");
@@ -111,9 +107,8 @@ START_TEST(paths_and_errors)
     ck_assert_str_eq(ftree_strerror(FTREE_ERR_MALFORMED), "a message is malformed");
     ck_assert_str_eq(ftree_strerror(FTREE_ERR_VERSION), "a message is of another protocol version");
 }
-END_TEST
 
-START_TEST(nodes)
+TEST_CASE(nodes)
 {
     static const char *const hosts[] = {"h0", "h1"};
     const struct ftree_job named = {.nodes = 2, .size = 2, .fanout = 2, .node_name = hosts};
@@ -125,15 +120,4 @@ START_TEST(nodes)
     ck_assert_str_eq(ftree_node_name(&named, -1, buf, sizeof(buf)), "n-1");
     ck_assert_str_eq(ftree_node_name(&plain, 1, buf, sizeof(buf)), "n1");
     ck_assert_str_eq(ftree_node_name(&plain, INT32_MAX, buf, sizeof(buf)), "n2147483647");
-}
-END_TEST
-
-SUITE("names")
-{
-    TEST(numbers_and_names);
-    TEST(symptoms_have_a_source_a_kind_and_a_meaning);
-    TEST(classes_have_a_kind_and_an_origin);
-    TEST(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown);
-    TEST(paths_and_errors);
-    TEST(nodes);
 }

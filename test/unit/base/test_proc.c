@@ -13,16 +13,13 @@
 #endif
 
 #include "faultloc/base/proc.h"
+#include "suite.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -78,7 +75,7 @@ static const struct {
     {"42 (app) S 1 2 3\n", EBADMSG, 0, 0, 0, NULL},
 };
 
-START_TEST(parse)
+TEST_CASES(parse, COUNT(parse_table))
 {
     struct faultloc_proc proc = {.state = '?'};
     const char *text = parse_table[_i].text;
@@ -98,10 +95,9 @@ START_TEST(parse)
     }
     free(exact);
 }
-END_TEST
 
 /* Every shorter piece of a good file is refused, up to the one that holds the start time. */
-START_TEST(parse_each_prefix)
+TEST_CASE(parse_each_prefix)
 {
     static const char text[] = "42 (app) S" FIELDS "777 1 2 3\n";
     const size_t enough = strlen(text) - strlen("1 2 3\n");
@@ -114,13 +110,12 @@ START_TEST(parse_each_prefix)
         free(exact);
     }
 }
-END_TEST
 
 /* ---- files --------------------------------------------------------------------------------- */
 
 static char root[64];
 
-static void setup_root(void)
+BEFORE_EACH
 {
     char path[128];
 
@@ -130,7 +125,7 @@ static void setup_root(void)
     ck_assert_int_eq(mkdir(path, 0700), 0);
 }
 
-static void teardown_root(void)
+AFTER_EACH
 {
     char path[128];
 
@@ -179,7 +174,7 @@ static const struct {
     {'T', 1, 778, FAULTLOC_PROC_GONE},
 };
 
-START_TEST(fate)
+TEST_CASES(fate, COUNT(fate_table))
 {
     enum faultloc_proc_fate what;
 
@@ -187,7 +182,6 @@ START_TEST(fate)
     ck_assert_int_eq(faultloc_proc_fate(root, 42, fate_table[_i].asked, &what), 0);
     ck_assert_int_eq(what, fate_table[_i].fate);
 }
-END_TEST
 
 /* Fields 23 to 30, and 32 to 38. */
 #define TO_PENDING "1 2 3 4 5 6 7 8 "
@@ -211,7 +205,7 @@ static const struct {
     {"42 (app) S" FIELDS "777 " TO_PENDING "\n", false, -1},
 };
 
-START_TEST(one_that_is_killed_is_ending)
+TEST_CASES(one_that_is_killed_is_ending, COUNT(ending_table))
 {
     struct faultloc_proc proc;
     const char *text = ending_table[_i].text;
@@ -220,9 +214,8 @@ START_TEST(one_that_is_killed_is_ending)
     ck_assert_int_eq(proc.ending, ending_table[_i].ending);
     ck_assert_int_eq(proc.processor, ending_table[_i].processor);
 }
-END_TEST
 
-START_TEST(no_such_process)
+TEST_CASE(no_such_process)
 {
     struct faultloc_proc proc;
     enum faultloc_proc_fate what;
@@ -233,9 +226,8 @@ START_TEST(no_such_process)
     ck_assert_int_eq(faultloc_proc_fate(root, 43, 777, &what), 0);
     ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
 }
-END_TEST
 
-START_TEST(nonsense_instead_of_a_file)
+TEST_CASE(nonsense_instead_of_a_file)
 {
     static char big[1 << 20];
     struct faultloc_proc proc;
@@ -261,11 +253,10 @@ START_TEST(nonsense_instead_of_a_file)
     big[sizeof(big) - 1] = '\0';
     ck_assert_int_eq(faultloc_proc_read(big, 42, &proc), ENAMETOOLONG);
 }
-END_TEST
 
 /* ---- real processes ------------------------------------------------------------------------ */
 
-START_TEST(this_process)
+TEST_CASE(this_process)
 {
     struct faultloc_proc proc;
 
@@ -279,7 +270,6 @@ START_TEST(this_process)
     ck_assert_int_eq(proc.state, 'R');
     ck_assert_str_eq(proc.comm, "x) Z (1 2\n3) T");
 }
-END_TEST
 
 static pid_t start_child(void)
 {
@@ -291,7 +281,7 @@ static pid_t start_child(void)
     return pid;
 }
 
-START_TEST(child_is_stopped_goes_on_and_is_killed)
+TEST_CASE(child_is_stopped_goes_on_and_is_killed)
 {
     struct faultloc_proc proc;
     enum faultloc_proc_fate what;
@@ -315,9 +305,8 @@ START_TEST(child_is_stopped_goes_on_and_is_killed)
     ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
     ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
 }
-END_TEST
 
-START_TEST(descriptor_tells_the_end)
+TEST_CASE(descriptor_tells_the_end)
 {
     pid_t pid = start_child();
     int fd = faultloc_proc_pidfd(pid);
@@ -337,7 +326,6 @@ START_TEST(descriptor_tells_the_end)
     ck_assert_int_eq(faultloc_proc_pidfd(pid), -1);
     ck_assert(errno == ESRCH || errno == ENOSYS);
 }
-END_TEST
 
 /* A child that has ended in one of these ways, and is not waited for. */
 static const int ends[] = {0, 3, 255, -SIGKILL, -SIGUSR1};
@@ -363,7 +351,7 @@ static bool is_end(int status, int how)
                     : WIFSIGNALED(status) && WTERMSIG(status) == -how;
 }
 
-START_TEST(how_a_process_has_ended_is_known_until_it_is_waited_for)
+TEST_CASES(how_a_process_has_ended_is_known_until_it_is_waited_for, COUNT(ends))
 {
     int how = ends[_i], status = -1, fd;
     pid_t pid = end_child(how);
@@ -383,9 +371,8 @@ START_TEST(how_a_process_has_ended_is_known_until_it_is_waited_for)
     if (fd >= 0)
         close(fd);
 }
-END_TEST
 
-START_TEST(a_process_that_lives_has_no_end)
+TEST_CASE(a_process_that_lives_has_no_end)
 {
     pid_t pid = start_child();
     int fd = faultloc_proc_pidfd(pid), status = -1;
@@ -399,7 +386,6 @@ START_TEST(a_process_that_lives_has_no_end)
     if (fd >= 0)
         close(fd);
 }
-END_TEST
 
 /* In a child, where /proc is an empty folder: what became of itself, and of a number that nobody
  * has.  Exit code 2: cannot be made so here. */
@@ -416,7 +402,7 @@ static int fate_without_proc(void)
 }
 
 /* A process that the kernel knows is not gone because /proc does not show it. */
-START_TEST(what_proc_hides_is_not_gone)
+TEST_CASE(what_proc_hides_is_not_gone)
 {
     int status;
     pid_t pid = check_fork();
@@ -427,7 +413,6 @@ START_TEST(what_proc_hides_is_not_gone)
     ck_assert(WIFEXITED(status));
     ck_assert_int_ne(WEXITSTATUS(status), 1);
 }
-END_TEST
 
 /* ---- suite --------------------------------------------------------------------------------- */
 
@@ -523,7 +508,7 @@ static void remove_threads(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(thread_by_name)
+TEST_CASE(thread_by_name)
 {
     make_threads("running\n", "async\n");
     ck_assert_int_eq(faultloc_proc_thread(root, 42, "async"), 44);
@@ -533,9 +518,8 @@ START_TEST(thread_by_name)
     ck_assert_int_eq(faultloc_proc_thread(root, 42, "async"), 0);
     remove_threads();
 }
-END_TEST
 
-START_TEST(threads_that_others_wake)
+TEST_CASES(threads_that_others_wake, COUNT(thread_table))
 {
     const pid_t known = 43, both[] = {43, 44};
     uint64_t switches;
@@ -550,9 +534,8 @@ START_TEST(threads_that_others_wake)
     ck_assert(!faultloc_proc_others_sleep(root, 41, both, 2, (void *) LOCK, 16, &switches));
     remove_threads();
 }
-END_TEST
 
-START_TEST(a_thread_that_runs)
+TEST_CASES(a_thread_that_runs, COUNT(thread_table))
 {
     const pid_t known = 43, both[] = {43, 44};
 
@@ -563,7 +546,6 @@ START_TEST(a_thread_that_runs)
     ck_assert(!faultloc_proc_any_runs(root, 41, &known, 1));
     remove_threads();
 }
-END_TEST
 
 /* The first thread is in a call of descriptor 3, "TARGET". */
 static const struct {
@@ -578,7 +560,7 @@ static const struct {
     {SYS_wait4, "/tmp/lock", "do_wait", "child 45 (sh), asleep in a pipe (pipe_write)"}, /* no file */
 };
 
-START_TEST(what_it_sleeps_for)
+TEST_CASES(what_it_sleeps_for, COUNT(sleeps))
 {
     char line[64], path[128], words[96];
 
@@ -600,7 +582,6 @@ START_TEST(what_it_sleeps_for)
     ck_assert_str_eq(words, "");
     remove_threads();
 }
-END_TEST
 
 static const struct {
     const char *list;
@@ -609,7 +590,7 @@ static const struct {
 } children[] = {{"45 ", 'S', true},  {"46 45 ", 'R', true}, {"45 ", 'Z', false},
                 {"46 ", 'S', false}, {"", 'S', false},      {"x", 'S', false}};
 
-START_TEST(a_child_that_lives)
+TEST_CASES(a_child_that_lives, COUNT(children))
 {
     make_threads("running\n", "app\n");
     ck_assert(!faultloc_proc_has_child(root, 42));
@@ -618,17 +599,15 @@ START_TEST(a_child_that_lives)
     ck_assert(!faultloc_proc_has_child(root, 41));
     remove_threads();
 }
-END_TEST
 
 /* A group that is over its soft limit only slows its processes. */
-START_TEST(who_waits_for_memory)
+TEST_CASE(who_waits_for_memory)
 {
     ck_assert(faultloc_proc_awaits_memory("mem_cgroup_oom_synchronize"));
     ck_assert(!faultloc_proc_awaits_memory("mem_cgroup_handle_over_high"));
     ck_assert(!faultloc_proc_awaits_memory("folio_wait_bit_common"));
     ck_assert(!faultloc_proc_awaits_memory(""));
 }
-END_TEST
 
 static const struct {
     const char *wchan, *word;
@@ -663,12 +642,11 @@ static const struct {
               {"fuse", ""},
               {"", ""}};
 
-START_TEST(what_it_waits_in)
+TEST_CASES(what_it_waits_in, COUNT(places))
 {
     ck_assert_str_eq(faultloc_proc_place_name(faultloc_proc_waits_in(places[_i].wchan)),
                      places[_i].word);
 }
-END_TEST
 
 static const struct {
     char state;
@@ -693,56 +671,7 @@ static const struct {
               {'R', "get_signal", false},
               {'T', "do_signal_stop", false}};
 
-START_TEST(who_is_frozen)
+TEST_CASES(who_is_frozen, COUNT(frozen))
 {
     ck_assert(faultloc_proc_is_frozen(frozen[_i].state, frozen[_i].wchan) == frozen[_i].frozen);
-}
-END_TEST
-
-static Suite *proc_suite(void)
-{
-    Suite *s = suite_create("faultloc_proc");
-    TCase *tc = tcase_create("parse");
-
-    tcase_add_loop_test(tc, parse, 0, sizeof(parse_table) / sizeof(parse_table[0]));
-    tcase_add_test(tc, parse_each_prefix);
-    tcase_add_loop_test(tc, what_it_waits_in, 0, sizeof(places) / sizeof(places[0]));
-    tcase_add_loop_test(tc, who_is_frozen, 0, sizeof(frozen) / sizeof(frozen[0]));
-    tcase_add_test(tc, who_waits_for_memory);
-    suite_add_tcase(s, tc);
-    tc = tcase_create("files");
-    tcase_add_checked_fixture(tc, setup_root, teardown_root);
-    tcase_add_loop_test(tc, fate, 0, sizeof(fate_table) / sizeof(fate_table[0]));
-    tcase_add_loop_test(tc, one_that_is_killed_is_ending, 0,
-                        sizeof(ending_table) / sizeof(ending_table[0]));
-    tcase_add_test(tc, no_such_process);
-    tcase_add_test(tc, nonsense_instead_of_a_file);
-    tcase_add_test(tc, thread_by_name);
-    tcase_add_loop_test(tc, threads_that_others_wake, 0,
-                        sizeof(thread_table) / sizeof(thread_table[0]));
-    tcase_add_loop_test(tc, a_thread_that_runs, 0, sizeof(thread_table) / sizeof(thread_table[0]));
-    tcase_add_loop_test(tc, what_it_sleeps_for, 0, sizeof(sleeps) / sizeof(sleeps[0]));
-    tcase_add_loop_test(tc, a_child_that_lives, 0, sizeof(children) / sizeof(children[0]));
-    suite_add_tcase(s, tc);
-    tc = tcase_create("real processes");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, this_process);
-    tcase_add_test(tc, child_is_stopped_goes_on_and_is_killed);
-    tcase_add_test(tc, descriptor_tells_the_end);
-    tcase_add_loop_test(tc, how_a_process_has_ended_is_known_until_it_is_waited_for, 0,
-                        sizeof(ends) / sizeof(ends[0]));
-    tcase_add_test(tc, a_process_that_lives_has_no_end);
-    tcase_add_test(tc, what_proc_hides_is_not_gone);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(proc_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -69,7 +69,7 @@ static const struct {
     {"%h", "4711", "node/../x", "node_.._x"},
 };
 
-START_TEST(pattern)
+TEST_CASES(pattern, COUNT(patterns))
 {
     const char *expanded = patterns[_i].expanded;
     char out[64] = "untouched";
@@ -79,10 +79,9 @@ START_TEST(pattern)
     ck_assert_int_eq(fine, expanded != NULL);
     ck_assert_str_eq(out, expanded ? expanded : "");
 }
-END_TEST
 
 /* In memory of just that size, so that a sanitizer sees a step too far. */
-START_TEST(a_name_that_does_not_fit_is_refused)
+TEST_CASE(a_name_that_does_not_fit_is_refused)
 {
     static const char *const of_eight[] = {"12345678", "%j5678",    "1234%h",
                                            "%j%h",     "1234567%%", "12345%%78"};
@@ -97,14 +96,13 @@ START_TEST(a_name_that_does_not_fit_is_refused)
         }
     }
 }
-END_TEST
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static char folder[64], path[128];
 static int number = 1; /* of a file that was written */
 
-static void setup(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test_say.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -136,9 +134,9 @@ static int empty_folder(void)
     return n;
 }
 
-static void teardown(int files)
+AFTER_EACH
 {
-    ck_assert_int_eq(empty_folder(), files);
+    empty_folder();
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
@@ -158,28 +156,41 @@ static size_t read_file(const char *name, char *text, size_t room)
     return len;
 }
 
+static void replace(const char *text)
+{
+    ck_assert_int_eq(faultloc_replace_file(path, text, 0, &number), 0);
+}
+
 static void check_content(const char *expected)
 {
-    char text[256];
-
-    read_file(path, text, sizeof(text));
-    ck_assert_str_eq(text, expected);
+    ck_assert_str_eq(suite_text_of(path), expected);
 }
 
-START_TEST(a_file_is_made_and_replaced)
+/* A file beside it, that stays as it is. */
+static const char *make_file(const char *suffix, const char *text)
 {
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "one\n", 0, &number), 0);
-    check_content("one\n");
-    ck_assert_int_eq(faultloc_replace_file(path, "two, longer\n", 0, &number), 0);
-    check_content("two, longer\n");
-    ck_assert_int_eq(faultloc_replace_file(path, "3", 0, &number), 0);
-    check_content("3");
-    ck_assert_int_eq(faultloc_replace_file(path, "", 0, &number), 0);
-    check_content("");
-    teardown(1);
+    static char name[256];
+    FILE *f;
+
+    snprintf(name, sizeof(name), "%s.%s", path, suffix);
+    f = fopen(name, "w");
+    fputs(text, f);
+    fclose(f);
+    return name;
 }
-END_TEST
+
+TEST_CASE(a_file_is_made_and_replaced)
+{
+    replace("one\n");
+    check_content("one\n");
+    replace("two, longer\n");
+    check_content("two, longer\n");
+    replace("3");
+    check_content("3");
+    replace("");
+    check_content("");
+    ck_assert_int_eq(empty_folder(), 1);
+}
 
 static const struct {
     const char *path;
@@ -192,7 +203,7 @@ static const struct {
                {"/a/.hidden", 3, "/a/.hidden.3"},
                {".hidden", 3, ".hidden.3"}};
 
-START_TEST(a_number_goes_before_the_last_dot_of_the_name)
+TEST_CASES(a_number_goes_before_the_last_dot_of_the_name, COUNT(numbers))
 {
     char out[32];
 
@@ -200,7 +211,6 @@ START_TEST(a_number_goes_before_the_last_dot_of_the_name)
     ck_assert_str_eq(out, numbers[_i].numbered);
     ck_assert(!faultloc_number_path(numbers[_i].path, numbers[_i].number, out, strlen(out)));
 }
-END_TEST
 
 static void check_numbered(int n, const char *expected)
 {
@@ -212,12 +222,11 @@ static void check_numbered(int n, const char *expected)
 }
 
 /* Of two starts of one job, or of two jobs with one number, each has a file. */
-START_TEST(what_begins_otherwise_is_not_replaced)
+TEST_CASE(what_begins_otherwise_is_not_replaced)
 {
     int of[3];
 
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "", 0, &number), 0); /* a place that was made for it */
+    replace(""); /* a place that was made for it */
     for (int i = 0; i < 3; i++) {
         const char text[] = {'{', (char) ('A' + i), ' ', '1', '\0'};
         of[i] = 1;
@@ -234,9 +243,8 @@ START_TEST(what_begins_otherwise_is_not_replaced)
     check_numbered(1, "{A 2, longer");
     check_numbered(2, "{B 2, longer");
     check_numbered(3, "{C 1");
-    teardown(3);
+    ck_assert_int_eq(empty_folder(), 3);
 }
-END_TEST
 
 /* All at once: the kernel says who has which name. */
 static int write_own(int in, int out, void *arg)
@@ -250,14 +258,13 @@ static int write_own(int in, int out, void *arg)
     return 0;
 }
 
-START_TEST(starts_that_write_at_once_have_a_file_each)
+TEST_CASE(starts_that_write_at_once_have_a_file_each)
 {
     enum { STARTS = 6 };
     struct process start[STARTS];
     char text[16];
     int i, seen = 0, own;
 
-    setup();
     for (i = 0; i < STARTS; i++)
         process_start(&start[i], write_own, &i);
     for (i = 0; i < STARTS; i++)
@@ -272,23 +279,20 @@ START_TEST(starts_that_write_at_once_have_a_file_each)
         ck_assert_int_eq(process_end(&start[i]), 0);
     }
     ck_assert_int_eq(seen, (1 << (STARTS + 1)) - 2);
-    teardown(STARTS);
+    ck_assert_int_eq(empty_folder(), STARTS);
 }
-END_TEST
 
-START_TEST(its_mode_is_the_users)
+TEST_CASE(its_mode_is_the_users)
 {
     struct stat st;
     mode_t before = umask(027);
 
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "x", 0, &number), 0);
+    replace("x");
     umask(before);
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0640);
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
 
 #define WHOLE_BYTES 300000
 #define WHOLE_TIMES 60
@@ -311,14 +315,13 @@ static int write_again_and_again(int in, int out, void *arg)
 }
 
 /* Whoever reads at any moment reads one of the texts, from its first letter to its last. */
-START_TEST(it_is_whole_at_every_moment)
+TEST_CASE(it_is_whole_at_every_moment)
 {
     static char text[WHOLE_BYTES + 2];
     struct process writer;
     int reads = 0;
 
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "a", 0, &number), 0);
+    replace("a");
     process_start(&writer, write_again_and_again, NULL);
     while (process_is_alive(&writer)) {
         size_t len = read_file(path, text, sizeof(text));
@@ -328,17 +331,15 @@ START_TEST(it_is_whole_at_every_moment)
     }
     ck_assert_int_eq(process_end(&writer), 0);
     ck_assert_int_gt(reads, 0);
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
 
 /* Killed while it writes, it leaves the old file whole, and a temporary one. */
-START_TEST(a_writer_that_is_killed_leaves_the_old_file)
+TEST_CASE(a_writer_that_is_killed_leaves_the_old_file)
 {
     static char text[WHOLE_BYTES + 2];
 
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "a", 0, &number), 0);
+    replace("a");
     for (int i = 0; i < 10; i++) {
         struct process writer;
         process_start(&writer, write_again_and_again, NULL);
@@ -349,109 +350,73 @@ START_TEST(a_writer_that_is_killed_leaves_the_old_file)
         REQUIRE(len == 1 || (WHOLE_BYTES - len) % 4096 == 0);
         REQUIRE(memcmp(text, text + 1, len - 1) == 0);
     }
-    empty_folder();
-    teardown(0);
 }
-END_TEST
 
 /* ... which is in nobody's way when the same process number comes again. */
-START_TEST(what_a_killed_writer_left_is_in_nobodys_way)
+TEST_CASE(what_a_killed_writer_left_is_in_nobodys_way)
 {
-    char temporary[256];
-    FILE *f;
+    char suffix[32];
 
-    setup();
-    snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int) getpid());
-    f = fopen(temporary, "w");
-    fputs("half of a rep", f);
-    fclose(f);
-    ck_assert_int_eq(chmod(temporary, 0400), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "whole\n", 0, &number), 0);
+    snprintf(suffix, sizeof(suffix), "%d.tmp", (int) getpid());
+    ck_assert_int_eq(chmod(make_file(suffix, "half of a rep"), 0400), 0);
+    replace("whole\n");
     check_content("whole\n");
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
 
-/* Nobody is made to write elsewhere by a link with the temporary file's name. */
-START_TEST(a_link_in_its_place_is_not_followed)
+/* Nobody is made to write elsewhere.  rows: a link with the file's name; with the temporary one's */
+TEST_CASES(a_link_in_its_place_is_not_followed, 2)
 {
-    char temporary[256], victim[256], text[64];
-    FILE *f;
+    const char *victim = make_file("victim", "precious");
+    char link[256];
 
-    setup();
-    in_folder(victim, sizeof(victim), "victim");
-    f = fopen(victim, "w");
-    fputs("precious", f);
-    fclose(f);
-    snprintf(temporary, sizeof(temporary), "%s.%d.tmp", path, (int) getpid());
-    ck_assert_int_eq(symlink(victim, temporary), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "whole\n", 0, &number), 0);
+    snprintf(link, sizeof(link), _i ? "%s.%d.tmp" : "%s", path, (int) getpid());
+    ck_assert_int_eq(symlink(victim, link), 0);
+    replace("whole\n");
     check_content("whole\n");
-    read_file(victim, text, sizeof(text));
-    ck_assert_str_eq(text, "precious");
-    teardown(2);
+    ck_assert_str_eq(suite_text_of(victim), "precious");
+    ck_assert_int_eq(empty_folder(), 2);
 }
-END_TEST
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-START_TEST(a_missing_folder_is_an_error)
+static char of_4096[4097] = "/", of_5000[5001] = "/", of_300[400] = "%s/";
+
+static const struct {
+    const char *name; /* %s: the folder, in which the file old is */
+    int error;
+} unwritable[] = {
+    {"%s/none/report.json", ENOENT},
+    {"%s/old/report.json", ENOTDIR},
+    {"%s", EISDIR},
+    {of_4096, ENAMETOOLONG}, /* the kernel would take it, the temporary file's name is longer */
+    {of_5000, ENAMETOOLONG},
+    {of_300, ENAMETOOLONG}, /* longer than a file's own name can be */
+    {"/dev/full", ENOSPC},
+};
+
+/* rows: also where it is looked into first, whose file it is */
+TEST_CASES(what_cannot_be_written_is_an_error, COUNT(unwritable))
 {
-    char name[256];
+    char name[5100];
 
-    setup();
-    in_folder(name, sizeof(name), "none/report.json");
-    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENOENT);
-    teardown(0);
-}
-END_TEST
-
-START_TEST(a_file_as_folder_is_an_error)
-{
-    char name[256];
-
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "old", 0, &number), 0);
-    snprintf(name, sizeof(name), "%s/report.json", path);
-    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENOTDIR);
+    memset(of_4096 + 1, 'x', 4094);
+    memset(of_5000 + 1, 'x', 4999);
+    memset(of_300 + 3, 'x', 300);
+    snprintf(path, sizeof(path), "%s/old", folder);
+    replace("old");
+    snprintf(name, sizeof(name), unwritable[_i].name, folder);
+    for (size_t own = 0; own <= 2; own += 2)
+        ck_assert_int_eq(faultloc_replace_file(name, "{A", own, &number), unwritable[_i].error);
+    ck_assert_int_eq(number, 1);
     check_content("old");
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
-
-START_TEST(a_folder_as_file_is_an_error)
-{
-    setup();
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "x", 0, &number), EISDIR);
-    teardown(1);
-}
-END_TEST
-
-START_TEST(a_name_too_long_is_an_error)
-{
-    char name[5000];
-
-    setup();
-    memset(name, 'x', sizeof(name));
-    name[0] = '/';
-    name[4095] = '\0'; /* the kernel would take it, the temporary file's name is longer */
-    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENAMETOOLONG);
-    name[4095] = 'x';
-    name[4999] = '\0';
-    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENAMETOOLONG);
-    in_folder(name, sizeof(name), "");
-    memset(name + strlen(name), 'x', 300); /* longer than a file's own name can be */
-    ck_assert_int_eq(faultloc_replace_file(name, "x", 0, &number), ENAMETOOLONG);
-    teardown(0);
-}
-END_TEST
 
 /* Who has no right to the folder; root has, so the test is somebody else for a while. */
-START_TEST(a_folder_that_is_read_only_is_an_error)
+TEST_CASE(a_folder_that_is_read_only_is_an_error)
 {
-    setup();
-    ck_assert_int_eq(faultloc_replace_file(path, "old", 0, &number), 0);
+    replace("old");
     ck_assert_int_eq(chmod(folder, 0555), 0);
     if (geteuid() == 0)
         ck_assert_int_eq(seteuid(65534), 0);
@@ -461,19 +426,12 @@ START_TEST(a_folder_that_is_read_only_is_an_error)
     ck_assert_int_eq(chmod(folder, 0755), 0);
     ck_assert_int_eq(rc, EACCES);
     check_content("old");
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
-
-START_TEST(a_full_device_is_an_error)
-{
-    ck_assert_int_eq(faultloc_replace_file("/dev/full", "x", 0, &number), ENOSPC);
-}
-END_TEST
 
 /* ---- what is no file ------------------------------------------------------------------------- */
 
-START_TEST(a_device_is_written_into_and_stays)
+TEST_CASE(a_device_is_written_into_and_stays)
 {
     struct stat st;
 
@@ -481,62 +439,42 @@ START_TEST(a_device_is_written_into_and_stays)
     ck_assert_int_eq(stat("/dev/null", &st), 0);
     ck_assert(S_ISCHR(st.st_mode));
 }
-END_TEST
 
-START_TEST(a_named_pipe_is_written_into_if_somebody_reads)
+TEST_CASE(a_named_pipe_is_written_into_if_somebody_reads)
 {
     char text[16] = "";
     struct stat st;
     int fd;
 
-    setup();
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_int_eq(faultloc_replace_file(path, "x", 0, &number), ENXIO);
     fd = open(path, O_RDONLY | O_NONBLOCK);
-    ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), 0);
+    replace("report\n");
     ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 7);
     ck_assert_str_eq(text, "report\n");
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert(S_ISFIFO(st.st_mode));
     close(fd);
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
 
-/* Standard output is this process's, and a socket cannot be opened by its name. */
 /* Its writer waits for the one who reads from it, and would lose what it has to say. */
-START_TEST(a_named_pipe_is_not_opened_to_be_looked_into)
+TEST_CASE(a_named_pipe_is_not_opened_to_be_looked_into)
 {
     int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     struct inotify_event event;
 
-    setup();
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_int_ge(inotify_add_watch(opened, path, IN_OPEN), 0);
     ck_assert_int_eq(faultloc_replace_file(path, "{A", 2, &number), ENXIO);
     ck_assert_int_eq(read(opened, &event, sizeof(event)), -1);
     ck_assert_int_eq(errno, EAGAIN);
     close(opened);
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
 }
-END_TEST
 
-/* A name that is too long is nobody's. */
-START_TEST(what_cannot_be_looked_at_is_an_error)
-{
-    char name[400];
-
-    setup();
-    in_folder(name, sizeof(name), "");
-    memset(name + strlen(name), 'x', 300);
-    name[strlen(folder) + 301] = '\0';
-    ck_assert_int_eq(faultloc_replace_file(name, "{A", 2, &number), ENAMETOOLONG);
-    ck_assert_int_eq(number, 1);
-    teardown(0);
-}
-END_TEST
-
-START_TEST(standard_output_is_written_into)
+/* Standard output is this process's, and a socket cannot be opened by its name. */
+TEST_CASE(standard_output_is_written_into)
 {
     char text[16] = "";
     int ends[2], was = dup(STDOUT_FILENO);
@@ -549,7 +487,6 @@ START_TEST(standard_output_is_written_into)
     ck_assert_int_eq(read(ends[0], text, sizeof(text) - 1), 7);
     ck_assert_str_eq(text, "report\n");
 }
-END_TEST
 
 #define STRANGER 65533
 
@@ -560,58 +497,35 @@ static int reader_of(const char *fifo)
 }
 
 /* A link of the user's own to a pipe is written through, one of another user's is replaced. */
-START_TEST(a_link_to_a_pipe)
+TEST_CASES(a_link_to_a_pipe, 2)
 {
     char fifo[256], text[16] = "";
     int fd;
 
-    setup();
     in_folder(fifo, sizeof(fifo), "pipe");
     fd = reader_of(fifo);
     ck_assert_int_eq(symlink(fifo, path), 0);
     if (!_i || lchown(path, STRANGER, STRANGER) == 0) {
-        ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), 0);
+        replace("report\n");
         ck_assert_int_eq(read(fd, text, sizeof(text) - 1), _i ? 0 : 7);
     }
-    teardown(2);
+    ck_assert_int_eq(empty_folder(), 2);
     close(fd);
 }
-END_TEST
 
-START_TEST(another_users_pipe_gets_nothing)
+TEST_CASE(another_users_pipe_gets_nothing)
 {
     char text[16] = "";
     int fd;
 
-    setup();
     fd = reader_of(path);
     if (lchown(path, STRANGER, STRANGER) == 0) {
         ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), EPERM);
         ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 0);
     }
-    teardown(1);
+    ck_assert_int_eq(empty_folder(), 1);
     close(fd);
 }
-END_TEST
-
-START_TEST(a_link_to_a_file_is_replaced)
-{
-    char victim[256], text[64];
-    FILE *f;
-
-    setup();
-    in_folder(victim, sizeof(victim), "victim");
-    f = fopen(victim, "w");
-    fputs("precious", f);
-    fclose(f);
-    ck_assert_int_eq(symlink(victim, path), 0);
-    ck_assert_int_eq(faultloc_replace_file(path, "report\n", 0, &number), 0);
-    check_content("report\n");
-    read_file(victim, text, sizeof(text));
-    ck_assert_str_eq(text, "precious");
-    teardown(2);
-}
-END_TEST
 
 /* ---- writing to who does not read ------------------------------------------------------------ */
 
@@ -623,56 +537,57 @@ static void on_signal(int number)
     signals = signals + 1;
 }
 
+/* A pipe that nobody reads; its end to write into. */
+static int unread_pipe(void)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    return ends[1];
+}
+
 /* With the default action the test would be killed. */
-START_TEST(a_closed_pipe_kills_nobody)
+TEST_CASE(a_closed_pipe_kills_nobody)
 {
     sigset_t pending;
-    int ends[2];
+    int fd = unread_pipe();
 
-    ck_assert_int_eq(pipe(ends), 0);
-    close(ends[0]);
-    faultloc_write(ends[1], "nobody reads this\n");
-    faultloc_write(ends[1], "nor this\n");
+    faultloc_write(fd, "nobody reads this\n");
+    faultloc_write(fd, "nor this\n");
     sigpending(&pending);
     ck_assert(!sigismember(&pending, SIGPIPE));
-    close(ends[1]);
-    faultloc_write(ends[1], "nor this, to a descriptor that is closed\n");
+    close(fd);
+    faultloc_write(fd, "nor this, to a descriptor that is closed\n");
     faultloc_write(-1, "nor this\n");
 }
-END_TEST
 
-START_TEST(a_handler_of_sigpipe_is_not_called)
+TEST_CASE(a_handler_of_sigpipe_is_not_called)
 {
-    int ends[2];
+    int fd = unread_pipe();
 
     signal(SIGPIPE, on_signal);
-    ck_assert_int_eq(pipe(ends), 0);
-    close(ends[0]);
-    faultloc_write(ends[1], "nobody reads this\n");
+    faultloc_write(fd, "nobody reads this\n");
     ck_assert_int_eq(signals, 0);
-    ck_assert_int_eq(write(ends[1], "x", 1), -1); /* the program's own goes its way */
+    ck_assert_int_eq(write(fd, "x", 1), -1); /* the program's own goes its way */
     ck_assert_int_eq(signals, 1);
-    close(ends[1]);
+    close(fd);
 }
-END_TEST
 
-START_TEST(a_signal_of_the_programs_own_stays_pending)
+TEST_CASE(a_signal_of_the_programs_own_stays_pending)
 {
     sigset_t sigpipe, pending;
-    int ends[2];
+    int fd = unread_pipe();
 
     sigemptyset(&sigpipe);
     sigaddset(&sigpipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &sigpipe, NULL);
     raise(SIGPIPE);
-    ck_assert_int_eq(pipe(ends), 0);
-    close(ends[0]);
-    faultloc_write(ends[1], "nobody reads this\n");
+    faultloc_write(fd, "nobody reads this\n");
     sigpending(&pending);
     ck_assert(sigismember(&pending, SIGPIPE));
-    close(ends[1]);
+    close(fd);
 }
-END_TEST
 
 /* As a worker's thread is: all signals blocked. */
 static void *write_with_signals_blocked(void *arg)
@@ -687,20 +602,17 @@ static void *write_with_signals_blocked(void *arg)
     return sigismember(&pending, SIGPIPE) || !sigismember(&all, SIGPIPE) ? arg : NULL;
 }
 
-START_TEST(nor_in_a_thread_that_blocks_signals)
+TEST_CASE(nor_in_a_thread_that_blocks_signals)
 {
     pthread_t thread;
     void *bad;
-    int ends[2];
+    int fd = unread_pipe();
 
-    ck_assert_int_eq(pipe(ends), 0);
-    close(ends[0]);
-    ck_assert_int_eq(pthread_create(&thread, NULL, write_with_signals_blocked, &ends[1]), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, write_with_signals_blocked, &fd), 0);
     ck_assert_int_eq(pthread_join(thread, &bad), 0);
     ck_assert_ptr_null(bad);
-    close(ends[1]);
+    close(fd);
 }
-END_TEST
 
 static void fill(int fd)
 {
@@ -716,7 +628,7 @@ static void fill(int fd)
 
 /* mpiexec is stopped, say: the agent must go on.  (A row each for a blocking descriptor and one
  * that is not.) */
-START_TEST(a_full_pipe_is_given_up)
+TEST_CASES(a_full_pipe_is_given_up, 2)
 {
     int ends[2];
 
@@ -726,11 +638,10 @@ START_TEST(a_full_pipe_is_given_up)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 /* A rank with a profiler's timer: each signal comes before the wait would be over, if that began
  * anew. */
-START_TEST(nor_do_signals_prolong_it)
+TEST_CASE(nor_do_signals_prolong_it)
 {
     int ends[2];
 
@@ -742,7 +653,6 @@ START_TEST(nor_do_signals_prolong_it)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 #define SLOW_BYTES 200000
 
@@ -761,7 +671,7 @@ static void *write_text(void *arg)
 }
 
 /* Much more than a pipe holds, and a reader that takes it in small bites: all of it arrives. */
-START_TEST(a_slow_reader_gets_it_all)
+TEST_CASES(a_slow_reader_gets_it_all, 2)
 {
     static char text[SLOW_BYTES + 1];
     struct slow s;
@@ -786,7 +696,6 @@ START_TEST(a_slow_reader_gets_it_all)
     ck_assert_int_eq(pthread_join(writer, NULL), 0);
     close(ends[0]);
 }
-END_TEST
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -807,7 +716,7 @@ static void say_into(char *text, size_t room, const char *what)
     close(ends[0]);
 }
 
-START_TEST(a_line_has_its_head_and_its_end)
+TEST_CASE(a_line_has_its_head_and_its_end)
 {
     char text[4096], what[3000];
 
@@ -820,9 +729,8 @@ START_TEST(a_line_has_its_head_and_its_end)
     ck_assert_str_eq(text + strlen(text) - 2, "x\n");
     ck_assert_uint_lt(strlen(text), 1024);
 }
-END_TEST
 
-START_TEST(a_line_is_safe_for_a_terminal)
+TEST_CASE(a_line_is_safe_for_a_terminal)
 {
     char text[1200], what[1100];
     int cut = 0;
@@ -842,7 +750,6 @@ START_TEST(a_line_is_safe_for_a_terminal)
     }
     ck_assert_int_eq(cut, 1);
 }
-END_TEST
 
 static const struct {
     const char *name, *clean;
@@ -960,83 +867,33 @@ static int look_without_statx(int in, int out, void *arg)
     return faultloc_output_is_given(STDERR_FILENO) ? 2 : 0;
 }
 
-START_TEST(what_was_given_is_known_without_statx)
+TEST_CASES(what_was_given_is_known_without_statx, 2)
 {
     struct process p;
     int first = _i;
 
-    setup();
     process_start(&p, look_without_statx, &first);
     process_say(&p, '.');
     ck_assert_int_eq(process_hear(&p), '.');
     ck_assert_int_eq(process_end(&p), 0);
-    empty_folder();
-    teardown(0);
 }
-END_TEST
 
-START_TEST(what_was_given)
+TEST_CASES(what_was_given, COUNT(outputs))
 {
     struct process p;
     int row = _i;
 
-    setup();
     process_start(&p, change_stderr, &row);
     process_say(&p, '.');
     process_hear(&p);
     ck_assert_int_eq(process_end(&p), 0);
-    empty_folder();
-    teardown(0);
 }
-END_TEST
 
-START_TEST(a_name_is_one_word)
+TEST_CASES(a_name_is_one_word, COUNT(names))
 {
     char name[32];
 
     snprintf(name, sizeof(name), "%s", names[_i].name);
     faultloc_clean_name(name);
     ck_assert_str_eq(name, names[_i].clean);
-}
-END_TEST
-
-SUITE("faultloc_say")
-{
-    TEST_ROWS(pattern, COUNT(patterns));
-    TEST(a_name_that_does_not_fit_is_refused);
-    TEST(a_file_is_made_and_replaced);
-    TEST_ROWS(a_number_goes_before_the_last_dot_of_the_name, COUNT(numbers));
-    TEST(what_begins_otherwise_is_not_replaced);
-    TEST(starts_that_write_at_once_have_a_file_each);
-    TEST(its_mode_is_the_users);
-    TEST(it_is_whole_at_every_moment);
-    TEST(a_writer_that_is_killed_leaves_the_old_file);
-    TEST(what_a_killed_writer_left_is_in_nobodys_way);
-    TEST(a_link_in_its_place_is_not_followed);
-    TEST(a_missing_folder_is_an_error);
-    TEST(a_file_as_folder_is_an_error);
-    TEST(a_folder_as_file_is_an_error);
-    TEST(a_name_too_long_is_an_error);
-    TEST(a_folder_that_is_read_only_is_an_error);
-    TEST(a_full_device_is_an_error);
-    TEST(a_device_is_written_into_and_stays);
-    TEST(a_named_pipe_is_written_into_if_somebody_reads);
-    TEST(a_named_pipe_is_not_opened_to_be_looked_into);
-    TEST(what_cannot_be_looked_at_is_an_error);
-    TEST(standard_output_is_written_into);
-    TEST_ROWS(a_link_to_a_pipe, 2);
-    TEST(another_users_pipe_gets_nothing);
-    TEST(a_link_to_a_file_is_replaced);
-    TEST(a_closed_pipe_kills_nobody);
-    TEST(a_handler_of_sigpipe_is_not_called);
-    TEST(a_signal_of_the_programs_own_stays_pending);
-    TEST(nor_in_a_thread_that_blocks_signals);
-    TEST_ROWS(a_full_pipe_is_given_up, 2);
-    TEST(nor_do_signals_prolong_it);
-    TEST_ROWS(a_slow_reader_gets_it_all, 2);
-    TEST(a_line_has_its_head_and_its_end);
-    TEST(a_line_is_safe_for_a_terminal);
-    TEST_ROWS(what_was_given_is_known_without_statx, 2);
-    TEST_ROWS(what_was_given, COUNT(outputs));
-    TEST_ROWS(a_name_is_one_word, COUNT(names));
 }

@@ -99,7 +99,7 @@ static int spawned_main(int argc, char **argv)
 static char folder[64], path[128];
 static struct about about;
 
-static void make_program(void)
+BEFORE_EACH
 {
     char own[512] = "";
 
@@ -110,7 +110,7 @@ static void make_program(void)
     ck_assert_int_eq(symlink(own, path), 0);
 }
 
-static void remove_program(void)
+AFTER_EACH
 {
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0);
@@ -155,12 +155,11 @@ static void count_signal(int signal_)
 }
 
 /* Of a process that has children of its own, and one of them ends. */
-START_TEST(it_is_no_child)
+TEST_CASE(it_is_no_child)
 {
     struct sigaction count = {.sa_handler = count_signal};
     int sock;
 
-    make_program();
     ck_assert_int_eq(sigaction(SIGCHLD, &count, NULL), 0);
     sock = start();
     hear(sock);
@@ -172,9 +171,7 @@ START_TEST(it_is_no_child)
     end(sock);
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
     ck_assert_int_eq(signals, 0);
-    remove_program();
 }
-END_TEST
 
 static int sleep_on(int in, int out, void *arg)
 {
@@ -183,12 +180,11 @@ static int sleep_on(int in, int out, void *arg)
     return 5;
 }
 
-START_TEST(other_children_stay_as_they_are)
+TEST_CASE(other_children_stay_as_they_are)
 {
     struct process running, ended;
     int sock;
 
-    make_program();
     process_start(&running, sleep_on, NULL);
     process_start(&ended, sleep_on, NULL);
     process_say(&ended, '.');
@@ -199,19 +195,16 @@ START_TEST(other_children_stay_as_they_are)
     ck_assert_int_eq(process_end(&ended), 5);
     process_kill(&running);
     end(sock);
-    remove_program();
 }
-END_TEST
 
 /* Whatever the program has done about the ends of its children. */
 static void (*const customs[])(int) = {SIG_DFL, SIG_IGN};
 
-START_TEST(signals_are_the_callers)
+TEST_CASES(signals_are_the_callers, COUNT(customs))
 {
     sigset_t before, after, one;
     int sock;
 
-    make_program();
     signal(SIGCHLD, customs[_i]);
     sigemptyset(&one);
     sigaddset(&one, SIGUSR2);
@@ -224,15 +217,12 @@ START_TEST(signals_are_the_callers)
     ck_assert_ptr_eq(signal(SIGCHLD, SIG_DFL), customs[_i]);
     hear(sock);
     end(sock);
-    remove_program();
 }
-END_TEST
 
-START_TEST(nothing_stays_open_or_mapped)
+TEST_CASE(nothing_stays_open_or_mapped)
 {
     int before, sock;
 
-    make_program();
     end((sock = start(), hear(sock), sock)); /* what the first one needs is there then */
     before = process_descriptors();
     for (int i = 0; i < 5; i++) {
@@ -241,18 +231,15 @@ START_TEST(nothing_stays_open_or_mapped)
         end(sock);
     }
     ck_assert_int_eq(process_descriptors(), before);
-    remove_program();
 }
-END_TEST
 
 /* ---- what the program is started with -------------------------------------------------------- */
 
-START_TEST(it_has_the_socket_alone)
+TEST_CASE(it_has_the_socket_alone)
 {
     char name[] = "/tmp/test_spawn.XXXXXX";
     int file = mkstemp(name), high, sock;
 
-    make_program();
     high = fcntl(file, F_DUPFD, 900); /* not closed on exec */
     ck_assert_int_ge(high, 900);
     sock = start();
@@ -265,9 +252,7 @@ START_TEST(it_has_the_socket_alone)
     close(high);
     close(file);
     unlink(name);
-    remove_program();
 }
-END_TEST
 
 /* In a process of its own, for Check may use that number. */
 static int start_as(int in, int out, void *arg)
@@ -290,25 +275,21 @@ static int start_as(int in, int out, void *arg)
     return 0;
 }
 
-START_TEST(the_socket_gets_its_number)
+TEST_CASES(the_socket_gets_its_number, 3)
 {
     static int numbers[] = {FAULTLOC_SPAWN_FD, FAULTLOC_SPAWN_FD + 1, 200};
     struct process starter;
 
-    make_program();
     process_start(&starter, start_as, &numbers[_i]);
     ck_assert_int_eq(process_hear(&starter), 'y');
     process_say(&starter, '.');
     ck_assert_int_eq(process_end(&starter), 0);
-    remove_program();
 }
-END_TEST
 
-START_TEST(of_the_environment_it_has_what_it_needs)
+TEST_CASE(of_the_environment_it_has_what_it_needs)
 {
     int sock;
 
-    make_program();
     setenv("LD_LIBRARY_PATH", "/nowhere", 1);
     setenv("XDG_RUNTIME_DIR", "/none", 1);
     setenv("LD_LIBRARY_PATH_OF_MINE", "/tmp", 1);
@@ -327,9 +308,7 @@ START_TEST(of_the_environment_it_has_what_it_needs)
     hear(sock);
     ck_assert_str_eq(about.environment, "");
     end(sock);
-    remove_program();
 }
-END_TEST
 
 /* ---- what goes wrong ------------------------------------------------------------------------- */
 
@@ -354,12 +333,11 @@ static int try(void)
     return rc;
 }
 
-START_TEST(a_program_that_cannot_be_executed_is_an_error)
+TEST_CASE(a_program_that_cannot_be_executed_is_an_error)
 {
     struct sigaction count = {.sa_handler = count_signal};
     int before;
 
-    make_program();
     before = process_descriptors();
     ck_assert_int_eq(sigaction(SIGCHLD, &count, NULL), 0);
     unlink(path);
@@ -373,24 +351,18 @@ START_TEST(a_program_that_cannot_be_executed_is_an_error)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
     ck_assert_int_eq(errno, ECHILD);
     ck_assert_int_eq(signals, 0);
-    remove_program();
 }
-END_TEST
 
-START_TEST(a_descriptor_that_is_none_is_an_error)
+TEST_CASE(a_descriptor_that_is_none_is_an_error)
 {
-    make_program();
     ck_assert_int_eq(faultloc_spawn(path, 999), EBADF);
-    remove_program();
 }
-END_TEST
 
 /* An orphan becomes its child, whom it would see. */
-START_TEST(a_process_that_takes_in_orphans_starts_none)
+TEST_CASE(a_process_that_takes_in_orphans_starts_none)
 {
     int sock;
 
-    make_program();
     ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
     ck_assert_int_eq(try(), ECHILD);
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
@@ -399,9 +371,7 @@ START_TEST(a_process_that_takes_in_orphans_starts_none)
     sock = start();
     hear(sock);
     end(sock);
-    remove_program();
 }
-END_TEST
 
 /* ---- real time ------------------------------------------------------------------------------- */
 
@@ -433,13 +403,12 @@ static const struct {
                 {SCHED_IDLE, 0, SCHED_IDLE, SCHED_IDLE}};
 
 /* Who may not have real time has nothing to give back. */
-START_TEST(real_time_is_given_back_and_all_else_stays)
+TEST_CASES(real_time_is_given_back_and_all_else_stays, COUNT(policies))
 {
     struct sched_param param = {.sched_priority = policies[_i].priority};
     pid_t pid;
     int sock;
 
-    make_program();
     syscall(SYS_ioprio_set, 1, 0, 1 << 13 | 4); /* real time; else it is what it was */
     ck_assert_int_eq(setpriority(PRIO_PROCESS, 0, 3), 0);
     if (sched_setscheduler(0, policies[_i].policy, &param) == 0) {
@@ -461,15 +430,13 @@ START_TEST(real_time_is_given_back_and_all_else_stays)
         }
         ck_assert_int_eq(sched_getscheduler(0), policies[_i].policy); /* its own stays */
     }
-    remove_program();
 }
-END_TEST
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
 /* Beside the file that this program is: ../libexec/NAME.  One that is there and may not be executed
  * is told, not the place where there is none. */
-START_TEST(the_program_that_is_there_is_reported)
+TEST_CASE(the_program_that_is_there_is_reported)
 {
     char own[512] = "", libexec[600], expected[700], found[FAULTLOC_SPAWN_PATH];
     bool made;
@@ -492,7 +459,6 @@ START_TEST(the_program_that_is_there_is_reported)
     if (made)
         rmdir(libexec);
 }
-END_TEST
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
@@ -522,13 +488,12 @@ static int64_t shortest(int64_t best)
 }
 
 /* fork(2) copies the page tables of 500 MB, which takes milliseconds. */
-START_TEST(a_large_process_starts_it_as_quickly)
+TEST_CASE(a_large_process_starts_it_as_quickly)
 {
     const size_t size = (size_t) 500 << 20;
     int64_t small, large;
     char *memory;
 
-    make_program();
     memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(memory, MAP_FAILED);
     ck_assert_int_eq(madvise(memory, size, MADV_NOHUGEPAGE), 0);
@@ -541,13 +506,11 @@ START_TEST(a_large_process_starts_it_as_quickly)
     munmap(memory, size);
     ck_assert_msg(large < 3 * small, "%lld us, and %lld us with 500 MB", (long long) small,
                   (long long) large);
-    remove_program();
 }
-END_TEST
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-START_TEST(what_is_installed_nowhere_is_not_found)
+TEST_CASE(what_is_installed_nowhere_is_not_found)
 {
     char out[FAULTLOC_SPAWN_PATH] = "", name[5000];
 
@@ -557,29 +520,10 @@ START_TEST(what_is_installed_nowhere_is_not_found)
     name[sizeof(name) - 1] = '\0';
     ck_assert_int_eq(faultloc_spawn_find(name, out), ENAMETOOLONG);
 }
-END_TEST
-
-static void add_tests(TCase *cases)
-{
-    TEST(it_is_no_child);
-    TEST(other_children_stay_as_they_are);
-    TEST_ROWS(signals_are_the_callers, COUNT(customs));
-    TEST(nothing_stays_open_or_mapped);
-    TEST(it_has_the_socket_alone);
-    TEST_ROWS(the_socket_gets_its_number, 3);
-    TEST(of_the_environment_it_has_what_it_needs);
-    TEST(a_program_that_cannot_be_executed_is_an_error);
-    TEST(a_descriptor_that_is_none_is_an_error);
-    TEST(a_process_that_takes_in_orphans_starts_none);
-    TEST_ROWS(real_time_is_given_back_and_all_else_stays, COUNT(policies));
-    TEST(the_program_that_is_there_is_reported);
-    TEST(a_large_process_starts_it_as_quickly);
-    TEST(what_is_installed_nowhere_is_not_found);
-}
 
 int main(int argc, char **argv)
 {
     if (!strcmp(argv[0], NAME))
         _exit(spawned_main(argc, argv)); /* without looking for leaks, which takes long */
-    return suite_main("faultloc_spawn", add_tests);
+    return suite_run();
 }

@@ -12,7 +12,7 @@
 
 #include "files.h"
 
-START_TEST(a_file_is_read_as_far_as_there_is_room)
+TEST_CASE(a_file_is_read_as_far_as_there_is_room)
 {
     char text[8];
 
@@ -25,9 +25,8 @@ START_TEST(a_file_is_read_as_far_as_there_is_room)
     ck_assert_str_eq(text, "0123456");
     files_end();
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_empty)
+TEST_CASE(what_cannot_be_read_is_empty)
 {
     char text[8] = "before", path[600], fifo[80];
 
@@ -42,11 +41,4 @@ START_TEST(what_cannot_be_read_is_empty)
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
     ck_assert_uint_eq(faultloc_text_read(files_root, text, sizeof(text), "fifo"), 0);
     files_end();
-}
-END_TEST
-
-SUITE("faultloc_text_file")
-{
-    TEST(a_file_is_read_as_far_as_there_is_room);
-    TEST(what_cannot_be_read_is_empty);
 }

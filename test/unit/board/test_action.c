@@ -42,7 +42,7 @@ static const struct {
      "is a second program; one can be run"},
 };
 
-START_TEST(words_of_the_action)
+TEST_CASES(words_of_the_action, COUNT(rows))
 {
     char program[FAULTLOC_PATH_ROOM] = "?", word[FAULTLOC_ACTION_WORD] = "";
     enum faultloc_action action;
@@ -53,9 +53,8 @@ START_TEST(words_of_the_action)
     ck_assert_str_eq(word, rows[_i].word);
     ck_assert_str_eq(wrong ? wrong : "", rows[_i].wrong ? rows[_i].wrong : "");
 }
-END_TEST
 
-START_TEST(a_path_of_any_length)
+TEST_CASE(a_path_of_any_length)
 {
     char value[FAULTLOC_PATH_ROOM + 16] = "exec:", program[FAULTLOC_PATH_ROOM],
          word[FAULTLOC_ACTION_WORD];
@@ -69,7 +68,6 @@ START_TEST(a_path_of_any_length)
     ck_assert_str_eq(program, "");
     ck_assert_uint_eq(strlen(word), FAULTLOC_ACTION_WORD - 1);
 }
-END_TEST
 
 static const struct {
     const char *start, *end, *limit;
@@ -96,7 +94,7 @@ static void set(const char *name, const char *value)
         unsetenv(name);
 }
 
-START_TEST(walltime_of_a_scheduler)
+TEST_CASES(walltime_of_a_scheduler, COUNT(times))
 {
     const struct report_walltime *w = &times[_i].walltime;
     struct report_walltime got;
@@ -108,12 +106,4 @@ START_TEST(walltime_of_a_scheduler)
     ck_assert_int_eq(got.end_ms, w->end_ms);
     ck_assert_int_eq(got.limit_s, w->limit_s);
     ck_assert_int_eq(got.at_most, w->at_most);
-}
-END_TEST
-
-SUITE("action")
-{
-    TEST_ROWS(words_of_the_action, sizeof(rows) / sizeof(rows[0]));
-    TEST(a_path_of_any_length);
-    TEST_ROWS(walltime_of_a_scheduler, sizeof(times) / sizeof(times[0]));
 }

@@ -87,7 +87,7 @@ static int list_areas(const struct faultloc_board *b, struct area *area)
 }
 
 /* No two of them overlap, all are inside, and each slot has a page of its own. */
-START_TEST(tables_lie_apart)
+TEST_CASES(tables_lie_apart, COUNT(shapes))
 {
     static struct area area[512];
     struct stat st;
@@ -114,15 +114,13 @@ START_TEST(tables_lie_apart)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
 /* UCX's queues in shared memory begin at a page of their own: a rank's word of the call, which it
  * writes at each call, has another place in its page, or the two wait for each other's stores. */
-START_TEST(the_word_of_the_call_is_not_where_pages_begin)
+TEST_CASE(the_word_of_the_call_is_not_where_pages_begin)
 {
     ck_assert_uint_ge(offsetof(struct faultloc_slot, call), 256);
 }
-END_TEST
 
 static bool is_zero(const void *bytes, size_t len)
 {
@@ -131,7 +129,7 @@ static bool is_zero(const void *bytes, size_t len)
     return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
 }
 
-START_TEST(a_new_board_says_its_shape_and_nothing_else)
+TEST_CASE(a_new_board_says_its_shape_and_nothing_else)
 {
     int fd;
     struct faultloc_board *b = make(3, 7, 4, &fd);
@@ -152,7 +150,6 @@ START_TEST(a_new_board_says_its_shape_and_nothing_else)
     faultloc_board_unmap(NULL);
     close(fd);
 }
-END_TEST
 
 /* ---- another process ------------------------------------------------------------------------- */
 
@@ -172,7 +169,7 @@ static int hold_board(int in, int out, void *arg)
     return faultloc_board_slot(b, 2)->call == 78 ? 0 : 1;
 }
 
-START_TEST(another_process_opens_it)
+TEST_CASE(another_process_opens_it)
 {
     struct process maker;
     struct faultloc_board *b;
@@ -195,10 +192,9 @@ START_TEST(another_process_opens_it)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
 /* The maker may die as soon as the others have opened its board. */
-START_TEST(it_outlives_its_maker)
+TEST_CASE(it_outlives_its_maker)
 {
     struct process maker;
     struct faultloc_board *b;
@@ -212,10 +208,9 @@ START_TEST(it_outlives_its_maker)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
 /* As agent and deputy do, which were given its descriptor. */
-START_TEST(who_has_its_descriptor_maps_it)
+TEST_CASE(who_has_its_descriptor_maps_it)
 {
     int fd;
     struct faultloc_board *b = make(1, 2, 2, &fd), *again = NULL;
@@ -233,7 +228,6 @@ START_TEST(who_has_its_descriptor_maps_it)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
@@ -274,7 +268,7 @@ static void wrong_layout(struct faultloc_board *b, int fd)
 static void (*const damages[])(struct faultloc_board *, int) = {shorten, lengthen,    cut_last_page,
                                                                 empty,   wrong_magic, wrong_layout};
 
-START_TEST(a_damaged_board_is_refused)
+TEST_CASES(a_damaged_board_is_refused, COUNT(damages))
 {
     struct faultloc_board *b, *other = NULL;
     int fd, theirs;
@@ -288,9 +282,8 @@ START_TEST(a_damaged_board_is_refused)
     ck_assert_int_eq(open_descriptors(), before);
     close(fd);
 }
-END_TEST
 
-START_TEST(what_is_no_board_is_refused)
+TEST_CASE(what_is_no_board_is_refused)
 {
     struct faultloc_board *b = NULL;
     int fd, ends[2];
@@ -309,9 +302,8 @@ START_TEST(what_is_no_board_is_refused)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
-START_TEST(without_descriptors_there_is_none)
+TEST_CASE(without_descriptors_there_is_none)
 {
     struct rlimit before, none;
     struct faultloc_board *b = NULL;
@@ -325,7 +317,6 @@ START_TEST(without_descriptors_there_is_none)
     ck_assert_int_eq(rc, EMFILE);
     ck_assert_ptr_null(b);
 }
-END_TEST
 
 /* ---- the slot over a page -------------------------------------------------------------------- */
 
@@ -352,7 +343,7 @@ static struct faultloc_slot some_slot(void)
     return s;
 }
 
-START_TEST(a_slot_over_a_page_carries_its_content)
+TEST_CASE(a_slot_over_a_page_carries_its_content)
 {
     struct faultloc_slot before = some_slot();
     int fd;
@@ -371,7 +362,6 @@ START_TEST(a_slot_over_a_page_carries_its_content)
     page.slot.spins++; /* stays mapped: MPI may be called after the end */
     ck_assert_uint_eq(page.slot.spins, 257);
 }
-END_TEST
 
 static int write_page(int in, int out, void *arg)
 {
@@ -388,7 +378,7 @@ static int write_page(int in, int out, void *arg)
     return 0;
 }
 
-START_TEST(a_page_is_seen_by_another_process)
+TEST_CASE(a_page_is_seen_by_another_process)
 {
     struct process rank;
     int fd;
@@ -403,9 +393,8 @@ START_TEST(a_page_is_seen_by_another_process)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
-START_TEST(a_page_that_is_not_aligned_is_refused)
+TEST_CASE(a_page_that_is_not_aligned_is_refused)
 {
     static const size_t off[] = {1, 8, 64, 2048};
     int fd;
@@ -420,9 +409,8 @@ START_TEST(a_page_that_is_not_aligned_is_refused)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
-START_TEST(a_slot_needs_the_boards_descriptor)
+TEST_CASE(a_slot_needs_the_boards_descriptor)
 {
     int fd;
     struct faultloc_board *b = make(1, 1, 1, &fd);
@@ -433,7 +421,6 @@ START_TEST(a_slot_needs_the_boards_descriptor)
     ck_assert_uint_eq(page.slot.spins, 255);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* By the kernel, which says so, and sends no signal. */
 static bool may_be_written(void *at)
@@ -445,7 +432,7 @@ static bool may_be_written(void *at)
     return may;
 }
 
-START_TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_alone)
+TEST_CASE(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_alone)
 {
     struct faultloc_board *rank, *agent;
     int fd;
@@ -466,7 +453,6 @@ START_TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_al
     faultloc_board_unmap(agent);
     close(fd);
 }
-END_TEST
 
 /* ---- children of fork() ---------------------------------------------------------------------- */
 
@@ -497,7 +483,7 @@ static char tell(const struct process *p, char word)
     return process_hear(p);
 }
 
-START_TEST(a_fork_child_that_leaves_the_slot_stores_elsewhere_until_it_takes_it)
+TEST_CASE(a_fork_child_that_leaves_the_slot_stores_elsewhere_until_it_takes_it)
 {
     struct faultloc_board *rank, *agent;
     struct faultloc_slot *slot;
@@ -530,7 +516,6 @@ START_TEST(a_fork_child_that_leaves_the_slot_stores_elsewhere_until_it_takes_it)
     faultloc_board_unmap(agent);
     close(fd);
 }
-END_TEST
 
 static int execute_program(int in, int out, void *arg)
 {
@@ -540,7 +525,7 @@ static int execute_program(int in, int out, void *arg)
     return 1;
 }
 
-START_TEST(who_has_executed_a_program_has_mapped_no_board)
+TEST_CASE(who_has_executed_a_program_has_mapped_no_board)
 {
     int fd, other;
     struct faultloc_board *b = make(1, 1, 1, &fd), *second = make(1, 1, 1, &other);
@@ -559,7 +544,6 @@ START_TEST(who_has_executed_a_program_has_mapped_no_board)
     close(fd);
     close(other);
 }
-END_TEST
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
@@ -577,7 +561,7 @@ static void remember(struct faultloc_board *b, uint32_t id, enum ftree_class cla
     faultloc_board_remember(b, &v);
 }
 
-START_TEST(a_verdict_that_is_over_stays_in_its_place)
+TEST_CASE(a_verdict_that_is_over_stays_in_its_place)
 {
     int fd;
     struct faultloc_board *b = make(2, 2, 1, &fd);
@@ -597,9 +581,8 @@ START_TEST(a_verdict_that_is_over_stays_in_its_place)
     close(fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(on_a_full_board_what_is_over_gives_its_place)
+TEST_CASE(on_a_full_board_what_is_over_gives_its_place)
 {
     int fd;
     struct faultloc_board *b = make(2, 2, 1, &fd);
@@ -618,9 +601,8 @@ START_TEST(on_a_full_board_what_is_over_gives_its_place)
     close(fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict)
+TEST_CASE(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict)
 {
     int fd;
     struct faultloc_board *b = make(2, 2, 1, &fd);
@@ -635,7 +617,6 @@ START_TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict)
     close(fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* ---- ranks that are given up ----------------------------------------------------------------- */
 
@@ -653,7 +634,7 @@ static struct faultloc_board *make_pairs(int *fd)
     return b;
 }
 
-START_TEST(a_rank_is_given_up_once)
+TEST_CASE(a_rank_is_given_up_once)
 {
     int fd;
     struct faultloc_board *b = make_pairs(&fd);
@@ -675,9 +656,8 @@ START_TEST(a_rank_is_given_up_once)
     close(fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(a_verdict_gives_up_its_rank_or_all_of_its_node)
+TEST_CASE(a_verdict_gives_up_its_rank_or_all_of_its_node)
 {
     int fd;
     struct faultloc_board *b = make_pairs(&fd);
@@ -705,9 +685,8 @@ START_TEST(a_verdict_gives_up_its_rank_or_all_of_its_node)
     close(fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(a_lost_node_is_given_up_after_the_grace_time)
+TEST_CASE(a_lost_node_is_given_up_after_the_grace_time)
 {
     int fd;
     struct faultloc_board *b = make_pairs(&fd);
@@ -731,11 +710,10 @@ START_TEST(a_lost_node_is_given_up_after_the_grace_time)
     close(fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* ---- what was set while the job runs --------------------------------------------------------- */
 
-START_TEST(what_was_set_is_there_for_the_next_agent)
+TEST_CASE(what_was_set_is_there_for_the_next_agent)
 {
     int fd;
     struct faultloc_board *b = make_pairs(&fd);
@@ -753,9 +731,8 @@ START_TEST(what_was_set_is_there_for_the_next_agent)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_down_is_nothing)
+TEST_CASE(what_cannot_be_written_down_is_nothing)
 {
     int fd;
     struct faultloc_board *b = make_pairs(&fd);
@@ -766,33 +743,4 @@ START_TEST(what_cannot_be_written_down_is_nothing)
     ck_assert_ptr_null(faultloc_board_setting(b, fd, &len));
     faultloc_board_unmap(b);
     close(fd);
-}
-END_TEST
-
-SUITE("faultloc_board")
-{
-    TEST_ROWS(tables_lie_apart, COUNT(shapes));
-    TEST(the_word_of_the_call_is_not_where_pages_begin);
-    TEST(a_new_board_says_its_shape_and_nothing_else);
-    TEST(another_process_opens_it);
-    TEST(it_outlives_its_maker);
-    TEST(who_has_its_descriptor_maps_it);
-    TEST_ROWS(a_damaged_board_is_refused, COUNT(damages));
-    TEST(what_is_no_board_is_refused);
-    TEST(without_descriptors_there_is_none);
-    TEST(a_slot_over_a_page_carries_its_content);
-    TEST(a_page_is_seen_by_another_process);
-    TEST(a_page_that_is_not_aligned_is_refused);
-    TEST(a_slot_needs_the_boards_descriptor);
-    TEST(a_board_that_is_protected_is_written_by_others_and_in_the_own_slot_alone);
-    TEST(a_fork_child_that_leaves_the_slot_stores_elsewhere_until_it_takes_it);
-    TEST(who_has_executed_a_program_has_mapped_no_board);
-    TEST(a_verdict_that_is_over_stays_in_its_place);
-    TEST(on_a_full_board_what_is_over_gives_its_place);
-    TEST(a_loss_that_found_no_place_is_not_forgotten_for_another_verdict);
-    TEST(a_rank_is_given_up_once);
-    TEST(a_verdict_gives_up_its_rank_or_all_of_its_node);
-    TEST(a_lost_node_is_given_up_after_the_grace_time);
-    TEST(what_was_set_is_there_for_the_next_agent);
-    TEST(what_cannot_be_written_down_is_nothing);
 }

@@ -29,7 +29,7 @@ static bool is_word(const struct faultloc_launcher_message *w)
     return faultloc_launcher_is_message(w, sizeof(*w), 6);
 }
 
-START_TEST(a_word_is_one)
+TEST_CASE(a_word_is_one)
 {
     struct faultloc_launcher_message w = word();
 
@@ -38,7 +38,6 @@ START_TEST(a_word_is_one)
     w.victims.count = 6; /* more than the ranges have */
     ck_assert(is_word(&w));
 }
-END_TEST
 
 /* What is wrong with a word: bytes that are changed in a good one. */
 static const struct {
@@ -66,16 +65,15 @@ static const struct {
     {offsetof(struct faultloc_launcher_message, victims.count), 1, 7},
 };
 
-START_TEST(what_is_wrong_is_refused)
+TEST_CASES(what_is_wrong_is_refused, COUNT(wrongs))
 {
     struct faultloc_launcher_message w = word();
 
     memset((char *) &w + wrongs[_i].at, wrongs[_i].value, wrongs[_i].bytes);
     ck_assert(!is_word(&w));
 }
-END_TEST
 
-START_TEST(another_length_is_refused)
+TEST_CASE(another_length_is_refused)
 {
     struct faultloc_launcher_message w[2] = {word(), word()};
 
@@ -83,9 +81,8 @@ START_TEST(another_length_is_refused)
     ck_assert(!faultloc_launcher_is_message(w, sizeof(w[0]) + 1, 6));
     ck_assert(!faultloc_launcher_is_message(w, 0, 6));
 }
-END_TEST
 
-START_TEST(anything_may_come)
+TEST_CASE(anything_may_come)
 {
     struct faultloc_launcher_message w;
     uint32_t seed = 1;
@@ -101,13 +98,4 @@ START_TEST(anything_may_come)
             ck_assert_int_lt(w.ranks.range[0].last, 6);
         }
     }
-}
-END_TEST
-
-SUITE("faultloc_launcher")
-{
-    TEST(a_word_is_one);
-    TEST_ROWS(what_is_wrong_is_refused, COUNT(wrongs));
-    TEST(another_length_is_refused);
-    TEST(anything_may_come);
 }

@@ -162,7 +162,7 @@ static void make_start(bool with_ports)
         ck_assert_int_eq(faultloc_channel_pick_ports(own, &start.ports[role]), 0);
 }
 
-static void free_start(void)
+AFTER_EACH
 {
     for (int role = 0; role < FTREE_ROLES; role++)
         if (start.ports[role].port)
@@ -203,7 +203,7 @@ static void hear_found(int sock, struct found *found)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-START_TEST(the_program_gets_what_it_is_given)
+TEST_CASES(the_program_gets_what_it_is_given, 2)
 {
     struct found found;
     int before, sock;
@@ -224,11 +224,9 @@ START_TEST(the_program_gets_what_it_is_given)
     faultloc_start_end(sock, true);
     UNTIL(board->abort_code == 'g');
     ck_assert_int_eq(process_descriptors(), before); /* what was sent stayed the rank's */
-    free_start();
 }
-END_TEST
 
-START_TEST(a_port_of_one_path_is_passed_as_such)
+TEST_CASE(a_port_of_one_path_is_passed_as_such)
 {
     struct found found;
     int sock;
@@ -243,12 +241,10 @@ START_TEST(a_port_of_one_path_is_passed_as_such)
     ck_assert_uint_eq(found.inode[0][1], inode_of(start.ports[0].fd[1]));
     ck_assert_uint_eq(found.inode[1][0], inode_of(start.ports[1].fd[0]));
     faultloc_start_end(sock, true);
-    free_start();
 }
-END_TEST
 
 /* Also by who has not read all that it was told, as where the answer came too late. */
-START_TEST(it_quits_when_it_is_told_to)
+TEST_CASE(it_quits_when_it_is_told_to)
 {
     int sock;
 
@@ -257,9 +253,7 @@ START_TEST(it_quits_when_it_is_told_to)
     ck_assert(is_ready(sock));
     faultloc_start_end(sock, false);
     UNTIL(board->abort_code == 'q');
-    free_start();
 }
-END_TEST
 
 static int start_and_wait(int in, int out, void *arg)
 {
@@ -272,7 +266,7 @@ static int start_and_wait(int in, int out, void *arg)
 }
 
 /* The job may go on without that rank, or be ended: the agent has to find out. */
-START_TEST(it_learns_that_its_starter_has_died)
+TEST_CASE(it_learns_that_its_starter_has_died)
 {
     struct process rank;
 
@@ -282,9 +276,7 @@ START_TEST(it_learns_that_its_starter_has_died)
     ck_assert_int_eq(board->abort_code, 0);
     process_kill(&rank);
     UNTIL(board->abort_code == 'l');
-    free_start();
 }
-END_TEST
 
 /* In a process of its own, of which standard error is a pipe. */
 static int start_with_pipe(int in, int out, void *arg)
@@ -313,7 +305,7 @@ static int start_with_pipe(int in, int out, void *arg)
 }
 
 /* What it is to have for its reports it gets when it is ready; till then nobody waits for it. */
-START_TEST(only_who_is_ready_has_standard_error)
+TEST_CASES(only_who_is_ready_has_standard_error, 2)
 {
     static char *names[] = {"silent", "speak"};
     struct process rank;
@@ -323,9 +315,7 @@ START_TEST(only_who_is_ready_has_standard_error)
     process_say(&rank, '.');
     ck_assert_int_eq(process_hear(&rank), _i ? 'y' : 'n');
     ck_assert_int_eq(process_end(&rank), 0);
-    free_start();
 }
-END_TEST
 
 /* ---- what goes wrong ------------------------------------------------------------------------- */
 
@@ -335,7 +325,7 @@ static const struct {
                 {"end", "it ended at once"},
                 {"babble", "it is of another build"}};
 
-START_TEST(a_rank_learns_why_there_is_no_agent)
+TEST_CASES(a_rank_learns_why_there_is_no_agent, COUNT(failures))
 {
     int sock;
 
@@ -344,11 +334,9 @@ START_TEST(a_rank_learns_why_there_is_no_agent)
     ck_assert(!is_ready(sock));
     ck_assert_str_eq(why, failures[_i].why);
     faultloc_start_end(sock, false); /* and is not killed by writing to who has ended */
-    free_start();
 }
-END_TEST
 
-START_TEST(a_program_that_says_nothing_is_not_waited_for_for_ever)
+TEST_CASE(a_program_that_says_nothing_is_not_waited_for_for_ever)
 {
     int sock;
 
@@ -357,12 +345,10 @@ START_TEST(a_program_that_says_nothing_is_not_waited_for_for_ever)
     ck_assert(!faultloc_start_is_ready(sock, 1, why, sizeof(why)));
     ck_assert_str_eq(why, "no answer within 0 s");
     faultloc_start_end(sock, false);
-    free_start();
 }
-END_TEST
 
 /* Each signal comes before the wait would be over, if that began anew. */
-START_TEST(signals_do_not_prolong_the_wait_for_it)
+TEST_CASE(signals_do_not_prolong_the_wait_for_it)
 {
     int sock;
 
@@ -373,11 +359,9 @@ START_TEST(signals_do_not_prolong_the_wait_for_it)
     process_tick(0);
     ck_assert_str_eq(why, "no answer within 0 s");
     faultloc_start_end(sock, false);
-    free_start();
 }
-END_TEST
 
-START_TEST(a_program_that_is_not_there_is_an_error)
+TEST_CASE(a_program_that_is_not_there_is_an_error)
 {
     int before, sock = -1;
 
@@ -386,11 +370,9 @@ START_TEST(a_program_that_is_not_there_is_an_error)
     ck_assert_int_eq(faultloc_start_send("/nowhere/faultloc-agent", &start, &sock), ENOENT);
     ck_assert_int_eq(sock, -1);
     ck_assert_int_eq(process_descriptors(), before);
-    free_start();
 }
-END_TEST
 
-START_TEST(a_board_that_is_none_is_an_error)
+TEST_CASE(a_board_that_is_none_is_an_error)
 {
     int before, sock = -1;
 
@@ -400,9 +382,7 @@ START_TEST(a_board_that_is_none_is_an_error)
     before = process_descriptors();
     ck_assert_int_eq(faultloc_start_send("/bin/true", &start, &sock), EBADF);
     ck_assert_int_eq(process_descriptors(), before);
-    free_start();
 }
-END_TEST
 
 /* ---- packets of another build ---------------------------------------------------------------- */
 
@@ -459,7 +439,7 @@ static int take(size_t len, size_t fds, struct faultloc_start *taken, bool *is_n
         ck_assert(is_notified); \
     } while (0)
 
-START_TEST(a_packet_of_another_build_is_refused_and_reported)
+TEST_CASE(a_packet_of_another_build_is_refused_and_reported)
 {
     struct faultloc_start taken;
     bool is_notified;
@@ -476,12 +456,10 @@ START_TEST(a_packet_of_another_build_is_refused_and_reported)
         EXPECT_REFUSED(packet_len, 5);
         packet[i] ^= 1;
     }
-    free_start();
 }
-END_TEST
 
 /* As where the program may not have so many. */
-START_TEST(a_packet_without_its_descriptors_is_refused)
+TEST_CASE(a_packet_without_its_descriptors_is_refused)
 {
     struct faultloc_start taken;
     bool is_notified;
@@ -490,24 +468,6 @@ START_TEST(a_packet_without_its_descriptors_is_refused)
     catch_packet();
     for (size_t fds = 0; fds < 5; fds++)
         EXPECT_REFUSED(packet_len, fds);
-    free_start();
-}
-END_TEST
-
-static void add_tests(TCase *cases)
-{
-    TEST_ROWS(the_program_gets_what_it_is_given, 2);
-    TEST(a_port_of_one_path_is_passed_as_such);
-    TEST(it_quits_when_it_is_told_to);
-    TEST(it_learns_that_its_starter_has_died);
-    TEST_ROWS(only_who_is_ready_has_standard_error, 2);
-    TEST_ROWS(a_rank_learns_why_there_is_no_agent, COUNT(failures));
-    TEST(a_program_that_says_nothing_is_not_waited_for_for_ever);
-    TEST(signals_do_not_prolong_the_wait_for_it);
-    TEST(a_program_that_is_not_there_is_an_error);
-    TEST(a_board_that_is_none_is_an_error);
-    TEST(a_packet_of_another_build_is_refused_and_reported);
-    TEST(a_packet_without_its_descriptors_is_refused);
 }
 
 int main(int argc, char **argv)
@@ -516,5 +476,5 @@ int main(int argc, char **argv)
     for (int i = 0; i < COUNT(programs); i++)
         if (!strcmp(argv[0], programs[i].name))
             _exit(programs[i].run()); /* without looking for leaks, which takes long */
-    return suite_main("faultloc_start", add_tests);
+    return suite_run();
 }

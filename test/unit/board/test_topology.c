@@ -19,13 +19,13 @@
 
 static char dir[64], error[512];
 
-static void make_dir(void)
+BEFORE_EACH
 {
     strcpy(dir, "/tmp/faultloc-topology.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
 }
 
-static void remove_dir(void)
+AFTER_EACH
 {
     char command[128];
 
@@ -53,7 +53,7 @@ static const char *write_file(const char *name, const char *text, size_t times)
     return path;
 }
 
-START_TEST(nothing_stands_for_nothing)
+TEST_CASE(nothing_stands_for_nothing)
 {
     struct faultloc_topology t;
 
@@ -62,9 +62,8 @@ START_TEST(nothing_stands_for_nothing)
     ck_assert_int_eq(faultloc_topology_load(NULL, &t, error, sizeof(error)), FTREE_OK);
     ck_assert_ptr_null(t.text);
 }
-END_TEST
 
-START_TEST(a_name_stands_for_a_file)
+TEST_CASE(a_name_stands_for_a_file)
 {
     struct faultloc_topology t;
     const char *path = write_file("topology.conf", "SwitchName=s Nodes=c[1-2]\n", 1);
@@ -75,9 +74,8 @@ START_TEST(a_name_stands_for_a_file)
     ck_assert(!t.is_string);
     free(t.text);
 }
-END_TEST
 
-START_TEST(a_colon_makes_a_string_where_there_is_no_such_file)
+TEST_CASE(a_colon_makes_a_string_where_there_is_no_such_file)
 {
     struct faultloc_topology t;
     const char *path;
@@ -91,7 +89,6 @@ START_TEST(a_colon_makes_a_string_where_there_is_no_such_file)
     ck_assert(!t.is_string);
     free(t.text);
 }
-END_TEST
 
 static void expect_refused(const char *path, const char *why)
 {
@@ -104,7 +101,7 @@ static void expect_refused(const char *path, const char *why)
     ck_assert_ptr_null(t.text);
 }
 
-START_TEST(a_file_that_cannot_be_read_is_named)
+TEST_CASE(a_file_that_cannot_be_read_is_named)
 {
     expect_refused("/no/such/file", "No such file or directory");
     expect_refused(dir, "it is not a regular file");
@@ -112,9 +109,8 @@ START_TEST(a_file_that_cannot_be_read_is_named)
     ck_assert_int_eq(mkfifo(path_of("pipe"), 0600), 0);
     expect_refused(path_of("pipe"), "it is not a regular file");
 }
-END_TEST
 
-START_TEST(a_file_has_a_largest_size)
+TEST_CASE(a_file_has_a_largest_size)
 {
     static const char line[] = "# 16 characters\n";
     struct faultloc_topology t;
@@ -126,7 +122,6 @@ START_TEST(a_file_has_a_largest_size)
     expect_refused(write_file("large", line, FAULTLOC_TOPOLOGY_MAX / 16 + 1),
                    "it is larger than 4 MiB");
 }
-END_TEST
 
 static const char *const name[] = {"c1", "c2", "c3", "c4"};
 
@@ -140,7 +135,7 @@ static int make(const char *text, bool is_string, struct ftree_tree **tree, int3
                                   sizeof(error));
 }
 
-START_TEST(a_wrong_file_is_reported_with_its_place)
+TEST_CASE(a_wrong_file_is_reported_with_its_place)
 {
     struct ftree_tree *tree;
     int32_t order[COUNT(name)];
@@ -157,10 +152,9 @@ START_TEST(a_wrong_file_is_reported_with_its_place)
                             "rank:N");
     ck_assert_ptr_null(tree);
 }
-END_TEST
 
 /* What a leader puts on the board another process of the node finds there. */
-START_TEST(the_board_hands_a_tree_on)
+TEST_CASE(the_board_hands_a_tree_on)
 {
     struct ftree_tree *tree, *again;
     struct faultloc_board *b, *theirs;
@@ -192,17 +186,4 @@ START_TEST(the_board_hands_a_tree_on)
     faultloc_board_unmap(b);
     close(fd);
     close(their_fd);
-}
-END_TEST
-
-SUITE("faultloc_topology")
-{
-    tcase_add_checked_fixture(cases, make_dir, remove_dir);
-    TEST(nothing_stands_for_nothing);
-    TEST(a_name_stands_for_a_file);
-    TEST(a_colon_makes_a_string_where_there_is_no_such_file);
-    TEST(a_file_that_cannot_be_read_is_named);
-    TEST(a_file_has_a_largest_size);
-    TEST(a_wrong_file_is_reported_with_its_place);
-    TEST(the_board_hands_a_tree_on);
 }

@@ -85,7 +85,7 @@ static const char *news(struct faultloc_news *n, const struct faultloc_board *b)
     return text;
 }
 
-START_TEST(each_verdict_is_reported_once_and_once_more_when_it_is_over)
+TEST_CASE(each_verdict_is_reported_once_and_once_more_when_it_is_over)
 {
     struct faultloc_board *b = make_board();
     struct faultloc_news n = {0};
@@ -108,10 +108,9 @@ START_TEST(each_verdict_is_reported_once_and_once_more_when_it_is_over)
     ck_assert(!faultloc_news_may_be(&n, b));
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* A place that is given to another verdict brings news, and the others do not come again. */
-START_TEST(a_full_board_tells_of_what_takes_a_place)
+TEST_CASE(a_full_board_tells_of_what_takes_a_place)
 {
     struct faultloc_board *b = make_board();
     struct faultloc_news n = {0};
@@ -129,10 +128,9 @@ START_TEST(a_full_board_tells_of_what_takes_a_place)
     ck_assert(!faultloc_news_may_be(&n, b));
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* An agent that was killed in the middle leaves the count odd; the next sets it right. */
-START_TEST(what_is_being_written_comes_another_time)
+TEST_CASE(what_is_being_written_comes_another_time)
 {
     struct faultloc_board *b = make_board();
     struct faultloc_news n = {0};
@@ -148,7 +146,6 @@ START_TEST(what_is_being_written_comes_another_time)
     ck_assert(!faultloc_news_may_be(&n, b));
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* What damage a program may do to a verdict on its board. */
 static void bad_class(struct ftree_verdict *v)
@@ -215,7 +212,7 @@ static void (*const damages[])(struct ftree_verdict *) = {
     bad_class,      bad_kind,    bad_node,      bad_fln,   bad_rank,   bad_evidences,
     bad_candidates, bad_victims, bad_component, bad_order, bad_ranges, bad_count};
 
-START_TEST(what_does_not_fit_the_job_is_not_read)
+TEST_CASES(what_does_not_fit_the_job_is_not_read, COUNT(damages))
 {
     struct faultloc_board *b = make_board();
     struct ftree_verdict v;
@@ -231,11 +228,10 @@ START_TEST(what_does_not_fit_the_job_is_not_read)
     ck_assert(!faultloc_board_read(b, FAULTLOC_BOARD_VERDICTS, &v));
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* ---- the event ------------------------------------------------------------------------------- */
 
-START_TEST(an_event_says_what_and_where)
+TEST_CASE(an_event_says_what_and_where)
 {
     struct faultloc_board *b = make_board();
     struct ftree_verdict v = crash(7, 5);
@@ -268,10 +264,9 @@ START_TEST(an_event_says_what_and_where)
     ck_assert_int_eq(e.rank, -1);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* The manual page documents these offsets. */
-START_TEST(the_events_layout_is_what_is_documented)
+TEST_CASE(the_events_layout_is_what_is_documented)
 {
     ck_assert_uint_eq(offsetof(struct faultloc_event, located_ms), 0);
     ck_assert_uint_eq(offsetof(struct faultloc_event, id), 8);
@@ -284,7 +279,6 @@ START_TEST(the_events_layout_is_what_is_documented)
         ck_assert_uint_lt(strlen(ftree_class_name(i)),
                           sizeof(((struct faultloc_event *) NULL)->class_name));
 }
-END_TEST
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
@@ -310,7 +304,7 @@ static const char *string_at(struct json_object *o, const char *key)
     return json_object_get_string(at(o, key));
 }
 
-START_TEST(the_report_is_that_of_the_board)
+TEST_CASE(the_report_is_that_of_the_board)
 {
     struct faultloc_board *b = make_board();
     struct json_object *o, *list, *v;
@@ -340,7 +334,6 @@ START_TEST(the_report_is_that_of_the_board)
     json_object_put(o);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 static size_t verdicts_in_report(const struct faultloc_board *b, const struct ftree_job *job)
 {
@@ -351,7 +344,7 @@ static size_t verdicts_in_report(const struct faultloc_board *b, const struct ft
     return n;
 }
 
-START_TEST(a_switch_is_reported_where_the_tree_has_it)
+TEST_CASE(a_switch_is_reported_where_the_tree_has_it)
 {
     struct faultloc_board *b = make_board();
     struct ftree_job job = sample_job;
@@ -371,9 +364,8 @@ START_TEST(a_switch_is_reported_where_the_tree_has_it)
     ck_assert_uint_eq(verdicts_in_report(b, &job), 0);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(a_healthy_job_has_no_verdicts)
+TEST_CASE(a_healthy_job_has_no_verdicts)
 {
     struct faultloc_board *b = make_board();
     struct json_object *o;
@@ -389,9 +381,8 @@ START_TEST(a_healthy_job_has_no_verdicts)
     json_object_put(o);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(a_copy_says_what_all_of_it_takes)
+TEST_CASES(a_copy_says_what_all_of_it_takes, 5)
 {
     static const struct {
         int room, needed;
@@ -403,19 +394,4 @@ START_TEST(a_copy_says_what_all_of_it_takes)
     faultloc_verdicts_copy("hello", len ? buf : NULL, &len);
     ck_assert_int_eq(len, rows[_i].needed);
     ck_assert_str_eq(buf, rows[_i].copy);
-}
-END_TEST
-
-SUITE("faultloc_verdicts")
-{
-    TEST(each_verdict_is_reported_once_and_once_more_when_it_is_over);
-    TEST(a_full_board_tells_of_what_takes_a_place);
-    TEST(what_is_being_written_comes_another_time);
-    TEST_ROWS(what_does_not_fit_the_job_is_not_read, COUNT(damages));
-    TEST(an_event_says_what_and_where);
-    TEST(the_events_layout_is_what_is_documented);
-    TEST(the_report_is_that_of_the_board);
-    TEST(a_switch_is_reported_where_the_tree_has_it);
-    TEST(a_healthy_job_has_no_verdicts);
-    TEST_ROWS(a_copy_says_what_all_of_it_takes, 5);
 }

@@ -59,7 +59,7 @@ static bool ring_from_another_process(const struct faultloc_board *b)
     return status == 0;
 }
 
-START_TEST(it_rings)
+TEST_CASE(it_rings)
 {
     struct faultloc_board *b = make();
     int fd;
@@ -77,9 +77,8 @@ START_TEST(it_rings)
     faultloc_wakeup_close(b, &fd); /* there is none any more */
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(ringing_it_too_often_does_not_block)
+TEST_CASE(ringing_it_too_often_does_not_block)
 {
     struct faultloc_board *b = make();
     int fd, before;
@@ -94,9 +93,8 @@ START_TEST(ringing_it_too_often_does_not_block)
     faultloc_wakeup_close(b, &fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(the_next_agent_has_one_of_its_own)
+TEST_CASE(the_next_agent_has_one_of_its_own)
 {
     struct faultloc_board *b = make();
     int fd, next;
@@ -109,7 +107,6 @@ START_TEST(the_next_agent_has_one_of_its_own)
     faultloc_wakeup_close(b, &next);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 static int hold_wakeup(int in, int out, void *arg)
 {
@@ -121,7 +118,7 @@ static int hold_wakeup(int in, int out, void *arg)
 }
 
 /* Its agent was killed, and nobody has taken its name from the board. */
-START_TEST(nobody_receives_the_wakeup_of_a_dead_agent)
+TEST_CASE(nobody_receives_the_wakeup_of_a_dead_agent)
 {
     struct faultloc_board *b = make();
     struct process agent;
@@ -133,9 +130,8 @@ START_TEST(nobody_receives_the_wakeup_of_a_dead_agent)
     ck_assert(!faultloc_wakeup_send(b));
     faultloc_board_unmap(b);
 }
-END_TEST
 
-START_TEST(without_descriptors_it_does_not_ring)
+TEST_CASE(without_descriptors_it_does_not_ring)
 {
     struct faultloc_board *b = make();
     struct rlimit before, none;
@@ -156,14 +152,13 @@ START_TEST(without_descriptors_it_does_not_ring)
     faultloc_wakeup_close(b, &fd);
     faultloc_board_unmap(b);
 }
-END_TEST
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
 static const int32_t rank_node[] = {0, 0, 1, 1};
 static const struct ftree_job job = {.nodes = 2, .size = 4, .rank_node = rank_node};
 
-START_TEST(a_peer_is_reported_once)
+TEST_CASE(a_peer_is_reported_once)
 {
     struct faultloc_peer_errors errors = {0};
     struct ftree_symptom s;
@@ -185,9 +180,8 @@ START_TEST(a_peer_is_reported_once)
     ck_assert_int_eq(s.about.node, 1);
     ck_assert(!faultloc_peer_errors_next(&errors, &job, 10, &heard, &s));
 }
-END_TEST
 
-START_TEST(of_many_the_last_are_read)
+TEST_CASE(of_many_the_last_are_read)
 {
     static int32_t nodes[200];
     struct ftree_job large = {.nodes = 1, .size = 200, .rank_node = nodes};
@@ -203,9 +197,8 @@ START_TEST(of_many_the_last_are_read)
     }
     ck_assert(!faultloc_peer_errors_next(&errors, &large, 2, &heard, &s));
 }
-END_TEST
 
-START_TEST(nonsense_is_passed_over)
+TEST_CASE(nonsense_is_passed_over)
 {
     struct faultloc_peer_errors errors = {0};
     struct ftree_symptom s;
@@ -225,17 +218,4 @@ START_TEST(nonsense_is_passed_over)
                     faultloc_peer_errors_next(&errors, &job, 10, &heard, &s);
          i++)
         ck_assert_int_lt(s.about.rank, 4);
-}
-END_TEST
-
-SUITE("faultloc_wakeup")
-{
-    TEST(it_rings);
-    TEST(ringing_it_too_often_does_not_block);
-    TEST(the_next_agent_has_one_of_its_own);
-    TEST(nobody_receives_the_wakeup_of_a_dead_agent);
-    TEST(without_descriptors_it_does_not_ring);
-    TEST(a_peer_is_reported_once);
-    TEST(of_many_the_last_are_read);
-    TEST(nonsense_is_passed_over);
 }

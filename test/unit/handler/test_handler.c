@@ -48,7 +48,7 @@ static const struct {
                   {33, "/etc", "/mnt", "fuse.sshfs", "me@box"},
                   {-1, "/tmp", "/tmp", "tmpfs", ""}};
 
-START_TEST(a_path_is_below_a_mount)
+TEST_CASES(a_path_is_below_a_mount, COUNT(mount_rows))
 {
     struct handler_mount m;
 
@@ -57,9 +57,8 @@ START_TEST(a_path_is_below_a_mount)
     ck_assert_str_eq(m.type, mount_rows[_i].type);
     ck_assert_str_eq(m.server, mount_rows[_i].server);
 }
-END_TEST
 
-START_TEST(no_mount_is_found_in_nothing)
+TEST_CASE(no_mount_is_found_in_nothing)
 {
     struct handler_mount m;
 
@@ -67,7 +66,6 @@ START_TEST(no_mount_is_found_in_nothing)
     ck_assert(!handler_mount_find(mounts, 99, "/home", &m));
     ck_assert(!handler_mount_find("1 2 - \n - - -\n\n", -1, "/", &m));
 }
-END_TEST
 
 /* ---- system calls ---------------------------------------------------------------------------- */
 
@@ -81,7 +79,7 @@ static const struct {
                  {"-1 0x7fff10", -2},
                  {"", -2}};
 
-START_TEST(a_line_of_syscall_is_read)
+TEST_CASES(a_line_of_syscall_is_read, COUNT(call_rows))
 {
     uint64_t a[6], sp = 0, pc = 0;
     long number = -2;
@@ -96,7 +94,6 @@ START_TEST(a_line_of_syscall_is_read)
     if (number >= 0)
         ck_assert_int_eq(a[0], 3);
 }
-END_TEST
 
 static const struct {
     const char *symbol, *name;
@@ -115,23 +112,21 @@ static const struct {
     {"_Z4workPFvvE.constprop.0", "work"},
 };
 
-START_TEST(functions_have_the_names_that_people_write)
+TEST_CASES(functions_have_the_names_that_people_write, COUNT(names))
 {
     char name[HANDLER_TEXT_MAX];
 
     handler_function(names[_i].symbol, name, sizeof(name));
     ck_assert_str_eq(name, names[_i].name);
 }
-END_TEST
 
-START_TEST(calls_have_names)
+TEST_CASE(calls_have_names)
 {
     ck_assert_str_eq(handler_syscall(SYS_read)->name, "read");
     ck_assert_int_eq(handler_syscall(SYS_openat)->path, 1);
     ck_assert_ptr_null(handler_syscall(99999));
     ck_assert_ptr_null(handler_syscall(-1));
 }
-END_TEST
 
 /* ---- the frame of a function ----------------------------------------------------------------- */
 
@@ -217,7 +212,7 @@ static void build(struct memory *m, int row)
         m->stack[frames[row].stale + 1] = BEHIND;
 }
 
-START_TEST(a_frame_is_found)
+TEST_CASES(a_frame_is_found, COUNT(frames))
 {
     static struct memory m;
     uint64_t found;
@@ -227,7 +222,6 @@ START_TEST(a_frame_is_found)
     ck_assert_msg(found == (frames[_i].found ? STACK_AT + 8 * (uint64_t) frames[_i].found : 0),
                   "%s: %#llx", frames[_i].what, (unsigned long long) found);
 }
-END_TEST
 
 /* ---- a process that is looked at ------------------------------------------------------------- */
 
@@ -504,7 +498,7 @@ static const struct {
 };
 
 /* rows: the_call_of_mpi_is_found COUNT(callers) */
-START_TEST(the_call_of_mpi_is_found)
+TEST_CASES(the_call_of_mpi_is_found, COUNT(callers))
 {
     static struct handler_frame f[FRAMES];
     int n = 0;
@@ -515,7 +509,6 @@ START_TEST(the_call_of_mpi_is_found)
     }
     ck_assert_int_eq(handler_caller(f, n), callers[_i].found);
 }
-END_TEST
 
 static const struct {
     const char *module, *words; /* NULL: it is of no interpreter */
@@ -538,7 +531,7 @@ static const struct {
 };
 
 /* rows: an_interpreter_is_known COUNT(scripts) */
-START_TEST(an_interpreter_is_known)
+TEST_CASES(an_interpreter_is_known, COUNT(scripts))
 {
     static struct handler_frame f;
 
@@ -551,7 +544,6 @@ START_TEST(an_interpreter_is_known)
     ck_assert_str_eq(f.function, scripts[_i].words);
     ck_assert(f.line == 0 && !*f.file && !*f.module);
 }
-END_TEST
 
 static struct {
     volatile uint64_t sp, pc;
@@ -593,7 +585,7 @@ static const struct {
 } waits[] = {{exchange, "exchange", EXCHANGE_LINE}, {call_inlined, "inlined", INLINED_LINE}};
 
 /* rows: a_wait_says_where_it_returns_to COUNT(waits) */
-START_TEST(a_wait_says_where_it_returns_to)
+TEST_CASES(a_wait_says_where_it_returns_to, COUNT(waits))
 {
     struct handler_process p;
     pid_t pid;
@@ -615,7 +607,6 @@ START_TEST(a_wait_says_where_it_returns_to)
     waitpid(pid, NULL, 0);
     munmap(noted, sizeof(*noted));
 }
-END_TEST
 
 /* ---- what it does to others ------------------------------------------------------------------ */
 
@@ -637,7 +628,7 @@ static const struct {
              {wait_in_epoll, 'S', "wait_in_epoll", "epoll_wait"}};
 
 /* It goes on as it was; test_undisturbed.c has all calls. */
-START_TEST(one_that_is_looked_at_notices_nothing)
+TEST_CASES(one_that_is_looked_at_notices_nothing, COUNT(looks))
 {
     pid_t pid = start(looks[_i].run);
     struct handler_process p;
@@ -652,7 +643,7 @@ START_TEST(one_that_is_looked_at_notices_nothing)
             ck_assert_str_eq(handler_syscall(p.thread[0].syscall)->name, looks[_i].call);
         if (can_unwind())
             ck_assert_msg(!p.thread[0].why && has_function(&p.thread[0], looks[_i].function) &&
-                              has_function(&p.thread[0], "main"),
+                              has_function(&p.thread[0], "suite_run"),
                           "%s", p.thread[0].why ? p.thread[0].why : "another function");
         handler_free(&p);
     }
@@ -660,7 +651,6 @@ START_TEST(one_that_is_looked_at_notices_nothing)
     await_state(pid, looks[_i].state);
     end(pid);
 }
-END_TEST
 
 /* No stack is wrong; one that is not whole says why. */
 static const struct {
@@ -671,7 +661,7 @@ static const struct {
               {wait_deep, 'S', "recurse", "main", "cut"},
               {run_kernel, 'R', "handler_test_kernel", "main", "not found"}};
 
-START_TEST(a_stack_that_is_not_whole_says_so)
+TEST_CASES(a_stack_that_is_not_whole_says_so, COUNT(doubts))
 {
     pid_t pid = start(doubts[_i].run);
     const struct handler_thread *t;
@@ -689,9 +679,8 @@ START_TEST(a_stack_that_is_not_whole_says_so)
     handler_free(&p);
     end(pid);
 }
-END_TEST
 
-START_TEST(frames_of_two_moments_are_not_mixed)
+TEST_CASE(frames_of_two_moments_are_not_mixed)
 {
     pid_t pid = start(go_to_and_fro);
     struct handler_process p;
@@ -710,9 +699,8 @@ START_TEST(frames_of_two_moments_are_not_mixed)
     }
     end(pid);
 }
-END_TEST
 
-START_TEST(one_that_is_stopped_stays_so_and_goes_on)
+TEST_CASE(one_that_is_stopped_stays_so_and_goes_on)
 {
     pid_t pid = start(read_pipe);
     struct handler_process p;
@@ -729,7 +717,6 @@ START_TEST(one_that_is_stopped_stays_so_and_goes_on)
     await_state(pid, 'S');
     end(pid);
 }
-END_TEST
 
 /* Returns the debugger. */
 static pid_t debug(pid_t pid)
@@ -751,7 +738,7 @@ static pid_t debug(pid_t pid)
     return other;
 }
 
-START_TEST(one_that_a_debugger_holds_is_left_to_it)
+TEST_CASE(one_that_a_debugger_holds_is_left_to_it)
 {
     pid_t pid = start(spin), debugger = debug(pid);
     struct handler_process p;
@@ -764,9 +751,8 @@ START_TEST(one_that_a_debugger_holds_is_left_to_it)
     end(debugger);
     end(pid);
 }
-END_TEST
 
-START_TEST(another_process_of_that_number_is_not_meant)
+TEST_CASE(another_process_of_that_number_is_not_meant)
 {
     struct handler_process p = {.pid = getpid(), .start = 1};
 
@@ -774,7 +760,6 @@ START_TEST(another_process_of_that_number_is_not_meant)
     ck_assert_str_eq(p.why, "there is no such process");
     handler_free(&p);
 }
-END_TEST
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
@@ -790,7 +775,7 @@ static int run(const char *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-START_TEST(exit_codes)
+TEST_CASE(exit_codes)
 {
     char arguments[64];
 
@@ -807,42 +792,19 @@ START_TEST(exit_codes)
     snprintf(arguments, sizeof(arguments), "--no-stacks %d", (int) getpid());
     ck_assert_int_eq(run(arguments), 0);
 }
-END_TEST
 
-START_TEST(an_address_is_named)
+TEST_CASE(an_address_is_named)
 {
     char command[256], line[256] = "", *name;
     FILE *f;
 
     snprintf(command, sizeof(command), "%s/faultloc-handler --where %lx %d", getenv("top_builddir"),
-             (unsigned long) (uintptr_t) &an_address_is_named_fn, (int) getpid());
+             (unsigned long) (uintptr_t) &an_address_is_named, (int) getpid());
     f = popen(command, "r");
     ck_assert_ptr_nonnull(f);
     if (!fgets(line, sizeof(line), f))
         line[0] = '\0';
     pclose(f);
-    name = strstr(line, "an_address_is_named_fn(), test_handler.c:");
+    name = strstr(line, "an_address_is_named(), test_handler.c:");
     ck_assert_msg(!can_unwind() || name == line, "%s", line);
-}
-END_TEST
-
-SUITE("faultloc-handler")
-{
-    TEST_ROWS(a_path_is_below_a_mount, COUNT(mount_rows));
-    TEST(no_mount_is_found_in_nothing);
-    TEST_ROWS(a_line_of_syscall_is_read, COUNT(call_rows));
-    TEST(calls_have_names);
-    TEST_ROWS(a_frame_is_found, COUNT(frames));
-    TEST_ROWS(functions_have_the_names_that_people_write, COUNT(names));
-    TEST_ROWS(the_call_of_mpi_is_found, COUNT(callers));
-    TEST_ROWS(an_interpreter_is_known, COUNT(scripts));
-    TEST_ROWS(a_wait_says_where_it_returns_to, COUNT(waits));
-    TEST_ROWS(one_that_is_looked_at_notices_nothing, COUNT(looks));
-    TEST_ROWS(a_stack_that_is_not_whole_says_so, COUNT(doubts));
-    TEST(frames_of_two_moments_are_not_mixed);
-    TEST(one_that_is_stopped_stays_so_and_goes_on);
-    TEST(one_that_a_debugger_holds_is_left_to_it);
-    TEST(another_process_of_that_number_is_not_meant);
-    TEST(exit_codes);
-    TEST(an_address_is_named);
 }

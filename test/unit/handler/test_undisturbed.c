@@ -92,11 +92,10 @@ static void compare(const struct blocking *b, int (*look)(struct blocking_case *
     blocking_end(seen);
 }
 
-START_TEST(a_call_comes_out_the_same)
+TEST_CASES(a_call_comes_out_the_same, blocking_count)
 {
     compare(&blocking[_i], take_stacks);
 }
-END_TEST
 
 /* As where kernel.perf_event_paranoid, or a container, does not permit it. */
 static void forbid_sampling(void)
@@ -126,14 +125,7 @@ static int take_stacks_without_sampling(struct blocking_case *c)
     return status == 0;
 }
 
-START_TEST(a_call_comes_out_the_same_where_nothing_may_be_sampled)
+TEST_CASES(a_call_comes_out_the_same_where_nothing_may_be_sampled, blocking_count)
 {
     compare(&blocking[_i], take_stacks_without_sampling);
-}
-END_TEST
-
-SUITE("undisturbed")
-{
-    TEST_ROWS(a_call_comes_out_the_same, blocking_count);
-    TEST_ROWS(a_call_comes_out_the_same_where_nothing_may_be_sampled, blocking_count);
 }

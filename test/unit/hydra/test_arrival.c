@@ -15,7 +15,7 @@ static struct HYD_faultloc_arrival arrival;
 static int64_t now;
 static int asked, said;
 
-static void begin(void)
+BEFORE_EACH
 {
     arrival = (struct HYD_faultloc_arrival){.barrier = 0};
     now = 1 S;
@@ -52,9 +52,8 @@ static int64_t next_note(void)
     return now - from;
 }
 
-START_TEST(nothing_is_due_where_nobody_waits)
+TEST_CASE(nothing_is_due_where_nobody_waits)
 {
-    begin();
     ck_assert_int_eq(HYD_faultloc_arrival_due(&arrival), HYD_FAULTLOC_NEVER);
     turn(true);
     come();
@@ -67,14 +66,12 @@ START_TEST(nothing_is_due_where_nobody_waits)
     turn(true);
     ck_assert_int_eq(asked, 0);
 }
-END_TEST
 
-START_TEST(notes_come_at_intervals_that_double)
+TEST_CASE(notes_come_at_intervals_that_double)
 {
     static const int64_t after[] = {10 S,  20 S,  40 S,  80 S,  160 S,
                                     320 S, 600 S, 600 S, 600 S, 600 S};
 
-    begin();
     come();
     for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
         ck_assert_int_eq(next_note(), after[i]);
@@ -82,11 +79,9 @@ START_TEST(notes_come_at_intervals_that_double)
     ck_assert(HYD_faultloc_arrival_all(&arrival));
     ck_assert_int_eq(HYD_faultloc_arrival_due(&arrival), HYD_FAULTLOC_NEVER);
 }
-END_TEST
 
-START_TEST(each_arrival_gives_ten_seconds_more)
+TEST_CASE(each_arrival_gives_ten_seconds_more)
 {
-    begin();
     for (int i = 0; i < 100; i++, now += 9 S) {
         come();
         turn(true);
@@ -99,11 +94,9 @@ START_TEST(each_arrival_gives_ten_seconds_more)
     come();
     ck_assert_int_eq(next_note(), 10 S);
 }
-END_TEST
 
-START_TEST(answers_are_waited_for)
+TEST_CASE(answers_are_waited_for)
 {
-    begin();
     come();
     now += 10 S;
     turn(false);
@@ -122,12 +115,10 @@ START_TEST(answers_are_waited_for)
     turn(false); /* no longer */
     ck_assert_int_eq(said, 2);
 }
-END_TEST
 
 /* Some of a proxy's own ranks have come, which mpiexec hears of when it asks. */
-START_TEST(an_answer_can_make_the_note_wait)
+TEST_CASE(an_answer_can_make_the_note_wait)
 {
-    begin();
     come();
     now += 10 S;
     turn(false);
@@ -140,12 +131,10 @@ START_TEST(an_answer_can_make_the_note_wait)
     turn(true);
     ck_assert_int_eq(said, 1);
 }
-END_TEST
 
 /* A proxy says that its ranks wait for each other, before mpiexec knows of any arrival. */
-START_TEST(what_began_before_it_was_known)
+TEST_CASE(what_began_before_it_was_known)
 {
-    begin();
     now += 20 S;
     HYD_faultloc_arrival_come(&arrival, now - 12 S, now - 11 S);
     ck_assert_int_eq(arrival.barrier, 1);
@@ -153,12 +142,10 @@ START_TEST(what_began_before_it_was_known)
     ck_assert_int_eq(said, 1);
     ck_assert_int_eq(arrival.first, now - 12 S);
 }
-END_TEST
 
 /* mpiexec was stopped, and perhaps the whole job: nobody can have come meanwhile. */
-START_TEST(a_time_of_standstill_does_not_count)
+TEST_CASE(a_time_of_standstill_does_not_count)
 {
-    begin();
     come();
     now += 12 S;
     turn(true);
@@ -169,12 +156,10 @@ START_TEST(a_time_of_standstill_does_not_count)
     ck_assert_int_eq(said, 1);
     ck_assert_int_eq(next_note(), 10 S);
 }
-END_TEST
 
 /* Who comes meanwhile ends the barrier, and the next one is a new one. */
-START_TEST(barriers_are_counted)
+TEST_CASE(barriers_are_counted)
 {
-    begin();
     for (int i = 1; i < 4; i++) {
         come();
         ck_assert_int_eq(arrival.barrier, i);
@@ -191,17 +176,4 @@ START_TEST(barriers_are_counted)
     ck_assert_int_eq(said, 3);
     come();
     ck_assert_int_eq(HYD_faultloc_arrival_due(&arrival), now + 10 S);
-}
-END_TEST
-
-SUITE("hydra_arrival")
-{
-    TEST(nothing_is_due_where_nobody_waits);
-    TEST(notes_come_at_intervals_that_double);
-    TEST(each_arrival_gives_ten_seconds_more);
-    TEST(answers_are_waited_for);
-    TEST(an_answer_can_make_the_note_wait);
-    TEST(what_began_before_it_was_known);
-    TEST(a_time_of_standstill_does_not_count);
-    TEST(barriers_are_counted);
 }

@@ -30,13 +30,13 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-static void begin(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test-cleanup-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
-static void end(void)
+AFTER_EACH
 {
     ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -59,11 +59,10 @@ static bool is_there(const char *name)
     return lstat(in_folder(name), &s) == 0;
 }
 
-START_TEST(what_the_dead_left_is_removed)
+TEST_CASE(what_the_dead_left_is_removed)
 {
     int live, file;
 
-    begin();
     live = make_socket("4711@h1.sock");
     close(make_socket("4711@h2.sock"));
     close(make_socket("launcher-12.sock"));
@@ -84,15 +83,12 @@ START_TEST(what_the_dead_left_is_removed)
     unlink(in_folder("other"));
     unlink(in_folder("4711@h3.sock"));
     unlink(in_folder("link.sock"));
-    end();
 }
-END_TEST
 
-START_TEST(a_folder_that_is_not_ours_alone_is_not_touched)
+TEST_CASE(a_folder_that_is_not_ours_alone_is_not_touched)
 {
     char link[80];
 
-    begin();
     close(make_socket("4711@h2.sock"));
     ck_assert_int_eq(chmod(folder, 0750), 0);
     ck_assert_int_eq(HYD_faultloc_cleanup(folder), -1);
@@ -110,9 +106,7 @@ START_TEST(a_folder_that_is_not_ours_alone_is_not_touched)
         ck_assert_int_eq(chown(folder, 0, (gid_t) -1), 0);
     }
     ck_assert_int_eq(HYD_faultloc_cleanup(folder), 1);
-    end();
 }
-END_TEST
 
 /* ---- aside ----------------------------------------------------------------------------------- */
 
@@ -148,21 +142,18 @@ static void expect_nothing_left(void)
     ck_assert_int_eq(errno, ECHILD);
 }
 
-START_TEST(it_is_swept_by_another_process)
+TEST_CASE(it_is_swept_by_another_process)
 {
-    begin();
     signal(SIGCHLD, on_child);
     close(make_socket("4711@h2.sock"));
     ck_assert_int_eq(pipe(held), 0);
     HYD_faultloc_cleanup_in_child(sweep_this, PROCESS_DEADLINE_MS);
     ck_assert(!is_there("4711@h2.sock"));
     expect_nothing_left();
-    end();
 }
-END_TEST
 
 /* The file system does not answer. */
-START_TEST(a_sweep_that_hangs_is_given_up)
+TEST_CASE(a_sweep_that_hangs_is_given_up)
 {
     signal(SIGCHLD, on_child);
     ck_assert_int_eq(pipe(held), 0);
@@ -170,13 +161,4 @@ START_TEST(a_sweep_that_hangs_is_given_up)
     HYD_faultloc_cleanup_in_child(hang, 20); /* returns */
     process_tick(0);
     expect_nothing_left();
-}
-END_TEST
-
-SUITE("hydra_cleanup")
-{
-    TEST(it_is_swept_by_another_process);
-    TEST(a_sweep_that_hangs_is_given_up);
-    TEST(what_the_dead_left_is_removed);
-    TEST(a_folder_that_is_not_ours_alone_is_not_touched);
 }

@@ -60,7 +60,7 @@ static int look(struct HYD_faultloc_connect *c)
 }
 
 /* rows: who_asks_whom_in_vain COUNT(rows) */
-START_TEST(who_asks_whom_in_vain)
+TEST_CASES(who_asks_whom_in_vain, COUNT(rows))
 {
     struct HYD_faultloc_connect c[HYD_FAULTLOC_CONNECTS_MAX];
 
@@ -74,10 +74,9 @@ START_TEST(who_asks_whom_in_vain)
     }
     files_end();
 }
-END_TEST
 
 /* What hydra started may be a script. */
-START_TEST(a_child_is_looked_at_where_the_process_has_none)
+TEST_CASE(a_child_is_looked_at_where_the_process_has_none)
 {
     struct HYD_faultloc_connect c[HYD_FAULTLOC_CONNECTS_MAX];
 
@@ -88,11 +87,4 @@ START_TEST(a_child_is_looked_at_where_the_process_has_none)
     link_descriptor(41, "socket:[7427698]");
     ck_assert_int_eq(look(c), 1);
     files_end();
-}
-END_TEST
-
-SUITE("hydra_connect")
-{
-    TEST_ROWS(who_asks_whom_in_vain, COUNT(rows));
-    TEST(a_child_is_looked_at_where_the_process_has_none);
 }

@@ -40,7 +40,7 @@ static void end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-START_TEST(who_has_the_other_end)
+TEST_CASE(who_has_the_other_end)
 {
     struct HYD_faultloc_holders who;
     int pipe_fd[2];
@@ -64,10 +64,9 @@ START_TEST(who_has_the_other_end)
     close(pipe_fd[0]);
     close(pipe_fd[1]);
 }
-END_TEST
 
 /* As the agent does, which others may then not look at: true for a user who is not root. */
-START_TEST(own_that_may_not_be_looked_at)
+TEST_CASE(own_that_may_not_be_looked_at)
 {
     struct HYD_faultloc_holders who;
     int pipe_fd[2];
@@ -86,11 +85,4 @@ START_TEST(own_that_may_not_be_looked_at)
     who = HYD_faultloc_holders(pipe_fd[0]);
     ck_assert(!who.others);
     close(pipe_fd[0]);
-}
-END_TEST
-
-SUITE("hydra_holders")
-{
-    TEST(own_that_may_not_be_looked_at);
-    TEST(who_has_the_other_end);
 }

@@ -42,14 +42,13 @@ static const struct {
     {"h0 h1 h00", "h[0,00,1]"},
 };
 
-START_TEST(hosts)
+TEST_CASES(hosts, COUNT(rows))
 {
     are_folded(rows[_i].names, 256, rows[_i].want);
 }
-END_TEST
 
 /* A list that is too long says how long. */
-START_TEST(what_does_not_fit_is_counted)
+TEST_CASE(what_does_not_fit_is_counted)
 {
     are_folded("a1 a3 a5 a7 a9 a11 a13 a15 a17 a19 a21 a23 a25", HYD_FAULTLOC_HOSTS,
                "a[1,3,5,7,9,11,13,15,17,19,21],... (2 more)");
@@ -60,10 +59,9 @@ START_TEST(what_does_not_fit_is_counted)
     are_folded("h1.a-domain-whose-name-is-too-long.org h2.a-domain-whose-name-is-too-long.org",
                HYD_FAULTLOC_HOSTS, "... (2 more)");
 }
-END_TEST
 
 /* Every room that is allowed, and no byte more is written. */
-START_TEST(nothing_is_written_beyond_the_room)
+TEST_CASE(nothing_is_written_beyond_the_room)
 {
     static char text[NAMES][32];
     const char *name[NAMES];
@@ -81,9 +79,8 @@ START_TEST(nothing_is_written_beyond_the_room)
         ck_assert_ptr_nonnull(strstr(out, " more)"));
     }
 }
-END_TEST
 
-START_TEST(ranks)
+TEST_CASE(ranks)
 {
     struct HYD_faultloc_range some[] = {{7, 7}, {0, 1}, {2, 2}, {9, 12}, {11, 20}};
     struct HYD_faultloc_range many[100];
@@ -99,13 +96,4 @@ START_TEST(ranks)
     ck_assert_str_eq(HYD_faultloc_ranks(many, 100, false, out, HYD_FAULTLOC_HOSTS),
                      "2000000000, 2000000002, 2000000004, ...");
     ck_assert_int_eq(out[HYD_FAULTLOC_HOSTS], 'x');
-}
-END_TEST
-
-SUITE("hydra_hosts")
-{
-    TEST_ROWS(hosts, sizeof(rows) / sizeof(rows[0]));
-    TEST(what_does_not_fit_is_counted);
-    TEST(nothing_is_written_beyond_the_room);
-    TEST(ranks);
 }

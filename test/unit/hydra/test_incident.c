@@ -30,6 +30,11 @@ static void begin(void)
     ck_assert(HYD_faultloc_incident_grace(&incident, NULL));
 }
 
+BEFORE_EACH
+{
+    begin();
+}
+
 static void add(int64_t ms, int kind, int rank, int status, int flags)
 {
     struct HYD_faultloc_event f = {.kind = kind, .ms = ms};
@@ -111,9 +116,8 @@ static void at(int64_t ended)
 /* ---- who was the first, and mpiexec's exit code ---------------------------------------------- */
 
 /* Reports may overtake each other; both are located. */
-START_TEST(who_ended_first_is_not_who_was_reported_first)
+TEST_CASE(who_ended_first_is_not_who_was_reported_first)
 {
-    begin();
     end(100, 3, BY_SIGNAL(9));
     at(90);
     end(101, 2, BY_SIGNAL(9));
@@ -128,11 +132,9 @@ START_TEST(who_ended_first_is_not_who_was_reported_first)
                "[faultloc]   process-crash: rank 3\n"
                "[faultloc]   process-crash: rank 2\n");
 }
-END_TEST
 
-START_TEST(whose_order_is_not_known_are_both_named)
+TEST_CASE(whose_order_is_not_known_are_both_named)
 {
-    begin();
     end(100, 3, BY_SIGNAL(9));
     at(90);
     end(101, 2, BY_SIGNAL(11));
@@ -149,11 +151,9 @@ START_TEST(whose_order_is_not_known_are_both_named)
                "[faultloc]   rank 3 on h2 (pid 4703) ended, too: signal 9 (SIGKILL)\n"
                "[faultloc]   rank 1 on h1 (pid 4701) ended, too: signal 9 (SIGKILL)\n");
 }
-END_TEST
 
-START_TEST(who_is_located)
+TEST_CASE(who_is_located)
 {
-    begin();
     ck_assert(!HYD_faultloc_incident_is_located(&incident, 0, 2));
     rule(10, 5, 2, -1, -1);
     ck_assert(HYD_faultloc_incident_is_located(&incident, 0, 2));
@@ -162,17 +162,14 @@ START_TEST(who_is_located)
     withdraw(5);
     ck_assert(!HYD_faultloc_incident_is_located(&incident, 0, 2));
 }
-END_TEST
 
-START_TEST(nothing_happened)
+TEST_CASE(nothing_happened)
 {
-    begin();
     ck_assert_int_eq(first_rank(), -1);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     is_printed("");
 }
-END_TEST
 
 static const struct {
     int status, flags, code;
@@ -195,22 +192,19 @@ static const struct {
     {BY_EXIT(3), FINALIZED | INNER, 3, "was the first to end: exit code 3 after MPI_Finalize"},
 };
 
-START_TEST(each_end_has_its_code)
+TEST_CASES(each_end_has_its_code, COUNT(ends))
 {
     char want[256];
 
-    begin();
     add(100, HYD_FAULTLOC_EVENT_END, 2, ends[_i].status, ends[_i].flags);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), ends[_i].code);
     snprintf(want, sizeof(want), "[faultloc] rank 2 on h2 (pid 4702) %s\n", ends[_i].how);
     is_printed(want);
 }
-END_TEST
 
 /* A program that is no MPI program, one that was ended with the others: hydra's own exit code. */
-START_TEST(some_ends_are_none)
+TEST_CASE(some_ends_are_none)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_END, 0, BY_EXIT(3), 0);
     add(100, HYD_FAULTLOC_EVENT_END, 1, BY_SIGNAL(9), INITED | KILLED);
     add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(0), FINALIZED);
@@ -218,11 +212,9 @@ START_TEST(some_ends_are_none)
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     is_printed("");
 }
-END_TEST
 
-START_TEST(the_located_one_was_the_first)
+TEST_CASE(the_located_one_was_the_first)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_ABORT, 0, 1, INITED); /* reported before its cause */
     end(101, 2, DUMPED(11));
     ck_assert_int_eq(first_rank(), 2);
@@ -235,11 +227,9 @@ START_TEST(the_located_one_was_the_first)
                "MPI_Abort with code 1\n"
                "[faultloc]   process-crash: rank 2\n");
 }
-END_TEST
 
-START_TEST(of_two_the_one_heard_of_first)
+TEST_CASE(of_two_the_one_heard_of_first)
 {
-    begin();
     end(100, 3, BY_SIGNAL(9));
     end(150, 1, BY_EXIT(4));
     rule(300, 1, 1, 0, 0);
@@ -250,12 +240,10 @@ START_TEST(of_two_the_one_heard_of_first)
                "[faultloc]   rank 1 on h1 (pid 4701) ended, too: exit code 4 before MPI_Finalize\n"
                "[faultloc]   process-crash: rank 1\n[faultloc]   process-crash: rank 3\n");
 }
-END_TEST
 
 /* The agent that told it was lost, and the next one knows no victims. */
-START_TEST(a_repeated_verdict_says_no_less)
+TEST_CASE(a_repeated_verdict_says_no_less)
 {
-    begin();
     end(100, 3, BY_SIGNAL(9));
     end(150, 1, BY_EXIT(4));
     rule(300, 1, 3, 1, 1);
@@ -266,11 +254,9 @@ START_TEST(a_repeated_verdict_says_no_less)
     rule(500, 1, 3, 0, 1);
     ck_assert_int_eq(incident.verdict[0].message.victims.count, 2);
 }
-END_TEST
 
-START_TEST(a_withdrawn_verdict_says_nothing)
+TEST_CASE(a_withdrawn_verdict_says_nothing)
 {
-    begin();
     end(100, 3, BY_SIGNAL(9));
     end(150, 1, BY_EXIT(4));
     rule(300, 1, 1, 3, 3);
@@ -282,12 +268,10 @@ START_TEST(a_withdrawn_verdict_says_nothing)
     rule(400, 1, 1, 3, 3); /* and again */
     ck_assert_int_eq(first_rank(), 1);
 }
-END_TEST
 
 /* Whatever the order in which words come: what is asked is which verdicts stand. */
-START_TEST(a_rank_is_gone_while_a_verdict_stands)
+TEST_CASE(a_rank_is_gone_while_a_verdict_stands)
 {
-    begin();
     ck_assert(!HYD_faultloc_incident_ends(&incident, 0, 2));
     rule(100, 1, 2, -1, -1);
     rule(110, 2, 2, -1, -1);
@@ -303,11 +287,9 @@ START_TEST(a_rank_is_gone_while_a_verdict_stands)
     ck_assert(!HYD_faultloc_incident_ends(&incident, 0, 2));
     ck_assert(HYD_faultloc_incident_is_located(&incident, 0, 2));
 }
-END_TEST
 
-START_TEST(a_silent_proxy_counts_while_a_verdict_stands)
+TEST_CASE(a_silent_proxy_counts_while_a_verdict_stands)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_LOST, 2, 0, INITED | UNSURE);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), -1);
@@ -325,12 +307,10 @@ START_TEST(a_silent_proxy_counts_while_a_verdict_stands)
     ck_assert(deadline() == 13000);
     ck_assert(HYD_faultloc_incident_has_end(&incident, 0, 2));
 }
-END_TEST
 
 /* A script has ended, and the rank that it started goes on, or not. */
-START_TEST(what_was_unsure_is_replaced)
+TEST_CASE(what_was_unsure_is_replaced)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(3), INITED | UNSURE);
     add(101, HYD_FAULTLOC_EVENT_END, 3, BY_EXIT(0), INITED | UNSURE);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
@@ -344,12 +324,10 @@ START_TEST(what_was_unsure_is_replaced)
     ck_assert_int_eq(first_rank(), 3);
     ck_assert(deadline() == 3600);
 }
-END_TEST
 
 /* It has left a process that keeps its PMI connection: a verdict says that the rank is gone. */
-START_TEST(an_unsure_end_counts_while_a_verdict_stands)
+TEST_CASE(an_unsure_end_counts_while_a_verdict_stands)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(0), INITED | UNSURE);
     rule(9000, 1, 2, 0, 1);
     ck_assert_int_eq(first_rank(), 2);
@@ -359,11 +337,9 @@ START_TEST(an_unsure_end_counts_while_a_verdict_stands)
     withdraw(1);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
 }
-END_TEST
 
-START_TEST(ended_by_faultloc)
+TEST_CASE(ended_by_faultloc)
 {
-    begin();
     rule(50, 1, 3, 0, 2);
     incident.verdict[0].message.ends_ranks = 0;
     snprintf(incident.verdict[0].message.line, 32, "process-stopped: rank 3");
@@ -382,12 +358,10 @@ START_TEST(ended_by_faultloc)
     end(120, 3, BY_SIGNAL(11)); /* the fault itself was a crash */
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 139);
 }
-END_TEST
 
 /* Ranks in MPI call MPI_Abort because of it. */
-START_TEST(aborted_by_faultloc)
+TEST_CASE(aborted_by_faultloc)
 {
-    begin();
     for (int32_t rank = 1; rank < 3; rank++) {
         add(100, HYD_FAULTLOC_EVENT_ABORT, rank, 1, INITED);
         snprintf(incident.event[rank - 1].class_, sizeof(incident.event[0].class_), "deadlock");
@@ -398,22 +372,18 @@ START_TEST(aborted_by_faultloc)
                "(action abort), by MPI_Abort of rank 1 on h1 (pid 4701)\n"
                "[faultloc]   rank 2 on h2 (pid 4702) ended, too: by FaultLoc (action abort)\n");
 }
-END_TEST
 
-START_TEST(lost_with_its_proxy)
+TEST_CASE(lost_with_its_proxy)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_LOST, 2, 0, INITED);
     add(100, HYD_FAULTLOC_EVENT_LOST, 3, 0, INITED);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 137);
     is_printed("[faultloc] rank 2 on h2 (pid 4702) was lost with hydra's proxy there\n"
                "[faultloc]   rank 3 on h3 (pid 4703) was lost, too\n");
 }
-END_TEST
 
-START_TEST(abort_by_the_program)
+TEST_CASE(abort_by_the_program)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_ABORT, 2, 7, INITED);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 7);
     is_printed("[faultloc] rank 2 on h2 (pid 4702) called MPI_Abort with code 7\n");
@@ -421,7 +391,6 @@ START_TEST(abort_by_the_program)
     add(100, HYD_FAULTLOC_EVENT_ABORT, 2, 256, INITED);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 1);
 }
-END_TEST
 
 /* What comes from another process may be anything. */
 static void reason(int rank, int kind, const char *text)
@@ -434,9 +403,8 @@ static void reason(int rank, int kind, const char *text)
 }
 
 /* Who was ended by it may be seen to end first, and nobody need have located it. */
-START_TEST(abort_of_a_part)
+TEST_CASE(abort_of_a_part)
 {
-    begin();
     reason(2, FAULTLOC_REASON_OTHER, "was ended by MPI_Abort(7) of rank 3");
     end(100, 2, BY_EXIT(7));
     at(90);
@@ -455,11 +423,9 @@ START_TEST(abort_of_a_part)
                "2-3\n"
                "[faultloc]   rank 2 on h2 (pid 4702) was ended by MPI_Abort(7) of rank 3\n");
 }
-END_TEST
 
-START_TEST(an_error_of_mpi_is_no_abort_of_the_program)
+TEST_CASE(an_error_of_mpi_is_no_abort_of_the_program)
 {
-    begin();
     reason(1, FAULTLOC_REASON_MPI, "met a fatal error of MPI: message truncated, in MPI_Recv(1)");
     add(100, HYD_FAULTLOC_EVENT_ABORT, 1, 15, INITED);
     reason(2, FAULTLOC_REASON_MPI, "met a fatal error of MPI: failure, in MPI_Bcast(2)");
@@ -469,12 +435,10 @@ START_TEST(an_error_of_mpi_is_no_abort_of_the_program)
                "[faultloc]   rank 2 on h2 (pid 4702) met a fatal error of MPI: failure, in "
                "MPI_Bcast(2)\n");
 }
-END_TEST
 
 /* The gathering of victims is over by then. */
-START_TEST(who_fails_because_of_a_loss_ends_as_a_consequence)
+TEST_CASE(who_fails_because_of_a_loss_ends_as_a_consequence)
 {
-    begin();
     end(100, 0, BY_SIGNAL(9));
     rule(101, 1, 0, -1, -1);
     end(110, 1, BY_EXIT(1));
@@ -492,11 +456,9 @@ START_TEST(who_fails_because_of_a_loss_ends_as_a_consequence)
                "MPI_Finalize\n"
                "[faultloc]   process-crash: rank 0\n");
 }
-END_TEST
 
-START_TEST(a_line_is_one_line)
+TEST_CASE(a_line_is_one_line)
 {
-    begin();
     end(100, 2, BY_SIGNAL(9));
     rule(300, 1, 2, -1, -1);
     snprintf(incident.verdict[0].message.line, sizeof(incident.verdict[0].message.line),
@@ -504,13 +466,11 @@ START_TEST(a_line_is_one_line)
     is_printed("[faultloc] rank 2 on h2 (pid 4702) was the first to end: signal 9 (SIGKILL)\n"
                "[faultloc]   a?[2J\n");
 }
-END_TEST
 
 /* ---- how long to wait ------------------------------------------------------------------------ */
 
-START_TEST(no_longer_than_the_grace_time)
+TEST_CASE(no_longer_than_the_grace_time)
 {
-    begin();
     end(100, 2, BY_SIGNAL(9));
     ck_assert(deadline() == 3100);
     end(2000, 1, BY_SIGNAL(9));
@@ -518,11 +478,9 @@ START_TEST(no_longer_than_the_grace_time)
     rule(3050, 1, 1, 2, 2);
     ck_assert(deadline() == 3100);
 }
-END_TEST
 
-START_TEST(no_longer_than_the_verdict_takes)
+TEST_CASE(no_longer_than_the_verdict_takes)
 {
-    begin();
     end(100, 2, BY_SIGNAL(9));
     rule(300, 1, 2, 0, 1);
     ck_assert(deadline() == 550);
@@ -533,13 +491,11 @@ START_TEST(no_longer_than_the_verdict_takes)
     end(500, 1, BY_EXIT(1)); /* a victim */
     ck_assert(deadline() == 750);
 }
-END_TEST
 
 /* Rank 1 waited for rank 0 for a long time, and now it is killed: that is another story. */
 /* It waits for one that is stopped, and is killed meanwhile: that is a fault of its own. */
-START_TEST(a_killed_victim_of_one_that_lives_is_waited_for)
+TEST_CASE(a_killed_victim_of_one_that_lives_is_waited_for)
 {
-    begin();
     rule(1000, 1, 5, 0, 4);
     incident.verdict[0].message.ends_ranks = 0;
     end(1100, 2, BY_SIGNAL(9));
@@ -549,11 +505,9 @@ START_TEST(a_killed_victim_of_one_that_lives_is_waited_for)
     rule(1300, 2, 2, -1, -1);
     ck_assert_int_lt(deadline(), 1100 + HYD_FAULTLOC_GRACE_MS);
 }
-END_TEST
 
-START_TEST(an_old_victim_is_waited_for)
+TEST_CASE(an_old_victim_is_waited_for)
 {
-    begin();
     rule(100, 1, 0, 1, 3);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     end(9000, 1, BY_SIGNAL(9));
@@ -562,11 +516,9 @@ START_TEST(an_old_victim_is_waited_for)
     rule(9100, 2, 1, 2, 3);
     ck_assert(deadline() == 9350);
 }
-END_TEST
 
-START_TEST(no_verdict_can_come)
+TEST_CASE(no_verdict_can_come)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_END, 2, BY_SIGNAL(9), INITED | NO_AGENT);
     ck_assert(deadline() == 400);
     begin();
@@ -579,11 +531,9 @@ START_TEST(no_verdict_can_come)
     add(100, HYD_FAULTLOC_EVENT_END, 2, BY_SIGNAL(2), INITED | KILLED);
     ck_assert(deadline() == 400);
 }
-END_TEST
 
-START_TEST(an_abort_is_at_once)
+TEST_CASE(an_abort_is_at_once)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_ABORT, 2, 7, INITED);
     ck_assert(deadline() == 150);
     end(120, 3, BY_SIGNAL(9)); /* it may be due to this one */
@@ -592,21 +542,17 @@ START_TEST(an_abort_is_at_once)
     ck_assert(deadline() == 450);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 137);
 }
-END_TEST
 
-START_TEST(an_end_after_finalize_is_no_hurry)
+TEST_CASE(an_end_after_finalize_is_no_hurry)
 {
-    begin();
     add(100, HYD_FAULTLOC_EVENT_END, 2, BY_EXIT(3), FINALIZED);
     ck_assert(deadline() == HYD_FAULTLOC_NEVER);
     ck_assert_int_eq(HYD_faultloc_incident_exit_code(&incident), 3);
 }
-END_TEST
 
 /* Ranks are counted in each process group. */
-START_TEST(spawned_groups_are_apart)
+TEST_CASE(spawned_groups_are_apart)
 {
-    begin();
     end(100, 2, BY_SIGNAL(9));
     incident.event[0].pgid = 1;
     rule(200, 1, 2, 0, 1);
@@ -616,7 +562,6 @@ START_TEST(spawned_groups_are_apart)
     is_printed("[faultloc] rank 2 of spawned group 1 on h2 (pid 4702) was the first to end: "
                "signal 9 (SIGKILL)\n[faultloc]   process-crash: rank 2\n");
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -628,18 +573,17 @@ static const struct {
     {"", HYD_FAULTLOC_GRACE_MS},
 };
 
-START_TEST(grace_times)
+TEST_CASES(grace_times, COUNT(graces))
 {
     bool good = HYD_faultloc_incident_grace(&incident, graces[_i].text);
 
     ck_assert(good == (graces[_i].ms >= 0));
     ck_assert(incident.grace_ms == (good ? graces[_i].ms : HYD_FAULTLOC_GRACE_MS));
 }
-END_TEST
 
 /* ---- what the agent is told ------------------------------------------------------------------ */
 
-START_TEST(a_symptom)
+TEST_CASE(a_symptom)
 {
     struct HYD_faultloc_end e = {.rank = 3,
                                  .pid = 4711,
@@ -659,51 +603,12 @@ START_TEST(a_symptom)
     HYD_faultloc_symptom(&e, text, sizeof(text));
     ck_assert_ptr_nonnull(strstr(text, "\"out-of-memory\""));
 }
-END_TEST
 
-START_TEST(an_escaped_text)
+TEST_CASE(an_escaped_text)
 {
     char out[16];
 
     ck_assert_str_eq(HYD_faultloc_escape("a\"b\\c\n\377", out, sizeof(out)), "a\\\"b\\\\c??");
     ck_assert_uint_lt(strlen(HYD_faultloc_escape("\"\"\"\"\"\"\"\"\"\"\"\"", out, sizeof(out))),
                       sizeof(out));
-}
-END_TEST
-
-SUITE("hydra_incident")
-{
-    TEST(nothing_happened);
-    TEST(who_ended_first_is_not_who_was_reported_first);
-    TEST(whose_order_is_not_known_are_both_named);
-    TEST(who_is_located);
-    TEST_ROWS(each_end_has_its_code, COUNT(ends));
-    TEST(some_ends_are_none);
-    TEST(the_located_one_was_the_first);
-    TEST(of_two_the_one_heard_of_first);
-    TEST(a_repeated_verdict_says_no_less);
-    TEST(a_withdrawn_verdict_says_nothing);
-    TEST(a_rank_is_gone_while_a_verdict_stands);
-    TEST(a_silent_proxy_counts_while_a_verdict_stands);
-    TEST(what_was_unsure_is_replaced);
-    TEST(an_unsure_end_counts_while_a_verdict_stands);
-    TEST(ended_by_faultloc);
-    TEST(aborted_by_faultloc);
-    TEST(lost_with_its_proxy);
-    TEST(abort_by_the_program);
-    TEST(abort_of_a_part);
-    TEST(an_error_of_mpi_is_no_abort_of_the_program);
-    TEST(who_fails_because_of_a_loss_ends_as_a_consequence);
-    TEST(a_line_is_one_line);
-    TEST(no_longer_than_the_grace_time);
-    TEST(no_longer_than_the_verdict_takes);
-    TEST(a_killed_victim_of_one_that_lives_is_waited_for);
-    TEST(an_old_victim_is_waited_for);
-    TEST(no_verdict_can_come);
-    TEST(an_abort_is_at_once);
-    TEST(an_end_after_finalize_is_no_hurry);
-    TEST(spawned_groups_are_apart);
-    TEST_ROWS(grace_times, COUNT(graces));
-    TEST(a_symptom);
-    TEST(an_escaped_text);
 }

@@ -28,7 +28,7 @@ static void read_options(int fd, int value[COUNT(options)])
     }
 }
 
-START_TEST(what_is_turned_on_is_taken_back)
+TEST_CASES(what_is_turned_on_is_taken_back, 2)
 {
     int before[COUNT(options)], now[COUNT(options)], idle = 4711, on = 1;
     struct HYD_faultloc_keepalive k = {0};
@@ -53,19 +53,11 @@ START_TEST(what_is_turned_on_is_taken_back)
     ck_assert_int_eq(memcmp(before, now, sizeof(now)), 0);
     close(fd);
 }
-END_TEST
 
-START_TEST(what_has_no_options_is_left_alone)
+TEST_CASE(what_has_no_options_is_left_alone)
 {
     struct HYD_faultloc_keepalive k = {0};
 
     HYD_faultloc_keepalive_set(&k, -1, true);
     ck_assert(!k.on);
-}
-END_TEST
-
-SUITE("hydra_keepalive")
-{
-    TEST_ROWS(what_is_turned_on_is_taken_back, 2);
-    TEST(what_has_no_options_is_left_alone);
 }

@@ -53,7 +53,7 @@ static int count_lines(const char *text)
     return n;
 }
 
-START_TEST(one_rank)
+TEST_CASE(one_rank)
 {
     begin(3, 4);
     add(3, 2, 2, 4711, "MPI_Init not called; app stopped");
@@ -62,16 +62,14 @@ START_TEST(one_rank)
                      "not\n"
                      "[faultloc]   rank 2 on h3 (pid 4711): MPI_Init not called; app stopped\n");
 }
-END_TEST
 
-START_TEST(nobody_is_late)
+TEST_CASE(nobody_is_late)
 {
     begin(4, 4);
     ck_assert_str_eq(print(), "");
 }
-END_TEST
 
-START_TEST(ranks_with_the_same_reason_share_a_line)
+TEST_CASE(ranks_with_the_same_reason_share_a_line)
 {
     begin(22270, 22400);
     add(17, 544, 575, 0, "hydra's proxy does not answer, the kernel of the host does");
@@ -91,10 +89,9 @@ START_TEST(ranks_with_the_same_reason_share_a_line)
         "[faultloc]   2 ranks (64, 97) on h[3-4]: MPI_Init not called; app sleeping\n"
         "[faultloc]   rank 40 on h2 (pid 13): MPI_Init not called; app sleeping in nfs_wait\n");
 }
-END_TEST
 
 /* MPI_Finalize closes connections first, for which it may need the one that is not there. */
-START_TEST(who_is_inside_has_come)
+TEST_CASE(who_is_inside_has_come)
 {
     begin(4, 10);
     add(1, 0, 1, 0, "inside MPI_Finalize; app running");
@@ -116,7 +113,6 @@ START_TEST(who_is_inside_has_come)
                      "h1 have not\n"
                      "[faultloc]   5 ranks (0-4) on h1: inside MPI_Finalize; app running\n");
 }
-END_TEST
 
 static void add_many(void)
 {
@@ -130,7 +126,7 @@ static void add_many(void)
 }
 
 /* What a person can read; with -verbose all there is. */
-START_TEST(many_hosts_in_many_states)
+TEST_CASE(many_hosts_in_many_states)
 {
     add_many();
     ck_assert_int_eq(count_lines(print()), 6);
@@ -147,20 +143,18 @@ START_TEST(many_hosts_in_many_states)
     ck_assert_ptr_null(strstr(printed, "..."));
     ck_assert_ptr_nonnull(strstr(printed, ",686,693]: state 0\n"));
 }
-END_TEST
 
 /* A proxy has room for some ranges only. */
-START_TEST(ranks_without_a_range)
+TEST_CASE(ranks_without_a_range)
 {
     begin(0, 100);
     add(1, 0, 0, 0, "state");
     late[0].ranks = late[0].group.ranks.count = 50;
     ck_assert_ptr_nonnull(strstr(print(), "  50 ranks (0, ...) on h1: state\n"));
 }
-END_TEST
 
 /* A host's name is what the user typed, a state what a process of the host said. */
-START_TEST(what_is_no_text_is_not_printed)
+TEST_CASE(what_is_no_text_is_not_printed)
 {
     begin(0, 4);
     add(1, 0, 1, 0, "in \033]0;x\a\xc2\x9b caf\xc3\xa9");
@@ -170,9 +164,8 @@ START_TEST(what_is_no_text_is_not_printed)
         "[faultloc] MPI_Init: 0 of 4 ranks have arrived, none for 10 s; 2 ranks on h\xc3\xa9??1 "
         "have not\n[faultloc]   2 ranks (0-1) on h\xc3\xa9??1: in ?]0;x??? caf\xc3\xa9\n");
 }
-END_TEST
 
-START_TEST(all_have_come)
+TEST_CASE(all_have_come)
 {
     FILE *f = fmemopen(printed, sizeof(printed), "w");
 
@@ -181,10 +174,9 @@ START_TEST(all_have_come)
     fclose(f);
     ck_assert_str_eq(printed, "[faultloc] MPI_Init: all 4 ranks have arrived, after 34 s\n");
 }
-END_TEST
 
 /* The victims of a verdict are late because of it; of others there is more to say. */
-START_TEST(a_verdict_that_stands_explains_its_victims)
+TEST_CASE(a_verdict_that_stands_explains_its_victims)
 {
     struct faultloc_launcher_message verdict = {.line = "deadlock: rank 2 ..."};
 
@@ -208,9 +200,8 @@ START_TEST(a_verdict_that_stands_explains_its_victims)
     add(3, 1, 1, 4711, "app stopped");
     ck_assert_ptr_null(strstr(print(), "because"));
 }
-END_TEST
 
-START_TEST(what_processes_have_left)
+TEST_CASE(what_processes_have_left)
 {
     FILE *f = fmemopen(printed, sizeof(printed), "w");
 
@@ -223,9 +214,8 @@ START_TEST(what_processes_have_left)
         "[faultloc] the 4 ranks on h1 ended or left MPI 10 s ago; mpiexec waits because of 1 of them\n"
         "[faultloc]   rank 0 on h1 (pid 4710): ended, but its output is held open by process 4711 (sleep)\n");
 }
-END_TEST
 
-START_TEST(who_asks_for_a_connection_in_vain)
+TEST_CASE(who_asks_for_a_connection_in_vain)
 {
     const struct HYD_faultloc_end who = {.rank = 3, .pid = 42, .age_ms = 5012};
     FILE *f = fmemopen(printed, sizeof(printed), "w");
@@ -236,9 +226,8 @@ START_TEST(who_asks_for_a_connection_in_vain)
                      "[faultloc] MPI_Init: rank 3 on h1 (pid 42) cannot connect to 10.0.0.2 (h2), port "
                      "41523: no answer to 5 requests in 5 s; look for a firewall between these hosts\n");
 }
-END_TEST
 
-START_TEST(without_memory)
+TEST_CASE(without_memory)
 {
     FILE *f = fmemopen(printed, sizeof(printed), "w");
 
@@ -261,21 +250,4 @@ START_TEST(without_memory)
         rewind(f);
     }
     fclose(f);
-}
-END_TEST
-
-SUITE("hydra_late")
-{
-    TEST(one_rank);
-    TEST(nobody_is_late);
-    TEST(ranks_with_the_same_reason_share_a_line);
-    TEST(who_is_inside_has_come);
-    TEST(many_hosts_in_many_states);
-    TEST(ranks_without_a_range);
-    TEST(what_is_no_text_is_not_printed);
-    TEST(all_have_come);
-    TEST(a_verdict_that_stands_explains_its_victims);
-    TEST(what_processes_have_left);
-    TEST(who_asks_for_a_connection_in_vain);
-    TEST(without_memory);
 }

@@ -8,7 +8,7 @@
 
 static struct HYD_faultloc_pending pending;
 
-START_TEST(a_process_and_back)
+TEST_CASE(a_process_and_back)
 {
     for (int local = 0; local < 1000; local++) {
         int who = HYD_FAULTLOC_PENDING_LOCAL(local);
@@ -17,9 +17,8 @@ START_TEST(a_process_and_back)
     }
     ck_assert(!HYD_FAULTLOC_PENDING_IS_LOCAL(1));
 }
-END_TEST
 
-START_TEST(answers_come_in_order)
+TEST_CASE(answers_come_in_order)
 {
     int who = 77;
 
@@ -34,10 +33,9 @@ START_TEST(answers_come_in_order)
     ck_assert(HYD_faultloc_pending_next(&pending, &who) && who == 4);
     ck_assert(!HYD_faultloc_pending_next(&pending, &who));
 }
-END_TEST
 
 /* An agent that never answers is not asked for ever; when it does, there is room again. */
-START_TEST(there_is_a_bound)
+TEST_CASE(there_is_a_bound)
 {
     int next = 1, expected = 1, who;
 
@@ -49,12 +47,4 @@ START_TEST(there_is_a_bound)
         for (int i = 0; i < HYD_FAULTLOC_PENDING - 1 - turn; i++, expected++)
             ck_assert(HYD_faultloc_pending_next(&pending, &who) && who == expected);
     }
-}
-END_TEST
-
-SUITE("hydra_pending")
-{
-    TEST(a_process_and_back);
-    TEST(answers_come_in_order);
-    TEST(there_is_a_bound);
 }

@@ -87,7 +87,7 @@ static const struct {
     {"", "0", "state not known"},
 };
 
-START_TEST(states)
+TEST_CASES(states, COUNT(rows))
 {
     struct HYD_faultloc_process p = {.pid = 7, .inited = true};
 
@@ -95,9 +95,8 @@ START_TEST(states)
     make(7, rows[_i].stat, rows[_i].wchan, NULL);
     is_described(&p, 2, rows[_i].want);
 }
-END_TEST
 
-START_TEST(where_it_is)
+TEST_CASE(where_it_is)
 {
     struct HYD_faultloc_process p = {.pid = 7};
 
@@ -113,9 +112,8 @@ START_TEST(where_it_is)
     p.pid = 8;
     is_described(&p, 2, "state not known");
 }
-END_TEST
 
-START_TEST(how_it_ended)
+TEST_CASE(how_it_ended)
 {
     struct HYD_faultloc_end end = {.status = 3 << 8};
     struct HYD_faultloc_process p = {.pid = 7, .end = &end};
@@ -124,10 +122,9 @@ START_TEST(how_it_ended)
     make(7, "7 (another) R 1 7", NULL, NULL);
     is_described(&p, 1, "MPI_Init not called; ended, exit code 3");
 }
-END_TEST
 
 /* A script that waits for what it has started is not of interest. */
-START_TEST(the_child_of_a_script)
+TEST_CASE(the_child_of_a_script)
 {
     struct HYD_faultloc_process p = {.pid = 7, .inited = true};
 
@@ -144,19 +141,17 @@ START_TEST(the_child_of_a_script)
     make(8, "8 (bash) S 1 7", "do_wait", "7");
     is_described(&p, 2, "bash sleeping in do_wait"); /* it ends */
 }
-END_TEST
 
 /* The kernel itself, of this process. */
-START_TEST(the_real_proc)
+TEST_CASE(the_real_proc)
 {
     struct HYD_faultloc_process p = {.pid = getpid(), .inited = true};
     char out[HYD_FAULTLOC_STATE];
 
     ck_assert_ptr_nonnull(strstr(HYD_faultloc_process_state("/proc", &p, 2, out), " running"));
 }
-END_TEST
 
-START_TEST(what_a_process_says)
+TEST_CASE(what_a_process_says)
 {
     struct HYD_faultloc_calls calls = {.barriers = 0};
 
@@ -170,14 +165,13 @@ START_TEST(what_a_process_says)
     HYD_faultloc_calls_note(&calls, "barrier_in", 9);
     ck_assert(calls.barriers == 3 && !calls.put);
 }
-END_TEST
 
 static struct HYD_faultloc_arrivals new_arrivals(int barrier)
 {
     return (struct HYD_faultloc_arrivals){.barrier = barrier, .first_ms = -1, .last_ms = -1};
 }
 
-START_TEST(who_has_come)
+TEST_CASE(who_has_come)
 {
     struct HYD_faultloc_arrivals a = new_arrivals(2);
     struct HYD_faultloc_end end = {.status = 0};
@@ -203,10 +197,9 @@ START_TEST(who_has_come)
     ck_assert_int_eq(a.group[0].ranks.ranges, 2);
     ck_assert_str_eq(a.group[0].state, "MPI_Init not called; ended, exit code 0");
 }
-END_TEST
 
 /* It is not in the barrier yet, but does not keep the others waiting. */
-START_TEST(who_is_inside_mpi_finalize)
+TEST_CASE(who_is_inside_mpi_finalize)
 {
     struct HYD_faultloc_arrivals a = new_arrivals(2);
     struct HYD_faultloc_end end = {.status = 0};
@@ -221,10 +214,9 @@ START_TEST(who_is_inside_mpi_finalize)
     ck_assert_int_eq(a.groups, 2);
     ck_assert(a.group[1].inside && a.first_ms == 700 && a.last_ms == 700);
 }
-END_TEST
 
 /* More states, and more ranges, than there is room for. */
-START_TEST(there_is_a_bound)
+TEST_CASE(there_is_a_bound)
 {
     struct HYD_faultloc_arrivals a = new_arrivals(1);
     int ranks = 0;
@@ -244,9 +236,8 @@ START_TEST(there_is_a_bound)
     ck_assert_int_eq(a.group[HYD_FAULTLOC_GROUPS - 1].ranks.ranges, FAULTLOC_LAUNCHER_RANGES);
     ck_assert(HYD_faultloc_is_arrivals(&a, 600));
 }
-END_TEST
 
-START_TEST(what_keeps_mpiexec_waiting)
+TEST_CASE(what_keeps_mpiexec_waiting)
 {
     struct HYD_faultloc_arrivals a = new_arrivals(2);
     struct HYD_faultloc_process p = {.rank = 0, .pid = getpid()};
@@ -271,9 +262,8 @@ START_TEST(what_keeps_mpiexec_waiting)
     HYD_faultloc_arrivals_add_left(&a, &p, "");
     ck_assert_int_eq(a.groups, 4);
 }
-END_TEST
 
-START_TEST(what_is_refused)
+TEST_CASE(what_is_refused)
 {
     struct HYD_faultloc_arrivals good = new_arrivals(1), a;
 
@@ -291,20 +281,4 @@ START_TEST(what_is_refused)
     a = good;
     memset(a.group[1].state, 'x', sizeof(a.group[1].state));
     ck_assert(!HYD_faultloc_is_arrivals(&a, 10));
-}
-END_TEST
-
-SUITE("hydra_process")
-{
-    TEST_ROWS(states, sizeof(rows) / sizeof(rows[0]));
-    TEST(where_it_is);
-    TEST(how_it_ended);
-    TEST(the_child_of_a_script);
-    TEST(the_real_proc);
-    TEST(what_a_process_says);
-    TEST(who_has_come);
-    TEST(who_is_inside_mpi_finalize);
-    TEST(there_is_a_bound);
-    TEST(what_keeps_mpiexec_waiting);
-    TEST(what_is_refused);
 }

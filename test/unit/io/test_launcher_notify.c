@@ -25,7 +25,7 @@ static const struct ftree_job job = {.nodes = 2,
                                      .node_first = node_first,
                                      .node_ranks = node_ranks};
 
-START_TEST(a_hello_names_the_symptom_socket)
+TEST_CASE(a_hello_names_the_symptom_socket)
 {
     struct faultloc_launcher_message w;
 
@@ -34,9 +34,8 @@ START_TEST(a_hello_names_the_symptom_socket)
     ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_HELLO);
     ck_assert_str_eq(w.symptom_socket, "/run/user/7/faultloc/4711@h1.sock");
 }
-END_TEST
 
-START_TEST(a_verdict_is_sent_with_its_ranks)
+TEST_CASE(a_verdict_is_sent_with_its_ranks)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_CRASH,
                               .kind = FTREE_KIND_RANK,
@@ -70,9 +69,8 @@ START_TEST(a_verdict_is_sent_with_its_ranks)
     ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_WITHDRAWN);
     ck_assert_uint_eq(w.ends_ranks, 0);
 }
-END_TEST
 
-START_TEST(an_ending_says_who_is_ended_and_why)
+TEST_CASE(an_ending_says_who_is_ended_and_why)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED,
                               .kind = FTREE_KIND_RANK,
@@ -94,9 +92,8 @@ START_TEST(an_ending_says_who_is_ended_and_why)
     ck_assert(faultloc_launcher_is_message(&w, sizeof(w), job.size));
     ck_assert_int_eq(w.ended_rank, -1);
 }
-END_TEST
 
-START_TEST(a_lost_node_is_all_of_its_ranks)
+TEST_CASE(a_lost_node_is_all_of_its_ranks)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_NODE_OUTAGE,
                               .kind = FTREE_KIND_NODE,
@@ -112,9 +109,8 @@ START_TEST(a_lost_node_is_all_of_its_ranks)
     ck_assert_int_eq(w.ranks.range[0].last, 4);
     ck_assert_uint_eq(w.ends_ranks, 1);
 }
-END_TEST
 
-START_TEST(a_deadlock_is_all_ranks_that_wait_for_each_other)
+TEST_CASE(a_deadlock_is_all_ranks_that_wait_for_each_other)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_DEADLOCK,
                               .kind = FTREE_KIND_RANK,
@@ -131,9 +127,8 @@ START_TEST(a_deadlock_is_all_ranks_that_wait_for_each_other)
     ck_assert_int_eq(w.ranks.range[1].last, 4);
     ck_assert_uint_eq(w.ends_ranks, 0);
 }
-END_TEST
 
-START_TEST(more_victims_than_ranges_are_counted)
+TEST_CASE(more_victims_than_ranges_are_counted)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .switch_ = FTREE_NONE};
     struct faultloc_launcher_message w;
@@ -146,9 +141,8 @@ START_TEST(more_victims_than_ranges_are_counted)
     ck_assert_int_eq(w.victims.count, 40);
     ck_assert_int_eq(w.victims.ranges, FAULTLOC_LAUNCHER_RANGES);
 }
-END_TEST
 
-START_TEST(ranks_in_mpi_finalize)
+TEST_CASE(ranks_in_mpi_finalize)
 {
     struct faultloc_launcher_message w;
 
@@ -164,9 +158,8 @@ START_TEST(ranks_in_mpi_finalize)
     ck_assert(w.ranks.range[0].first == 0 && w.ranks.range[0].last == 3);
     ck_assert(w.ranks.range[1].first == 5 && w.ranks.range[1].last == 5);
 }
-END_TEST
 
-START_TEST(it_is_sent_or_not_but_never_waits)
+TEST_CASE(it_is_sent_or_not_but_never_waits)
 {
     char folder[] = "/tmp/test-launcher-XXXXXX", path[FAULTLOC_LAUNCHER_PATH];
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -191,9 +184,8 @@ START_TEST(it_is_sent_or_not_but_never_waits)
     unlink(path);
     rmdir(folder);
 }
-END_TEST
 
-START_TEST(a_launcher_without_a_file_is_found_by_its_name)
+TEST_CASE(a_launcher_without_a_file_is_found_by_its_name)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     struct faultloc_launcher_message w, got;
@@ -212,9 +204,8 @@ START_TEST(a_launcher_without_a_file_is_found_by_its_name)
     close(fd);
     ck_assert_int_eq(faultloc_launcher_send(name, &w), ECONNREFUSED);
 }
-END_TEST
 
-START_TEST(a_reason_is_sent_whole_or_cut)
+TEST_CASE(a_reason_is_sent_whole_or_cut)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     char name[FAULTLOC_LAUNCHER_PATH], text[400];
@@ -240,9 +231,8 @@ START_TEST(a_reason_is_sent_whole_or_cut)
     close(fd);
     faultloc_launcher_send_reason(name, 3, 4703, FAULTLOC_REASON_MPI, text); /* nobody is there */
 }
-END_TEST
 
-START_TEST(a_path_that_is_too_long_is_an_error)
+TEST_CASE(a_path_that_is_too_long_is_an_error)
 {
     char path[200];
     struct faultloc_launcher_message w;
@@ -251,20 +241,4 @@ START_TEST(a_path_that_is_too_long_is_an_error)
     path[sizeof(path) - 1] = '\0';
     faultloc_launcher_hello("/x", &w);
     ck_assert_int_eq(faultloc_launcher_send(path, &w), ENAMETOOLONG);
-}
-END_TEST
-
-SUITE("faultloc_launcher_notify")
-{
-    TEST(a_hello_names_the_symptom_socket);
-    TEST(a_verdict_is_sent_with_its_ranks);
-    TEST(an_ending_says_who_is_ended_and_why);
-    TEST(a_lost_node_is_all_of_its_ranks);
-    TEST(a_deadlock_is_all_ranks_that_wait_for_each_other);
-    TEST(more_victims_than_ranges_are_counted);
-    TEST(ranks_in_mpi_finalize);
-    TEST(it_is_sent_or_not_but_never_waits);
-    TEST(a_launcher_without_a_file_is_found_by_its_name);
-    TEST(a_reason_is_sent_whole_or_cut);
-    TEST(a_path_that_is_too_long_is_an_error);
 }

@@ -25,7 +25,7 @@ static int events_of(int epoll)
     return n;
 }
 
-START_TEST(a_pause_hides_what_comes)
+TEST_CASE(a_pause_hides_what_comes)
 {
     struct faultloc_pause pause = {0};
     int pair[2], epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -48,9 +48,8 @@ START_TEST(a_pause_hides_what_comes)
     close(pair[1]);
     close(epoll);
 }
-END_TEST
 
-START_TEST(what_is_not_there_has_no_pause)
+TEST_CASE(what_is_not_there_has_no_pause)
 {
     struct faultloc_pause pause = {0};
     int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -59,11 +58,4 @@ START_TEST(what_is_not_there_has_no_pause)
     faultloc_pause_turn(&pause, NOW, epoll, -1, TAG);
     ck_assert(faultloc_pause_deadline(&pause) == FTREE_NEVER);
     close(epoll);
-}
-END_TEST
-
-SUITE("faultloc_loop")
-{
-    TEST(a_pause_hides_what_comes);
-    TEST(what_is_not_there_has_no_pause);
 }

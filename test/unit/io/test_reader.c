@@ -49,7 +49,7 @@ static void write_text(const char *text)
     ck_assert_int_eq(rename(other, path), 0);
 }
 
-static void setup(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test_reader.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -66,7 +66,7 @@ static void start(void)
 }
 
 /* It ends, and takes with it all it had; the leak detector sees to the memory. */
-static void teardown(void)
+AFTER_EACH
 {
     UNTIL(threads() == 0 && process_descriptors() == descriptors);
     unlink(path);
@@ -103,9 +103,8 @@ static bool has_come(const char *name)
     return yes;
 }
 
-START_TEST(what_is_read_comes_to_the_owner)
+TEST_CASE(what_is_read_comes_to_the_owner)
 {
-    setup();
     start();
     expect("first");
     ck_assert_ptr_nonnull(strstr(news.text, "/rules.json is in use now ("));
@@ -118,13 +117,10 @@ START_TEST(what_is_read_comes_to_the_owner)
     ck_assert_ptr_nonnull(strstr(news.text, "; keeping the previous rules"));
     ck_assert(!faultloc_reader_take(reader, &news));
     faultloc_reader_stop(reader);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_file_that_is_missing_is_read_when_it_comes)
+TEST_CASE(a_file_that_is_missing_is_read_when_it_comes)
 {
-    setup();
     ck_assert_int_eq(unlink(path), 0);
     start();
     expect(NULL);
@@ -132,14 +128,11 @@ START_TEST(a_file_that_is_missing_is_read_when_it_comes)
     replace_base("late");
     expect("late");
     faultloc_reader_stop(reader);
-    teardown();
 }
-END_TEST
 
 /* The owner is busy elsewhere: what comes meanwhile waits for it, a base and then a refusal. */
-START_TEST(nothing_is_lost)
+TEST_CASE(nothing_is_lost)
 {
-    setup();
     start();
     wait_for_news();
     write_text("{\n");
@@ -152,24 +145,18 @@ START_TEST(nothing_is_lost)
     replace_base("last");
     UNTIL(has_come("last"));
     faultloc_reader_stop(reader);
-    teardown();
 }
-END_TEST
 
-START_TEST(what_nobody_took_is_freed)
+TEST_CASE(what_nobody_took_is_freed)
 {
-    setup();
     start();
     wait_for_news();
     faultloc_reader_stop(reader);
-    teardown();
 }
-END_TEST
 
 /* At whatever point the thread is. */
-START_TEST(it_may_be_stopped_at_any_time)
+TEST_CASE(it_may_be_stopped_at_any_time)
 {
-    setup();
     start();
     for (int i = 0; i < 200; i++) {
         faultloc_reader_stop(reader);
@@ -181,13 +168,10 @@ START_TEST(it_may_be_stopped_at_any_time)
     }
     faultloc_reader_stop(reader);
     faultloc_reader_stop(NULL);
-    teardown();
 }
-END_TEST
 
-START_TEST(who_hangs_is_left_behind)
+TEST_CASE(who_hangs_is_left_behind)
 {
-    setup();
     hang_begin(path);
     start();
     UNTIL(*hang_held == 1);
@@ -196,13 +180,10 @@ START_TEST(who_hangs_is_left_behind)
     ck_assert_int_eq(*hang_held, 1);
     ck_assert_int_eq(threads(), 1);
     hang_end();
-    teardown();
 }
-END_TEST
 
-START_TEST(what_hung_comes_late)
+TEST_CASE(what_hung_comes_late)
 {
-    setup();
     hang_begin(path);
     start();
     UNTIL(*hang_held == 1);
@@ -212,9 +193,7 @@ START_TEST(what_hung_comes_late)
     replace_base("second");
     expect("second");
     faultloc_reader_stop(reader);
-    teardown();
 }
-END_TEST
 
 /* A file system of which nobody answers for its server; for this process only.  -1: not allowed. */
 static int mount_dead_server(void)
@@ -253,11 +232,10 @@ static char thread_state(void)
 }
 
 /* The same with the kernel's own: it hangs, its server is given up, and what is there is read. */
-START_TEST(a_real_one_that_hangs)
+TEST_CASES(a_real_one_that_hangs, 2)
 {
     int server;
 
-    setup();
     descriptors = process_descriptors();
     server = mount_dead_server();
     if (server < 0) {
@@ -277,16 +255,13 @@ START_TEST(a_real_one_that_hangs)
             faultloc_reader_stop(reader);
         }
     }
-    teardown();
 }
-END_TEST
 
 /* One that this thread blocks stays pending if the other does not take it. */
-START_TEST(signals_are_the_programs)
+TEST_CASE(signals_are_the_programs)
 {
     sigset_t one, pending;
 
-    setup();
     start();
     expect("first");
     sigemptyset(&one);
@@ -296,19 +271,4 @@ START_TEST(signals_are_the_programs)
     sigpending(&pending);
     ck_assert(sigismember(&pending, SIGUSR1));
     faultloc_reader_stop(reader);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_reader")
-{
-    TEST(what_is_read_comes_to_the_owner);
-    TEST(a_file_that_is_missing_is_read_when_it_comes);
-    TEST(nothing_is_lost);
-    TEST(what_nobody_took_is_freed);
-    TEST(it_may_be_stopped_at_any_time);
-    TEST(who_hangs_is_left_behind);
-    TEST(what_hung_comes_late);
-    TEST_ROWS(a_real_one_that_hangs, 2);
-    TEST(signals_are_the_programs);
 }

@@ -32,7 +32,7 @@ static char folder[64], path[128], other[128], err_path[128];
 static struct faultloc_rules rules;
 static struct ftree_rules *base; /* in use, NULL: none of the file */
 
-static void setup(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test_rule_file.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -42,7 +42,7 @@ static void setup(void)
     dup2(open(err_path, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO);
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     faultloc_rules_close(&rules);
     ftree_rules_free(base);
@@ -109,19 +109,16 @@ static bool refresh_when_notified(ftree_time now)
 
 /* ---- at start -------------------------------------------------------------------------------- */
 
-START_TEST(there_is_a_built_in_base)
+TEST_CASE(there_is_a_built_in_base)
 {
     ck_assert_int_eq(faultloc_rules_builtin(&base), 0);
     ck_assert_int_gt(base->models, 0);
-    ftree_rules_free(base);
 }
-END_TEST
 
-START_TEST(a_file_is_used)
+TEST_CASE(a_file_is_used)
 {
     char line[256];
 
-    setup();
     base_write(path, "mine");
     ck_assert(begin(path, true));
     ck_assert_str_eq(base->name, "mine");
@@ -130,19 +127,14 @@ START_TEST(a_file_is_used)
     ck_assert_str_eq(said(), line);
     ck_assert(!refresh(NOW));
     ck_assert(!refresh(NOW + 5 * SECOND));
-    teardown();
 }
-END_TEST
 
-START_TEST(only_one_agent_says_so)
+TEST_CASE(only_one_agent_says_so)
 {
-    setup();
     base_write(path, "mine");
     ck_assert(begin(path, false));
     ck_assert_str_eq(said(), "");
-    teardown();
 }
-END_TEST
 
 static const struct {
     const char *text; /* NULL: there is no file */
@@ -155,9 +147,8 @@ static const struct {
 };
 
 /* rows: a_bad_file_gives_way_to_the_built_in_base COUNT(bad_rows) */
-START_TEST(a_bad_file_gives_way_to_the_built_in_base)
+TEST_CASES(a_bad_file_gives_way_to_the_built_in_base, COUNT(bad_rows))
 {
-    setup();
     if (bad_rows[_i].text)
         write_text(path, bad_rows[_i].text);
     ck_assert(!begin(path, true));
@@ -170,13 +161,10 @@ START_TEST(a_bad_file_gives_way_to_the_built_in_base)
     base_write(path, "mended");
     ck_assert(refresh_when_notified(NOW + 7 * SECOND));
     ck_assert_str_eq(base->name, "mended");
-    teardown();
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_an_error)
+TEST_CASE(what_is_no_file_is_an_error)
 {
-    setup();
     ck_assert(!begin(folder, true));
     ck_assert_ptr_nonnull(strstr(said(), ": is not a regular file; using the built-in rules"));
     faultloc_rules_close(&rules);
@@ -187,20 +175,15 @@ START_TEST(what_is_no_file_is_an_error)
     unlink(path);
     ck_assert(!begin("/nonexistent/rules.json", true));
     ck_assert_int_eq(times_said("; using the built-in rules\n"), 3);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_file_of_more_than_a_megabyte_is_refused)
+TEST_CASE(a_file_of_more_than_a_megabyte_is_refused)
 {
-    setup();
     write_text(path, "{}");
     ck_assert_int_eq(truncate(path, RULES_FILE_MAX + 1), 0);
     ck_assert(!begin(path, true));
     ck_assert_ptr_nonnull(strstr(said(), "is larger than 1 MiB, the limit for a rule base"));
-    teardown();
 }
-END_TEST
 
 /* ---- while the job runs ---------------------------------------------------------------------- */
 
@@ -218,9 +201,8 @@ static void change_by_rename(const char *name)
 static void (*const changes[])(const char *name) = {change_in_place, change_by_rename};
 
 /* rows: a_change_takes_effect COUNT(changes) */
-START_TEST(a_change_takes_effect)
+TEST_CASES(a_change_takes_effect, COUNT(changes))
 {
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, true));
     for (int i = 0; i < 5; i++) {
@@ -231,14 +213,11 @@ START_TEST(a_change_takes_effect)
         ck_assert_str_eq(base->name, name);
     }
     ck_assert_int_eq(times_said(" is in use now ("), 6);
-    teardown();
 }
-END_TEST
 
 /* Other files of the folder are nobody's business. */
-START_TEST(another_file_is_no_change)
+TEST_CASE(another_file_is_no_change)
 {
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
     ck_assert(!refresh(NOW));
@@ -246,15 +225,12 @@ START_TEST(another_file_is_no_change)
     ck_assert(!refresh_when_notified(NOW));
     ck_assert(!refresh(NOW + 3 * SECOND));
     ck_assert_str_eq(base->name, "first");
-    teardown();
 }
-END_TEST
 
-START_TEST(a_bad_change_is_refused)
+TEST_CASE(a_bad_change_is_refused)
 {
     struct ftree_rules *before;
 
-    setup();
     base_write(path, "good");
     ck_assert(begin(path, false));
     before = base;
@@ -270,15 +246,12 @@ START_TEST(a_bad_change_is_refused)
     change_by_rename("mended");
     ck_assert(refresh_when_notified(NOW + 7 * SECOND));
     ck_assert_str_eq(base->name, "mended");
-    teardown();
 }
-END_TEST
 
 /* The base in use needs no file; that it is gone is said once, and not between two steps of an
  * editor. */
-START_TEST(a_file_that_is_gone_changes_nothing)
+TEST_CASE(a_file_that_is_gone_changes_nothing)
 {
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
     ck_assert_int_eq(unlink(path), 0);
@@ -290,9 +263,7 @@ START_TEST(a_file_that_is_gone_changes_nothing)
     ck_assert_str_eq(base->name, "first");
     change_by_rename("back");
     ck_assert(refresh_when_notified(NOW + 7 * SECOND));
-    teardown();
 }
-END_TEST
 
 /* ---- without the kernel's word, as over NFS -------------------------------------------------- */
 
@@ -314,9 +285,8 @@ static ftree_time time_until_changed(ftree_time now)
     return now - begin;
 }
 
-START_TEST(a_change_is_seen_without_notification)
+TEST_CASE(a_change_is_seen_without_notification)
 {
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
     lose_inotify();
@@ -326,17 +296,14 @@ START_TEST(a_change_is_seen_without_notification)
     ck_assert_uint_lt(time_until_changed(NOW + 1), 2 * SECOND);
     ck_assert_str_eq(base->name, "second-longer");
     ck_assert(!refresh(NOW + 20 * SECOND));
-    teardown();
 }
-END_TEST
 
 /* A file that grows from look to look is being written. */
-START_TEST(a_file_that_is_being_written_is_left_alone)
+TEST_CASE(a_file_that_is_being_written_is_left_alone)
 {
     ftree_time now = NOW;
     FILE *f;
 
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
     lose_inotify();
@@ -353,28 +320,22 @@ START_TEST(a_file_that_is_being_written_is_left_alone)
     base_write(path, "second-longer");
     ck_assert_uint_lt(time_until_changed(now), 2 * SECOND);
     ck_assert_str_eq(said(), "");
-    teardown();
 }
-END_TEST
 
 /* A link that is put in the file's place by link(2) or symlink(2) is made, not written. */
-START_TEST(a_link_in_its_place_takes_effect)
+TEST_CASE(a_link_in_its_place_takes_effect)
 {
-    setup();
     ck_assert(!begin(path, false));
     ck_assert(!refresh(NOW));
     base_write(other, "linked");
     ck_assert_int_eq(symlink(other, path), 0);
     ck_assert_uint_lt(time_until_changed(NOW + 1), 2 * SECOND);
     ck_assert_str_eq(base->name, "linked");
-    teardown();
 }
-END_TEST
 
 /* Who is told of every change need not wake to look. */
-START_TEST(with_notification_it_does_not_poll)
+TEST_CASE(with_notification_it_does_not_poll)
 {
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
     ck_assert_int_eq(rules.look_at == FTREE_NEVER, rules.notified);
@@ -391,16 +352,13 @@ START_TEST(with_notification_it_does_not_poll)
     ck_assert_int_eq(symlink(path, other), 0);
     ck_assert(begin(other, false));
     ck_assert(!rules.notified);
-    teardown();
 }
-END_TEST
 
 /* Nor of what comes in its folder's place. */
-START_TEST(a_folder_in_its_place_takes_effect)
+TEST_CASE(a_folder_in_its_place_takes_effect)
 {
     char before[96], moved[128];
 
-    setup();
     base_write(path, "first");
     ck_assert(begin(path, false));
     snprintf(before, sizeof(before), "%s.before", folder);
@@ -415,25 +373,4 @@ START_TEST(a_folder_in_its_place_takes_effect)
     snprintf(moved, sizeof(moved), "%s/err", before);
     unlink(moved);
     ck_assert_int_eq(rmdir(before), 0);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_rules")
-{
-    TEST(there_is_a_built_in_base);
-    TEST(a_file_is_used);
-    TEST(only_one_agent_says_so);
-    TEST_ROWS(a_bad_file_gives_way_to_the_built_in_base, COUNT(bad_rows));
-    TEST(what_is_no_file_is_an_error);
-    TEST(a_file_of_more_than_a_megabyte_is_refused);
-    TEST_ROWS(a_change_takes_effect, COUNT(changes));
-    TEST(another_file_is_no_change);
-    TEST(a_bad_change_is_refused);
-    TEST(a_file_that_is_gone_changes_nothing);
-    TEST(a_change_is_seen_without_notification);
-    TEST(a_file_that_is_being_written_is_left_alone);
-    TEST(a_link_in_its_place_takes_effect);
-    TEST(with_notification_it_does_not_poll);
-    TEST(a_folder_in_its_place_takes_effect);
 }

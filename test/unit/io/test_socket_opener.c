@@ -37,7 +37,7 @@ static void start(void)
     ck_assert_int_eq(faultloc_socket_opener_start(&job, 0, "4711", 0, &opener), 0);
 }
 
-static void setup(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test_socket_opener.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -48,7 +48,7 @@ static void setup(void)
 }
 
 /* The thread ends, and takes with it all it had; the leak detector sees to the memory. */
-static void teardown(void)
+AFTER_EACH
 {
     UNTIL(process_threads(getpid(), "faultloc-socket") == 0 &&
           process_descriptors() == descriptors);
@@ -57,11 +57,10 @@ static void teardown(void)
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
-START_TEST(the_owner_takes_the_socket_once)
+TEST_CASE(the_owner_takes_the_socket_once)
 {
     struct pollfd p = {.events = POLLIN};
 
-    setup();
     start();
     p.fd = faultloc_socket_opener_fd(opener);
     ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
@@ -72,26 +71,20 @@ START_TEST(the_owner_takes_the_socket_once)
     ck_assert(!faultloc_socket_opener_take(opener, &sock));
     faultloc_socket_opener_stop(opener, PROCESS_DEADLINE_MS);
     ck_assert_int_ne(access(path, F_OK), 0);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_symptom_socket_that_cannot_be_opened_is_given_up)
+TEST_CASE(a_symptom_socket_that_cannot_be_opened_is_given_up)
 {
-    setup();
     ck_assert_int_eq(mkdir(sockets, 0755), 0); /* open to others */
     start();
     UNTIL(!faultloc_socket_opener_is_busy(opener));
     ck_assert(!faultloc_socket_opener_take(opener, &sock));
     faultloc_socket_opener_stop(opener, PROCESS_DEADLINE_MS);
-    teardown();
 }
-END_TEST
 
 /* At whatever point the thread is. */
-START_TEST(it_may_be_stopped_at_any_time)
+TEST_CASE(it_may_be_stopped_at_any_time)
 {
-    setup();
     for (int i = 0; i < 100; i++) {
         start();
         if (i % 3 == 0)
@@ -99,13 +92,10 @@ START_TEST(it_may_be_stopped_at_any_time)
         faultloc_socket_opener_stop(opener, PROCESS_DEADLINE_MS);
     }
     faultloc_socket_opener_stop(NULL, 0);
-    teardown();
 }
-END_TEST
 
-START_TEST(who_hangs_is_left_behind)
+TEST_CASE(who_hangs_is_left_behind)
 {
-    setup();
     hang_begin(folder);
     start();
     UNTIL(*hang_held == 1);
@@ -114,13 +104,10 @@ START_TEST(who_hangs_is_left_behind)
     faultloc_socket_opener_stop(opener, 1); /* returns */
     ck_assert_int_eq(*hang_held, 1);
     hang_end();
-    teardown();
 }
-END_TEST
 
-START_TEST(what_hung_comes_late)
+TEST_CASE(what_hung_comes_late)
 {
-    setup();
     hang_begin(folder);
     start();
     UNTIL(*hang_held == 1);
@@ -128,9 +115,7 @@ START_TEST(what_hung_comes_late)
     UNTIL(faultloc_socket_opener_take(opener, &sock));
     ck_assert_int_eq(access(path, F_OK), 0);
     faultloc_socket_opener_stop(opener, PROCESS_DEADLINE_MS);
-    teardown();
 }
-END_TEST
 
 /* As where a control group has as many as it may. */
 static bool forbid_threads(void)
@@ -168,23 +153,10 @@ static int stop_without_threads(int in, int out, void *arg)
     return access(path, F_OK) == 0 ? 4 : 0;
 }
 
-START_TEST(the_name_goes_also_where_no_thread_can_be_had)
+TEST_CASE(the_name_goes_also_where_no_thread_can_be_had)
 {
     struct process p;
 
-    setup();
     process_start(&p, stop_without_threads, NULL);
     ck_assert_int_eq(process_end(&p), 0);
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_socket_opener")
-{
-    TEST(the_owner_takes_the_socket_once);
-    TEST(the_name_goes_also_where_no_thread_can_be_had);
-    TEST(a_symptom_socket_that_cannot_be_opened_is_given_up);
-    TEST(it_may_be_stopped_at_any_time);
-    TEST(who_hangs_is_left_behind);
-    TEST(what_hung_comes_late);
 }

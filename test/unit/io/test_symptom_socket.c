@@ -139,7 +139,7 @@ static void say_symptom(const struct ftree_symptom *s, char *out, size_t room)
 }
 
 /* rows: a_datagram_is_read COUNT(rows) */
-START_TEST(a_datagram_is_read)
+TEST_CASES(a_datagram_is_read, COUNT(rows))
 {
     /* of its own size, so that the sanitizers see a step too far */
     size_t len = strlen(rows[_i].text);
@@ -157,9 +157,8 @@ START_TEST(a_datagram_is_read)
     }
     free(text);
 }
-END_TEST
 
-START_TEST(a_zero_byte_is_an_error)
+TEST_CASE(a_zero_byte_is_an_error)
 {
     static const char text[] = "{\"kind\":\"power-off\"}\0{";
     char error[FAULTLOC_SYMPTOM_ERROR];
@@ -168,9 +167,8 @@ START_TEST(a_zero_byte_is_an_error)
     ck_assert(!faultloc_symptom_parse(&job, 0, NOW, text, sizeof(text) - 1, &s, error));
     ck_assert_str_eq(error, "not JSON: it has zero bytes");
 }
-END_TEST
 
-START_TEST(without_a_topology_no_switch_is_known)
+TEST_CASE(without_a_topology_no_switch_is_known)
 {
     static const char text[] = "{\"kind\":\"switch-down\",\"component\":\"switch leaf1\"}";
     static const char own[] = "{\"kind\":\"switch-down\"}";
@@ -184,10 +182,9 @@ START_TEST(without_a_topology_no_switch_is_known)
     ck_assert(faultloc_symptom_parse(&plain, 3, NOW, "{\"kind\":\"process-gone\"}", 23, &s, error));
     ck_assert_int_eq(s.about.rank, 3);
 }
-END_TEST
 
 /* What is observed before the clock's beginning is at its beginning. */
-START_TEST(an_age_before_the_clock_is_its_beginning)
+TEST_CASE(an_age_before_the_clock_is_its_beginning)
 {
     static const char text[] = "{\"kind\":\"power-off\",\"age_ms\":3600000}";
     char error[FAULTLOC_SYMPTOM_ERROR];
@@ -196,10 +193,9 @@ START_TEST(an_age_before_the_clock_is_its_beginning)
     ck_assert(faultloc_symptom_parse(&job, 0, 5 * FTREE_MS, text, strlen(text), &s, error));
     ck_assert_uint_eq(s.first, 0);
 }
-END_TEST
 
 /* Good datagrams with bytes changed, cut off or doubled: never more than an error. */
-START_TEST(a_broken_datagram_does_no_harm)
+TEST_CASE(a_broken_datagram_does_no_harm)
 {
     char error[FAULTLOC_SYMPTOM_ERROR];
     struct ftree_symptom s;
@@ -225,14 +221,13 @@ START_TEST(a_broken_datagram_does_no_harm)
         free(text);
     }
 }
-END_TEST
 
 /* ---- a symptom socket ------------------------------------------------------------------------ */
 
 static char folder[64], err_path[128];
 static struct faultloc_symptom_socket sock;
 
-static void setup(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test_symptom_socket.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -247,7 +242,7 @@ static void path_of(char *out, size_t room)
     snprintf(out, room, "%s/faultloc/4711@h1.sock", folder);
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     char path[256];
 
@@ -302,13 +297,12 @@ static bool hear(struct ftree_symptom *s)
     return faultloc_symptom_socket_next(&sock, NOW, &budget, s);
 }
 
-START_TEST(a_symptom_comes_in)
+TEST_CASE(a_symptom_comes_in)
 {
     struct ftree_symptom s;
     struct stat st;
     char path[256];
 
-    setup();
     ck_assert(faultloc_symptom_socket_open(&sock, NOW, "4711"));
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711")); /* it is open */
     path_of(path, sizeof(path));
@@ -326,9 +320,7 @@ START_TEST(a_symptom_comes_in)
     ck_assert_int_eq(s.about.node, 2);
     ck_assert(!hear(&s));
     ck_assert_str_eq(said(), "");
-    teardown();
 }
-END_TEST
 
 static void expect_answer(int fd, const char *text, const char *answer)
 {
@@ -352,12 +344,11 @@ static const char *request(void *ctx, ftree_time now, const char *text, size_t l
     return error;
 }
 
-START_TEST(a_question_is_no_symptom)
+TEST_CASE(a_question_is_no_symptom)
 {
     static char agent[] = "h1";
     int fd;
 
-    setup();
     ck_assert(faultloc_symptom_socket_open(&sock, NOW, "4711"));
     fd = knock(true);
     expect_answer(fd, "{\"status\": \"text\"}", "this agent takes no requests");
@@ -366,23 +357,18 @@ START_TEST(a_question_is_no_symptom)
     expect_answer(fd, "{\"status\": \"text\"}", "h1: {\"status\": \"text");
     ck_assert_str_eq(said(), "");
     close(fd);
-    teardown();
 }
-END_TEST
 
-START_TEST(who_has_a_name_is_answered)
+TEST_CASE(who_has_a_name_is_answered)
 {
     int fd;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     fd = knock(true);
     expect_answer(fd, "{\"kind\":\"power-off\"}", "ok");
     expect_answer(fd, "{\"kind\":\"power-of\"}", "no such kind of symptom: \"power-of\"");
     close(fd);
-    teardown();
 }
-END_TEST
 
 /* Sends the text, and `n` descriptors with it. */
 static void tell_with(const char *text, const int *fds, int n)
@@ -428,11 +414,10 @@ static const char *answer_to(const char *text)
     return got;
 }
 
-START_TEST(who_sends_a_socket_is_answered_there)
+TEST_CASE(who_sends_a_socket_is_answered_there)
 {
     int descriptors;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     descriptors = process_descriptors();
     ck_assert_str_eq(answer_to("{\"kind\":\"power-off\"}"), "ok");
@@ -441,12 +426,10 @@ START_TEST(who_sends_a_socket_is_answered_there)
     if (geteuid())
         ck_assert_str_eq(answer_to("{\"kind\":\"power-off\"}"), "");
     ck_assert_int_eq(process_descriptors(), descriptors);
-    teardown();
 }
-END_TEST
 
 /* What is no socket, or has no room: nothing is written, nothing is waited for, nothing is left. */
-START_TEST(what_is_sent_along_does_no_harm)
+TEST_CASE(what_is_sent_along_does_no_harm)
 {
     static const char text[] = "{\"kind\":\"power-off\"}";
     struct ftree_symptom s;
@@ -454,7 +437,6 @@ START_TEST(what_is_sent_along_does_no_harm)
     char path[256];
     struct stat st;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     ck_assert_int_eq(pipe(pipes), 0);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
@@ -476,17 +458,14 @@ START_TEST(what_is_sent_along_does_no_harm)
     ck_assert_int_eq(st.st_size, 0);
     close(pipes[0]), close(pipes[1]), close(pair[0]), close(pair[1]), close(tcp), close(file);
     unlink(path);
-    teardown();
 }
-END_TEST
 
 /* One that is longer is not read in part. */
-START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
+TEST_CASE(a_datagram_of_more_than_a_kilobyte_is_refused)
 {
     static char text[FAULTLOC_SYMPTOM_BYTES + 100];
     struct ftree_symptom s;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     memset(text, ' ', sizeof(text) - 1);
     memcpy(text, "{\"kind\":\"power-off\"}", 20);
@@ -497,15 +476,12 @@ START_TEST(a_datagram_of_more_than_a_kilobyte_is_refused)
     text[FAULTLOC_SYMPTOM_BYTES] = '\0';
     tell(text);
     ck_assert(hear(&s));
-    teardown();
 }
-END_TEST
 
-START_TEST(complaints_come_to_an_end)
+TEST_CASE(complaints_come_to_an_end)
 {
     struct ftree_symptom s;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     for (int i = 0; i < 100; i++) {
         tell("nonsense");
@@ -515,9 +491,7 @@ START_TEST(complaints_come_to_an_end)
     ck_assert_ptr_nonnull(strstr(said(), "(further ones are not reported)\n"));
     tell("{\"kind\":\"power-off\"}");
     ck_assert(hear(&s));
-    teardown();
 }
-END_TEST
 
 static int flood(int in, int out, void *arg)
 {
@@ -533,13 +507,12 @@ static int flood(int in, int out, void *arg)
 }
 
 /* A turn has its end however many come, and none is lost. */
-START_TEST(a_flood_is_taken_in_turns)
+TEST_CASE(a_flood_is_taken_in_turns)
 {
     struct process sender;
     struct ftree_symptom s;
     int got = 0;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     process_start(&sender, flood, NULL);
     while (got < 1000) {
@@ -552,9 +525,7 @@ START_TEST(a_flood_is_taken_in_turns)
     }
     ck_assert_int_eq(process_hear(&sender), 'd');
     process_kill(&sender);
-    teardown();
 }
-END_TEST
 
 /* ---- who is heard ---------------------------------------------------------------------------- */
 
@@ -573,14 +544,13 @@ static int tell_as_stranger(int in, int out, void *arg)
 }
 
 /* A folder is no protection against who is let in by mistake, or inherits a socket. */
-START_TEST(a_stranger_is_refused)
+TEST_CASE(a_stranger_is_refused)
 {
     struct process stranger;
     struct ftree_symptom s;
 
     if (geteuid())
         return; /* nobody can be a stranger */
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     sock.uid = 1; /* of the job; the stranger is 65534, root is heard, too */
     process_start(&stranger, tell_as_stranger, NULL);
@@ -591,9 +561,7 @@ START_TEST(a_stranger_is_refused)
     tell("{\"kind\":\"power-off\"}");
     ck_assert(hear(&s));
     process_kill(&stranger);
-    teardown();
 }
-END_TEST
 
 /* ---- whose socket it is ---------------------------------------------------------------------- */
 
@@ -606,12 +574,11 @@ static int hold_a_socket(int in, int out, void *arg)
     return 0;
 }
 
-START_TEST(the_socket_of_a_dead_agent_is_replaced)
+TEST_CASE(the_socket_of_a_dead_agent_is_replaced)
 {
     struct process agent;
     struct ftree_symptom s;
 
-    setup();
     process_start(&agent, hold_a_socket, NULL);
     ck_assert_int_eq(process_hear(&agent), 'y');
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711")); /* it lives */
@@ -620,16 +587,13 @@ START_TEST(the_socket_of_a_dead_agent_is_replaced)
     ck_assert(faultloc_symptom_socket_open(&sock, NOW + 1, "4711"));
     tell("{\"kind\":\"power-off\"}");
     ck_assert(hear(&s));
-    teardown();
 }
-END_TEST
 
-START_TEST(one_that_lives_on_is_left_alone)
+TEST_CASE(one_that_lives_on_is_left_alone)
 {
     struct process agent;
     char path[256];
 
-    setup();
     process_start(&agent, hold_a_socket, NULL);
     ck_assert_int_eq(process_hear(&agent), 'y');
     sock.number = 1; /* the agent before this one had it */
@@ -642,18 +606,15 @@ START_TEST(one_that_lives_on_is_left_alone)
     process_kill(&agent);
     path_of(path, sizeof(path));
     unlink(path);
-    teardown();
 }
-END_TEST
 
 /* One that a job leaves as it ends is waited for; two that run have a name each. */
-START_TEST(another_start_of_the_job_has_a_name_of_its_own)
+TEST_CASE(another_start_of_the_job_has_a_name_of_its_own)
 {
     struct process agent;
     struct ftree_symptom s;
     char path[256];
 
-    setup();
     process_start(&agent, hold_a_socket, NULL);
     ck_assert_int_eq(process_hear(&agent), 'y');
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW, "4711"));
@@ -666,9 +627,7 @@ START_TEST(another_start_of_the_job_has_a_name_of_its_own)
     path_of(path, sizeof(path));
     unlink(path);
     ck_assert(!hear(&s));
-    teardown();
 }
-END_TEST
 
 /* What cannot be is said once, and that is all. */
 static void expect_no_socket(const char *why)
@@ -679,38 +638,31 @@ static void expect_no_socket(const char *why)
     ck_assert_msg(strstr(said(), why), "%s", said());
 }
 
-START_TEST(a_folder_open_to_others_is_not_used)
+TEST_CASE(a_folder_open_to_others_is_not_used)
 {
     char path[256];
 
-    setup();
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert_int_eq(chmod(path, 0755), 0);
     expect_no_socket("closed to everybody else (mode 0700)");
-    teardown();
 }
-END_TEST
 
-START_TEST(a_link_to_a_folder_is_not_used)
+TEST_CASE(a_link_to_a_folder_is_not_used)
 {
     char path[256];
 
-    setup();
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     ck_assert_int_eq(symlink(folder, path), 0);
     expect_no_socket("Not a directory");
     unlink(path);
-    teardown();
 }
-END_TEST
 
 /* Only the socket of a dead agent is replaced. */
-START_TEST(a_file_in_its_place_stays)
+TEST_CASE(a_file_in_its_place_stays)
 {
     char path[256];
 
-    setup();
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     ck_assert_int_eq(mkdir(path, 0700), 0);
     path_of(path, sizeof(path));
@@ -719,9 +671,7 @@ START_TEST(a_file_in_its_place_stays)
     ck_assert(faultloc_symptom_socket_open(&sock, NOW + 11000 * FTREE_MS, "4711"));
     ck_assert_ptr_nonnull(strstr(sock.path, "/4711.2@"));
     ck_assert_int_eq(unlink(path), 0);
-    teardown();
 }
-END_TEST
 
 /* ---- what others left ------------------------------------------------------------------------ */
 
@@ -777,12 +727,11 @@ static void expect_there_and_remove(const char *name)
     unlink(path);
 }
 
-START_TEST(the_sockets_of_dead_agents_are_swept)
+TEST_CASE(the_sockets_of_dead_agents_are_swept)
 {
     char path[256], name[64];
     int live;
 
-    setup();
     path_in_folder(path, sizeof(path), "");
     ck_assert_int_eq(mkdir(path, 0700), 0);
     for (int i = 0; i < 186; i++) {
@@ -810,9 +759,7 @@ START_TEST(the_sockets_of_dead_agents_are_swept)
     expect_there_and_remove("file@h1.sock");
     ck_assert(is_there("4711@h1.sock"));
     close(live);
-    teardown();
 }
-END_TEST
 
 /* ---- how others look at it ------------------------------------------------------------------- */
 
@@ -826,12 +773,11 @@ static void expect_no_folder(uid_t owner, int error)
     ck_assert_int_eq(errno, error);
 }
 
-START_TEST(a_folder_is_its_owners)
+TEST_CASE(a_folder_is_its_owners)
 {
     char path[256], other[256];
     int fd;
 
-    setup();
     expect_no_folder(geteuid(), ENOENT);
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     snprintf(other, sizeof(other), "%s/other", folder);
@@ -848,9 +794,7 @@ START_TEST(a_folder_is_its_owners)
     expect_no_folder(geteuid(), ENOTDIR);
     unlink(path);
     rmdir(other);
-    teardown();
 }
-END_TEST
 
 static void expect_no_knock(int at, const char *name, uid_t owner, int error)
 {
@@ -859,12 +803,11 @@ static void expect_no_knock(int at, const char *name, uid_t owner, int error)
     ck_assert_int_eq(errno, error);
 }
 
-START_TEST(only_a_socket_of_the_owner_is_knocked_at)
+TEST_CASE(only_a_socket_of_the_owner_is_knocked_at)
 {
     char path[256], name[256];
     int at, fd, descriptors;
 
-    setup();
     faultloc_symptom_socket_open(&sock, NOW, "4711");
     snprintf(path, sizeof(path), "%s/faultloc", folder);
     at = faultloc_symptom_socket_open_folder(path, geteuid());
@@ -887,24 +830,19 @@ START_TEST(only_a_socket_of_the_owner_is_knocked_at)
     unlink(path);
     ck_assert_int_eq(process_descriptors(), descriptors);
     close(at);
-    teardown();
 }
-END_TEST
 
-START_TEST(a_name_too_long_is_said)
+TEST_CASE(a_name_too_long_is_said)
 {
     char id[64];
 
-    setup();
     memset(id, 'x', sizeof(id) - 1);
     id[sizeof(id) - 1] = '\0';
     ck_assert(!faultloc_symptom_socket_open(&sock, NOW, id));
     ck_assert_ptr_nonnull(strstr(said(), "its name is too long"));
-    teardown();
 }
-END_TEST
 
-START_TEST(names_and_folders)
+TEST_CASE(names_and_folders)
 {
     char out[FAULTLOC_SYMPTOM_PATH], small[8];
 
@@ -924,34 +862,4 @@ START_TEST(names_and_folders)
     ck_assert(faultloc_symptom_socket_folder(5, out, sizeof(out)));
     ck_assert_str_eq(out, "/tmp/faultloc-5");
     ck_assert(!faultloc_symptom_socket_folder(5, small, sizeof(small)));
-}
-END_TEST
-
-SUITE("faultloc_symptom_socket")
-{
-    TEST_ROWS(a_datagram_is_read, COUNT(rows));
-    TEST(a_zero_byte_is_an_error);
-    TEST(without_a_topology_no_switch_is_known);
-    TEST(an_age_before_the_clock_is_its_beginning);
-    TEST(a_broken_datagram_does_no_harm);
-    TEST(a_symptom_comes_in);
-    TEST(a_question_is_no_symptom);
-    TEST(who_has_a_name_is_answered);
-    TEST(who_sends_a_socket_is_answered_there);
-    TEST(what_is_sent_along_does_no_harm);
-    TEST(a_datagram_of_more_than_a_kilobyte_is_refused);
-    TEST(complaints_come_to_an_end);
-    TEST(a_flood_is_taken_in_turns);
-    TEST(a_stranger_is_refused);
-    TEST(the_socket_of_a_dead_agent_is_replaced);
-    TEST(one_that_lives_on_is_left_alone);
-    TEST(another_start_of_the_job_has_a_name_of_its_own);
-    TEST(a_folder_open_to_others_is_not_used);
-    TEST(a_link_to_a_folder_is_not_used);
-    TEST(a_file_in_its_place_stays);
-    TEST(the_sockets_of_dead_agents_are_swept);
-    TEST(a_folder_is_its_owners);
-    TEST(only_a_socket_of_the_owner_is_knocked_at);
-    TEST(a_name_too_long_is_said);
-    TEST(names_and_folders);
 }

@@ -107,7 +107,7 @@ static void teardown(void)
     close(gate);
 }
 
-START_TEST(jobs_are_done_in_order)
+TEST_CASE(jobs_are_done_in_order)
 {
     struct pollfd notify;
 
@@ -123,10 +123,9 @@ START_TEST(jobs_are_done_in_order)
     ck_assert_str_eq(done, " 1 2 3 4 5 6 7 8 9");
     teardown();
 }
-END_TEST
 
 /* One that nothing waits before is taken, however large; each has its own limit. */
-START_TEST(what_there_is_no_room_for_is_counted)
+TEST_CASE(what_there_is_no_room_for_is_counted)
 {
     setup(&all);
     add_first();
@@ -142,9 +141,8 @@ START_TEST(what_there_is_no_room_for_is_counted)
     ck_assert_str_eq(done, " 1 2 3 6 -3");
     teardown();
 }
-END_TEST
 
-START_TEST(the_newest_takes_the_place_of_what_waits)
+TEST_CASE(the_newest_takes_the_place_of_what_waits)
 {
     setup(&newest);
     add_first();
@@ -156,9 +154,8 @@ START_TEST(the_newest_takes_the_place_of_what_waits)
     ck_assert_str_eq(done, " 1 5");
     teardown();
 }
-END_TEST
 
-START_TEST(what_waits_at_the_end_is_not_done)
+TEST_CASE(what_waits_at_the_end_is_not_done)
 {
     setup(&all);
     add_first();
@@ -173,9 +170,8 @@ START_TEST(what_waits_at_the_end_is_not_done)
     ck_assert_str_eq(done, " 1");
     ck_assert_int_eq(dropped, 1);
 }
-END_TEST
 
-START_TEST(a_worker_without_jobs_has_no_thread)
+TEST_CASE(a_worker_without_jobs_has_no_thread)
 {
     setup(&all);
     ck_assert(!faultloc_worker_stop(&worker));
@@ -187,10 +183,9 @@ START_TEST(a_worker_without_jobs_has_no_thread)
     close(worker.notify);
     close(gate);
 }
-END_TEST
 
 /* One that this thread blocks stays pending if the other does not take it. */
-START_TEST(signals_are_for_others)
+TEST_CASE(signals_are_for_others)
 {
     sigset_t one, pending;
 
@@ -204,15 +199,4 @@ START_TEST(signals_are_for_others)
     ck_assert(sigismember(&pending, SIGUSR1));
     open_gate();
     teardown();
-}
-END_TEST
-
-SUITE("faultloc_worker")
-{
-    TEST(jobs_are_done_in_order);
-    TEST(what_there_is_no_room_for_is_counted);
-    TEST(the_newest_takes_the_place_of_what_waits);
-    TEST(what_waits_at_the_end_is_not_done);
-    TEST(a_worker_without_jobs_has_no_thread);
-    TEST(signals_are_for_others);
 }

@@ -31,7 +31,7 @@ static int people[2], stderr_before, descriptors;
 static char heard[1 << 20];
 static size_t heard_len;
 
-static void setup(void)
+BEFORE_EACH
 {
     snprintf(folder, sizeof(folder), "/tmp/test_writer.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -58,9 +58,19 @@ static int threads(void)
            process_threads(getpid(), "faultloc-trace");
 }
 
-/* What it had is gone; the leak detector sees to the memory. */
-static void teardown(void)
+/* Whether all that was written for people is read. */
+static bool end_within(int ms)
 {
+    struct faultloc_writer *w = writer;
+
+    writer = NULL;
+    return faultloc_writer_end(w, ms);
+}
+
+/* What it had is gone; the leak detector sees to the memory. */
+AFTER_EACH
+{
+    ck_assert(end_within(LONG_MS));
     UNTIL(threads() == 0 && process_descriptors() == descriptors);
     dup2(stderr_before, STDERR_FILENO);
     close(stderr_before);
@@ -69,13 +79,6 @@ static void teardown(void)
     rmdir(path);
     unlink(other);
     ck_assert_int_eq(rmdir(folder), 0);
-}
-
-/* All that was written for people is read. */
-static void end(void)
-{
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
-    teardown();
 }
 
 static const char *hear(void)
@@ -125,11 +128,10 @@ static void put(const char *name, const char *text)
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-START_TEST(messages_come_in_order)
+TEST_CASE(messages_come_in_order)
 {
     struct pollfd p;
 
-    setup();
     start("", "");
     ck_assert(faultloc_writer_done(writer));
     faultloc_say("%d", 1);
@@ -139,46 +141,32 @@ START_TEST(messages_come_in_order)
     ck_assert_int_eq(poll(&p, 1, PROCESS_DEADLINE_MS), 1);
     expect("[faultloc] 1\n[faultloc] a text\n  of lines\n[faultloc] 2\n");
     ck_assert_int_eq(poll(&p, 1, 0), 0);
-    end();
 }
-END_TEST
 
-START_TEST(threads_are_there_when_they_are_needed)
+TEST_CASE(threads_are_there_when_they_are_needed)
 {
-    setup();
     start("", path);
     ck_assert_int_eq(threads(), 0);
     faultloc_say("a");
     expect("[faultloc] a\n");
     ck_assert_int_eq(threads(), 1);
-    end();
-    setup();
-    descriptors = process_descriptors();
-    ck_assert_int_eq(faultloc_writer_start("", path, true, &writer), 0);
-    UNTIL(threads() == 1);
-    end();
 }
-END_TEST
 
-START_TEST(without_a_writer_lines_are_written_directly)
+TEST_CASE(without_a_writer_lines_are_written_directly)
 {
-    setup();
     start("", "");
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     faultloc_say("a");
     EXPECT_LINES(hear(), "[faultloc] a\n");
     ck_assert(faultloc_writer_end(NULL, 0));
-    teardown();
 }
-END_TEST
 
 /* What the child says would wait for a thread that it has not. */
-START_TEST(a_forked_process_writes_for_itself)
+TEST_CASE(a_forked_process_writes_for_itself)
 {
     int status;
     pid_t pid;
 
-    setup();
     start("", "");
     UNTIL(faultloc_writer_idle(writer));
     pid = faultloc_writer_fork();
@@ -191,21 +179,18 @@ START_TEST(a_forked_process_writes_for_itself)
     EXPECT_LINES(hear(), "[faultloc] by the child\n");
     faultloc_say("by its parent");
     expect("[faultloc] by the child\n[faultloc] by its parent\n");
-    end();
 }
-END_TEST
 
 #define MANY 5000
 
 /* Nobody reads, then somebody does: what there was room for is there in order, and how many are
  * not. */
-START_TEST(a_full_stderr_holds_up_nobody)
+TEST_CASES(a_full_stderr_holds_up_nobody, 2)
 {
     int64_t began = process_now_ms();
     unsigned n, next = 0, dropped, written = 0;
     char *line;
 
-    setup();
     if (_i)
         fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
     fill(STDERR_FILENO);
@@ -230,50 +215,40 @@ START_TEST(a_full_stderr_holds_up_nobody)
     heard_len = 0;
     faultloc_say("again");
     expect("[faultloc] again\n");
-    end();
 }
-END_TEST
 
-START_TEST(a_stderr_that_nobody_has_open_is_survived)
+TEST_CASE(a_stderr_that_nobody_has_open_is_survived)
 {
-    setup();
     start("", "");
     close(people[0]);
+    descriptors--;
     faultloc_say("nobody reads this");
     UNTIL(faultloc_writer_done(writer));
     close(STDERR_FILENO);
     faultloc_say("nor this");
     UNTIL(faultloc_writer_done(writer));
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
-    UNTIL(threads() == 0);
     dup2(stderr_before, STDERR_FILENO);
-    rmdir(folder);
 }
-END_TEST
 
-START_TEST(the_end_waits_within_limits)
+TEST_CASE(the_end_waits_within_limits)
 {
     int64_t began = process_now_ms();
 
-    setup();
     fill(STDERR_FILENO);
     start("", "");
     faultloc_say("a");
     faultloc_say("b");
-    ck_assert(!faultloc_writer_end(writer, 20));
+    ck_assert(!end_within(20));
     ck_assert_int_lt(process_now_ms() - began, LONG_MS);
     ck_assert_int_eq(threads(), 1);
     UNTIL((empty(), threads() == 0));
-    teardown();
 }
-END_TEST
 
 /* There are no descriptors at first; likewise threads. */
-START_TEST(a_thread_that_cannot_be_started_is_tried_again)
+TEST_CASE(a_thread_that_cannot_be_started_is_tried_again)
 {
     struct rlimit limit, none;
 
-    setup();
     start("", "");
     getrlimit(RLIMIT_NOFILE, &limit);
     none = limit;
@@ -286,13 +261,10 @@ START_TEST(a_thread_that_cannot_be_started_is_tried_again)
     ck_assert_int_eq(threads(), 0);
     ck_assert(!faultloc_writer_done(writer) || threads() == 1);
     expect("[faultloc] a\n[faultloc] b\n");
-    end();
 }
-END_TEST
 
-START_TEST(what_there_was_no_memory_for_is_counted)
+TEST_CASE(what_there_was_no_memory_for_is_counted)
 {
-    setup();
     start("", path);
     faultloc_writer_text(writer, NULL, strdup("otherwise"), 0);
     faultloc_writer_text(writer, strdup("text"), NULL, faultloc_writer_report(writer, strdup("r")));
@@ -301,9 +273,7 @@ START_TEST(what_there_was_no_memory_for_is_counted)
     ck_assert_uint_eq(faultloc_writer_report(writer, NULL), 2);
     UNTIL(strstr(hear(), "cannot write the report to /tmp/"));
     ck_assert_ptr_nonnull(strstr(heard, "/file: Cannot allocate memory; set MPIR_CVAR_FAULTLOC_"));
-    end();
 }
-END_TEST
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
@@ -316,12 +286,11 @@ static void tell(const char *json)
 
 /* One thread has been there from the start; there are none for the report, as if the program had
  * taken them. */
-START_TEST(without_a_second_thread_the_first_writes_the_report)
+TEST_CASE(without_a_second_thread_the_first_writes_the_report)
 {
     struct rlimit limit, none;
     uint32_t report;
 
-    setup();
     descriptors = process_descriptors();
     ck_assert_int_eq(faultloc_writer_start("", path, true, &writer), 0);
     UNTIL(threads() == 1);
@@ -336,40 +305,31 @@ START_TEST(without_a_second_thread_the_first_writes_the_report)
     ck_assert_str_eq(hear(), "named\n");
     ck_assert_str_eq(suite_text_of(path), "1");
     ck_assert_int_eq(threads(), 1);
-    end();
 }
-END_TEST
 
-START_TEST(a_text_names_the_file_that_is_there)
+TEST_CASE(a_text_names_the_file_that_is_there)
 {
-    setup();
     start("", path);
     tell("{}");
     UNTIL(strlen(hear()) >= 5);
     ck_assert_str_eq(suite_text_of(path), "{}");
     faultloc_say("next");
     expect("named\n[faultloc] next\n");
-    end();
 }
-END_TEST
 
-START_TEST(a_job_without_a_report_has_texts)
+TEST_CASE(a_job_without_a_report_has_texts)
 {
-    setup();
     start("", "");
     ck_assert_uint_eq(faultloc_writer_report(writer, strdup("{}")), 0);
     faultloc_writer_text(writer, strdup("text\n"), NULL, 0);
     expect("text\n");
-    end();
 }
-END_TEST
 
 /* It says so once, and again after it could be. */
-START_TEST(a_report_that_cannot_be_written_is_not_named)
+TEST_CASE(a_report_that_cannot_be_written_is_not_named)
 {
     char report[256], line[512];
 
-    setup();
     snprintf(report, sizeof(report), "%s/report", path);
     snprintf(line, sizeof(line),
              "not named\n[faultloc] cannot write the report to %s: No such file or directory; set "
@@ -392,17 +352,14 @@ START_TEST(a_report_that_cannot_be_written_is_not_named)
         unlink(report);
         ck_assert_int_eq(rmdir(path), 0);
     }
-    end();
 }
-END_TEST
 
 /* The report's file system does not answer: messages come, nobody says that the file is there, and
  * it is said when it is. */
-START_TEST(a_dead_file_system_holds_back_no_message)
+TEST_CASE(a_dead_file_system_holds_back_no_message)
 {
     char line[512];
 
-    setup();
     hang_begin(strcat(folder, "/"));
     start("", path);
     tell("1");
@@ -419,19 +376,16 @@ START_TEST(a_dead_file_system_holds_back_no_message)
     snprintf(line, sizeof(line), "[faultloc] full report: %s\n", path);
     expect(line);
     ck_assert_str_eq(suite_text_of(path), "1");
-    end();
 }
-END_TEST
 
 #define OF_JOB "{\"id\": \"a}\\\"started\\\"}b\", \"started\": " /* its number is a}"started"}b */
 
 /* Another start of the job has the name: it keeps it, and people are told the other one, also where
  * the text calls the first otherwise, as one with unusual characters. */
-START_TEST(a_report_of_another_start_stays)
+TEST_CASE(a_report_of_another_start_stays)
 {
     char text[512], otherwise[64] = "not named\n", numbered[160];
 
-    setup();
     put(path, OF_JOB "1} x");
     faultloc_number_path(path, 2, numbered, sizeof(numbered));
     start("", path);
@@ -447,16 +401,13 @@ START_TEST(a_report_of_another_start_stays)
     ck_assert_str_eq(suite_text_of(path), OF_JOB "1} x");
     ck_assert_str_eq(suite_text_of(numbered), OF_JOB "2} b");
     unlink(numbered);
-    end();
 }
-END_TEST
 
-START_TEST(of_reports_that_wait_the_newest_is_written)
+TEST_CASE(of_reports_that_wait_the_newest_is_written)
 {
     char text[64] = "";
     int fd;
 
-    setup();
     ck_assert_int_eq(mkfifo(path, 0600), 0); /* it has all that is written, not only the last */
     fd = open(path, O_RDONLY | O_NONBLOCK);
     hang_begin(strcat(folder, "/"));
@@ -468,97 +419,80 @@ START_TEST(of_reports_that_wait_the_newest_is_written)
     tell("four ");
     hang_end();
     UNTIL(strstr(hear(), "named\n"));
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
     ck_assert_str_eq(text, "one four ");
-    teardown();
-    close(fd);
 }
-END_TEST
 
-START_TEST(the_end_does_not_wait_for_a_dead_file_system)
+TEST_CASE(the_end_does_not_wait_for_a_dead_file_system)
 {
     int64_t began = process_now_ms();
 
-    setup();
     hang_begin(strcat(folder, "/"));
     start(path, path);
     tell("1");
     UNTIL(*hang_held == 1);
-    ck_assert(!faultloc_writer_end(writer, 20));
+    ck_assert(!end_within(20));
     ck_assert_int_lt(process_now_ms() - began, LONG_MS);
     ck_assert_int_eq(*hang_held, 1);
     hang_end();
-    teardown();
 }
-END_TEST
 
 /* ---- the trace ----------------------------------------------------------------------------- */
 
-START_TEST(a_trace_is_appended_to)
+TEST_CASE(a_trace_is_appended_to)
 {
-    setup();
     start(path, "");
     ck_assert(faultloc_writer_has_trace(writer));
     put(path, "old\n");
     faultloc_writer_trace(writer, "1\n");
     faultloc_writer_trace(writer, "2\n");
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     ck_assert_str_eq(suite_text_of(path), "old\n1\n2\n");
     ck_assert_str_eq(hear(), "");
-    teardown();
 }
-END_TEST
 
-START_TEST(a_new_trace_is_made)
+TEST_CASE(a_new_trace_is_made)
 {
     struct stat st;
 
-    setup();
     umask(027);
     start(path, "");
     faultloc_writer_trace(writer, "1\n");
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     ck_assert_str_eq(suite_text_of(path), "1\n");
     ck_assert_int_eq(fstatat(AT_FDCWD, path, &st, 0), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0640);
-    teardown();
-    setup();
+}
+
+TEST_CASE(without_a_name_there_is_no_trace)
+{
     start("", "");
     ck_assert(!faultloc_writer_has_trace(writer));
     faultloc_writer_trace(writer, "1\n");
-    end();
 }
-END_TEST
 
-START_TEST(a_device_takes_a_trace)
+TEST_CASES(a_device_takes_a_trace, 2)
 {
-    setup();
     start(_i ? "/dev/stderr" : "/dev/null", "");
     faultloc_writer_trace(writer, "1\n");
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     ck_assert_str_eq(hear(), _i ? "1\n" : "");
-    teardown();
 }
-END_TEST
 
-START_TEST(a_pipe_that_somebody_reads_takes_a_trace)
+TEST_CASE(a_pipe_that_somebody_reads_takes_a_trace)
 {
     char text[16] = "";
     int fd;
 
-    setup();
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     fd = open(path, O_RDONLY | O_NONBLOCK);
     start(path, "");
     faultloc_writer_trace(writer, "1\n");
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     ck_assert_int_eq(read(fd, text, sizeof(text) - 1), 2);
     ck_assert_str_eq(text, "1\n");
-    teardown();
-    close(fd);
 }
-END_TEST
 
 static void make_symlink(void)
 {
@@ -615,11 +549,10 @@ static const struct {
 };
 
 /* At once, with one message; and nothing is written there. */
-START_TEST(a_trace_is_refused)
+TEST_CASES(a_trace_is_refused, COUNT(refused))
 {
     char line[512];
 
-    setup();
     if (!refused[_i].root || geteuid() == 0) {
         refused[_i].make();
         snprintf(line, sizeof(line),
@@ -629,7 +562,7 @@ START_TEST(a_trace_is_refused)
         start(path, "");
         for (int i = 0; i < 3; i++)
             faultloc_writer_trace(writer, "trace\n");
-        ck_assert(faultloc_writer_end(writer, LONG_MS));
+        ck_assert(end_within(LONG_MS));
         EXPECT_LINES(hear(), line);
         if (refused[_i].make != make_fifo && refused[_i].make != make_strangers_fifo)
             ck_assert_ptr_null(strstr(suite_text_of(path), "trace"));
@@ -638,25 +571,20 @@ START_TEST(a_trace_is_refused)
         printf("skipped: only root can make files of another user's\n");
         descriptors = process_descriptors();
     }
-    teardown();
 }
-END_TEST
 
-START_TEST(a_trace_that_cannot_be_written_is_said_once)
+TEST_CASE(a_trace_that_cannot_be_written_is_said_once)
 {
-    setup();
     start("/dev/full", "");
     faultloc_writer_trace(writer, "1\n");
     faultloc_writer_trace(writer, "2\n");
-    ck_assert(faultloc_writer_end(writer, LONG_MS));
+    ck_assert(end_within(LONG_MS));
     EXPECT_LINES(hear(), "[faultloc] cannot write the trace to /dev/full: No space left on device; "
                          "lines of it are lost\n");
-    teardown();
 }
-END_TEST
 
 /* A pipe whose reader sleeps: lines are dropped and counted, and messages come. */
-START_TEST(a_trace_that_nobody_reads_holds_back_no_message)
+TEST_CASE(a_trace_that_nobody_reads_holds_back_no_message)
 {
     static const char line[] = "a line of the trace, of which there are many\n";
     static char text[1 << 20];
@@ -665,7 +593,6 @@ START_TEST(a_trace_that_nobody_reads_holds_back_no_message)
     ssize_t n;
     int fd;
 
-    setup();
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     fd = open(path, O_RDONLY | O_NONBLOCK);
     start(path, "");
@@ -679,35 +606,4 @@ START_TEST(a_trace_that_nobody_reads_holds_back_no_message)
         lines++;
     ck_assert_int_eq(sscanf(text + lines * strlen(line), "%u lines of the trace", &dropped), 1);
     ck_assert_uint_eq(lines + dropped, 20 * MANY);
-    end();
-    close(fd);
-}
-END_TEST
-
-SUITE("faultloc_writer")
-{
-    TEST(messages_come_in_order);
-    TEST(threads_are_there_when_they_are_needed);
-    TEST(without_a_writer_lines_are_written_directly);
-    TEST(a_forked_process_writes_for_itself);
-    TEST_ROWS(a_full_stderr_holds_up_nobody, 2);
-    TEST(a_stderr_that_nobody_has_open_is_survived);
-    TEST(the_end_waits_within_limits);
-    TEST(a_thread_that_cannot_be_started_is_tried_again);
-    TEST(what_there_was_no_memory_for_is_counted);
-    TEST(without_a_second_thread_the_first_writes_the_report);
-    TEST(a_text_names_the_file_that_is_there);
-    TEST(a_job_without_a_report_has_texts);
-    TEST(a_report_that_cannot_be_written_is_not_named);
-    TEST(a_dead_file_system_holds_back_no_message);
-    TEST(a_report_of_another_start_stays);
-    TEST(of_reports_that_wait_the_newest_is_written);
-    TEST(the_end_does_not_wait_for_a_dead_file_system);
-    TEST(a_trace_is_appended_to);
-    TEST(a_new_trace_is_made);
-    TEST_ROWS(a_device_takes_a_trace, 2);
-    TEST(a_pipe_that_somebody_reads_takes_a_trace);
-    TEST_ROWS(a_trace_is_refused, COUNT(refused));
-    TEST(a_trace_that_cannot_be_written_is_said_once);
-    TEST(a_trace_that_nobody_reads_holds_back_no_message);
 }

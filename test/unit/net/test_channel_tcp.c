@@ -17,21 +17,18 @@
 
 #include "faultloc/net/channel.h"
 #include "faultloc/base/sock.h"
+#include "process.h"
+#include "suite.h"
 
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NODES 4
@@ -40,7 +37,6 @@
 #define AGENT FTREE_ROLE_AGENT
 #define DEPUTY FTREE_ROLE_DEPUTY
 #define SECOND UINT64_C(1000000000)
-#define DEADLINE_MS 30000
 #define TRACE_MAX 65536
 
 struct node {
@@ -174,7 +170,7 @@ static void end(int i)
     nodes[i].ch = NULL;
 }
 
-static void setup(void)
+BEFORE_EACH
 {
     ck_assert_int_ge(sodium_init(), 0);
     memset(table, 0, sizeof(table));
@@ -192,7 +188,7 @@ static void setup(void)
     }
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     for (int i = 0; i < NODES; i++)
         end(i);
@@ -226,14 +222,6 @@ static int send_to(int from, int to, const char *text)
     return faultloc_channel_send(nodes[from].ch, now, to, DATA, AGENT, 0, text, strlen(text));
 }
 
-static int64_t real_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 /* One step of every node there is; waits for the kernel up to `ms`.  Returns how many had work. */
 static int step(int ms)
 {
@@ -254,9 +242,9 @@ static int step(int ms)
 /* Steps until `condition`. */
 #define until(condition) \
     do { \
-        int64_t limit_ = real_ms() + DEADLINE_MS; \
+        int64_t limit_ = process_now_ms() + PROCESS_DEADLINE_MS; \
         while (!(condition)) { \
-            ck_assert_msg(real_ms() < limit_, "waited for: %s\n%s", #condition, trace); \
+            ck_assert_msg(process_now_ms() < limit_, "waited for: %s\n%s", #condition, trace); \
             step(100); \
         } \
     } while (0)
@@ -264,9 +252,9 @@ static int step(int ms)
 /* The same while time passes, 1 ms a step. */
 #define until_in_time(condition) \
     do { \
-        int64_t limit_ = real_ms() + DEADLINE_MS; \
+        int64_t limit_ = process_now_ms() + PROCESS_DEADLINE_MS; \
         while (!(condition)) { \
-            ck_assert_msg(real_ms() < limit_, "waited for: %s\n%s", #condition, trace); \
+            ck_assert_msg(process_now_ms() < limit_, "waited for: %s\n%s", #condition, trace); \
             step(0); \
             now += SECOND / 1000; \
         } \
@@ -311,12 +299,12 @@ static void must_send(int fd, const void *bytes, size_t len)
 static void must_recv(int fd, void *bytes, size_t len)
 {
     size_t have = 0;
-    int64_t limit = real_ms() + DEADLINE_MS;
+    int64_t limit = process_now_ms() + PROCESS_DEADLINE_MS;
 
     while (have < len) {
         ssize_t n = recv(fd, (char *) bytes + have, len - have, MSG_DONTWAIT);
         ck_assert_msg(n > 0 || (n < 0 && errno == EAGAIN), "closed after %zu bytes", have);
-        ck_assert_int_lt(real_ms(), limit);
+        ck_assert_int_lt(process_now_ms(), limit);
         have += n > 0 ? (size_t) n : 0;
         step(0);
     }
@@ -380,7 +368,7 @@ static size_t make_frame(struct client *c, const char *text, uint8_t *frame)
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-START_TEST(message_and_answer)
+TEST_CASE(message_and_answer)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -391,9 +379,8 @@ START_TEST(message_and_answer)
                 "1: from 0 data agent 'ping 7'\n"
                 "0: from 1 data agent 'pong 7'\n");
 }
-END_TEST
 
-START_TEST(both_ways_over_both_paths_to_both_roles)
+TEST_CASE(both_ways_over_both_paths_to_both_roles)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -423,9 +410,8 @@ START_TEST(both_ways_over_both_paths_to_both_roles)
     check_trace("1: 0 data agent connected\n"
                 "0: from 1 data agent 'hello'\n");
 }
-END_TEST
 
-START_TEST(one_connection_carries_many_in_order)
+TEST_CASE(one_connection_carries_many_in_order)
 {
     char text[16];
 
@@ -440,9 +426,8 @@ START_TEST(one_connection_carries_many_in_order)
     ck_assert_uint_eq(stats_of(1).inbound, 1);
     ck_assert_ptr_nonnull(strstr(trace, "'98'\n1: from 0 data agent '99'\n"));
 }
-END_TEST
 
-START_TEST(longest_message)
+TEST_CASE(longest_message)
 {
     static char body[FAULTLOC_BODY_MAX + 1];
 
@@ -457,9 +442,8 @@ START_TEST(longest_message)
             faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, body, FAULTLOC_BODY_MAX), 0);
     until(nodes[1].messages == 5);
 }
-END_TEST
 
-START_TEST(to_oneself)
+TEST_CASE(to_oneself)
 {
     start(0, AGENT);
     start(0, DEPUTY);
@@ -470,9 +454,8 @@ START_TEST(to_oneself)
                 "0: from 0 mgmt deputy 'ping'\n"
                 "0: from 0 mgmt deputy 'pong'\n");
 }
-END_TEST
 
-START_TEST(over_ipv6)
+TEST_CASE(over_ipv6)
 {
     int fd;
 
@@ -498,9 +481,8 @@ START_TEST(over_ipv6)
                 "0: from 1 data agent 'pong'\n"
                 "1: stranger ::1 connected and did not prove the job's key\n");
 }
-END_TEST
 
-START_TEST(answer_to_a_connection_that_is_gone)
+TEST_CASE(answer_to_a_connection_that_is_gone)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -513,7 +495,6 @@ START_TEST(answer_to_a_connection_that_is_gone)
     ck_assert_int_eq(faultloc_channel_reply(nodes[1].ch, now, 0, "x", 1), ENOTCONN);
     ck_assert_int_eq(faultloc_channel_reply(nodes[1].ch, now, UINT64_MAX, "x", 1), ENOTCONN);
 }
-END_TEST
 
 static void send_fresh_to_sender(struct node *n, const void *bytes, size_t len)
 {
@@ -526,7 +507,7 @@ static void send_fresh_to_sender(struct node *n, const void *bytes, size_t len)
     ck_assert_uint_eq(len, 4);
 }
 
-START_TEST(callback_may_end_its_connection)
+TEST_CASE(callback_may_end_its_connection)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -540,9 +521,8 @@ START_TEST(callback_may_end_its_connection)
                 "0: 1 data agent connected\n"
                 "1: from 0 data agent 'bye'\n");
 }
-END_TEST
 
-START_TEST(wrong_arguments)
+TEST_CASE(wrong_arguments)
 {
     struct faultloc_channel_config cfg = {
         .self = 0, .nodes = NODES, .table = table, .callbacks = {on_message, on_reach, NULL}};
@@ -565,11 +545,10 @@ START_TEST(wrong_arguments)
     faultloc_channel_destroy(NULL);
     check_trace("");
 }
-END_TEST
 
 /* ---- what a connection tells about the far side -------------------------------------------- */
 
-START_TEST(nobody_listens)
+TEST_CASE(nobody_listens)
 {
     start(0, AGENT);
     start_nobody(1, AGENT);
@@ -580,9 +559,8 @@ START_TEST(nobody_listens)
     ck_assert_int_eq(nodes[0].last_error, ECONNREFUSED);
     ck_assert_uint_eq(stats_of(0).outbound, 0);
 }
-END_TEST
 
-START_TEST(stopped_process_connects_and_never_answers)
+TEST_CASE(stopped_process_connects_and_never_answers)
 {
     struct faultloc_ports stopped;
 
@@ -602,9 +580,8 @@ START_TEST(stopped_process_connects_and_never_answers)
     until(nodes[1].messages == 1);
     check_trace("1: from 0 data agent 'hello'\n");
 }
-END_TEST
 
-START_TEST(fresh_is_a_fact_of_now)
+TEST_CASE(fresh_is_a_fact_of_now)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -620,7 +597,6 @@ START_TEST(fresh_is_a_fact_of_now)
     ck_assert_uint_eq(stats_of(0).outbound, 1);
     ck_assert_uint_eq(stats_of(1).inbound, 1);
 }
-END_TEST
 
 /* Node 1 in a process of its own, that answers pings until it is killed. */
 static pid_t start_process(void)
@@ -640,12 +616,12 @@ static pid_t start_process(void)
     if (create(1) || faultloc_channel_adopt(nodes[1].ch, AGENT, &ports))
         _exit(1);
     nodes[1].answers = true;
-    for (int64_t limit = real_ms() + DEADLINE_MS; real_ms() < limit;)
+    for (int64_t limit = process_now_ms() + PROCESS_DEADLINE_MS; process_now_ms() < limit;)
         step(100);
     _exit(0);
 }
 
-START_TEST(process_is_killed)
+TEST_CASE(process_is_killed)
 {
     pid_t pid;
 
@@ -664,10 +640,9 @@ START_TEST(process_is_killed)
                 "0: 1 data agent lost\n"
                 "0: 1 data agent refused\n");
 }
-END_TEST
 
 /* The kernel tells of the end to who writes, before anybody asks. */
-START_TEST(process_is_killed_unnoticed)
+TEST_CASE(process_is_killed_unnoticed)
 {
     pid_t pid;
 
@@ -682,9 +657,8 @@ START_TEST(process_is_killed_unnoticed)
     until(nodes[0].reached[FAULTLOC_CHANNEL_LOST]);
     ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
 }
-END_TEST
 
-START_TEST(process_is_stopped_and_goes_on)
+TEST_CASE(process_is_stopped_and_goes_on)
 {
     int status;
     pid_t pid;
@@ -708,7 +682,6 @@ START_TEST(process_is_stopped_and_goes_on)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 }
-END_TEST
 
 /* A listening socket that does what a test wants with who comes. */
 static int fake_server(int i)
@@ -729,7 +702,7 @@ static int take_one(int listener)
     return fd;
 }
 
-START_TEST(connection_is_reset)
+TEST_CASE(connection_is_reset)
 {
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     int listener, fd;
@@ -747,9 +720,8 @@ START_TEST(connection_is_reset)
     ck_assert_int_eq(nodes[0].last_error, ECONNRESET);
     close(listener);
 }
-END_TEST
 
-START_TEST(orderly_leave_is_no_fault)
+TEST_CASE(orderly_leave_is_no_fault)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -763,9 +735,8 @@ START_TEST(orderly_leave_is_no_fault)
     ck_assert_int_eq(send_to(0, 1, "y"), 0);
     until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
 }
-END_TEST
 
-START_TEST(own_address_is_gone)
+TEST_CASE(own_address_is_gone)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -777,9 +748,8 @@ START_TEST(own_address_is_gone)
     check_trace("0: 1 mgmt agent connected\n"
                 "1: from 0 mgmt agent 'x'\n");
 }
-END_TEST
 
-START_TEST(path_that_one_side_lacks)
+TEST_CASE(path_that_one_side_lacks)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -792,9 +762,8 @@ START_TEST(path_that_one_side_lacks)
     ck_assert_int_eq(send_to(0, 1, "x"), EAFNOSUPPORT);
     ck_assert_uint_eq(stats_of(0).outbound, 0);
 }
-END_TEST
 
-START_TEST(network_that_swallows_everything)
+TEST_CASE(network_that_swallows_everything)
 {
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_storage sa;
@@ -820,7 +789,6 @@ START_TEST(network_that_swallows_everything)
         close(full[i]);
     close(listener);
 }
-END_TEST
 
 static const struct {
     int error;
@@ -841,15 +809,14 @@ static const struct {
     {EPROTO, FAULTLOC_CHANNEL_LOST},
 };
 
-START_TEST(errno_to_reach)
+TEST_CASES(errno_to_reach, COUNT(errno_table))
 {
     ck_assert_int_eq(faultloc_channel_reach_of(errno_table[_i].error), errno_table[_i].reach);
 }
-END_TEST
 
 /* ---- limits and time ----------------------------------------------------------------------- */
 
-START_TEST(queue_is_bounded)
+TEST_CASE(queue_is_bounded)
 {
     struct faultloc_ports stopped;
     char text[1000];
@@ -869,10 +836,9 @@ START_TEST(queue_is_bounded)
     ck_assert_uint_eq(faultloc_channel_unsent(nodes[0].ch), 0); /* not on a proven connection */
     faultloc_ports_close(&stopped);
 }
-END_TEST
 
 /* A proven peer that does not read: the kernel's buffers fill, then the queue. */
-START_TEST(slow_reader)
+TEST_CASE(slow_reader)
 {
     static char body[FAULTLOC_BODY_MAX];
     int sent = 0, rc = 0;
@@ -895,9 +861,8 @@ START_TEST(slow_reader)
     ck_assert_int_eq(send_to(0, 1, "last"), 0);
     until(nodes[1].messages == 2 + sent);
 }
-END_TEST
 
-START_TEST(idle_connections_are_closed_by_who_made_them)
+TEST_CASE(idle_connections_are_closed_by_who_made_them)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -920,9 +885,8 @@ START_TEST(idle_connections_are_closed_by_who_made_them)
     ck_assert_int_eq(send_to(0, 1, "y"), 0);
     until(nodes[1].messages == 2);
 }
-END_TEST
 
-START_TEST(stopped_peer_is_not_held_for_ever)
+TEST_CASE(stopped_peer_is_not_held_for_ever)
 {
     struct faultloc_ports stopped;
 
@@ -937,9 +901,8 @@ START_TEST(stopped_peer_is_not_held_for_ever)
     check_trace("0: 1 data agent connected\n");
     faultloc_ports_close(&stopped);
 }
-END_TEST
 
-START_TEST(lost_peer_is_not_held_for_ever)
+TEST_CASE(lost_peer_is_not_held_for_ever)
 {
     struct client c;
 
@@ -955,9 +918,8 @@ START_TEST(lost_peer_is_not_held_for_ever)
     ck_assert_uint_eq(stats_of(1).inbound, 0);
     close(c.fd);
 }
-END_TEST
 
-START_TEST(one_peer_has_only_so_many_connections)
+TEST_CASE(one_peer_has_only_so_many_connections)
 {
     struct client c[4];
 
@@ -974,9 +936,8 @@ START_TEST(one_peer_has_only_so_many_connections)
     for (int i = 1; i < 4; i++)
         close(c[i].fd);
 }
-END_TEST
 
-START_TEST(more_peers_than_connections)
+TEST_CASE(more_peers_than_connections)
 {
     limits.inbound = 2;
     for (int i = 0; i < NODES; i++)
@@ -992,9 +953,8 @@ START_TEST(more_peers_than_connections)
     ck_assert_int_eq(send_to(1, 0, "again"), 0);
     until(nodes[0].messages == NODES);
 }
-END_TEST
 
-START_TEST(more_destinations_than_connections)
+TEST_CASE(more_destinations_than_connections)
 {
     limits.outbound = 2;
     for (int i = 0; i < NODES; i++)
@@ -1009,9 +969,8 @@ START_TEST(more_destinations_than_connections)
     ck_assert_uint_eq(stats_of(1).inbound, 0);
     ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_LOST], 0);
 }
-END_TEST
 
-START_TEST(all_connections_in_the_midst_of_something)
+TEST_CASE(all_connections_in_the_midst_of_something)
 {
     struct faultloc_ports stopped;
 
@@ -1024,11 +983,10 @@ START_TEST(all_connections_in_the_midst_of_something)
     ck_assert_int_eq(send_to(0, 2, "x"), ENOBUFS);
     faultloc_ports_close(&stopped);
 }
-END_TEST
 
 /* ---- ports --------------------------------------------------------------------------------- */
 
-START_TEST(port_is_taken_over)
+TEST_CASE(port_is_taken_over)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -1047,9 +1005,8 @@ START_TEST(port_is_taken_over)
     until(nodes[2].messages == 1);
     ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED], 0);
 }
-END_TEST
 
-START_TEST(listening_can_be_completed_later)
+TEST_CASE(listening_can_be_completed_later)
 {
     struct faultloc_inet both[FTREE_PATHS] = {table[1].path[MGMT]};
     struct faultloc_ports other;
@@ -1064,9 +1021,8 @@ START_TEST(listening_can_be_completed_later)
     ck_assert_uint_eq(faultloc_channel_listening(nodes[1].ch, DEPUTY), 2);
     ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, DEPUTY), 0);
 }
-END_TEST
 
-START_TEST(unlisten_refuses_and_keeps_what_is_there)
+TEST_CASE(unlisten_refuses_and_keeps_what_is_there)
 {
     start(0, AGENT);
     start(1, AGENT);
@@ -1085,9 +1041,8 @@ START_TEST(unlisten_refuses_and_keeps_what_is_there)
     ck_assert_int_eq(send_to(0, 1, "ping 4"), 0);
     until(nodes[0].messages == 3);
 }
-END_TEST
 
-START_TEST(picking_ports)
+TEST_CASE(picking_ports)
 {
     struct faultloc_inet none[FTREE_PATHS] = {{0}};
     struct faultloc_inet twice[FTREE_PATHS] = {table[0].path[DATA], table[0].path[DATA]};
@@ -1106,11 +1061,10 @@ START_TEST(picking_ports)
     ck_assert_int_eq(second.fd[DATA], -1);
     faultloc_ports_close(&ports);
 }
-END_TEST
 
 /* ---- strangers ----------------------------------------------------------------------------- */
 
-START_TEST(stranger_says_nothing)
+TEST_CASE(stranger_says_nothing)
 {
     int fd;
 
@@ -1123,9 +1077,8 @@ START_TEST(stranger_says_nothing)
     check_trace("1: stranger 127.0.0.1 connected and did not prove the job's key\n");
     ck_assert_uint_eq(faultloc_channel_deadline(nodes[1].ch), UINT64_MAX);
 }
-END_TEST
 
-START_TEST(stranger_leaves)
+TEST_CASE(stranger_leaves)
 {
     start(1, AGENT);
     close(connect_to(1, DATA));
@@ -1134,9 +1087,8 @@ START_TEST(stranger_leaves)
     ck_assert_uint_eq(stats_of(1).unproven, 0);
     check_trace(""); /* a peer that gave up asking looks the same */
 }
-END_TEST
 
-START_TEST(stranger_without_the_key_is_logged_once)
+TEST_CASE(stranger_without_the_key_is_logged_once)
 {
     uint8_t wrong[FAULTLOC_KEY_SIZE] = {0};
 
@@ -1147,9 +1099,8 @@ START_TEST(stranger_without_the_key_is_logged_once)
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 5);
     ck_assert_uint_eq(stats_of(1).unproven, 0);
 }
-END_TEST
 
-START_TEST(stranger_at_both_paths)
+TEST_CASE(stranger_at_both_paths)
 {
     start(1, AGENT);
     for (int path = 0; path < FTREE_PATHS; path++) {
@@ -1161,18 +1112,16 @@ START_TEST(stranger_at_both_paths)
     check_trace("1: stranger 127.0.0.1 connected and did not prove the job's key\n");
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_NO_HELLO], 2);
 }
-END_TEST
 
-START_TEST(hello_of_no_node)
+TEST_CASE(hello_of_no_node)
 {
     start(1, AGENT);
     must_be_closed(enter(1, NODES, key).fd);
     must_be_closed(enter(1, UINT32_MAX, key).fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 2);
 }
-END_TEST
 
-START_TEST(hello_made_for_another_socket)
+TEST_CASES(hello_made_for_another_socket, 3)
 {
     struct faultloc_hello who[] = {{.from = 0, .to = 2, .path = DATA, .role = AGENT},
                                    {.from = 0, .to = 1, .path = MGMT, .role = AGENT},
@@ -1189,9 +1138,8 @@ START_TEST(hello_made_for_another_socket)
     must_be_closed(fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 1);
 }
-END_TEST
 
-START_TEST(replayed_hello)
+TEST_CASE(replayed_hello)
 {
     struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
     uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
@@ -1212,10 +1160,9 @@ START_TEST(replayed_hello)
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 1);
     close(c.fd);
 }
-END_TEST
 
 /* Every bit of the HELLO counts. */
-START_TEST(flipped_bit_in_hello)
+TEST_CASE(flipped_bit_in_hello)
 {
     struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
     uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
@@ -1233,10 +1180,9 @@ START_TEST(flipped_bit_in_hello)
     ck_assert_uint_eq(stats_of(1).inbound, 0);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], sizeof(hello));
 }
-END_TEST
 
 /* Every bit of a frame counts, its header's included. */
-START_TEST(flipped_bit_in_frame)
+TEST_CASE(flipped_bit_in_frame)
 {
     static const char text[] = "twelve bytes";
     const size_t size = FAULTLOC_FRAME_OVERHEAD + sizeof(text) - 1;
@@ -1256,9 +1202,8 @@ START_TEST(flipped_bit_in_frame)
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], size);
     check_trace("1: stranger 127.0.0.1 sent a frame that is not valid\n");
 }
-END_TEST
 
-START_TEST(replayed_frame)
+TEST_CASE(replayed_frame)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
     struct client c;
@@ -1273,9 +1218,8 @@ START_TEST(replayed_frame)
     check_trace("1: from 0 data agent 'once'\n"
                 "1: stranger 127.0.0.1 sent a frame that is not valid\n");
 }
-END_TEST
 
-START_TEST(frame_of_another_connection)
+TEST_CASE(frame_of_another_connection)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
     struct client a, b;
@@ -1290,9 +1234,8 @@ START_TEST(frame_of_another_connection)
     ck_assert_int_eq(nodes[1].messages, 0);
     close(a.fd);
 }
-END_TEST
 
-START_TEST(servers_own_frame_sent_back)
+TEST_CASE(servers_own_frame_sent_back)
 {
     uint8_t welcome[FAULTLOC_FRAME_OVERHEAD];
     struct client c;
@@ -1304,9 +1247,8 @@ START_TEST(servers_own_frame_sent_back)
     must_be_closed(c.fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
 }
-END_TEST
 
-START_TEST(huge_length_from_who_has_the_key)
+TEST_CASES(huge_length_from_who_has_the_key, 4)
 {
     uint8_t head[FAULTLOC_FRAME_HEAD] = {0};
     struct client c;
@@ -1320,9 +1262,8 @@ START_TEST(huge_length_from_who_has_the_key)
     must_be_closed(c.fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
 }
-END_TEST
 
-START_TEST(empty_frame_from_who_has_the_key)
+TEST_CASE(empty_frame_from_who_has_the_key)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
     struct client c;
@@ -1334,9 +1275,8 @@ START_TEST(empty_frame_from_who_has_the_key)
     must_be_closed(c.fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
 }
-END_TEST
 
-START_TEST(frame_byte_by_byte)
+TEST_CASE(frame_byte_by_byte)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
     struct client c;
@@ -1354,9 +1294,8 @@ START_TEST(frame_byte_by_byte)
     check_trace("1: from 3 data agent 'slowly'\n");
     close(c.fd);
 }
-END_TEST
 
-START_TEST(random_bytes)
+TEST_CASE(random_bytes)
 {
     uint8_t bytes[512];
 
@@ -1370,9 +1309,8 @@ START_TEST(random_bytes)
     ck_assert_int_eq(nodes[1].messages, 0);
     ck_assert_int_eq(nodes[1].intruders, 1);
 }
-END_TEST
 
-START_TEST(random_bytes_from_who_has_the_key)
+TEST_CASE(random_bytes_from_who_has_the_key)
 {
     uint8_t bytes[512];
 
@@ -1386,9 +1324,8 @@ START_TEST(random_bytes_from_who_has_the_key)
     }
     ck_assert_int_eq(nodes[1].messages, 0);
 }
-END_TEST
 
-START_TEST(stranger_listens_on_an_agents_port)
+TEST_CASES(stranger_listens_on_an_agents_port, 2)
 {
     uint8_t bytes[512] = {'F', 'L', 'T', 'C', 0, 1};
     int listener, fd;
@@ -1413,9 +1350,8 @@ START_TEST(stranger_listens_on_an_agents_port)
     close(fd);
     close(listener);
 }
-END_TEST
 
-START_TEST(unproven_connections_are_limited)
+TEST_CASE(unproven_connections_are_limited)
 {
     int fds[80];
     int closed = 0;
@@ -1440,10 +1376,9 @@ START_TEST(unproven_connections_are_limited)
     for (int i = 0; i < 80; i++)
         close(fds[i]);
 }
-END_TEST
 
 /* Who floods pushes out itself, not one that comes from elsewhere. */
-START_TEST(flood_pushes_out_itself)
+TEST_CASE(flood_pushes_out_itself)
 {
     int fds[100], other;
 
@@ -1464,7 +1399,6 @@ START_TEST(flood_pushes_out_itself)
         close(fds[i]);
     close(other);
 }
-END_TEST
 
 /* Raises the limit of descriptors as far as it goes. */
 static rlim_t raise_descriptors(void)
@@ -1479,7 +1413,7 @@ static rlim_t raise_descriptors(void)
 }
 
 /* A flood leaves each who came the time to prove the key. */
-START_TEST(flood_leaves_time_for_a_proof)
+TEST_CASE(flood_leaves_time_for_a_proof)
 {
     uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
     struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
@@ -1507,9 +1441,8 @@ START_TEST(flood_leaves_time_for_a_proof)
     for (int i = 0; i < 200; i++)
         close(fds[i]);
 }
-END_TEST
 
-START_TEST(ten_thousand_connections)
+TEST_CASE(ten_thousand_connections)
 {
     enum {
         FLOOD = 10000,
@@ -1543,9 +1476,8 @@ START_TEST(ten_thousand_connections)
     for (int i = FLOOD - (int) keep; i < FLOOD; i++)
         close(fds[i]);
 }
-END_TEST
 
-START_TEST(work_of_one_call_is_bounded)
+TEST_CASE(work_of_one_call_is_bounded)
 {
     int fds[100];
 
@@ -1561,9 +1493,8 @@ START_TEST(work_of_one_call_is_bounded)
     for (int i = 0; i < 100; i++)
         close(fds[i]);
 }
-END_TEST
 
-START_TEST(no_descriptors_left)
+TEST_CASE(no_descriptors_left)
 {
     int fds[1024], used = 0, fd;
     struct rlimit before, few;
@@ -1594,9 +1525,8 @@ START_TEST(no_descriptors_left)
     close(stranger);
     close(late);
 }
-END_TEST
 
-START_TEST(no_descriptors_left_and_nobody_to_refuse)
+TEST_CASE(no_descriptors_left_and_nobody_to_refuse)
 {
     int fds[1024], used = 0, fd, late[3];
     struct rlimit before, few;
@@ -1622,7 +1552,6 @@ START_TEST(no_descriptors_left_and_nobody_to_refuse)
     for (int i = 0; i < 3; i++)
         close(late[i]);
 }
-END_TEST
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
@@ -1650,7 +1579,7 @@ static bool converse(void)
     return done;
 }
 
-START_TEST(each_allocation_fails)
+TEST_CASE(each_allocation_fails)
 {
     bool done = false;
     int n;
@@ -1665,107 +1594,4 @@ START_TEST(each_allocation_fails)
     }
     ck_assert(done);
     ck_assert_int_gt(n, 6);
-}
-END_TEST
-
-/* ---- suite --------------------------------------------------------------------------------- */
-
-static TCase *add_case(Suite *s, const char *name)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_set_timeout(tc, 600);
-    suite_add_tcase(s, tc);
-    return tc;
-}
-
-static void add_strangers(Suite *s)
-{
-    TCase *tc = add_case(s, "strangers");
-
-    tcase_add_test(tc, stranger_says_nothing);
-    tcase_add_test(tc, stranger_leaves);
-    tcase_add_test(tc, stranger_without_the_key_is_logged_once);
-    tcase_add_test(tc, stranger_at_both_paths);
-    tcase_add_test(tc, hello_of_no_node);
-    tcase_add_loop_test(tc, hello_made_for_another_socket, 0, 3);
-    tcase_add_test(tc, replayed_hello);
-    tcase_add_test(tc, flipped_bit_in_hello);
-    tcase_add_test(tc, flipped_bit_in_frame);
-    tcase_add_test(tc, replayed_frame);
-    tcase_add_test(tc, frame_of_another_connection);
-    tcase_add_test(tc, servers_own_frame_sent_back);
-    tcase_add_loop_test(tc, huge_length_from_who_has_the_key, 0, 4);
-    tcase_add_test(tc, empty_frame_from_who_has_the_key);
-    tcase_add_test(tc, frame_byte_by_byte);
-    tcase_add_test(tc, random_bytes);
-    tcase_add_test(tc, random_bytes_from_who_has_the_key);
-    tcase_add_loop_test(tc, stranger_listens_on_an_agents_port, 0, 2);
-    tc = add_case(s, "floods");
-    tcase_add_test(tc, unproven_connections_are_limited);
-    tcase_add_test(tc, flood_pushes_out_itself);
-    tcase_add_test(tc, flood_leaves_time_for_a_proof);
-    tcase_add_test(tc, ten_thousand_connections);
-    tcase_add_test(tc, work_of_one_call_is_bounded);
-    tcase_add_test(tc, no_descriptors_left);
-    tcase_add_test(tc, no_descriptors_left_and_nobody_to_refuse);
-}
-
-static Suite *channel_suite(void)
-{
-    Suite *s = suite_create("faultloc_channel_tcp");
-    TCase *tc = add_case(s, "messages");
-
-    tcase_add_test(tc, message_and_answer);
-    tcase_add_test(tc, both_ways_over_both_paths_to_both_roles);
-    tcase_add_test(tc, one_connection_carries_many_in_order);
-    tcase_add_test(tc, longest_message);
-    tcase_add_test(tc, to_oneself);
-    tcase_add_test(tc, over_ipv6);
-    tcase_add_test(tc, answer_to_a_connection_that_is_gone);
-    tcase_add_test(tc, callback_may_end_its_connection);
-    tcase_add_test(tc, wrong_arguments);
-    tc = add_case(s, "far side");
-    tcase_add_test(tc, nobody_listens);
-    tcase_add_test(tc, stopped_process_connects_and_never_answers);
-    tcase_add_test(tc, fresh_is_a_fact_of_now);
-    tcase_add_test(tc, process_is_killed);
-    tcase_add_test(tc, process_is_killed_unnoticed);
-    tcase_add_test(tc, process_is_stopped_and_goes_on);
-    tcase_add_test(tc, connection_is_reset);
-    tcase_add_test(tc, orderly_leave_is_no_fault);
-    tcase_add_test(tc, own_address_is_gone);
-    tcase_add_test(tc, path_that_one_side_lacks);
-    tcase_add_test(tc, network_that_swallows_everything);
-    tcase_add_loop_test(tc, errno_to_reach, 0, sizeof(errno_table) / sizeof(errno_table[0]));
-    tc = add_case(s, "limits and time");
-    tcase_add_test(tc, queue_is_bounded);
-    tcase_add_test(tc, slow_reader);
-    tcase_add_test(tc, idle_connections_are_closed_by_who_made_them);
-    tcase_add_test(tc, stopped_peer_is_not_held_for_ever);
-    tcase_add_test(tc, lost_peer_is_not_held_for_ever);
-    tcase_add_test(tc, one_peer_has_only_so_many_connections);
-    tcase_add_test(tc, more_peers_than_connections);
-    tcase_add_test(tc, more_destinations_than_connections);
-    tcase_add_test(tc, all_connections_in_the_midst_of_something);
-    tc = add_case(s, "ports");
-    tcase_add_test(tc, port_is_taken_over);
-    tcase_add_test(tc, listening_can_be_completed_later);
-    tcase_add_test(tc, unlisten_refuses_and_keeps_what_is_there);
-    tcase_add_test(tc, picking_ports);
-    add_strangers(s);
-    tc = add_case(s, "memory");
-    tcase_add_test(tc, each_allocation_fails);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(channel_suite());
-
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -11,8 +11,8 @@
 
 #include "faultloc/base/sock.h"
 #include "faultloc/net/delivery.h"
+#include "suite.h"
 
-#include <check.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,7 +29,7 @@ static struct faultloc_inet loopback(uint8_t last)
     return (struct faultloc_inet){.family = AF_INET, .bytes = {127, 80, 0, last}};
 }
 
-static void connect_ranks(void)
+BEFORE_EACH
 {
     struct sockaddr_storage sa;
     int listener;
@@ -45,7 +45,7 @@ static void connect_ranks(void)
     close(listener);
 }
 
-static void disconnect_ranks(void)
+AFTER_EACH
 {
     close(from);
     close(to);
@@ -65,7 +65,7 @@ static void send_data(void)
     }
 }
 
-START_TEST(what_was_received_came_through)
+TEST_CASE(what_was_received_came_through)
 {
     send_data();
     ck_assert(delivers(1, 0, 30 * SECOND));
@@ -73,9 +73,8 @@ START_TEST(what_was_received_came_through)
     ck_assert(!delivers(1, 2, 30 * SECOND)); /* not from there */
     ck_assert(!delivers(2, FTREE_NONE, 30 * SECOND));
 }
-END_TEST
 
-START_TEST(what_was_received_long_ago_says_nothing)
+TEST_CASE(what_was_received_long_ago_says_nothing)
 {
     time_t end = time(NULL) + 60;
 
@@ -85,18 +84,16 @@ START_TEST(what_was_received_long_ago_says_nothing)
     ck_assert(!delivers(1, 0, 2 * FTREE_MS));
     ck_assert(delivers(1, 0, 100 * SECOND));
 }
-END_TEST
 
-START_TEST(a_loopback_is_not_slow)
+TEST_CASE(a_loopback_is_not_slow)
 {
     send_data();
     ck_assert(faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_DATA, 30 * SECOND, 1000));
     ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_DATA, 30 * SECOND, 30 * SECOND));
 }
-END_TEST
 
 /* What an agent asks and answers is no data of ranks. */
-START_TEST(agents_do_not_count)
+TEST_CASE(agents_do_not_count)
 {
     send_data();
     table[1].port[FTREE_ROLE_DEPUTY] = faultloc_sock_port(to);
@@ -106,16 +103,14 @@ START_TEST(agents_do_not_count)
     table[1].port[FTREE_ROLE_DEPUTY] = 0;
     ck_assert(delivers(1, 0, 30 * SECOND));
 }
-END_TEST
 
-START_TEST(nothing_is_known_where_there_is_no_path_and_no_node)
+TEST_CASE(nothing_is_known_where_there_is_no_path_and_no_node)
 {
     send_data();
     ck_assert(!faultloc_delivers(table, NODES, 1, 0, FTREE_PATH_MGMT, 30 * SECOND, 0));
     ck_assert(!delivers(1, NODES, 30 * SECOND));
     ck_assert(!delivers(1, FTREE_LOCAL, 30 * SECOND));
 }
-END_TEST
 
 /* ---- what is stuck --------------------------------------------------------------------------- */
 
@@ -124,7 +119,7 @@ static int32_t stuck(struct faultloc_stuck *s, int32_t room)
     return faultloc_stuck(table, NODES, 0, FTREE_PATH_DATA, s, room);
 }
 
-START_TEST(what_is_acknowledged_is_not_stuck)
+TEST_CASE(what_is_acknowledged_is_not_stuck)
 {
     struct faultloc_stuck s;
     char byte = 0;
@@ -133,7 +128,6 @@ START_TEST(what_is_acknowledged_is_not_stuck)
     ck_assert_int_eq(stuck(&s, 1), 0);
     ck_assert_int_eq(stuck(&s, 0), 0);
 }
-END_TEST
 
 /* From node 0 to that port of node 1; it is not waited for. */
 static int begin_to_connect(uint16_t port)
@@ -163,7 +157,7 @@ static bool find_asker(const int *fd, struct faultloc_stuck *s)
     return false;
 }
 
-START_TEST(a_connection_that_is_asked_for_in_vain)
+TEST_CASE(a_connection_that_is_asked_for_in_vain)
 {
     struct faultloc_stuck s = {.node = FTREE_NONE};
     time_t end = time(NULL) + 120;
@@ -188,34 +182,4 @@ START_TEST(a_connection_that_is_asked_for_in_vain)
     for (int i = 0; i < ASKERS; i++)
         close(fd[i]);
     close(listener);
-}
-END_TEST
-
-static Suite *delivery_suite(void)
-{
-    Suite *s = suite_create("faultloc_delivery");
-    TCase *tc = tcase_create("delivery");
-
-    tcase_add_checked_fixture(tc, connect_ranks, disconnect_ranks);
-    tcase_set_timeout(tc, 600);
-    tcase_add_test(tc, what_was_received_came_through);
-    tcase_add_test(tc, what_was_received_long_ago_says_nothing);
-    tcase_add_test(tc, a_loopback_is_not_slow);
-    tcase_add_test(tc, agents_do_not_count);
-    tcase_add_test(tc, nothing_is_known_where_there_is_no_path_and_no_node);
-    tcase_add_test(tc, what_is_acknowledged_is_not_stuck);
-    tcase_add_test(tc, a_connection_that_is_asked_for_in_vain);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *sr = srunner_create(delivery_suite());
-    int failed;
-
-    srunner_run_all(sr, CK_ENV);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? 0 : 1;
 }

@@ -40,7 +40,7 @@ static void expect(const char *expected)
 }
 
 /* rows: how_much_memory_it_may_use COUNT(groups) */
-START_TEST(how_much_memory_it_may_use)
+TEST_CASES(how_much_memory_it_may_use, COUNT(groups))
 {
     char name[120];
 
@@ -53,10 +53,9 @@ START_TEST(how_much_memory_it_may_use)
     expect(groups[_i].text);
     files_end();
 }
-END_TEST
 
 /* Without a limit there is a number, too. */
-START_TEST(with_version_1_of_control_groups)
+TEST_CASE(with_version_1_of_control_groups)
 {
     files_begin();
     files_write("40/cgroup", "4:memory:/bugs\n3:cpu,cpuacct:/job/7\n0::/\n");
@@ -67,9 +66,8 @@ START_TEST(with_version_1_of_control_groups)
     expect("128.0 of 128.0 MiB used in /bugs");
     files_end();
 }
-END_TEST
 
-START_TEST(the_fullest_of_all_levels)
+TEST_CASE(the_fullest_of_all_levels)
 {
     files_begin();
     files_write("40/cgroup", "0::/job/7\n");
@@ -79,12 +77,4 @@ START_TEST(the_fullest_of_all_levels)
     files_write("sys/fs/cgroup/job/7/memory.current", "1048576\n");
     expect("2.0 of 2.0 MiB used in /job");
     files_end();
-}
-END_TEST
-
-SUITE("faultloc_cgroup")
-{
-    TEST_ROWS(how_much_memory_it_may_use, COUNT(groups));
-    TEST(with_version_1_of_control_groups);
-    TEST(the_fullest_of_all_levels);
 }

@@ -77,7 +77,7 @@ static void give(int pid, const int *fd, int n)
     }
 }
 
-START_TEST(it_is_of_the_rank_that_has_its_socket)
+TEST_CASE(it_is_of_the_rank_that_has_its_socket)
 {
     struct ftree_connection c[FTREE_CONNECTIONS_MAX];
     time_t end = time(NULL) + 120;
@@ -100,10 +100,4 @@ START_TEST(it_is_of_the_rank_that_has_its_socket)
     close(listener);
     faultloc_board_unmap(board);
     files_end();
-}
-END_TEST
-
-SUITE("faultloc_connections")
-{
-    TEST(it_is_of_the_rank_that_has_its_socket);
 }

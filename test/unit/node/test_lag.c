@@ -71,7 +71,7 @@ static void make(int32_t slots)
     files_write("stat", "cpu  1000 0 0 5000 0 0 0 0 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
 }
 
-static void end(void)
+AFTER_EACH
 {
     faultloc_lag_end(&lags);
     files_end();
@@ -85,7 +85,7 @@ static struct ftree_lag look(ftree_time now, int32_t i)
     return lag;
 }
 
-START_TEST(two_questions_measure)
+TEST_CASE(two_questions_measure)
 {
     struct ftree_lag lag;
 
@@ -106,9 +106,7 @@ START_TEST(two_questions_measure)
     ck_assert_uint_eq(lag.faults, 100);
     ck_assert_int_eq(lag.clock, 0);
     ck_assert_int_eq(lag.beside, FTREE_NONE);
-    end();
 }
-END_TEST
 
 static const struct {
     ftree_time after;
@@ -116,16 +114,14 @@ static const struct {
 } questions[] = {{100 * MS, false}, {799 * MS, false}, {800 * MS, true},
                  {20 * SECOND, true}, {200 * SECOND, false}};
 
-START_TEST(too_soon_and_too_late_is_not_measured)
+TEST_CASES(too_soon_and_too_late_is_not_measured, COUNT(questions))
 {
     make(1);
     look(10 * SECOND, 0);
     ck_assert(look(10 * SECOND + questions[_i].after, 0).measured == questions[_i].measured);
     if (questions[_i].after < SECOND) /* but by the next one, from the first on */
         ck_assert(look(14 * SECOND, 0).measured);
-    end();
 }
-END_TEST
 
 static const struct {
     const char *cgroup; /* of the process */
@@ -144,7 +140,7 @@ static const struct {
     {"", "sys/fs/cgroup/cpu/job/7", 0},
 };
 
-START_TEST(a_quota_above_that_is_not_used_up_hides_nothing)
+TEST_CASE(a_quota_above_that_is_not_used_up_hides_nothing)
 {
     make(1);
     files_write("4000040/cgroup", "0::/job/7\n");
@@ -154,11 +150,9 @@ START_TEST(a_quota_above_that_is_not_used_up_hides_nothing)
     files_write("sys/fs/cgroup/job/cpu.stat", "nr_periods 140\nnr_throttled 0\n");
     files_write("sys/fs/cgroup/job/7/cpu.stat", "nr_periods 140\nnr_throttled 56\n");
     ck_assert_int_eq(look(14 * SECOND, 0).throttled, 150);
-    end();
 }
-END_TEST
 
-START_TEST(a_quota_of_its_cgroup_is_seen)
+TEST_CASES(a_quota_of_its_cgroup_is_seen, COUNT(groups))
 {
     char name[120];
 
@@ -169,11 +163,9 @@ START_TEST(a_quota_of_its_cgroup_is_seen)
     look(10 * SECOND, 0);
     files_write(name, "usage_usec 9\nnr_periods 140\nnr_throttled 86\nthrottled_time 9\n");
     ck_assert_int_eq(look(14 * SECOND, 0).throttled, groups[_i].throttled);
-    end();
 }
-END_TEST
 
-START_TEST(a_clock_is_compared_with_the_nominal_one)
+TEST_CASES(a_clock_is_compared_with_the_nominal_one, 2)
 {
     static const char *const nominal[] = {"base_frequency", "cpuinfo_max_freq"};
     char name[120];
@@ -185,12 +177,10 @@ START_TEST(a_clock_is_compared_with_the_nominal_one)
     look(10 * SECOND, 0);
     write_run(4000040, 9000, 100);
     ck_assert_int_eq(look(14 * SECOND, 0).clock, 400);
-    end();
 }
-END_TEST
 
 /* This process is two ranks, bound to one core. */
-START_TEST(ranks_that_are_bound_to_one_core_are_seen)
+TEST_CASE(ranks_that_are_bound_to_one_core_are_seen)
 {
     cpu_set_t before, one;
 
@@ -214,28 +204,13 @@ START_TEST(ranks_that_are_bound_to_one_core_are_seen)
     ck_assert_int_eq(look(18 * SECOND, 0).beside, FTREE_NONE);
     ck_assert(!look(18 * SECOND, 1).measured);
     sched_setaffinity(0, sizeof(before), &before);
-    end();
 }
-END_TEST
 
 /* Its number is another process's now. */
-START_TEST(of_another_process_nothing_is_measured)
+TEST_CASE(of_another_process_nothing_is_measured)
 {
     make(1);
     look(10 * SECOND, 0);
     faultloc_board_slot(board, 0)->start = 778;
     ck_assert(!look(14 * SECOND, 0).measured);
-    end();
-}
-END_TEST
-
-SUITE("faultloc_lag")
-{
-    TEST(two_questions_measure);
-    TEST_ROWS(too_soon_and_too_late_is_not_measured, COUNT(questions));
-    TEST_ROWS(a_quota_of_its_cgroup_is_seen, COUNT(groups));
-    TEST(a_quota_above_that_is_not_used_up_hides_nothing);
-    TEST_ROWS(a_clock_is_compared_with_the_nominal_one, 2);
-    TEST(ranks_that_are_bound_to_one_core_are_seen);
-    TEST(of_another_process_nothing_is_measured);
 }

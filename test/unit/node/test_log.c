@@ -52,16 +52,15 @@ static void require_message(const struct ftree_log_entry *e, uint32_t n)
 
 /* ---- order and wrap ------------------------------------------------------------------------ */
 
-START_TEST(an_empty_ring_has_nothing)
+TEST_CASE(an_empty_ring_has_nothing)
 {
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_int_eq(log_.entries, 0);
 }
-END_TEST
 
 static const uint32_t lengths[] = {1, 2, 31, 32, 33, 63, 64, 65, 1000};
 
-START_TEST(the_last_messages_newest_first)
+TEST_CASES(the_last_messages_newest_first, COUNT(lengths))
 {
     uint32_t n = lengths[_i], held = n < FTREE_LOG_MAX ? n : FTREE_LOG_MAX;
 
@@ -72,11 +71,10 @@ START_TEST(the_last_messages_newest_first)
     for (uint32_t i = 0; i < held; i++)
         require_message(&log_.entry[i], n - 1 - i);
 }
-END_TEST
 
 /* The count is 32 bits wide, at its end it begins again.  Number 0 looks as if it had never been
  * written. */
-START_TEST(the_count_goes_round)
+TEST_CASE(the_count_goes_round)
 {
     page.ring.count = 0u - 10 * FAULTLOC_RING_STEP;
     for (uint32_t i = 0; i < 50; i++) {
@@ -89,21 +87,19 @@ START_TEST(the_count_goes_round)
     }
     ck_assert_uint_eq(page.ring.count, 40 * FAULTLOC_RING_STEP);
 }
-END_TEST
 
-START_TEST(any_source_is_no_rank)
+TEST_CASE(any_source_is_no_rank)
 {
     FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_RECV, 8, 0, -1, 3, -2, (void) 0);
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_int_eq(log_.entry[0].peer, FTREE_NONE);
     ck_assert_int_eq(log_.entry[0].tag, -1);
 }
-END_TEST
 
 /* ---- what is being written ----------------------------------------------------------------- */
 
 /* As a writer that is interrupted behind its claim: it has counted, and spoilt half an entry. */
-START_TEST(an_entry_that_is_being_written_is_left_out)
+TEST_CASE(an_entry_that_is_being_written_is_left_out)
 {
     uint32_t count;
 
@@ -117,9 +113,8 @@ START_TEST(an_entry_that_is_being_written_is_left_out)
     for (int32_t i = 0; i < log_.entries; i++)
         require_message(&log_.entry[i], (uint32_t) (39 - i));
 }
-END_TEST
 
-START_TEST(garbage_is_not_believed)
+TEST_CASE(garbage_is_not_believed)
 {
     for (int value = 0; value < 256; value++) {
         memset(&page, value, sizeof(page));
@@ -131,7 +126,6 @@ START_TEST(garbage_is_not_believed)
         }
     }
 }
-END_TEST
 
 static _Atomic bool stop;
 static _Atomic uint32_t written;
@@ -149,7 +143,7 @@ static void *keep_writing(void *arg)
 
 /* Every entry that a reader gets beside a writer who never pauses is a whole one, and each is older
  * than the one before. */
-START_TEST(nothing_torn_is_read)
+TEST_CASE(nothing_torn_is_read)
 {
     pthread_t writer;
     int read = 0, wrapped = 0;
@@ -177,7 +171,6 @@ START_TEST(nothing_torn_is_read)
     for (int32_t i = 0; i < log_.entries; i++)
         require_message(&log_.entry[i], written - 1 - (uint32_t) i);
 }
-END_TEST
 
 /* ---- sizes and times ----------------------------------------------------------------------- */
 
@@ -195,14 +188,13 @@ static const struct {
     {0x4c000405, 0, 0},
 };
 
-START_TEST(bytes_are_count_times_size)
+TEST_CASES(bytes_are_count_times_size, COUNT(sizes))
 {
     FAULTLOC_RING_WRITE(&page.ring, FAULTLOC_RING_SEND, sizes[_i].count, sizes[_i].datatype, 0, 0,
                         0, (void) 0);
     faultloc_log_read(&page, NOW, &log_);
     ck_assert_uint_eq(log_.entry[0].bytes, sizes[_i].bytes);
 }
-END_TEST
 
 static struct faultloc_board *board;
 
@@ -221,7 +213,7 @@ static ftree_time age_of(int32_t entry)
 }
 
 /* A message is as old as the look that first found it; one that none found is of now. */
-START_TEST(times_are_those_of_the_looks)
+TEST_CASE(times_are_those_of_the_looks)
 {
     struct faultloc_page *p = make_board();
 
@@ -242,10 +234,9 @@ START_TEST(times_are_those_of_the_looks)
     ck_assert_uint_eq(p->ring.looks, 2); /* those that found the same are not kept */
     faultloc_board_unmap(board);
 }
-END_TEST
 
 /* Who waits began nothing since. */
-START_TEST(the_last_ones_are_before_the_wait)
+TEST_CASE(the_last_ones_are_before_the_wait)
 {
     struct faultloc_page *p = make_board();
 
@@ -273,10 +264,9 @@ START_TEST(the_last_ones_are_before_the_wait)
     ck_assert_uint_eq(age_of(0), 650);
     faultloc_board_unmap(board);
 }
-END_TEST
 
 /* Of more looks than are kept the last ones count; what is older than all is as the oldest. */
-START_TEST(many_looks)
+TEST_CASE(many_looks)
 {
     struct faultloc_page *p = make_board();
     const int looks = FAULTLOC_RING_LOOKS + 5;
@@ -294,7 +284,6 @@ START_TEST(many_looks)
     }
     faultloc_board_unmap(board);
 }
-END_TEST
 
 /* ---- on the board -------------------------------------------------------------------------- */
 
@@ -308,7 +297,7 @@ static struct faultloc_page *own_page(void)
 }
 
 /* The same code writes into the private page and, once that is mapped over, to the board. */
-START_TEST(the_agent_reads_what_the_rank_writes)
+TEST_CASE(the_agent_reads_what_the_rank_writes)
 {
     struct faultloc_board *b;
     struct faultloc_page *own = own_page();
@@ -329,29 +318,10 @@ START_TEST(the_agent_reads_what_the_rank_writes)
     faultloc_board_unmap(b);
     close(fd);
 }
-END_TEST
 
-START_TEST(a_ring_fits_behind_a_slot)
+TEST_CASE(a_ring_fits_behind_a_slot)
 {
     ck_assert_uint_le(sizeof(struct faultloc_page), 4096);
     ck_assert_uint_eq(offsetof(struct faultloc_page, slot), 0);
     ck_assert_uint_eq(offsetof(struct faultloc_page, ring.entry) % FAULTLOC_RING_STEP, 0);
-}
-END_TEST
-
-SUITE("faultloc_log")
-{
-    TEST(an_empty_ring_has_nothing);
-    TEST_ROWS(the_last_messages_newest_first, COUNT(lengths));
-    TEST(the_count_goes_round);
-    TEST(any_source_is_no_rank);
-    TEST(an_entry_that_is_being_written_is_left_out);
-    TEST(garbage_is_not_believed);
-    TEST(nothing_torn_is_read);
-    TEST_ROWS(bytes_are_count_times_size, COUNT(sizes));
-    TEST(times_are_those_of_the_looks);
-    TEST(the_last_ones_are_before_the_wait);
-    TEST(many_looks);
-    TEST(the_agent_reads_what_the_rank_writes);
-    TEST(a_ring_fits_behind_a_slot);
 }

@@ -78,13 +78,23 @@ static void write_stat(char state, int faults, int ticks, int of_children)
     write_file("40/stat", line);
 }
 
+static void end_proc(void *ctx)
+{
+    char command[160];
+
+    suite_forget(ctx);
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    ck_assert_int_eq(system(command), 0);
+}
+
 /* A folder like /proc with process 40 in that state. */
 static void make_proc(char state, const char *wchan)
 {
     char path[160];
 
     snprintf(root, sizeof(root), "/tmp/faultloc-samples-%d", (int) getpid());
-    mkdir(root, 0700);
+    if (mkdir(root, 0700) == 0)
+        suite_keep(root, end_proc);
     snprintf(path, sizeof(path), "%s/40", root);
     mkdir(path, 0700);
     write_stat(state, 3, 2, 1);
@@ -113,16 +123,8 @@ static void make_child(void)
                "0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
-static void end_proc(void)
-{
-    char command[160];
-
-    snprintf(command, sizeof(command), "rm -r %s", root);
-    ck_assert_int_eq(system(command), 0);
-}
-
 /* Node 1 begins later, with another clock. */
-START_TEST(all_nodes_know_the_same_instants)
+TEST_CASE(all_nodes_know_the_same_instants)
 {
     ftree_time last, step, sum = 0;
 
@@ -143,9 +145,8 @@ START_TEST(all_nodes_know_the_same_instants)
     }
     ck_assert(sum / 2000 > 390 * MS && sum / 2000 < 410 * MS);
 }
-END_TEST
 
-START_TEST(other_jobs_have_other_instants)
+TEST_CASE(other_jobs_have_other_instants)
 {
     ftree_time first;
 
@@ -155,9 +156,8 @@ START_TEST(other_jobs_have_other_instants)
     faultloc_samples_begin(&nodes[0].samples, &nodes[0].watch, 1000 * MS);
     ck_assert_uint_ne(nodes[0].samples.at, first);
 }
-END_TEST
 
-START_TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample)
+TEST_CASE(an_instant_is_sampled_once_and_a_late_look_is_no_sample)
 {
     struct faultloc_samples *s = &nodes[0].samples;
     int32_t out[6];
@@ -179,9 +179,8 @@ START_TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample)
     for (int i = 0; i < 5; i++)
         ck_assert_int_eq(out[i], -1);
 }
-END_TEST
 
-START_TEST(old_samples_are_forgotten)
+TEST_CASE(old_samples_are_forgotten)
 {
     static int32_t out[2 * FAULTLOC_SAMPLES];
     struct faultloc_samples *s = &nodes[0].samples;
@@ -195,13 +194,12 @@ START_TEST(old_samples_are_forgotten)
         ck_assert_int_eq(out[2 * FAULTLOC_SAMPLES - 1 - i], 3 * FAULTLOC_SAMPLES - 1 - i);
     ck_assert_int_eq(out[FAULTLOC_SAMPLES], -1);
 }
-END_TEST
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Of two ranks the second one is outside MPI at every fourth sample, and ends a call before every
  * other one; each tenth look is late. */
-START_TEST(blocks_count_the_samples_that_are_known)
+TEST_CASE(blocks_count_the_samples_that_are_known)
 {
     struct faultloc_samples *s = &nodes[0].samples;
     struct ftree_block block[FTREE_BLOCKS_MAX + 4];
@@ -232,7 +230,6 @@ START_TEST(blocks_count_the_samples_that_are_known)
         }
     }
 }
-END_TEST
 
 static void write_waited(int ms)
 {
@@ -244,7 +241,7 @@ static void write_waited(int ms)
 
 /* rows: by how much more from one block to the next; a count that begins anew; one that is not known
  * before, and after */
-START_TEST(blocks_have_how_long_a_rank_waited_for_a_cpu)
+TEST_CASES(blocks_have_how_long_a_rank_waited_for_a_cpu, 6)
 {
     static const struct {
         int before, after;
@@ -271,9 +268,7 @@ START_TEST(blocks_have_how_long_a_rank_waited_for_a_cpu)
     ck_assert_int_eq(faultloc_samples_blocks(s, 0, &block, 1), 1);
     ck_assert_int_ge(block.waits, rows[_i].least);
     ck_assert_int_le(block.waits, rows[_i].most);
-    end_proc();
 }
-END_TEST
 
 /* ---- stays ----------------------------------------------------------------------------------- */
 
@@ -295,7 +290,7 @@ static bool look(struct faultloc_slot *slot, uint64_t call, ftree_time now)
     return faultloc_watch_is_outside(&nodes[0].watch, 0, &state);
 }
 
-START_TEST(a_stay_lasts_while_no_call_ends)
+TEST_CASE(a_stay_lasts_while_no_call_ends)
 {
     struct faultloc_slot *slot = make_rank('S', "hrtimer_nanosleep");
     struct ftree_stay stay;
@@ -317,12 +312,10 @@ START_TEST(a_stay_lasts_while_no_call_ends)
     slot->longest_ns = UINT64_MAX; /* a rank has written there */
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3400 * MS, 0, &stay));
     ck_assert_uint_eq(stay.longest, 3400 * MS);
-    end_proc();
 }
-END_TEST
 
 /* A call whose progress stands still is a stay, too: the loop of the other one turns. */
-START_TEST(a_call_without_progress_is_a_stay)
+TEST_CASE(a_call_without_progress_is_a_stay)
 {
     struct faultloc_slot *slot = make_rank('S', "futex_wait_queue");
     struct ftree_stay stay;
@@ -346,9 +339,7 @@ START_TEST(a_call_without_progress_is_a_stay)
     ck_assert(!look(slot, IN(RECV, 5), 5000 * MS));
     ck_assert(!faultloc_samples_stay(&nodes[0].samples, 5100 * MS, 0, &stay));
     ck_assert_uint_eq(stay.longest, 800 * MS); /* without the time in which it was held */
-    end_proc();
 }
-END_TEST
 
 static const struct {
     char state;
@@ -358,7 +349,7 @@ static const struct {
               {'t', FTREE_OUTSIDE_STOPPED}, {'F', FTREE_OUTSIDE_STOPPED},
               {'Y', FTREE_OUTSIDE_UNKNOWN}};
 
-START_TEST(the_kernel_says_what_it_does)
+TEST_CASES(the_kernel_says_what_it_does, COUNT(kernel))
 {
     struct faultloc_slot *slot = make_rank(kernel[_i].state, "0");
     struct ftree_stay stay;
@@ -368,9 +359,7 @@ START_TEST(the_kernel_says_what_it_does)
     ck_assert_int_eq(stay.what, kernel[_i].what);
     ck_assert_str_eq(stay.wchan, "");
     ck_assert_str_eq(stay.waits_in, "");
-    end_proc();
 }
-END_TEST
 
 /* Not every state D is a device's, and not every wait for one is in state D. */
 static const struct {
@@ -385,7 +374,7 @@ static const struct {
               {'D', "of_a_driver_of_the_site", FTREE_OUTSIDE_DISK, ""},
               {'S', "request_wait_answer", FTREE_OUTSIDE_DISK, "FUSE"}};
 
-START_TEST(where_it_sleeps_says_whether_it_is_a_device)
+TEST_CASES(where_it_sleeps_says_whether_it_is_a_device, COUNT(places))
 {
     struct faultloc_slot *slot = make_rank(places[_i].state, places[_i].wchan);
     struct ftree_stay stay;
@@ -394,12 +383,10 @@ START_TEST(where_it_sleeps_says_whether_it_is_a_device)
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.what, places[_i].what);
     ck_assert_str_eq(stay.waits_in, places[_i].waits_in);
-    end_proc();
 }
-END_TEST
 
 /* Time in which the rank was stopped, or its agent did not run, is no part of a stay. */
-START_TEST(a_stay_counts_from_an_interruption)
+TEST_CASES(a_stay_counts_from_an_interruption, 2)
 {
     struct faultloc_slot *slot = make_rank(_i ? 'T' : 'S', "0");
     struct ftree_stay stay;
@@ -415,9 +402,7 @@ START_TEST(a_stay_counts_from_an_interruption)
     look(slot, OUT(6), 23300 * MS);
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 23400 * MS, 0, &stay));
     ck_assert_uint_eq(stay.longest, 2300 * MS); /* nor of one that is over */
-    end_proc();
 }
-END_TEST
 
 static const struct {
     int faults, ticks, of_children;
@@ -437,7 +422,7 @@ static const struct {
              {3, 2, 1, "900 8 7\n", "pipe_read", FTREE_OUTSIDE_SLEEPS, 0},
              {3, 2, 1, "900 8 7\n", "request_wait_answer", FTREE_OUTSIDE_DISK, 0}};
 
-START_TEST(blocked_is_who_does_nothing_at_all)
+TEST_CASES(blocked_is_who_does_nothing_at_all, COUNT(deeds))
 {
     struct faultloc_slot *slot = make_rank('S', deeds[_i].wchan);
     struct ftree_stay stay;
@@ -459,12 +444,10 @@ START_TEST(blocked_is_who_does_nothing_at_all)
     faultloc_samples_stay(&nodes[0].samples, 2800 * MS, 0, &stay);
     ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
     ck_assert_uint_eq(stay.used, 0);
-    end_proc();
 }
-END_TEST
 
 /* Since the first look that has seen it as it is. */
-START_TEST(who_does_nothing_is_still)
+TEST_CASE(who_does_nothing_is_still)
 {
     struct faultloc_slot *slot = make_rank('D', "rpc_wait_bit_killable");
     static const struct {
@@ -479,12 +462,10 @@ START_TEST(who_does_nothing_is_still)
         ck_assert_int_eq(stay.what, FTREE_OUTSIDE_DISK);
         ck_assert_uint_eq(stay.still, looks[i].still * MS);
     }
-    end_proc();
 }
-END_TEST
 
 /* The thread in which UCX waits for events says nothing of that.  rows: without it, with it */
-START_TEST(the_call_that_it_sleeps_in_says_what_may_end_that)
+TEST_CASES(the_call_that_it_sleeps_in_says_what_may_end_that, 2)
 {
     struct faultloc_slot *slot = make_rank('S', "futex_wait_queue");
     struct ftree_stay stay;
@@ -506,12 +487,10 @@ START_TEST(the_call_that_it_sleeps_in_says_what_may_end_that)
     write_file("40/task/40/syscall", line);
     faultloc_samples_stay(&nodes[0].samples, 3400 * MS, 0, &stay);
     ck_assert_int_eq(stay.ending, FTREE_ENDING_TIMEOUT);
-    end_proc();
 }
-END_TEST
 
 /* Whoever waits for a disk is in no call that ends by itself, and its memory is not touched. */
-START_TEST(of_one_in_disk_sleep_the_call_is_not_asked)
+TEST_CASE(of_one_in_disk_sleep_the_call_is_not_asked)
 {
     struct faultloc_slot *slot = make_rank('D', "io_schedule");
     struct ftree_stay stay;
@@ -523,12 +502,10 @@ START_TEST(of_one_in_disk_sleep_the_call_is_not_asked)
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.what, FTREE_OUTSIDE_DISK);
     ck_assert_int_eq(stay.ending, FTREE_ENDING_UNKNOWN);
-    end_proc();
 }
-END_TEST
 
 /* As where Yama lets nobody see the call. */
-START_TEST(a_sleep_ends_by_itself)
+TEST_CASES(a_sleep_ends_by_itself, 2)
 {
     struct faultloc_slot *slot = make_rank('S', _i ? "hrtimer_nanosleep" : "futex_wait_queue");
     struct ftree_stay stay;
@@ -536,12 +513,10 @@ START_TEST(a_sleep_ends_by_itself)
     slot->call = OUT(5);
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.ending, _i ? FTREE_ENDING_TIMEOUT : FTREE_ENDING_UNKNOWN);
-    end_proc();
 }
-END_TEST
 
 /* It may wait for what the child writes. */
-START_TEST(who_has_a_child_is_not_blocked)
+TEST_CASE(who_has_a_child_is_not_blocked)
 {
     struct faultloc_slot *slot = make_rank('S', "pipe_read");
     struct ftree_stay stay;
@@ -553,12 +528,10 @@ START_TEST(who_has_a_child_is_not_blocked)
     make_child();
     faultloc_samples_stay(&nodes[0].samples, 3000 * MS, 0, &stay);
     ck_assert_int_eq(stay.what, FTREE_OUTSIDE_AWAITS);
-    end_proc();
 }
-END_TEST
 
 /* What it has used of a CPU is a number of percent also where two looks follow at once. */
-START_TEST(any_use_of_the_cpu_is_a_number)
+TEST_CASE(any_use_of_the_cpu_is_a_number)
 {
     struct faultloc_slot *slot = make_rank('S', "futex_wait_queue");
     struct ftree_stay stay;
@@ -568,12 +541,10 @@ START_TEST(any_use_of_the_cpu_is_a_number)
     write_stat('S', 3, INT32_MAX, 1);
     faultloc_samples_stay(&nodes[0].samples, 1000 * MS + 1000, 0, &stay);
     ck_assert_int_eq(stay.cpu, INT32_MAX);
-    end_proc();
 }
-END_TEST
 
 /* Only waits that are over count.  rows: one thread; many, of which no short wait is noted */
-START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
+TEST_CASES(a_call_is_familiar_once_it_was_seen_often_enough, 2)
 {
     struct faultloc_slot *slot;
     ftree_time now = 1000 * MS;
@@ -593,7 +564,6 @@ START_TEST(a_call_is_familiar_once_it_was_seen_often_enough)
         look(slot, IN(0x1001 + 2 * i, FAULTLOC_FAMILIAR + 1 + i), now);
     ck_assert(faultloc_watch_is_familiar(&nodes[0].watch, RECV));
 }
-END_TEST
 
 /* Message n of a rank that takes and sends by turns; `other`: this one has another tag. */
 static void begin_message(int n, bool other)
@@ -608,7 +578,7 @@ static void begin_message(int n, bool other)
 
 /* A send that ends at once is seen in no look.  rows: it was begun as often as needed before, once less,
  * with another tag */
-START_TEST(a_message_as_before_is_familiar_at_once)
+TEST_CASES(a_message_as_before_is_familiar_at_once, 3)
 {
     make(&nodes[0], 1, 1000 * MS, 1000 * MS);
     for (int i = 0; i < 2 * (FAULTLOC_LOG_REPEATS + (_i != 1)); i++)
@@ -617,10 +587,9 @@ START_TEST(a_message_as_before_is_familiar_at_once)
         begin_message(1, true);
     ck_assert(faultloc_log_repeats(nodes[0].board, 0) == (_i == 0));
 }
-END_TEST
 
 /* Samples that nobody took in the stay itself do not count, and are not missed. */
-START_TEST(the_time_before_a_stay_is_that_of_its_own_samples)
+TEST_CASE(the_time_before_a_stay_is_that_of_its_own_samples)
 {
     struct faultloc_slot *slot = make_rank('R', "0");
     struct faultloc_samples *s = &nodes[0].samples;
@@ -638,13 +607,11 @@ START_TEST(the_time_before_a_stay_is_that_of_its_own_samples)
     }
     ck_assert(faultloc_samples_stay(s, s->at, 0, &stay));
     ck_assert_uint_eq(stay.before, 75 * 400 * MS);
-    end_proc();
 }
-END_TEST
 
 /* rows: it is over at the first further look; at the third; that one is late; of a rank that was away
  * for seconds before nobody needs to know */
-START_TEST(looks_at_doubling_distances_tell_how_long_a_stay_was)
+TEST_CASES(looks_at_doubling_distances_tell_how_long_a_stay_was, 4)
 {
     static const uint64_t longest[] = {25, 100, 100, 2000}; /* ms */
     struct faultloc_slot *slot = make_rank('R', "0");
@@ -664,9 +631,7 @@ START_TEST(looks_at_doubling_distances_tell_how_long_a_stay_was)
     ck_assert_uint_eq(slot->longest_ns, longest[_i] * MS);
     if (_i < 3) /* one that has begun since was not sampled */
         ck_assert_uint_eq(faultloc_watch_again(&nodes[0].watch, now, 0, sampled), FTREE_NEVER);
-    end_proc();
 }
-END_TEST
 
 static void write_moved(int kb)
 {
@@ -677,7 +642,7 @@ static void write_moved(int kb)
 }
 
 /* rows: it writes all the time; it has written, 5 s before, 11 s before; it moves a few bytes */
-START_TEST(one_that_writes_much_is_in_a_phase_of_its_own)
+TEST_CASES(one_that_writes_much_is_in_a_phase_of_its_own, 4)
 {
     static const int since[] = {0, 5, 11, 0};
     struct faultloc_slot *slot = make_rank('R', "0");
@@ -693,12 +658,10 @@ START_TEST(one_that_writes_much_is_in_a_phase_of_its_own)
     for (int i = 0; i < since[_i]; i++)
         ck_assert(faultloc_samples_stay(&nodes[0].samples, now += 1000 * MS, 0, &stay));
     ck_assert(stay.transfers == (_i < 2));
-    end_proc();
 }
-END_TEST
 
 /* With many threads, too, the word is 0 where none of them is in MPI. */
-START_TEST(who_asks_in_vain_is_inside)
+TEST_CASES(who_asks_in_vain_is_inside, 2)
 {
     struct faultloc_slot *slot;
 
@@ -709,33 +672,4 @@ START_TEST(who_asks_in_vain_is_inside)
     slot->polls += 9;
     ck_assert(!look(slot, OUT(14), 1400 * MS));
     ck_assert(look(slot, OUT(15), 1800 * MS));
-}
-END_TEST
-
-SUITE("faultloc_samples")
-{
-    TEST(all_nodes_know_the_same_instants);
-    TEST(other_jobs_have_other_instants);
-    TEST(an_instant_is_sampled_once_and_a_late_look_is_no_sample);
-    TEST(old_samples_are_forgotten);
-    TEST(blocks_count_the_samples_that_are_known);
-    TEST_ROWS(blocks_have_how_long_a_rank_waited_for_a_cpu, 6);
-    TEST(a_stay_lasts_while_no_call_ends);
-    TEST(a_call_without_progress_is_a_stay);
-    TEST_ROWS(the_kernel_says_what_it_does, COUNT(kernel));
-    TEST_ROWS(where_it_sleeps_says_whether_it_is_a_device, COUNT(places));
-    TEST_ROWS(a_stay_counts_from_an_interruption, 2);
-    TEST_ROWS(blocked_is_who_does_nothing_at_all, COUNT(deeds));
-    TEST(who_does_nothing_is_still);
-    TEST_ROWS(the_call_that_it_sleeps_in_says_what_may_end_that, 2);
-    TEST(of_one_in_disk_sleep_the_call_is_not_asked);
-    TEST_ROWS(a_sleep_ends_by_itself, 2);
-    TEST(who_has_a_child_is_not_blocked);
-    TEST(any_use_of_the_cpu_is_a_number);
-    TEST_ROWS(a_call_is_familiar_once_it_was_seen_often_enough, 2);
-    TEST_ROWS(a_message_as_before_is_familiar_at_once, 3);
-    TEST(the_time_before_a_stay_is_that_of_its_own_samples);
-    TEST_ROWS(looks_at_doubling_distances_tell_how_long_a_stay_was, 4);
-    TEST_ROWS(one_that_writes_much_is_in_a_phase_of_its_own, 4);
-    TEST_ROWS(who_asks_in_vain_is_inside, 2);
 }

@@ -114,7 +114,7 @@ static void put_whole(void)
         put(whole[i].path, whole[i].text);
 }
 
-static void setup(void)
+BEFORE_EACH
 {
     int fd;
 
@@ -136,7 +136,7 @@ static void setup(void)
         .watch = &watch, .sys_root = sys, .iface = "eth0", .patience = PATIENT};
 }
 
-static void teardown(void)
+AFTER_EACH
 {
     faultloc_board_unmap(board);
     files_end();
@@ -160,7 +160,7 @@ static void require_valid(void)
 
 /* ---- a whole one, and an empty one --------------------------------------------------------- */
 
-START_TEST(a_whole_tree_is_read)
+TEST_CASE(a_whole_tree_is_read)
 {
     put_whole();
     read_state();
@@ -194,7 +194,6 @@ START_TEST(a_whole_tree_is_read)
     ck_assert_int_eq(s.rank[0].proc_state, FTREE_PROC_FROZEN);
     require_valid();
 }
-END_TEST
 
 static void require_nothing_known(void)
 {
@@ -218,7 +217,7 @@ static void require_nothing_known(void)
 }
 
 /* No /proc and no /sys at all: the ranks are then gone, as far as can be seen. */
-START_TEST(without_any_file_nothing_is_known)
+TEST_CASE(without_any_file_nothing_is_known)
 {
     read_state();
     require_nothing_known();
@@ -228,7 +227,6 @@ START_TEST(without_any_file_nothing_is_known)
     ck_assert_int_eq(s.rank[0].phase, FTREE_PHASE_GONE);
     require_valid();
 }
-END_TEST
 
 /* ---- single values ------------------------------------------------------------------------- */
 
@@ -305,7 +303,7 @@ static uint64_t field_of(size_t at, size_t size)
     return size == sizeof(narrow) ? narrow : wide;
 }
 
-START_TEST(a_value_is_what_the_file_says_or_not_known)
+TEST_CASES(a_value_is_what_the_file_says_or_not_known, COUNT(values))
 {
     put_whole();
     put(values[_i].path, values[_i].text);
@@ -315,7 +313,6 @@ START_TEST(a_value_is_what_the_file_says_or_not_known)
                   (unsigned long long) field_of(values[_i].at, values[_i].size));
     require_valid();
 }
-END_TEST
 
 /* ---- garbage ------------------------------------------------------------------------------- */
 
@@ -365,7 +362,7 @@ static bool put_garbage(const char *path, int i)
 }
 
 /* Whatever is in one file, it is survived, and the others say what they said. */
-START_TEST(garbage_in_a_file_is_survived)
+TEST_CASES(garbage_in_a_file_is_survived, COUNT(whole))
 {
     struct ftree_node_state good;
 
@@ -386,9 +383,8 @@ START_TEST(garbage_in_a_file_is_survived)
             REQUIRE(s.throttles == good.throttles && s.cpus == good.cpus);
     }
 }
-END_TEST
 
-START_TEST(garbage_in_all_files_at_once_is_survived)
+TEST_CASE(garbage_in_all_files_at_once_is_survived)
 {
     bool more = true;
 
@@ -399,7 +395,6 @@ START_TEST(garbage_in_all_files_at_once_is_survived)
         require_valid();
     }
 }
-END_TEST
 
 /* ---- the interface ------------------------------------------------------------------------- */
 
@@ -420,7 +415,7 @@ static const struct {
     {"0x1003\n", NULL, NULL, FTREE_LINK_UNKNOWN},
 };
 
-START_TEST(the_link_is)
+TEST_CASES(the_link_is, COUNT(links))
 {
     if (links[_i].flags)
         put("sys/class/net/eth0/flags", links[_i].flags);
@@ -431,9 +426,8 @@ START_TEST(the_link_is)
     read_state();
     ck_assert_int_eq(s.link, links[_i].link);
 }
-END_TEST
 
-START_TEST(an_interface_that_is_not_there_is_gone)
+TEST_CASE(an_interface_that_is_not_there_is_gone)
 {
     put_whole();
     state.iface = "eth1";
@@ -441,9 +435,8 @@ START_TEST(an_interface_that_is_not_there_is_gone)
     ck_assert_int_eq(s.link, FTREE_LINK_GONE);
     ck_assert_uint_eq(s.rx_errors, U64);
 }
-END_TEST
 
-START_TEST(a_name_that_is_none_is_not_looked_for)
+TEST_CASE(a_name_that_is_none_is_not_looked_for)
 {
     static const char *const names[] = {NULL, "", ".", "..", "../../devices", "/etc"};
 
@@ -455,11 +448,10 @@ START_TEST(a_name_that_is_none_is_not_looked_for)
         ck_assert_uint_eq(s.rx_errors, U64);
     }
 }
-END_TEST
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-START_TEST(the_first_ranks_of_many)
+TEST_CASE(the_first_ranks_of_many)
 {
     char path[64], text[256];
 
@@ -479,9 +471,8 @@ START_TEST(the_first_ranks_of_many)
     }
     require_valid();
 }
-END_TEST
 
-START_TEST(phases_and_ends)
+TEST_CASE(phases_and_ends)
 {
     put_whole();
     board->slots = 4; /* of the last two there is no process */
@@ -495,9 +486,8 @@ START_TEST(phases_and_ends)
     ck_assert_int_eq(s.rank[3].phase, FTREE_PHASE_GONE);
     ck_assert_int_eq(s.rank[3].proc_state, 0);
 }
-END_TEST
 
-START_TEST(a_slot_with_nonsense_is_left_out)
+TEST_CASE(a_slot_with_nonsense_is_left_out)
 {
     put_whole();
     board->slots = 4;
@@ -509,13 +499,12 @@ START_TEST(a_slot_with_nonsense_is_left_out)
     ck_assert_int_eq(s.rank[0].rank, 11);
     require_valid();
 }
-END_TEST
 
 /* ---- bounded ------------------------------------------------------------------------------- */
 
 /* Without time, the core that the first rank is on is all that is looked at, and what would be a
  * sum over some of the cores is not known. */
-START_TEST(cores_take_no_longer_than_allowed)
+TEST_CASE(cores_take_no_longer_than_allowed)
 {
     put_whole();
     put("sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "1000000\n");
@@ -526,11 +515,10 @@ START_TEST(cores_take_no_longer_than_allowed)
     ck_assert_uint_eq(s.throttles, U64);
     ck_assert_uint_eq(s.memory_available, 12340000ull * 1024); /* not of the cores */
 }
-END_TEST
 
 /* ---- the real thing ------------------------------------------------------------------------ */
 
-START_TEST(this_machine)
+TEST_CASE(this_machine)
 {
     watch.proc_root = state.sys_root = NULL;
     state.iface = "lo";
@@ -547,23 +535,4 @@ START_TEST(this_machine)
     state.iface = "no-such-iface";
     read_state();
     ck_assert_int_eq(s.link, FTREE_LINK_GONE);
-}
-END_TEST
-
-SUITE("faultloc_state")
-{
-    tcase_add_checked_fixture(cases, setup, teardown);
-    TEST(a_whole_tree_is_read);
-    TEST(without_any_file_nothing_is_known);
-    TEST_ROWS(a_value_is_what_the_file_says_or_not_known, COUNT(values));
-    TEST_ROWS(garbage_in_a_file_is_survived, COUNT(whole));
-    TEST(garbage_in_all_files_at_once_is_survived);
-    TEST_ROWS(the_link_is, COUNT(links));
-    TEST(an_interface_that_is_not_there_is_gone);
-    TEST(a_name_that_is_none_is_not_looked_for);
-    TEST(the_first_ranks_of_many);
-    TEST(phases_and_ends);
-    TEST(a_slot_with_nonsense_is_left_out);
-    TEST(cores_take_no_longer_than_allowed);
-    TEST(this_machine);
 }

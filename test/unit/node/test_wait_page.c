@@ -36,7 +36,7 @@ static const struct ftree_job job = {.nodes = 2,
                                      .node_first = node_first,
                                      .node_ranks = node_ranks};
 
-static void make_board(void)
+BEFORE_EACH
 {
     int fd;
 
@@ -104,11 +104,10 @@ static void answer(void)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-START_TEST(a_rank_is_asked_once_and_answers)
+TEST_CASE(a_rank_is_asked_once_and_answers)
 {
     uint32_t number;
 
-    make_board();
     ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_PENDING);
     ck_assert_uint_eq(faultloc_board_slot(board, 1)->news, 1);
     ck_assert_uint_eq(faultloc_board_slot(board, 0)->news, 0);
@@ -126,11 +125,9 @@ START_TEST(a_rank_is_asked_once_and_answers)
     ck_assert_int_eq(page->record[0].rank, RANK);
     ck_assert_uint_eq(page->record[0].stamp, 77);
 }
-END_TEST
 
-START_TEST(another_look_asks_anew)
+TEST_CASE(another_look_asks_anew)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     ck_assert_int_eq(look_at(1001, 1), FTREE_WAITS_READY);
@@ -138,12 +135,10 @@ START_TEST(another_look_asks_anew)
     answer();
     ck_assert_int_eq(look_at(1003, 2), FTREE_WAITS_READY);
 }
-END_TEST
 
 /* A successor begins with the same numbers: the page that is there was another's. */
-START_TEST(a_page_for_the_agent_before_is_not_this_one)
+TEST_CASE(a_page_for_the_agent_before_is_not_this_one)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     memset(asked, 0, sizeof(asked));
@@ -151,36 +146,30 @@ START_TEST(a_page_for_the_agent_before_is_not_this_one)
     answer();
     ck_assert_int_eq(look_at(1002, 1), FTREE_WAITS_READY);
 }
-END_TEST
 
-START_TEST(numbers_go_round_without_those_that_mean_something)
+TEST_CASE(numbers_go_round_without_those_that_mean_something)
 {
-    make_board();
     area()->asked = UINT32_MAX;
     area()->answered = 1;
     look_at(1000, 1);
     ck_assert_uint_eq(area()->asked, 2);
 }
-END_TEST
 
-START_TEST(no_more_ranks_are_named_than_have_room)
+TEST_CASE(no_more_ranks_are_named_than_have_room)
 {
-    make_board();
     faultloc_wait_page_look(&waits, FTREE_MS, 1, 1, with, WAITS_PEERS_MAX + 1, &page);
     ck_assert_int_eq(area()->with_n, WAITS_PEERS_MAX);
     faultloc_wait_page_look(&waits, FTREE_MS, 1, 2, NULL, 0, &page);
     ck_assert_int_eq(area()->with_n, 0);
 }
-END_TEST
 
 /* ---- ranks that do not answer ---------------------------------------------------------------- */
 
-START_TEST(who_has_left_or_is_gone_is_not_asked)
+TEST_CASE(who_has_left_or_is_gone_is_not_asked)
 {
     static const uint32_t states[] = {FAULTLOC_SLOT_EMPTY, FAULTLOC_SLOT_LEFT,
                                       FAULTLOC_SLOT_VICTIM};
 
-    make_board();
     for (size_t i = 0; i < COUNT(states); i++) {
         faultloc_board_slot(board, 1)->state = states[i];
         ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_UNABLE);
@@ -190,22 +179,18 @@ START_TEST(who_has_left_or_is_gone_is_not_asked)
     ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_UNABLE);
     ck_assert_uint_eq(area()->asked, 0);
 }
-END_TEST
 
-START_TEST(who_stays_outside_mpi_will_not_answer)
+TEST_CASES(who_stays_outside_mpi_will_not_answer, 2)
 {
-    make_board();
     faultloc_board_slot(board, 1)->many_threads = (uint32_t) _i;
     faultloc_board_slot(board, 1)->call = 3u << FAULTLOC_CALL_BITS;
     ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_PENDING);
     ck_assert_int_eq(look_at(1009, 1), FTREE_WAITS_PENDING);
     ck_assert_int_eq(look_at(1010, 1), FTREE_WAITS_UNABLE);
 }
-END_TEST
 
-START_TEST(who_polls_may_sleep_in_between)
+TEST_CASE(who_polls_may_sleep_in_between)
 {
-    make_board();
     faultloc_board_slot(board, 1)->call = 3u << FAULTLOC_CALL_BITS;
     faultloc_board_slot(board, 1)->polls = 2;
     ck_assert_int_eq(look_at(1000, 1), FTREE_WAITS_PENDING);
@@ -214,12 +199,10 @@ START_TEST(who_polls_may_sleep_in_between)
     ck_assert_int_eq(look_at(1300, 2), FTREE_WAITS_PENDING); /* it has not polled since */
     ck_assert_int_eq(look_at(1310, 2), FTREE_WAITS_UNABLE);
 }
-END_TEST
 
 /* A loop around MPI_Test is mostly seen between two calls. */
-START_TEST(who_comes_back_to_mpi_may_still_answer)
+TEST_CASE(who_comes_back_to_mpi_may_still_answer)
 {
-    make_board();
     faultloc_board_slot(board, 1)->call = (uint64_t) 3 << FAULTLOC_CALL_BITS;
     look_at(1000, 1);
     faultloc_board_slot(board, 1)->call = (uint64_t) 4 << FAULTLOC_CALL_BITS;
@@ -227,23 +210,19 @@ START_TEST(who_comes_back_to_mpi_may_still_answer)
     answer();
     ck_assert_int_eq(look_at(1051, 1), FTREE_WAITS_READY);
 }
-END_TEST
 
-START_TEST(who_has_answered_may_be_outside_since)
+TEST_CASE(who_has_answered_may_be_outside_since)
 {
-    make_board();
     faultloc_board_slot(board, 1)->call = 0;
     look_at(1000, 1);
     answer();
     ck_assert_int_eq(look_at(1050, 1), FTREE_WAITS_READY);
 }
-END_TEST
 
 /* It wrote a page when it called MPI_Finalize, and waits in the process manager's barrier now, or
  * has ended. */
-START_TEST(the_last_page_is_the_answer_to_all_later_looks)
+TEST_CASE(the_last_page_is_the_answer_to_all_later_looks)
 {
-    make_board();
     fill_in(&area()->page);
     area()->page.record[0].state = WAITS_FINALIZING;
     faultloc_board_slot(board, 1)->state = FAULTLOC_SLOT_FINALIZING;
@@ -255,11 +234,9 @@ START_TEST(the_last_page_is_the_answer_to_all_later_looks)
     area()->page.exchanges = -1;
     ck_assert_int_eq(look_at(1002, 3), FTREE_WAITS_UNABLE);
 }
-END_TEST
 
-START_TEST(an_older_page_is_not_the_last_one)
+TEST_CASE(an_older_page_is_not_the_last_one)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     faultloc_board_slot(board, 1)->state = FAULTLOC_SLOT_FINALIZING;
@@ -273,13 +250,11 @@ START_TEST(an_older_page_is_not_the_last_one)
     seen[1].gone = true;
     ck_assert_int_eq(look_at(1004, 4), FTREE_WAITS_UNABLE);
 }
-END_TEST
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-START_TEST(what_is_being_written_is_not_read)
+TEST_CASE(what_is_being_written_is_not_read)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     area()->writing++;
@@ -287,21 +262,17 @@ START_TEST(what_is_being_written_is_not_read)
     area()->writing++;
     ck_assert_int_eq(look_at(1002, 1), FTREE_WAITS_READY);
 }
-END_TEST
 
-START_TEST(a_page_that_says_nothing_is_none)
+TEST_CASE(a_page_that_says_nothing_is_none)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     area()->page.records = 0;
     ck_assert_int_eq(look_at(1001, 1), FTREE_WAITS_UNABLE);
 }
-END_TEST
 
-START_TEST(the_copy_stays_when_the_rank_writes_on)
+TEST_CASE(the_copy_stays_when_the_rank_writes_on)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     look_at(1001, 1);
@@ -309,7 +280,6 @@ START_TEST(the_copy_stays_when_the_rank_writes_on)
     ck_assert_int_eq(page->records, 1);
     ck_assert_uint_eq(page->record[0].stamp, 77);
 }
-END_TEST
 
 /* Each row writes beyond one bound. */
 #define BROKEN(X) \
@@ -352,20 +322,17 @@ static void break_one(struct waits_page *p, int row)
     BROKEN(ROW_OF)
 }
 
-START_TEST(a_page_beyond_its_bounds_is_refused)
+TEST_CASES(a_page_beyond_its_bounds_is_refused, BROKEN(ONE_OF))
 {
-    make_board();
     look_at(1000, 1);
     answer();
     break_one(&area()->page, _i);
     ck_assert_ptr_nonnull(faultloc_wait_page_check(&job, RANK, &area()->page));
     ck_assert_int_eq(look_at(1001, 1), FTREE_WAITS_UNABLE);
 }
-END_TEST
 
-START_TEST(garbage_is_refused)
+TEST_CASE(garbage_is_refused)
 {
-    make_board();
     look_at(1000, 1);
     for (int byte = 1; byte < 256; byte++) {
         memset(&area()->page, byte, sizeof(area()->page));
@@ -373,11 +340,9 @@ START_TEST(garbage_is_refused)
         ck_assert_int_eq(look_at(1001, 1), FTREE_WAITS_UNABLE);
     }
 }
-END_TEST
 
-START_TEST(names_and_booleans_are_set_right)
+TEST_CASE(names_and_booleans_are_set_right)
 {
-    make_board();
     look_at(1000, 1);
     answer();
     strcpy(area()->page.record[0].comm[0].name, "my\033[2J\n\xc3\xa9");
@@ -392,27 +357,4 @@ START_TEST(names_and_booleans_are_set_right)
     ck_assert(page->record[0].comm[0].last.blocking);
     ck_assert(page->record[0].comm[0].before.blocking);
     ck_assert(!page->record[0].more);
-}
-END_TEST
-
-SUITE("faultloc_wait_page")
-{
-    TEST(a_rank_is_asked_once_and_answers);
-    TEST(another_look_asks_anew);
-    TEST(a_page_for_the_agent_before_is_not_this_one);
-    TEST(numbers_go_round_without_those_that_mean_something);
-    TEST(no_more_ranks_are_named_than_have_room);
-    TEST(who_has_left_or_is_gone_is_not_asked);
-    TEST_ROWS(who_stays_outside_mpi_will_not_answer, 2); /* with many threads, too */
-    TEST(who_polls_may_sleep_in_between);
-    TEST(who_comes_back_to_mpi_may_still_answer);
-    TEST(who_has_answered_may_be_outside_since);
-    TEST(the_last_page_is_the_answer_to_all_later_looks);
-    TEST(an_older_page_is_not_the_last_one);
-    TEST(what_is_being_written_is_not_read);
-    TEST(a_page_that_says_nothing_is_none);
-    TEST(the_copy_stays_when_the_rank_writes_on);
-    TEST_ROWS(a_page_beyond_its_bounds_is_refused, BROKEN(ONE_OF));
-    TEST(garbage_is_refused);
-    TEST(names_and_booleans_are_set_right);
 }

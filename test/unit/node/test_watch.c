@@ -67,7 +67,7 @@ static const struct {
 
 /* A rank that asks in vain, some 100 times from look to look, from 1,000 ms on; what a look
  * sees. */
-START_TEST(a_rank_that_asks_in_vain_waits)
+TEST_CASES(a_rank_that_asks_in_vain_waits, COUNT(polling))
 {
     struct faultloc_slot *slot;
     struct ftree_rank_state state;
@@ -101,7 +101,6 @@ START_TEST(a_rank_that_asks_in_vain_waits)
     ck_assert_uint_eq(state.waiting, 0);
     faultloc_board_unmap(board);
 }
-END_TEST
 
 /* ---- stories ------------------------------------------------------------------------------- */
 
@@ -289,7 +288,7 @@ static void put(struct faultloc_slot *slot, const struct look *l)
     slot->wait_peer = l->peer;
 }
 
-START_TEST(story)
+TEST_CASES(story, COUNT(stories))
 {
     const struct story *s = &stories[_i];
     struct faultloc_slot *slot;
@@ -320,11 +319,10 @@ START_TEST(story)
     }
     faultloc_board_unmap(board);
 }
-END_TEST
 
 /* A rank may write at any moment; what is made of a slot is made of one copy of it, and whatever
  * stands there, nothing untoward comes of it. */
-START_TEST(any_content_is_survived)
+TEST_CASE(any_content_is_survived)
 {
     struct ftree_rank_state state;
     uint64_t random = 88172645463325252u;
@@ -347,7 +345,6 @@ START_TEST(any_content_is_survived)
     }
     faultloc_board_unmap(board);
 }
-END_TEST
 
 /* ---- /proc --------------------------------------------------------------------------------- */
 
@@ -375,17 +372,20 @@ static void put_stat(int pid, char state, int threads, int start)
     put_signal(pid, state, threads, start, 0);
 }
 
+static void end(void *ctx)
+{
+    suite_forget(ctx);
+    files_end();
+    faultloc_board_unmap(board);
+}
+
+/* Files like those of /proc and a board of four ranks, until the end of the test. */
 static void setup(void)
 {
+    suite_keep(&board, end);
     files_begin();
     make_board(4);
     watch.proc_root = files_root;
-}
-
-static void teardown(void)
-{
-    files_end();
-    faultloc_board_unmap(board);
 }
 
 static struct ftree_rank_state look(int32_t i, bool with_proc)
@@ -422,7 +422,7 @@ static const struct {
     {'Z', 1, GONE, 0, 256},
 };
 
-START_TEST(letter)
+TEST_CASES(letter, COUNT(letters))
 {
     struct ftree_rank_state state;
 
@@ -431,9 +431,7 @@ START_TEST(letter)
     state = look(1, true);
     ck_assert_int_eq(state.phase, letters[_i].phase);
     ck_assert_int_eq(state.proc_state, letters[_i].seen);
-    teardown();
 }
-END_TEST
 
 static const struct {
     char letter;
@@ -445,7 +443,7 @@ static const struct {
 };
 
 /* /proc/PID/stat does not tell. */
-START_TEST(a_frozen_rank_is_stopped)
+TEST_CASES(a_frozen_rank_is_stopped, COUNT(frozen))
 {
     setup();
     put_stat(41, frozen[_i].letter, 3, 777);
@@ -453,9 +451,7 @@ START_TEST(a_frozen_rank_is_stopped)
         files_write("41/wchan", frozen[_i].wchan);
     ck_assert_int_eq(look(1, true).proc_state, frozen[_i].seen);
     ck_assert_int_eq(ftree_is_stopped(frozen[_i].seen), frozen[_i].seen == FTREE_PROC_FROZEN);
-    teardown();
 }
-END_TEST
 
 static char letter_at(ftree_time ms)
 {
@@ -467,7 +463,7 @@ static char letter_at(ftree_time ms)
 
 /* Its memory limit may be raised, or another process of the group end: only what lasts is a fault,
  * and all looks from the first one on read /proc. */
-START_TEST(a_rank_is_held_by_its_memory_limit_after_a_second)
+TEST_CASE(a_rank_is_held_by_its_memory_limit_after_a_second)
 {
     struct ftree_rank_state state;
 
@@ -486,11 +482,9 @@ START_TEST(a_rank_is_held_by_its_memory_limit_after_a_second)
     ck_assert_int_eq(letter_at(9000), 'D');
     put_stat(41, 'R', 3, 777);
     ck_assert_int_eq(letter_at(10000), 'R');
-    teardown();
 }
-END_TEST
 
-START_TEST(a_stopped_rank_is_reported_with_its_wait)
+TEST_CASE(a_stopped_rank_is_reported_with_its_wait)
 {
     struct faultloc_slot *slot;
     struct ftree_rank_state state;
@@ -509,11 +503,9 @@ START_TEST(a_stopped_rank_is_reported_with_its_wait)
     put_stat(41, 'R', 3, 777); /* and waits anew when it goes on */
     state = look(1, true);
     ck_assert_uint_eq(state.waiting, 0);
-    teardown();
 }
-END_TEST
 
-START_TEST(by_turns_each_is_asked_whether_it_is_stopped)
+TEST_CASE(by_turns_each_is_asked_whether_it_is_stopped)
 {
     int found = 0;
 
@@ -527,11 +519,9 @@ START_TEST(by_turns_each_is_asked_whether_it_is_stopped)
     put_stat(41, 'S', 3, 777);
     look(1, false); /* one that was stopped is asked about at each look */
     ck_assert(!faultloc_watch_any_stopped(&watch));
-    teardown();
 }
-END_TEST
 
-START_TEST(a_reused_number_is_another_process)
+TEST_CASE(a_reused_number_is_another_process)
 {
     setup();
     put_stat(41, 'S', 3, 778);
@@ -539,11 +529,9 @@ START_TEST(a_reused_number_is_another_process)
     put_stat(42, 'S', 3, 778);
     faultloc_board_slot(board, 2)->start = 0; /* not known: any will do */
     ck_assert_int_eq(look(2, true).phase, OUTSIDE);
-    teardown();
 }
-END_TEST
 
-START_TEST(gone_is_for_good)
+TEST_CASE(gone_is_for_good)
 {
     setup();
     ck_assert_int_eq(look(1, true).phase, GONE);
@@ -551,12 +539,10 @@ START_TEST(gone_is_for_good)
     ck_assert_int_eq(look(1, true).phase, GONE);
     ck_assert_int_eq(look(1, false).phase, GONE);
     ck_assert_uint_eq(look(1, false).waiting, 0);
-    teardown();
 }
-END_TEST
 
 /* Not to know is not to accuse. */
-START_TEST(what_cannot_be_read_says_nothing)
+TEST_CASE(what_cannot_be_read_says_nothing)
 {
     struct ftree_rank_state state;
 
@@ -568,20 +554,16 @@ START_TEST(what_cannot_be_read_says_nothing)
     state = look(2, false); /* has no file, but nobody asked */
     ck_assert_int_eq(state.phase, OUTSIDE);
     ck_assert_int_eq(state.proc_state, 0);
-    teardown();
 }
-END_TEST
 
-START_TEST(who_has_left_may_be_gone)
+TEST_CASE(who_has_left_may_be_gone)
 {
     setup();
     faultloc_board_slot(board, 1)->state = FAULTLOC_SLOT_LEFT;
     ck_assert_int_eq(look(1, true).phase, LEFT);
     faultloc_watch_gone(&watch, 1);
     ck_assert_int_eq(look(1, true).phase, LEFT);
-    teardown();
 }
-END_TEST
 
 /* A rank ends after one of its operations failed because another rank is lost. */
 static const struct consequence {
@@ -609,7 +591,7 @@ static pid_t ended_child(int signal)
     return pid;
 }
 
-START_TEST(who_exits_because_of_a_loss_is_a_victim)
+TEST_CASES(who_exits_because_of_a_loss_is_a_victim, COUNT(consequences))
 {
     const struct consequence *c = &consequences[_i];
     pid_t pid = ended_child(c->signal);
@@ -627,9 +609,8 @@ START_TEST(who_exits_because_of_a_loss_is_a_victim)
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     faultloc_board_unmap(board);
 }
-END_TEST
 
-START_TEST(the_kernel_says_who_is_gone)
+TEST_CASE(the_kernel_says_who_is_gone)
 {
     setup();
     put_stat(41, 'S', 3, 777);
@@ -637,11 +618,9 @@ START_TEST(the_kernel_says_who_is_gone)
     ck_assert_int_eq(look(1, false).phase, GONE);
     ck_assert_int_eq(look(1, true).phase, GONE);
     ck_assert_int_eq(look(0, false).phase, OUTSIDE);
-    teardown();
 }
-END_TEST
 
-START_TEST(who_takes_over_finds_the_ends_again)
+TEST_CASE(who_takes_over_finds_the_ends_again)
 {
     setup();
     put_stat(40, 'S', 3, 777);
@@ -651,11 +630,9 @@ START_TEST(who_takes_over_finds_the_ends_again)
     ck_assert(!faultloc_watch_all_left(&watch));
     ck_assert_int_eq(look(0, true).phase, OUTSIDE);
     ck_assert_int_eq(look(1, true).phase, GONE);
-    teardown();
 }
-END_TEST
 
-START_TEST(builtin_operators_have_names)
+TEST_CASE(builtin_operators_have_names)
 {
     ck_assert_str_eq(faultloc_op_name(0x58000001u), "MPI_MAX");
     ck_assert_str_eq(faultloc_op_name(0x58000003u), "MPI_SUM");
@@ -664,9 +641,8 @@ START_TEST(builtin_operators_have_names)
     ck_assert_str_eq(faultloc_op_name(0x58000000u), "an operator");
     ck_assert_str_eq(faultloc_op_name(0), "an operator");
 }
-END_TEST
 
-START_TEST(all_have_left)
+TEST_CASE(all_have_left)
 {
     setup();
     ck_assert(!faultloc_watch_all_left(&watch));
@@ -678,27 +654,4 @@ START_TEST(all_have_left)
     ck_assert(!faultloc_watch_all_left(&watch));
     faultloc_board_slot(board, 3)->state = FAULTLOC_SLOT_LEFT;
     ck_assert(faultloc_watch_all_left(&watch));
-    teardown();
-}
-END_TEST
-
-SUITE("faultloc_watch")
-{
-    TEST_ROWS(a_rank_that_asks_in_vain_waits, COUNT(polling));
-    TEST_ROWS(story, COUNT(stories));
-    TEST(any_content_is_survived);
-    TEST_ROWS(a_frozen_rank_is_stopped, COUNT(frozen));
-    TEST(a_rank_is_held_by_its_memory_limit_after_a_second);
-    TEST_ROWS(letter, COUNT(letters));
-    TEST(a_stopped_rank_is_reported_with_its_wait);
-    TEST(by_turns_each_is_asked_whether_it_is_stopped);
-    TEST(a_reused_number_is_another_process);
-    TEST(gone_is_for_good);
-    TEST(what_cannot_be_read_says_nothing);
-    TEST(who_has_left_may_be_gone);
-    TEST_ROWS(who_exits_because_of_a_loss_is_a_victim, COUNT(consequences));
-    TEST(the_kernel_says_who_is_gone);
-    TEST(who_takes_over_finds_the_ends_again);
-    TEST(all_have_left);
-    TEST(builtin_operators_have_names);
 }
