@@ -13,6 +13,7 @@
 #endif
 
 #include "faultloc/base/proc.h"
+#include "files.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -113,49 +114,19 @@ TEST_CASE(parse_each_prefix)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static char root[64];
-
 BEFORE_EACH
 {
-    char path[128];
-
-    snprintf(root, sizeof(root), "/tmp/test_proc.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
-    snprintf(path, sizeof(path), "%s/42", root);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-}
-
-AFTER_EACH
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s/42/stat", root);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/42", root);
-    rmdir(path);
-    rmdir(root);
-}
-
-static void write_stat(const char *text, size_t len)
-{
-    char path[128];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/42/stat", root);
-    f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_eq(fwrite(text, 1, len, f), len);
-    fclose(f);
+    files_begin();
 }
 
 static void write_state(char state, unsigned threads, uint64_t start)
 {
     char text[256];
-    int len = snprintf(text, sizeof(text),
-                       "42 (app) %c 1 42 42 0 -1 0 96 0 0 0 11 22 0 0 20 0 %u 0 %llu 1 2\n", state,
-                       threads, (unsigned long long) start);
 
-    write_stat(text, (size_t) len);
+    snprintf(text, sizeof(text),
+             "42 (app) %c 1 42 42 0 -1 0 96 0 0 0 11 22 0 0 20 0 %u 0 %llu 1 2\n", state, threads,
+             (unsigned long long) start);
+    files_write("42/stat", text);
 }
 
 static const struct {
@@ -179,7 +150,7 @@ TEST_CASES(fate, COUNT(fate_table))
     enum faultloc_proc_fate what;
 
     write_state(fate_table[_i].state, fate_table[_i].threads, 777);
-    ck_assert_int_eq(faultloc_proc_fate(root, 42, fate_table[_i].asked, &what), 0);
+    ck_assert_int_eq(faultloc_proc_fate(files_root, 42, fate_table[_i].asked, &what), 0);
     ck_assert_int_eq(what, fate_table[_i].fate);
 }
 
@@ -220,37 +191,36 @@ TEST_CASE(no_such_process)
     struct faultloc_proc proc;
     enum faultloc_proc_fate what;
 
-    ck_assert_int_eq(faultloc_proc_read(root, 43, &proc), ESRCH);
-    ck_assert_int_eq(faultloc_proc_read(root, 0, &proc), ESRCH);
-    ck_assert_int_eq(faultloc_proc_read(root, -1, &proc), ESRCH);
-    ck_assert_int_eq(faultloc_proc_fate(root, 43, 777, &what), 0);
+    ck_assert_int_eq(faultloc_proc_read(files_root, 43, &proc), ESRCH);
+    ck_assert_int_eq(faultloc_proc_read(files_root, 0, &proc), ESRCH);
+    ck_assert_int_eq(faultloc_proc_read(files_root, -1, &proc), ESRCH);
+    ck_assert_int_eq(faultloc_proc_fate(files_root, 43, 777, &what), 0);
     ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
 }
 
 TEST_CASE(nonsense_instead_of_a_file)
 {
-    static char big[1 << 20];
+    static char big[1 << 20], zeros[4096];
     struct faultloc_proc proc;
     enum faultloc_proc_fate what;
-    char path[128];
+    FILE *f;
 
-    memset(big, '(', sizeof(big));
-    write_stat(big, sizeof(big));
-    ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
-    ck_assert_int_eq(faultloc_proc_fate(root, 42, 777, &what), EBADMSG);
-    write_stat("", 0);
-    ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
-    memset(big, 0, sizeof(big));
-    write_stat(big, 4096);
-    ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
+    memset(big, '(', sizeof(big) - 1);
+    files_write("42/stat", big);
+    ck_assert_int_eq(faultloc_proc_read(files_root, 42, &proc), EBADMSG);
+    ck_assert_int_eq(faultloc_proc_fate(files_root, 42, 777, &what), EBADMSG);
+    files_write("42/stat", "");
+    ck_assert_int_eq(faultloc_proc_read(files_root, 42, &proc), EBADMSG);
+    f = fopen(files_path("42/stat"), "w");
+    ck_assert_uint_eq(fwrite(zeros, 1, sizeof(zeros), f), sizeof(zeros));
+    fclose(f);
+    ck_assert_int_eq(faultloc_proc_read(files_root, 42, &proc), EBADMSG);
 
     /* A pipe without a writer does not hold the reader up. */
-    snprintf(path, sizeof(path), "%s/42/stat", root);
-    unlink(path);
-    ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_assert_int_ne(faultloc_proc_read(root, 42, &proc), 0);
+    unlink(files_path("42/stat"));
+    ck_assert_int_eq(mkfifo(files_path("42/stat"), 0600), 0);
+    ck_assert_int_ne(faultloc_proc_read(files_root, 42, &proc), 0);
     memset(big, 'r', sizeof(big) - 1);
-    big[sizeof(big) - 1] = '\0';
     ck_assert_int_eq(faultloc_proc_read(big, 42, &proc), ENAMETOOLONG);
 }
 
@@ -414,8 +384,6 @@ TEST_CASE(what_proc_hides_is_not_gone)
     ck_assert_int_ne(WEXITSTATUS(status), 1);
 }
 
-/* ---- suite --------------------------------------------------------------------------------- */
-
 /* ---- threads ------------------------------------------------------------------------------- */
 
 #define LOCK 0x1000
@@ -441,82 +409,37 @@ static const struct {
     {"running\n", "async\n", false}, /* any thread may have that name */
 };
 
-static void write_of_thread(int tid, const char *name, const char *text)
-{
-    char path[128];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/42/task/%d/%s", root, tid, name);
-    f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static void make_threads(const char *text, const char *comm)
 {
-    char path[128], line[256];
+    char line[256];
 
-    snprintf(path, sizeof(path), "%s/42/task", root);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-    for (int tid = 43; tid <= 44; tid++) {
-        snprintf(path, sizeof(path), "%s/42/task/%d", root, tid);
-        ck_assert_int_eq(mkdir(path, 0700), 0);
-    }
     snprintf(line, sizeof(line), "%.0ld%s", text[0] == ' ' ? (long) SYS_futex : 0L, text);
-    write_of_thread(43, "comm", "app\n");
-    write_of_thread(44, "comm", comm);
-    write_of_thread(44, "syscall", line);
-    write_of_thread(44, "status", "Name:\tapp\nvoluntary_ctxt_switches:\t17\nnon:\t3\n");
+    files_write("42/task/43/comm", "app\n");
+    files_write("42/task/44/comm", comm);
+    files_write("42/task/44/syscall", line);
+    files_write("42/task/44/status", "Name:\tapp\nvoluntary_ctxt_switches:\t17\nnon:\t3\n");
 }
 
 static void make_child(const char *list, char state)
 {
-    char path[128];
-    FILE *f;
+    char text[256];
 
-    write_of_thread(44, "children", list);
-    snprintf(path, sizeof(path), "%s/45", root);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-    snprintf(path, sizeof(path), "%s/45/stat", root);
-    f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fprintf(f,
-            "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
-            "0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-            state);
-    fclose(f);
-}
-
-static void write_wchan(int pid, const char *wchan)
-{
-    char path[128];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/%d/wchan", root, pid);
-    f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fputs(wchan, f);
-    fclose(f);
-}
-
-static void remove_threads(void)
-{
-    char command[256];
-
-    snprintf(command, sizeof(command), "rm -rf %s/42/task %s/42/fd %s/45", root, root, root);
-    ck_assert_int_eq(system(command), 0);
+    files_write("42/task/44/children", list);
+    snprintf(text, sizeof(text),
+             "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+             "0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+             state);
+    files_write("45/stat", text);
 }
 
 TEST_CASE(thread_by_name)
 {
     make_threads("running\n", "async\n");
-    ck_assert_int_eq(faultloc_proc_thread(root, 42, "async"), 44);
-    ck_assert_int_eq(faultloc_proc_thread(root, 42, "asyn"), 0);
-    ck_assert_int_eq(faultloc_proc_thread(root, 41, "async"), 0);
-    write_of_thread(43, "comm", "async\n");
-    ck_assert_int_eq(faultloc_proc_thread(root, 42, "async"), 0);
-    remove_threads();
+    ck_assert_int_eq(faultloc_proc_thread(files_root, 42, "async"), 44);
+    ck_assert_int_eq(faultloc_proc_thread(files_root, 42, "asyn"), 0);
+    ck_assert_int_eq(faultloc_proc_thread(files_root, 41, "async"), 0);
+    files_write("42/task/43/comm", "async\n");
+    ck_assert_int_eq(faultloc_proc_thread(files_root, 42, "async"), 0);
 }
 
 TEST_CASES(threads_that_others_wake, COUNT(thread_table))
@@ -526,13 +449,12 @@ TEST_CASES(threads_that_others_wake, COUNT(thread_table))
 
     make_threads(thread_table[_i].syscall, thread_table[_i].comm);
     ck_assert(thread_table[_i].sleeps ==
-              faultloc_proc_others_sleep(root, 42, &known, 1, (void *) LOCK, 16, &switches));
+              faultloc_proc_others_sleep(files_root, 42, &known, 1, (void *) LOCK, 16, &switches));
     if (thread_table[_i].sleeps)
         ck_assert_uint_eq(switches, 17);
-    ck_assert(faultloc_proc_others_sleep(root, 42, both, 2, (void *) LOCK, 16, &switches));
-    ck_assert(!faultloc_proc_others_sleep(root, 42, both, 0, (void *) LOCK, 16, &switches));
-    ck_assert(!faultloc_proc_others_sleep(root, 41, both, 2, (void *) LOCK, 16, &switches));
-    remove_threads();
+    ck_assert(faultloc_proc_others_sleep(files_root, 42, both, 2, (void *) LOCK, 16, &switches));
+    ck_assert(!faultloc_proc_others_sleep(files_root, 42, both, 0, (void *) LOCK, 16, &switches));
+    ck_assert(!faultloc_proc_others_sleep(files_root, 41, both, 2, (void *) LOCK, 16, &switches));
 }
 
 TEST_CASES(a_thread_that_runs, COUNT(thread_table))
@@ -540,11 +462,10 @@ TEST_CASES(a_thread_that_runs, COUNT(thread_table))
     const pid_t known = 43, both[] = {43, 44};
 
     make_threads(thread_table[_i].syscall, thread_table[_i].comm);
-    ck_assert(faultloc_proc_any_runs(root, 42, &known, 1) ==
+    ck_assert(faultloc_proc_any_runs(files_root, 42, &known, 1) ==
               !strcmp(thread_table[_i].syscall, "running\n"));
-    ck_assert(!faultloc_proc_any_runs(root, 42, both, 2));
-    ck_assert(!faultloc_proc_any_runs(root, 41, &known, 1));
-    remove_threads();
+    ck_assert(!faultloc_proc_any_runs(files_root, 42, both, 2));
+    ck_assert(!faultloc_proc_any_runs(files_root, 41, &known, 1));
 }
 
 /* The first thread is in a call of descriptor 3, "TARGET". */
@@ -562,25 +483,19 @@ static const struct {
 
 TEST_CASES(what_it_sleeps_for, COUNT(sleeps))
 {
-    char line[64], path[128], words[96];
+    char line[64], words[96];
 
     make_threads("running\n", "app\n");
-    snprintf(path, sizeof(path), "%s/42/task/42", root);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-    snprintf(path, sizeof(path), "%s/42/fd", root);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-    snprintf(path, sizeof(path), "%s/42/fd/3", root);
-    ck_assert_int_eq(symlink(sleeps[_i].target, path), 0);
+    ck_assert_int_eq(symlink(sleeps[_i].target, files_path("42/fd/3")), 0);
     snprintf(line, sizeof(line), "%ld 0x3 0x2 0x0 0x0 0x0 0x0 0x1 0x2\n", sleeps[_i].call);
-    write_of_thread(42, "syscall", line);
+    files_write("42/task/42/syscall", line);
     make_child("45 ", 'S');
-    write_of_thread(42, "children", "45 ");
-    write_wchan(45, "pipe_write");
-    faultloc_proc_sleeps_on(root, 42, sleeps[_i].wchan, words, sizeof(words));
+    files_write("42/task/42/children", "45 ");
+    files_write("45/wchan", "pipe_write");
+    faultloc_proc_sleeps_on(files_root, 42, sleeps[_i].wchan, words, sizeof(words));
     ck_assert_str_eq(words, sleeps[_i].words);
-    faultloc_proc_sleeps_on(root, 41, sleeps[_i].wchan, words, sizeof(words));
+    faultloc_proc_sleeps_on(files_root, 41, sleeps[_i].wchan, words, sizeof(words));
     ck_assert_str_eq(words, "");
-    remove_threads();
 }
 
 static const struct {
@@ -593,11 +508,10 @@ static const struct {
 TEST_CASES(a_child_that_lives, COUNT(children))
 {
     make_threads("running\n", "app\n");
-    ck_assert(!faultloc_proc_has_child(root, 42));
+    ck_assert(!faultloc_proc_has_child(files_root, 42));
     make_child(children[_i].list, children[_i].state);
-    ck_assert(faultloc_proc_has_child(root, 42) == children[_i].lives);
-    ck_assert(!faultloc_proc_has_child(root, 41));
-    remove_threads();
+    ck_assert(faultloc_proc_has_child(files_root, 42) == children[_i].lives);
+    ck_assert(!faultloc_proc_has_child(files_root, 41));
 }
 
 /* A group that is over its soft limit only slows its processes. */

@@ -10,6 +10,7 @@
 
 #include "faultloc/board/board.h"
 #include "faultloc/board/topology.h"
+#include "files.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -17,33 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[64], error[512];
+static char error[512];
 
 BEFORE_EACH
 {
-    strcpy(dir, "/tmp/faultloc-topology.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-AFTER_EACH
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -r %s", dir);
-    ck_assert_int_eq(system(command), 0);
-}
-
-static const char *path_of(const char *name)
-{
-    static char path[128];
-
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
+    files_begin();
 }
 
 static const char *write_file(const char *name, const char *text, size_t times)
 {
-    const char *path = path_of(name);
+    const char *path = files_path(name);
     FILE *f = fopen(path, "w");
 
     ck_assert_ptr_nonnull(f);
@@ -104,10 +88,10 @@ static void expect_refused(const char *path, const char *why)
 TEST_CASE(a_file_that_cannot_be_read_is_named)
 {
     expect_refused("/no/such/file", "No such file or directory");
-    expect_refused(dir, "it is not a regular file");
+    expect_refused(files_root, "it is not a regular file");
     expect_refused(write_file("empty", "", 1), "it is empty");
-    ck_assert_int_eq(mkfifo(path_of("pipe"), 0600), 0);
-    expect_refused(path_of("pipe"), "it is not a regular file");
+    ck_assert_int_eq(mkfifo(files_path("pipe"), 0600), 0);
+    expect_refused(files_path("pipe"), "it is not a regular file");
 }
 
 TEST_CASE(a_file_has_a_largest_size)

@@ -72,7 +72,6 @@ TEST_CASES(who_asks_whom_in_vain, COUNT(rows))
         ck_assert_str_eq(c[0].to, rows[_i].to);
         ck_assert_int_eq(c[0].tries, rows[_i].tries);
     }
-    files_end();
 }
 
 /* What hydra started may be a script. */
@@ -86,5 +85,4 @@ TEST_CASE(a_child_is_looked_at_where_the_process_has_none)
     files_write("41/net/tcp", HEAD "   0: " TO_H2 "02" QUEUES "00000006" REST);
     link_descriptor(41, "socket:[7427698]");
     ck_assert_int_eq(look(c), 1);
-    files_end();
 }

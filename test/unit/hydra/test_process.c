@@ -4,65 +4,32 @@
  */
 
 #include "faultloc_process.h"
+#include "files.h"
 #include "suite.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder that looks like /proc. */
-static char proc[64];
-
-static void remove_proc(void *thing)
-{
-    char command[128];
-
-    suite_forget(thing);
-    snprintf(command, sizeof(command), "rm -rf '%s'", proc);
-    ck_assert_int_eq(system(command), 0);
-}
-
-static void begin(void)
-{
-    snprintf(proc, sizeof(proc), "/tmp/test_hydra_process.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(proc));
-    suite_keep(proc, remove_proc);
-}
-
-static void write_file(int pid, const char *name, const char *text)
-{
-    char path[256];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/%d", proc, pid);
-    mkdir(path, 0700);
-    snprintf(path, sizeof(path), "%s/%d/%s", proc, pid, name);
-    f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fputs(text, f);
-    fclose(f);
-}
-
+/* Process `pid`, in a folder that looks like /proc. */
 static void make(int pid, const char *stat, const char *wchan, const char *children)
 {
-    char path[256];
+    char name[64];
 
-    write_file(pid, "stat", stat);
+    snprintf(name, sizeof(name), "%d/stat", pid);
+    files_write(name, stat);
+    snprintf(name, sizeof(name), "%d/wchan", pid);
     if (wchan)
-        write_file(pid, "wchan", wchan);
-    snprintf(path, sizeof(path), "%s/%d/task", proc, pid);
-    mkdir(path, 0700);
-    snprintf(path, sizeof(path), "%s/%d/task/%d", proc, pid, pid);
-    mkdir(path, 0700);
-    snprintf(path, sizeof(path), "task/%d/children", pid);
+        files_write(name, wchan);
+    snprintf(name, sizeof(name), "%d/task/%d/children", pid, pid);
     if (children)
-        write_file(pid, path, children);
+        files_write(name, children);
 }
 
 static void is_described(const struct HYD_faultloc_process *p, int barrier, const char *want)
 {
     char out[HYD_FAULTLOC_STATE];
 
-    ck_assert_str_eq(HYD_faultloc_process_state(proc, p, barrier, out), want);
+    ck_assert_str_eq(HYD_faultloc_process_state(files_root, p, barrier, out), want);
 }
 
 static const struct {
@@ -91,7 +58,7 @@ TEST_CASES(states, COUNT(rows))
 {
     struct HYD_faultloc_process p = {.pid = 7, .inited = true};
 
-    begin();
+    files_begin();
     make(7, rows[_i].stat, rows[_i].wchan, NULL);
     is_described(&p, 2, rows[_i].want);
 }
@@ -100,7 +67,7 @@ TEST_CASE(where_it_is)
 {
     struct HYD_faultloc_process p = {.pid = 7};
 
-    begin();
+    files_begin();
     make(7, "7 (app) T 1 7", NULL, NULL);
     is_described(&p, 1, "MPI_Init not called; app stopped");
     p.inited = true;
@@ -118,7 +85,7 @@ TEST_CASE(how_it_ended)
     struct HYD_faultloc_end end = {.status = 3 << 8};
     struct HYD_faultloc_process p = {.pid = 7, .end = &end};
 
-    begin();
+    files_begin();
     make(7, "7 (another) R 1 7", NULL, NULL);
     is_described(&p, 1, "MPI_Init not called; ended, exit code 3");
 }
@@ -128,7 +95,7 @@ TEST_CASE(the_child_of_a_script)
 {
     struct HYD_faultloc_process p = {.pid = 7, .inited = true};
 
-    begin();
+    files_begin();
     make(7, "7 (sh) S 1 7", "do_wait", "8");
     is_described(&p, 2, "sh sleeping in do_wait"); /* the child has just ended */
     make(8, "8 (bash) S 1 7", "do_wait", "9 10");

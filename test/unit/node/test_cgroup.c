@@ -39,42 +39,41 @@ static void expect(const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
+BEFORE_EACH
+{
+    files_begin();
+}
+
 /* rows: how_much_memory_it_may_use COUNT(groups) */
 TEST_CASES(how_much_memory_it_may_use, COUNT(groups))
 {
     char name[120];
 
-    files_begin();
     files_write("40/cgroup", groups[_i].cgroup);
     snprintf(name, sizeof(name), "%s/memory.max", groups[_i].folder);
     files_write(name, groups[_i].limit);
     snprintf(name, sizeof(name), "%s/memory.current", groups[_i].folder);
     files_write(name, groups[_i].used);
     expect(groups[_i].text);
-    files_end();
 }
 
 /* Without a limit there is a number, too. */
 TEST_CASE(with_version_1_of_control_groups)
 {
-    files_begin();
     files_write("40/cgroup", "4:memory:/bugs\n3:cpu,cpuacct:/job/7\n0::/\n");
     files_write("sys/fs/cgroup/memory/bugs/memory.limit_in_bytes", "9223372036854771712\n");
     files_write("sys/fs/cgroup/memory/bugs/memory.usage_in_bytes", "134217728\n");
     expect("");
     files_write("sys/fs/cgroup/memory/bugs/memory.limit_in_bytes", "134217728\n");
     expect("128.0 of 128.0 MiB used in /bugs");
-    files_end();
 }
 
 TEST_CASE(the_fullest_of_all_levels)
 {
-    files_begin();
     files_write("40/cgroup", "0::/job/7\n");
     files_write("sys/fs/cgroup/job/memory.max", "2097152\n");
     files_write("sys/fs/cgroup/job/memory.current", "2097152\n");
     files_write("sys/fs/cgroup/job/7/memory.max", "2097152\n");
     files_write("sys/fs/cgroup/job/7/memory.current", "1048576\n");
     expect("2.0 of 2.0 MiB used in /job");
-    files_end();
 }

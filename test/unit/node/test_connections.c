@@ -99,5 +99,4 @@ TEST_CASE(it_is_of_the_rank_that_has_its_socket)
         close(asker[i]);
     close(listener);
     faultloc_board_unmap(board);
-    files_end();
 }

@@ -74,7 +74,6 @@ static void make(int32_t slots)
 AFTER_EACH
 {
     faultloc_lag_end(&lags);
-    files_end();
 }
 
 static struct ftree_lag look(ftree_time now, int32_t i)

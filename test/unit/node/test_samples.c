@@ -9,6 +9,7 @@
 
 #include "faultloc/node/log.h"
 #include "faultloc/node/samples.h"
+#include "files.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -33,7 +34,6 @@ struct node {
 };
 
 static struct node nodes[2];
-static char root[64];
 
 static void make(struct node *n, int32_t slots, ftree_time epoch, ftree_time now)
 {
@@ -54,18 +54,6 @@ static void make(struct node *n, int32_t slots, ftree_time epoch, ftree_time now
     faultloc_samples_begin(&n->samples, &n->watch, now);
 }
 
-static void write_file(const char *name, const char *text)
-{
-    char path[160];
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    f = fopen(path, "w");
-    ck_assert_ptr_nonnull(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 /* What it has done: page faults, ticks of CPU, ticks of its children. */
 static void write_stat(char state, int faults, int ticks, int of_children)
 {
@@ -75,50 +63,24 @@ static void write_stat(char state, int faults, int ticks, int of_children)
              "40 (app) %c 1 40 40 0 -1 0 %d 0 0 0 0 %d %d 0 20 0 1 0 777 0 0 0 0 0 0 "
              "0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
              state, faults, ticks, of_children);
-    write_file("40/stat", line);
-}
-
-static void end_proc(void *ctx)
-{
-    char command[160];
-
-    suite_forget(ctx);
-    snprintf(command, sizeof(command), "rm -r %s", root);
-    ck_assert_int_eq(system(command), 0);
+    files_write("40/stat", line);
 }
 
 /* A folder like /proc with process 40 in that state. */
 static void make_proc(char state, const char *wchan)
 {
-    char path[160];
-
-    snprintf(root, sizeof(root), "/tmp/faultloc-samples-%d", (int) getpid());
-    if (mkdir(root, 0700) == 0)
-        suite_keep(root, end_proc);
-    snprintf(path, sizeof(path), "%s/40", root);
-    mkdir(path, 0700);
+    if (!files_root[0])
+        files_begin();
     write_stat(state, 3, 2, 1);
-    write_file("40/wchan", wchan);
-    write_file("40/schedstat", "900 8 7\n");
-}
-
-static void make_folder(const char *name)
-{
-    char path[160];
-
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    mkdir(path, 0700);
+    files_write("40/wchan", wchan);
+    files_write("40/schedstat", "900 8 7\n");
 }
 
 /* Process 41, a child of it. */
 static void make_child(void)
 {
-    static const char *const folders[] = {"41", "40/task", "40/task/40"};
-
-    for (int i = 0; i < 3; i++)
-        make_folder(folders[i]);
-    write_file("40/task/40/children", "41 ");
-    write_file("41/stat",
+    files_write("40/task/40/children", "41 ");
+    files_write("41/stat",
                "41 (sh) S 40 41 41 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 "
                "0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
@@ -236,7 +198,7 @@ static void write_waited(int ms)
     char line[80];
 
     snprintf(line, sizeof(line), "900 %d000000 7\n", ms);
-    write_file("40/schedstat", line);
+    files_write("40/schedstat", line);
 }
 
 /* rows: by how much more from one block to the next; a count that begins anew; one that is not known
@@ -254,13 +216,13 @@ TEST_CASES(blocks_have_how_long_a_rank_waited_for_a_cpu, 6)
     nodes[0] = (struct node){.board = NULL};
     make(&nodes[0], 1, 1000 * MS, 1000 * MS);
     make_proc('R', "0");
-    nodes[0].watch.proc_root = root;
+    nodes[0].watch.proc_root = files_root;
     s->share = nodes[0].share;
     write_waited(rows[_i].before);
     while (!faultloc_samples_take(s, s->at, 1))
         ;
     if (rows[_i].after < 0)
-        write_file("40/schedstat", "");
+        files_write("40/schedstat", "");
     else
         write_waited(rows[_i].after);
     while (!faultloc_samples_take(s, s->at, 1))
@@ -277,7 +239,7 @@ static struct faultloc_slot *make_rank(char state, const char *wchan)
 {
     make(&nodes[0], 1, 1000 * MS, 1000 * MS);
     make_proc(state, wchan);
-    nodes[0].watch.proc_root = root;
+    nodes[0].watch.proc_root = files_root;
     return faultloc_board_slot(nodes[0].board, 0);
 }
 
@@ -431,7 +393,7 @@ TEST_CASES(blocked_is_who_does_nothing_at_all, COUNT(deeds))
     faultloc_samples_stay(&nodes[0].samples, 1000 * MS, 0, &stay);
     ck_assert_int_eq(stay.cpu, FTREE_CPU_UNKNOWN);
     write_stat('S', deeds[_i].faults, deeds[_i].ticks, deeds[_i].of_children);
-    write_file("40/schedstat", deeds[_i].schedstat);
+    files_write("40/schedstat", deeds[_i].schedstat);
     faultloc_samples_stay(&nodes[0].samples, 2000 * MS, 0, &stay);
     ck_assert_int_eq(stay.what, deeds[_i].what);
     ck_assert_int_eq(stay.cpu, deeds[_i].cpu * 100 / sysconf(_SC_CLK_TCK));
@@ -474,17 +436,16 @@ TEST_CASES(the_call_that_it_sleeps_in_says_what_may_end_that, 2)
     slot->call = OUT(5);
     make_child(); /* and its folder of threads */
     snprintf(line, sizeof(line), "%d 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffc 0x7fd4\n", SYS_futex);
-    write_file("40/task/40/syscall", line);
-    write_file("40/task/40/comm", "app\n");
+    files_write("40/task/40/syscall", line);
+    files_write("40/task/40/comm", "app\n");
     if (_i) {
-        make_folder("40/task/47");
-        write_file("40/task/47/comm", "async\n");
-        write_file("40/task/47/syscall", "0 0x5 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7fd4\n");
+            files_write("40/task/47/comm", "async\n");
+        files_write("40/task/47/syscall", "0 0x5 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7fd4\n");
     }
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.ending, FTREE_ENDING_THREAD);
     snprintf(line, sizeof(line), "%d 0x7f00 0x80 0x2 0x7f0 0x0 0x0 0x7ffc 0x7fd4\n", SYS_futex);
-    write_file("40/task/40/syscall", line);
+    files_write("40/task/40/syscall", line);
     faultloc_samples_stay(&nodes[0].samples, 3400 * MS, 0, &stay);
     ck_assert_int_eq(stay.ending, FTREE_ENDING_TIMEOUT);
 }
@@ -497,8 +458,8 @@ TEST_CASE(of_one_in_disk_sleep_the_call_is_not_asked)
 
     slot->call = OUT(5);
     make_child();
-    write_file("40/task/40/syscall", "0 0x0 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7fd4\n");
-    write_file("40/task/40/comm", "app\n");
+    files_write("40/task/40/syscall", "0 0x0 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7fd4\n");
+    files_write("40/task/40/comm", "app\n");
     ck_assert(faultloc_samples_stay(&nodes[0].samples, 3300 * MS, 0, &stay));
     ck_assert_int_eq(stay.what, FTREE_OUTSIDE_DISK);
     ck_assert_int_eq(stay.ending, FTREE_ENDING_UNKNOWN);
@@ -638,7 +599,7 @@ static void write_moved(int kb)
     char text[80];
 
     snprintf(text, sizeof(text), "rchar: 1000\nwchar: %d000\nsyscr: 3\n", kb);
-    write_file("40/io", text);
+    files_write("40/io", text);
 }
 
 /* rows: it writes all the time; it has written, 5 s before, 11 s before; it moves a few bytes */

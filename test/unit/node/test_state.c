@@ -139,7 +139,6 @@ BEFORE_EACH
 AFTER_EACH
 {
     faultloc_board_unmap(board);
-    files_end();
 }
 
 static void read_state(void)

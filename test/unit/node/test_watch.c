@@ -375,7 +375,6 @@ static void put_stat(int pid, char state, int threads, int start)
 static void end(void *ctx)
 {
     suite_forget(ctx);
-    files_end();
     faultloc_board_unmap(board);
 }
 
