@@ -207,19 +207,39 @@ static void start(int i, enum ftree_role role)
     ck_assert_int_eq(faultloc_channel_adopt(nodes[i].ch, role, &ports), 0);
 }
 
-/* A port that is in the table and that nobody listens on. */
-static void start_nobody(int i, enum ftree_role role)
+static void start_pair(void)
+{
+    start(0, AGENT);
+    start(1, AGENT);
+}
+
+/* Ports of a stopped agent: the kernel connects, and nobody takes it. */
+static struct faultloc_ports start_stopped(int i)
 {
     struct faultloc_ports ports;
 
     ck_assert_int_eq(faultloc_channel_pick_ports(table[i].path, &ports), 0);
-    table[i].port[role] = ports.port;
+    table[i].port[AGENT] = ports.port;
+    return ports;
+}
+
+/* A port that is in the table and that nobody listens on. */
+static void start_nobody(int i)
+{
+    struct faultloc_ports ports = start_stopped(i);
+
     faultloc_ports_close(&ports);
 }
 
 static int send_to(int from, int to, const char *text)
 {
     return faultloc_channel_send(nodes[from].ch, now, to, DATA, AGENT, 0, text, strlen(text));
+}
+
+static int send_fresh(int from, int to, const char *text)
+{
+    return faultloc_channel_send(nodes[from].ch, now, to, DATA, AGENT, FAULTLOC_SEND_FRESH, text,
+                                 strlen(text));
 }
 
 /* One step of every node there is; waits for the kernel up to `ms`.  Returns how many had work. */
@@ -290,6 +310,18 @@ static int connect_to(int i, int path)
     return fd;
 }
 
+static void connect_many(int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        fds[i] = connect_to(1, DATA);
+}
+
+static void close_many(const int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
+}
+
 static void must_send(int fd, const void *bytes, size_t len)
 {
     ck_assert_int_eq(send(fd, bytes, len, MSG_NOSIGNAL), (ssize_t) len);
@@ -327,21 +359,29 @@ static void must_be_closed(int fd)
     close(fd);
 }
 
-/* A client with the job's key, made by hand so that it can then misbehave. */
+/* A client made by hand so that it can misbehave. */
 struct client {
     int fd;
     struct faultloc_session session;
+    uint8_t hello[FAULTLOC_HELLO_SIZE];
 };
+
+/* Answers the challenge, for the client that is connected; what it says is not sent yet. */
+static void make_hello(struct client *c, const uint8_t *with_key, const struct faultloc_hello *who)
+{
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE];
+
+    must_recv(c->fd, challenge, sizeof(challenge));
+    ck_assert_int_eq(faultloc_frame_hello(with_key, challenge, who, c->hello, &c->session), 0);
+}
 
 static struct client enter(int to, uint32_t from, const uint8_t *with_key)
 {
     struct faultloc_hello who = {.from = from, .to = (uint32_t) to, .path = DATA, .role = AGENT};
-    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
     struct client c = {.fd = connect_to(to, DATA)};
 
-    must_recv(c.fd, challenge, sizeof(challenge));
-    ck_assert_int_eq(faultloc_frame_hello(with_key, challenge, &who, hello, &c.session), 0);
-    must_send(c.fd, hello, sizeof(hello));
+    make_hello(&c, with_key, &who);
+    must_send(c.fd, c.hello, sizeof(c.hello));
     return c;
 }
 
@@ -357,6 +397,15 @@ static void take_welcome(struct client *c)
     ck_assert_uint_eq(len, 0);
 }
 
+/* One who has the key, and was let in by node 1. */
+static struct client join(uint32_t from)
+{
+    struct client c = enter(1, from, key);
+
+    take_welcome(&c);
+    return c;
+}
+
 /* A frame as the client would send it. */
 static size_t make_frame(struct client *c, const char *text, uint8_t *frame)
 {
@@ -370,8 +419,7 @@ static size_t make_frame(struct client *c, const char *text, uint8_t *frame)
 
 TEST_CASE(message_and_answer)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     nodes[1].answers = true;
     ck_assert_int_eq(send_to(0, 1, "ping 7"), 0);
     until(nodes[0].messages == 1);
@@ -382,8 +430,7 @@ TEST_CASE(message_and_answer)
 
 TEST_CASE(both_ways_over_both_paths_to_both_roles)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     start(1, DEPUTY);
     nodes[1].answers = true;
     for (int path = 0; path < FTREE_PATHS; path++)
@@ -415,8 +462,7 @@ TEST_CASE(one_connection_carries_many_in_order)
 {
     char text[16];
 
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     for (int i = 0; i < 100; i++) {
         snprintf(text, sizeof(text), "%d", i);
         ck_assert_int_eq(send_to(0, 1, text), 0);
@@ -431,8 +477,7 @@ TEST_CASE(longest_message)
 {
     static char body[FAULTLOC_BODY_MAX + 1];
 
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     memset(body, 'x', sizeof(body));
     ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, body, sizeof(body)),
                      EMSGSIZE);
@@ -466,8 +511,7 @@ TEST_CASE(over_ipv6)
     if (faultloc_sock_bound(&table[0].path[DATA], &fd))
         return; /* this host has no IPv6 */
     close(fd);
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     nodes[1].answers = true;
     ck_assert_int_eq(send_to(0, 1, "ping"), 0);
     until(nodes[0].messages == 1);
@@ -484,8 +528,7 @@ TEST_CASE(over_ipv6)
 
 TEST_CASE(answer_to_a_connection_that_is_gone)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     ck_assert_int_eq(send_to(0, 1, "hello"), 0);
     until(nodes[1].messages == 1);
     end(0);
@@ -509,8 +552,7 @@ static void send_fresh_to_sender(struct node *n, const void *bytes, size_t len)
 
 TEST_CASE(callback_may_end_its_connection)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     nodes[1].answers = true;
     nodes[0].on_message = send_fresh_to_sender;
     ck_assert_int_eq(send_to(0, 1, "ping"), 0);
@@ -551,7 +593,7 @@ TEST_CASE(wrong_arguments)
 TEST_CASE(nobody_listens)
 {
     start(0, AGENT);
-    start_nobody(1, AGENT);
+    start_nobody(1);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     check_trace(""); /* never in line */
     until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
@@ -562,11 +604,8 @@ TEST_CASE(nobody_listens)
 
 TEST_CASE(stopped_process_connects_and_never_answers)
 {
-    struct faultloc_ports stopped;
-
     start(0, AGENT);
-    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
-    table[1].port[AGENT] = stopped.port;
+    struct faultloc_ports stopped = start_stopped(1);
     ck_assert_int_eq(send_to(0, 1, "hello"), 0);
     until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED]);
     settle();
@@ -583,12 +622,9 @@ TEST_CASE(stopped_process_connects_and_never_answers)
 
 TEST_CASE(fresh_is_a_fact_of_now)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(
-            faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "x", 1),
-            0);
+        ck_assert_int_eq(send_fresh(0, 1, "x"), 0);
         until(nodes[1].messages == i + 1);
     }
     ck_assert_int_eq(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED], 3);
@@ -601,10 +637,7 @@ TEST_CASE(fresh_is_a_fact_of_now)
 /* Node 1 in a process of its own, that answers pings until it is killed. */
 static pid_t start_process(void)
 {
-    struct faultloc_ports ports;
-
-    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &ports), 0);
-    table[1].port[AGENT] = ports.port;
+    struct faultloc_ports ports = start_stopped(1);
     pid_t pid = check_fork();
     if (pid > 0) {
         faultloc_ports_close(&ports);
@@ -670,9 +703,7 @@ TEST_CASE(process_is_stopped_and_goes_on)
     kill(pid, SIGSTOP);
     ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
     for (int i = 0; i < 5; i++) {
-        ck_assert_int_eq(
-            faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "ping", 4),
-            0);
+        ck_assert_int_eq(send_fresh(0, 1, "ping"), 0);
         until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED] == 2 + i);
     }
     ck_assert_int_eq(nodes[0].messages, 1);
@@ -723,8 +754,7 @@ TEST_CASE(connection_is_reset)
 
 TEST_CASE(orderly_leave_is_no_fault)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     until(nodes[1].messages == 1);
     end(1);
@@ -738,8 +768,7 @@ TEST_CASE(orderly_leave_is_no_fault)
 
 TEST_CASE(own_address_is_gone)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     table[0].path[DATA] = (struct faultloc_inet){AF_INET, {192, 0, 2, 1}};
     ck_assert_int_eq(send_to(0, 1, "x"), EADDRNOTAVAIL);
     ck_assert_int_eq(faultloc_channel_reach_of(EADDRNOTAVAIL), FAULTLOC_CHANNEL_LOCAL_DOWN);
@@ -751,8 +780,7 @@ TEST_CASE(own_address_is_gone)
 
 TEST_CASE(path_that_one_side_lacks)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     table[1].path[MGMT].family = 0;
     ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, MGMT, AGENT, 0, "x", 1),
                      EDESTADDRREQ);
@@ -775,8 +803,7 @@ TEST_CASE(network_that_swallows_everything)
     ck_assert_int_eq(bind(listener, (struct sockaddr *) &sa, len), 0);
     ck_assert_int_eq(listen(listener, 0), 0);
     table[1].port[AGENT] = faultloc_sock_port(listener);
-    for (int i = 0; i < 8; i++)
-        full[i] = connect_to(1, DATA);
+    connect_many(full, 8);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     settle();
     check_trace("");
@@ -785,8 +812,7 @@ TEST_CASE(network_that_swallows_everything)
     settle();
     check_trace("0: 1 data agent unreachable\n");
     ck_assert_int_eq(nodes[0].last_error, ETIMEDOUT);
-    for (int i = 0; i < 8; i++)
-        close(full[i]);
+    close_many(full, 8);
     close(listener);
 }
 
@@ -818,14 +844,12 @@ TEST_CASES(errno_to_reach, COUNT(errno_table))
 
 TEST_CASE(queue_is_bounded)
 {
-    struct faultloc_ports stopped;
     char text[1000];
     int sent = 0, rc;
 
     limits.queue_bytes = 10 * (sizeof(text) + FAULTLOC_FRAME_OVERHEAD);
     start(0, AGENT);
-    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
-    table[1].port[AGENT] = stopped.port;
+    struct faultloc_ports stopped = start_stopped(1);
     memset(text, 'q', sizeof(text));
     while ((rc = faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, 0, text, sizeof(text))) ==
            0)
@@ -843,8 +867,7 @@ TEST_CASE(slow_reader)
     static char body[FAULTLOC_BODY_MAX];
     int sent = 0, rc = 0;
 
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     ck_assert_int_eq(send_to(0, 1, "first"), 0);
     until(nodes[1].messages == 1);
     memset(body, 's', sizeof(body));
@@ -864,8 +887,7 @@ TEST_CASE(slow_reader)
 
 TEST_CASE(idle_connections_are_closed_by_who_made_them)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     ck_assert_uint_eq(faultloc_channel_deadline(nodes[0].ch), UINT64_MAX);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     until(nodes[1].messages == 1);
@@ -888,11 +910,8 @@ TEST_CASE(idle_connections_are_closed_by_who_made_them)
 
 TEST_CASE(stopped_peer_is_not_held_for_ever)
 {
-    struct faultloc_ports stopped;
-
     start(0, AGENT);
-    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
-    table[1].port[AGENT] = stopped.port;
+    struct faultloc_ports stopped = start_stopped(1);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     until(nodes[0].reached[FAULTLOC_CHANNEL_CONNECTED]);
     now += 10 * SECOND;
@@ -904,11 +923,8 @@ TEST_CASE(stopped_peer_is_not_held_for_ever)
 
 TEST_CASE(lost_peer_is_not_held_for_ever)
 {
-    struct client c;
-
     start(1, AGENT);
-    c = enter(1, 0, key);
-    take_welcome(&c);
+    struct client c = join(0);
     ck_assert_uint_eq(stats_of(1).inbound, 1);
     now += 29 * SECOND;
     settle();
@@ -926,8 +942,7 @@ TEST_CASE(one_peer_has_only_so_many_connections)
     limits.per_peer = 3;
     start(1, AGENT);
     for (int i = 0; i < 4; i++) {
-        c[i] = enter(1, 2, key);
-        take_welcome(&c[i]);
+        c[i] = join(2);
         now++;
     }
     ck_assert_uint_eq(stats_of(1).inbound, 3);
@@ -972,13 +987,10 @@ TEST_CASE(more_destinations_than_connections)
 
 TEST_CASE(all_connections_in_the_midst_of_something)
 {
-    struct faultloc_ports stopped;
-
     limits.outbound = 1;
     start(0, AGENT);
     start(2, AGENT);
-    ck_assert_int_eq(faultloc_channel_pick_ports(table[1].path, &stopped), 0);
-    table[1].port[AGENT] = stopped.port;
+    struct faultloc_ports stopped = start_stopped(1);
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     ck_assert_int_eq(send_to(0, 2, "x"), ENOBUFS);
     faultloc_ports_close(&stopped);
@@ -988,8 +1000,7 @@ TEST_CASE(all_connections_in_the_midst_of_something)
 
 TEST_CASE(port_is_taken_over)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     ck_assert_int_eq(send_to(0, 1, "one"), 0);
     until(nodes[1].messages == 1);
     /* The next in line, another process, tries while the last owner is still there. */
@@ -1024,8 +1035,7 @@ TEST_CASE(listening_can_be_completed_later)
 
 TEST_CASE(unlisten_refuses_and_keeps_what_is_there)
 {
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     nodes[1].answers = true;
     ck_assert_int_eq(send_to(0, 1, "ping 1"), 0);
     until(nodes[0].messages == 1);
@@ -1033,9 +1043,7 @@ TEST_CASE(unlisten_refuses_and_keeps_what_is_there)
     ck_assert_uint_eq(faultloc_channel_listening(nodes[1].ch, AGENT), 0);
     ck_assert_int_eq(send_to(0, 1, "ping 2"), 0);
     until(nodes[0].messages == 2);
-    ck_assert_int_eq(
-        faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT, FAULTLOC_SEND_FRESH, "ping 3", 6),
-        0);
+    ck_assert_int_eq(send_fresh(0, 1, "ping 3"), 0);
     until(nodes[0].reached[FAULTLOC_CHANNEL_REFUSED]);
     ck_assert_int_eq(faultloc_channel_listen(nodes[1].ch, AGENT), 0);
     ck_assert_int_eq(send_to(0, 1, "ping 4"), 0);
@@ -1126,35 +1134,27 @@ TEST_CASES(hello_made_for_another_socket, 3)
     struct faultloc_hello who[] = {{.from = 0, .to = 2, .path = DATA, .role = AGENT},
                                    {.from = 0, .to = 1, .path = MGMT, .role = AGENT},
                                    {.from = 0, .to = 1, .path = DATA, .role = DEPUTY}};
-    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
-    struct faultloc_session session;
-    int fd;
+    struct client c;
 
     start(1, AGENT);
-    fd = connect_to(1, DATA);
-    must_recv(fd, challenge, sizeof(challenge));
-    ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who[_i], hello, &session), 0);
-    must_send(fd, hello, sizeof(hello));
-    must_be_closed(fd);
+    c.fd = connect_to(1, DATA);
+    make_hello(&c, key, &who[_i]);
+    must_send(c.fd, c.hello, sizeof(c.hello));
+    must_be_closed(c.fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 1);
 }
 
 TEST_CASE(replayed_hello)
 {
-    struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
-    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
-    struct client c = {0};
+    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE];
+    struct client c;
     int fd;
 
     start(1, AGENT);
-    c.fd = connect_to(1, DATA);
-    must_recv(c.fd, challenge, sizeof(challenge));
-    ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who, hello, &c.session), 0);
-    must_send(c.fd, hello, sizeof(hello));
-    take_welcome(&c);
+    c = join(0);
     fd = connect_to(1, DATA);
     must_recv(fd, challenge, sizeof(challenge));
-    must_send(fd, hello, sizeof(hello));
+    must_send(fd, c.hello, sizeof(c.hello));
     must_be_closed(fd);
     ck_assert_uint_eq(stats_of(1).inbound, 1);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], 1);
@@ -1165,20 +1165,17 @@ TEST_CASE(replayed_hello)
 TEST_CASE(flipped_bit_in_hello)
 {
     struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
-    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
-    struct faultloc_session session;
 
     start(1, AGENT);
-    for (size_t i = 0; i < sizeof(hello); i++) {
-        int fd = connect_to(1, DATA);
-        must_recv(fd, challenge, sizeof(challenge));
-        ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who, hello, &session), 0);
-        hello[i] ^= (uint8_t) (1u << i % 8);
-        must_send(fd, hello, sizeof(hello));
-        must_be_closed(fd);
+    for (size_t i = 0; i < FAULTLOC_HELLO_SIZE; i++) {
+        struct client c = {.fd = connect_to(1, DATA)};
+        make_hello(&c, key, &who);
+        c.hello[i] ^= (uint8_t) (1u << i % 8);
+        must_send(c.fd, c.hello, sizeof(c.hello));
+        must_be_closed(c.fd);
     }
     ck_assert_uint_eq(stats_of(1).inbound, 0);
-    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], sizeof(hello));
+    ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_HELLO], FAULTLOC_HELLO_SIZE);
 }
 
 /* Every bit of a frame counts, its header's included. */
@@ -1190,8 +1187,7 @@ TEST_CASE(flipped_bit_in_frame)
 
     start(1, AGENT);
     for (size_t i = 0; i < size; i++) {
-        struct client c = enter(1, 0, key);
-        take_welcome(&c);
+        struct client c = join(0);
         ck_assert_uint_eq(make_frame(&c, text, frame), size);
         frame[i] ^= (uint8_t) (1u << i % 8);
         /* A length that grew makes the channel wait for more: it gets more, also not right. */
@@ -1206,11 +1202,8 @@ TEST_CASE(flipped_bit_in_frame)
 TEST_CASE(replayed_frame)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
-    struct client c;
-
     start(1, AGENT);
-    c = enter(1, 0, key);
-    take_welcome(&c);
+    struct client c = join(0);
     size_t size = make_frame(&c, "once", frame);
     must_send(c.fd, frame, size);
     must_send(c.fd, frame, size);
@@ -1225,10 +1218,8 @@ TEST_CASE(frame_of_another_connection)
     struct client a, b;
 
     start(1, AGENT);
-    a = enter(1, 0, key);
-    take_welcome(&a);
-    b = enter(1, 0, key);
-    take_welcome(&b);
+    a = join(0);
+    b = join(0);
     must_send(b.fd, frame, make_frame(&a, "stolen", frame));
     must_be_closed(b.fd);
     ck_assert_int_eq(nodes[1].messages, 0);
@@ -1251,12 +1242,10 @@ TEST_CASE(servers_own_frame_sent_back)
 TEST_CASES(huge_length_from_who_has_the_key, 4)
 {
     uint8_t head[FAULTLOC_FRAME_HEAD] = {0};
-    struct client c;
     static const uint32_t lengths[] = {FAULTLOC_BODY_MAX + 1, 0x7fffffff, 0x80000000, 0xffffffff};
 
     start(1, AGENT);
-    c = enter(1, 0, key);
-    take_welcome(&c);
+    struct client c = join(0);
     faultloc_frame_begin(head, lengths[_i]);
     must_send(c.fd, head, 4); /* the length alone is enough to refuse */
     must_be_closed(c.fd);
@@ -1266,11 +1255,8 @@ TEST_CASES(huge_length_from_who_has_the_key, 4)
 TEST_CASE(empty_frame_from_who_has_the_key)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
-    struct client c;
-
     start(1, AGENT);
-    c = enter(1, 0, key);
-    take_welcome(&c);
+    struct client c = join(0);
     must_send(c.fd, frame, make_frame(&c, "", frame));
     must_be_closed(c.fd);
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_BAD_FRAME], 1);
@@ -1279,11 +1265,8 @@ TEST_CASE(empty_frame_from_who_has_the_key)
 TEST_CASE(frame_byte_by_byte)
 {
     uint8_t frame[FAULTLOC_FRAME_MAX];
-    struct client c;
-
     start(1, AGENT);
-    c = enter(1, 3, key);
-    take_welcome(&c);
+    struct client c = join(3);
     size_t size = make_frame(&c, "slowly", frame);
     for (size_t i = 0; i < size; i++) {
         ck_assert_int_eq(nodes[1].messages, 0);
@@ -1316,8 +1299,7 @@ TEST_CASE(random_bytes_from_who_has_the_key)
 
     start(1, AGENT);
     for (int i = 0; i < 50; i++) {
-        struct client c = enter(1, 0, key);
-        take_welcome(&c);
+        struct client c = join(0);
         randombytes_buf(bytes, sizeof(bytes));
         must_send(c.fd, bytes, sizeof(bytes));
         must_be_closed(c.fd);
@@ -1356,8 +1338,7 @@ TEST_CASE(unproven_connections_are_limited)
     int fds[80];
     int closed = 0;
 
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     for (int i = 0; i < 80; i++) {
         fds[i] = connect_to(1, DATA);
         settle();
@@ -1373,8 +1354,7 @@ TEST_CASE(unproven_connections_are_limited)
     ck_assert_uint_eq(stats_of(1).intruders[FAULTLOC_INTRUDER_FLOOD], 16);
     ck_assert_int_eq(send_to(0, 1, "still here?"), 0);
     until(nodes[1].messages == 1);
-    for (int i = 0; i < 80; i++)
-        close(fds[i]);
+    close_many(fds, 80);
 }
 
 /* Who floods pushes out itself, not one that comes from elsewhere. */
@@ -1395,8 +1375,7 @@ TEST_CASE(flood_pushes_out_itself)
     ck_assert_int_eq(getsockname(other, (struct sockaddr *) &from, &len), 0);
     if (from.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
         ck_assert(!is_closed(other));
-    for (int i = 0; i < 100; i++)
-        close(fds[i]);
+    close_many(fds, 100);
     close(other);
 }
 
@@ -1415,31 +1394,27 @@ static rlim_t raise_descriptors(void)
 /* A flood leaves each who came the time to prove the key. */
 TEST_CASE(flood_leaves_time_for_a_proof)
 {
-    uint8_t challenge[FAULTLOC_CHALLENGE_SIZE], hello[FAULTLOC_HELLO_SIZE];
     struct faultloc_hello who = {.from = 0, .to = 1, .path = DATA, .role = AGENT};
     struct client c;
     int fds[200];
 
     start(1, AGENT);
     c.fd = connect_to(1, DATA);
-    for (int i = 0; i < 200; i++)
-        fds[i] = connect_to(1, DATA);
+    connect_many(fds, 200);
     settle();
     ck_assert_uint_eq(stats_of(1).accepted, 64);
     ck_assert_uint_eq(faultloc_channel_deadline(nodes[1].ch), now + SECOND / 100);
     now += SECOND / 100 - 1;
     settle();
     ck_assert_uint_eq(stats_of(1).accepted, 64);
-    must_recv(c.fd, challenge, sizeof(challenge));
-    ck_assert_int_eq(faultloc_frame_hello(key, challenge, &who, hello, &c.session), 0);
-    must_send(c.fd, hello, sizeof(hello));
+    make_hello(&c, key, &who);
+    must_send(c.fd, c.hello, sizeof(c.hello));
     now += 1;
     settle();
     take_welcome(&c);
     until_in_time(stats_of(1).accepted == 201);
     close(c.fd);
-    for (int i = 0; i < 200; i++)
-        close(fds[i]);
+    close_many(fds, 200);
 }
 
 TEST_CASE(ten_thousand_connections)
@@ -1454,17 +1429,14 @@ TEST_CASE(ten_thousand_connections)
 
     keep = keep > FLOOD + 2000 ? FLOOD : keep > 1000 ? keep - 900 : 100;
     limits.inbound = limits.outbound = 64;
-    start(0, AGENT);
-    start(1, AGENT);
+    start_pair();
     nodes[1].answers = true;
     for (int i = 0; i < FLOOD; i++) {
         if ((size_t) i >= keep)
             close(fds[i - (int) keep]);
         fds[i] = connect_to(1, DATA);
         if (i % BATCH == BATCH - 1) {
-            ck_assert_int_eq(faultloc_channel_send(nodes[0].ch, now, 1, DATA, AGENT,
-                                                   FAULTLOC_SEND_FRESH, "ping", 4),
-                             0);
+            ck_assert_int_eq(send_fresh(0, 1, "ping"), 0);
             served++;
             until_in_time(nodes[0].messages == served);
             ck_assert_uint_le(stats_of(1).unproven, 64);
@@ -1484,42 +1456,52 @@ TEST_CASE(work_of_one_call_is_bounded)
     limits.accepts = 4;
     limits.unproven = 100;
     start(1, AGENT);
-    for (int i = 0; i < 100; i++)
-        fds[i] = connect_to(1, DATA);
+    connect_many(fds, 100);
     for (int i = 1; i <= 25; i++) {
         ck_assert_int_eq(faultloc_channel_process(nodes[1].ch, now), 0);
         ck_assert_uint_eq(stats_of(1).accepted, 4u * (unsigned) i);
     }
-    for (int i = 0; i < 100; i++)
-        close(fds[i]);
+    close_many(fds, 100);
 }
 
-TEST_CASE(no_descriptors_left)
-{
-    int fds[1024], used = 0, fd;
-    struct rlimit before, few;
-    int stranger, late;
+static struct rlimit before;
+static int used[1024], uses;
 
-    start(0, AGENT);
-    start(1, AGENT);
-    stranger = connect_to(1, DATA);
-    settle();
-    late = connect_to(1, DATA);
+/* All that are left of 256, by copies of fd. */
+static void use_up_descriptors(int fd)
+{
+    struct rlimit few;
+
     getrlimit(RLIMIT_NOFILE, &before);
     few = before;
     few.rlim_cur = 256;
     setrlimit(RLIMIT_NOFILE, &few);
-    while (used < 1024 && (fd = dup(late)) >= 0)
-        fds[used++] = fd;
+    while (uses < 1024 && (used[uses] = dup(fd)) >= 0)
+        uses++;
     ck_assert_int_eq(errno, EMFILE);
+}
+
+static void give_back_descriptors(void)
+{
+    setrlimit(RLIMIT_NOFILE, &before);
+    close_many(used, uses);
+}
+
+TEST_CASE(no_descriptors_left)
+{
+    int stranger, late;
+
+    start_pair();
+    stranger = connect_to(1, DATA);
+    settle();
+    late = connect_to(1, DATA);
+    use_up_descriptors(late);
     /* The unproven one gives way to the next, and no call spins. */
     settle();
     ck_assert(is_closed(stranger));
     ck_assert_uint_eq(stats_of(1).unproven, 1);
     ck_assert_int_eq(send_to(0, 1, "x"), EMFILE);
-    setrlimit(RLIMIT_NOFILE, &before);
-    while (used > 0)
-        close(fds[--used]);
+    give_back_descriptors();
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     until(nodes[1].messages == 1);
     close(stranger);
@@ -1528,29 +1510,18 @@ TEST_CASE(no_descriptors_left)
 
 TEST_CASE(no_descriptors_left_and_nobody_to_refuse)
 {
-    int fds[1024], used = 0, fd, late[3];
-    struct rlimit before, few;
+    int late[3];
 
-    start(0, AGENT);
-    start(1, AGENT);
-    for (int i = 0; i < 3; i++)
-        late[i] = connect_to(1, DATA);
-    getrlimit(RLIMIT_NOFILE, &before);
-    few = before;
-    few.rlim_cur = 256;
-    setrlimit(RLIMIT_NOFILE, &few);
-    while (used < 1024 && (fd = dup(late[0])) >= 0)
-        fds[used++] = fd;
+    start_pair();
+    connect_many(late, 3);
+    use_up_descriptors(late[0]);
     settle(); /* ends: those who wait are taken and closed with the spare descriptor */
     for (int i = 1; i < 3; i++)
         ck_assert(is_closed(late[i]));
-    setrlimit(RLIMIT_NOFILE, &before);
-    while (used > 0)
-        close(fds[--used]);
+    give_back_descriptors();
     ck_assert_int_eq(send_to(0, 1, "x"), 0);
     until(nodes[1].messages == 1);
-    for (int i = 0; i < 3; i++)
-        close(late[i]);
+    close_many(late, 3);
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
