@@ -483,27 +483,16 @@ static void receive_message(Case *c)
     say_read(c, b, recvmsg(c->fd[0], &m, MSG_WAITALL));
 }
 
-static void receive_messages_for(Case *c, struct timespec *t)
+static void receive_messages(Case *c)
 {
+    struct timespec hour_ = {.tv_sec = 3600};
     char b[2][24] = {"", ""};
     struct iovec v[2] = {{b[0], 24}, {b[1], 24}};
     struct mmsghdr m[2] = {{.msg_hdr = {.msg_iov = &v[0], .msg_iovlen = 1}},
                            {.msg_hdr = {.msg_iov = &v[1], .msg_iovlen = 1}}};
 
-    result(c, recvmmsg(c->fd[0], m, 2, 0, t));
+    result(c, recvmmsg(c->fd[0], m, 2, 0, c->timed ? &hour_ : NULL));
     say_bytes(c, b, sizeof(b));
-}
-
-static void receive_messages(Case *c)
-{
-    receive_messages_for(c, NULL);
-}
-
-static void receive_messages_timeout(Case *c)
-{
-    struct timespec t = {.tv_sec = 3600};
-
-    receive_messages_for(c, &t);
 }
 
 static void part_of_datagrams(Case *c)
@@ -684,22 +673,12 @@ static void flock_(Case *c)
 
 /* ---- poll and its like ----------------------------------------------------------------------- */
 
-static void poll_for(Case *c, int ms)
+static void poll_(Case *c)
 {
     struct pollfd p = {.fd = c->fd[0], .events = POLLIN};
 
-    result(c, poll(&p, 1, ms));
+    result(c, poll(&p, 1, c->timed ? BLOCKING_MS : -1));
     say(c, p.revents);
-}
-
-static void poll_(Case *c)
-{
-    poll_for(c, -1);
-}
-
-static void poll_timeout(Case *c)
-{
-    poll_for(c, BLOCKING_MS);
 }
 
 /* The system call, which stores the time that is left where `t` is. */
@@ -713,14 +692,9 @@ static void ppoll_for(Case *c, struct timespec *t)
 
 static void ppoll_(Case *c)
 {
-    ppoll_for(c, NULL);
-}
-
-static void ppoll_timeout(Case *c)
-{
     struct timespec t = limit;
 
-    ppoll_for(c, &t);
+    ppoll_for(c, c->timed ? &t : NULL);
     say(c, t.tv_sec + t.tv_nsec);
 }
 
@@ -736,26 +710,15 @@ static void ppoll_fixed_time(Case *c)
     ppoll_for(c, (struct timespec *) (void *) c->page);
 }
 
-static void select_for(Case *c, struct timeval *t)
+static void select_(Case *c)
 {
+    struct timeval t = limit_us;
     fd_set set;
 
     FD_ZERO(&set);
     FD_SET(c->fd[0], &set);
-    result(c, select(c->fd[0] + 1, &set, NULL, NULL, t));
+    result(c, select(c->fd[0] + 1, &set, NULL, NULL, c->timed ? &t : NULL));
     say(c, FD_ISSET(c->fd[0], &set) != 0);
-}
-
-static void select_(Case *c)
-{
-    select_for(c, NULL);
-}
-
-static void select_timeout(Case *c)
-{
-    struct timeval t = limit_us;
-
-    select_for(c, &t);
     say(c, t.tv_sec + t.tv_usec);
 }
 
@@ -777,24 +740,14 @@ static int epoll_of(Case *c)
     return fd;
 }
 
-static void epoll_for(Case *c, int ms)
+static void epoll_(Case *c)
 {
     struct epoll_event e = {.events = 0};
     int fd = epoll_of(c);
 
-    result(c, epoll_wait(fd, &e, 1, ms));
+    result(c, epoll_wait(fd, &e, 1, c->timed ? BLOCKING_MS : -1));
     say(c, e.events);
     close(fd);
-}
-
-static void epoll_(Case *c)
-{
-    epoll_for(c, -1);
-}
-
-static void epoll_timeout(Case *c)
-{
-    epoll_for(c, BLOCKING_MS);
 }
 
 static void epoll_mask(Case *c)
@@ -827,12 +780,7 @@ static void futex(Case *c, int op, const struct timespec *t)
 
 static void futex_(Case *c)
 {
-    futex(c, FUTEX_WAIT, NULL);
-}
-
-static void futex_timeout(Case *c)
-{
-    futex(c, FUTEX_WAIT, &limit);
+    futex(c, FUTEX_WAIT, c->timed ? &limit : NULL);
 }
 
 static void futex_until(Case *c)
@@ -946,14 +894,9 @@ static void come_to_barrier(Case *c)
 
 static void sem_(Case *c)
 {
-    result(c, sem_wait(&c->sem));
-}
-
-static void sem_timeout(Case *c)
-{
     struct timespec t = from_now(CLOCK_REALTIME);
 
-    result(c, sem_timedwait(&c->sem, &t));
+    result(c, c->timed ? sem_timedwait(&c->sem, &t) : sem_wait(&c->sem));
 }
 
 static void post(Case *c)
@@ -1370,24 +1313,6 @@ static void no_restart(void)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p);
 }
 
-static void filtered_sleep(Case *c)
-{
-    no_restart();
-    nanosleep_(c);
-}
-
-static void filtered_poll(Case *c)
-{
-    no_restart();
-    poll_timeout(c);
-}
-
-static void filtered_futex(Case *c)
-{
-    no_restart();
-    futex_timeout(c);
-}
-
 /* ---- loops ----------------------------------------------------------------------------------- */
 
 /* How often a call came out otherwise. */
@@ -1478,12 +1403,6 @@ static void sleep_loop(Case *c)
     LOOP(c, 0, nanosleep(&tick, NULL));
 }
 
-static void filtered_sleep_loop(Case *c)
-{
-    no_restart();
-    LOOP(c, 0, nanosleep(&tick, NULL));
-}
-
 static void semop_loop(Case *c)
 {
     struct sembuf s = {.sem_op = -1};
@@ -1544,7 +1463,7 @@ const struct blocking blocking[] = {
     {"recv of all, a part is there", part_in_stream, receive_all, put, 0},
     {"recvmsg of all, a part is there", part_in_stream, receive_message, put, 0},
     {"recvmmsg, one is there", part_of_datagrams, receive_messages, put, 0},
-    {"recvmmsg with a timeout", part_of_datagrams, receive_messages_timeout, put, 0},
+    {"recvmmsg with a timeout", part_of_datagrams, receive_messages, put, BLOCKING_TIMED},
     {"open of a fifo", fifo, open_, open_fifo, 0},
     {"accept", listener, accept_, connect_once, 0},
     {"accept4", listener, accept4_, connect_once, 0},
@@ -1568,19 +1487,19 @@ const struct blocking blocking[] = {
     {"lockf", process_lock, lockf_, unlock_process, BLOCKING_OWN},
     {"flock", flocked_file, flock_, unflock, 0},
     {"poll", pipes, poll_, put, 0},
-    {"poll with a timeout", pipes, poll_timeout, NULL, 0},
+    {"poll with a timeout", pipes, poll_, NULL, BLOCKING_TIMED},
     {"ppoll", pipes, ppoll_, put, 0},
-    {"ppoll with a timeout", pipes, ppoll_timeout, NULL, 0},
+    {"ppoll with a timeout", pipes, ppoll_, NULL, BLOCKING_TIMED},
     {"ppoll with a timeout that cannot be changed", fixed_time, ppoll_fixed_time, NULL, 0},
     {"select", pipes, select_, put, 0},
-    {"select with a timeout", pipes, select_timeout, NULL, 0},
+    {"select with a timeout", pipes, select_, NULL, BLOCKING_TIMED},
     {"pselect with a timeout that cannot be changed", fixed_time, pselect_fixed_time, NULL, 0},
     {"epoll_wait", pipes, epoll_, put, 0},
-    {"epoll_wait with a timeout", pipes, epoll_timeout, NULL, 0},
+    {"epoll_wait with a timeout", pipes, epoll_, NULL, BLOCKING_TIMED},
     {"epoll_pwait", pipes, epoll_mask, put, 0},
     {"epoll_pwait2 with a timeout", pipes, epoll_pwait2_, NULL, 0},
     {"futex", NULL, futex_, wake, 0},
-    {"futex with a timeout", NULL, futex_timeout, NULL, 0},
+    {"futex with a timeout", NULL, futex_, NULL, BLOCKING_TIMED},
     {"futex until a time", NULL, futex_until, NULL, 0},
     {"futex with priority inheritance", held_pi, futex_pi, unlock_pi, BLOCKING_OWN},
     {"futex_waitv", NULL, futex_waitv, wake, 0},
@@ -1591,7 +1510,7 @@ const struct blocking blocking[] = {
     {"pthread_barrier_wait", shared_locks, barrier_, come_to_barrier, 0},
     {"pthread_join", pipes, join, put, 0},
     {"sem_wait", shared_locks, sem_, post, 0},
-    {"sem_timedwait", shared_locks, sem_timeout, NULL, 0},
+    {"sem_timedwait", shared_locks, sem_, NULL, BLOCKING_TIMED},
     {"nanosleep", NULL, nanosleep_, NULL, 0},
     {"clock_nanosleep", NULL, clock_sleep, NULL, 0},
     {"clock_nanosleep until a time", NULL, clock_sleep_until, NULL, 0},
@@ -1615,9 +1534,9 @@ const struct blocking blocking[] = {
     {"mq_send", full_posix_queue, mq_send_, mq_take, 0},
     {"io_getevents", NULL, aio, NULL, 0},
     {"io_uring_enter", has_uring, uring, NULL, 0},
-    {"nanosleep under a filter", NULL, filtered_sleep, NULL, BLOCKING_OWN},
-    {"poll under a filter", pipes, filtered_poll, NULL, BLOCKING_OWN},
-    {"futex under a filter", NULL, filtered_futex, NULL, BLOCKING_OWN},
+    {"nanosleep under a filter", NULL, nanosleep_, NULL, BLOCKING_FILTERED},
+    {"poll under a filter", pipes, poll_, NULL, BLOCKING_FILTERED | BLOCKING_TIMED},
+    {"futex under a filter", NULL, futex_, NULL, BLOCKING_FILTERED | BLOCKING_TIMED},
     {"loop of getrandom", NULL, random_loop, NULL, BLOCKING_RUNS},
     {"loop of reads of /dev/zero", NULL, zero_loop, NULL, BLOCKING_RUNS},
     {"loop of reads of /dev/urandom", NULL, urandom_loop, NULL, BLOCKING_RUNS},
@@ -1625,7 +1544,7 @@ const struct blocking blocking[] = {
     {"loop of ppoll", pipes, poll_loop, NULL, BLOCKING_RUNS},
     {"loop of epoll_wait", pipes, epoll_loop, NULL, BLOCKING_RUNS},
     {"loop of nanosleep", NULL, sleep_loop, NULL, BLOCKING_RUNS},
-    {"loop of nanosleep under a filter", NULL, filtered_sleep_loop, NULL, BLOCKING_RUNS},
+    {"loop of nanosleep under a filter", NULL, sleep_loop, NULL, BLOCKING_RUNS | BLOCKING_FILTERED},
     {"loop of semtimedop", semaphores, semop_loop, NULL, BLOCKING_RUNS},
     {"loop of sigtimedwait", NULL, signal_loop, NULL, BLOCKING_RUNS},
     {"loop that computes and polls", pipes, mixed_loop, NULL, BLOCKING_RUNS},
@@ -1644,6 +1563,7 @@ struct blocking_case *blocking_prepare(const struct blocking *b)
         return NULL;
     for (int i = 0; i < 2; i++)
         c->fd[i] = c->other[i] = -1;
+    c->timed = b->kind & BLOCKING_TIMED;
     failed = false;
     if (b->prepare)
         b->prepare(c);
@@ -1657,6 +1577,8 @@ void blocking_call(const struct blocking *b, struct blocking_case *c)
 {
     c->pid = getpid();
     c->tid = (pid_t) syscall(SYS_gettid);
+    if (b->kind & BLOCKING_FILTERED)
+        no_restart();
     b->call(c);
     c->done = true;
 }
@@ -1671,7 +1593,7 @@ bool blocking_await(const struct blocking *b, struct blocking_case *c)
     while (c->tid == 0)
         usleep(500);
     snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int) c->pid, (int) c->tid);
-    while (b->kind != BLOCKING_RUNS && waits < 3 && !c->done) {
+    while (!(b->kind & BLOCKING_RUNS) && waits < 3 && !c->done) {
         f = fopen(path, "re");
         if (!f || !fgets(line, sizeof(line), f) || !(state = strrchr(line, ')')))
             return false;

@@ -28,6 +28,7 @@ struct blocking_case {
     /* who calls: set by blocking_call() */
     _Atomic pid_t pid, tid;
     atomic_bool done, stop; /* stop: a loop is to end */
+    bool timed;
     /* what the rows need */
     int fd[2], other[2];
     char path[64];
@@ -48,11 +49,15 @@ struct blocking {
     void (*prepare)(struct blocking_case *c); /* by who lets it go on; NULL: nothing */
     void (*call)(struct blocking_case *c);
     void (*release)(struct blocking_case *c); /* NULL: it ends by itself, or by `stop` */
-    enum blocking_kind {
-        BLOCKING_WAITS, /* until it is released, or for BLOCKING_MS */
-        BLOCKING_RUNS, /* until it is told to stop */
-        BLOCKING_OWN /* waits, and needs a process of its own: a filter stays, or a lock is the process's */
-    } kind;
+    int kind; /* 0: it waits until it is released, or for a time of its own */
+};
+
+enum {
+    BLOCKING_TIMED = 1, /* by BLOCKING_MS at most */
+    BLOCKING_RUNS = 2, /* until it is told to stop */
+    /* It needs a process of its own, for a lock is the process's; or a filter of system calls stays. */
+    BLOCKING_OWN = 4,
+    BLOCKING_FILTERED = 8
 };
 
 #ifndef BLOCKING_MS /* how long a call with a timeout takes */

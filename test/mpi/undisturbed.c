@@ -38,7 +38,7 @@ static int start_all(struct caller *k)
 
     for (int i = 0; i < blocking_count && n < MOST; i++) {
         k[n].b = &blocking[i];
-        if (k[n].b->kind != BLOCKING_WAITS || !(k[n].c = blocking_prepare(k[n].b)))
+        if ((k[n].b->kind & ~BLOCKING_TIMED) || !(k[n].c = blocking_prepare(k[n].b)))
             continue;
         if (pthread_create(&k[n].thread, NULL, call, &k[n]))
             abort();
