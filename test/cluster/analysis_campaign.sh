@@ -6,6 +6,7 @@
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib/campaign.sh"
 tests='fln_and_suspect root root_and_substitute overloaded_fln two_subtrees symptom_storm
     symptom_storm_healthy'
 
@@ -30,25 +31,9 @@ Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no na
 END
 }
 
-wrong() { echo "analysis_campaign.sh: $1; see --help" >&2; exit 2; }
-
 runs=10 json='' keep=''
-while [ $# -gt 0 ]; do
-    case $1 in
-        --help | -h) usage; exit 0 ;;
-        --*) [ $# -ge 2 ] || wrong "option $1 needs a value" ;;
-    esac
-    case $1 in
-        --runs) runs=$2 ;;
-        --only) tests=$2 ;;
-        --mpi) export FAULTLOC_MPI=$2 ;;
-        --json) json=$2 ;;
-        --keep) keep=$2 ;;
-        *) wrong "unknown option $1" ;;
-    esac
-    shift 2
-done
-[[ $runs =~ ^[1-9][0-9]*$ ]] || wrong "--runs must be a number, not '$runs'"
+read_options '--runs=runs --only=tests --mpi=FAULTLOC_MPI --json=json --keep=keep' "$@"
+check_values --runs '[1-9][0-9]*' "$runs"
 for test in $tests; do
     "$here/scenario" --print "$test" >/dev/null || exit
 done

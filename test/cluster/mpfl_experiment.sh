@@ -7,6 +7,7 @@
 # shellcheck disable=SC2154
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib/campaign.sh"
 cluster=$here/cluster
 
 usage() {
@@ -46,39 +47,16 @@ Exit code: 0 all runs passed, 1 a run failed, 2 wrong usage, 77 no root or no na
 END
 }
 
-wrong() { echo "mpfl_experiment.sh: $1; see --help" >&2; exit 2; }
-
 all_ranks='16 32 64' hosts=8 runs=3 all_hows='stop outage' all_symptoms='no yes' json='' keep=''
-while [ $# -gt 0 ]; do
-    case $1 in
-        --help | -h) usage; exit 0 ;;
-        --*) [ $# -ge 2 ] || wrong "option $1 needs a value" ;;
-    esac
-    case $1 in
-        --ranks) all_ranks=$2 ;;
-        --hosts) hosts=$2 ;;
-        --runs) runs=$2 ;;
-        --how) all_hows=$2 ;;
-        --symptoms) all_symptoms=$2 ;;
-        --json) json=$2 ;;
-        --mpi) export FAULTLOC_MPI=$2 ;;
-        --keep) keep=$2 ;;
-        *) wrong "unknown option $1" ;;
-    esac
-    shift 2
-done
-for n in $all_ranks $hosts $runs; do
-    [[ $n =~ ^[1-9][0-9]*$ ]] || wrong "a number is wanted, got '$n'"
-done
-[ "$hosts" -ge 5 ] || wrong "--hosts must be at least 5"
+read_options '--ranks=all_ranks --hosts=hosts --runs=runs --how=all_hows --symptoms=all_symptoms
+    --json=json --mpi=FAULTLOC_MPI --keep=keep' "$@"
+# shellcheck disable=SC2086
+check_values '--ranks and --runs' '[1-9][0-9]*' $all_ranks "$runs"
+check_values --hosts '([5-9]|[1-9][0-9]+)' "$hosts"
+check_words 'value of --how' "$all_hows" 'stop outage'
+check_words 'value of --symptoms' "$all_symptoms" 'no yes'
 for n in $all_ranks; do
-    [ "$n" -ge $((2 * hosts)) ] || wrong "--ranks must be at least two for each of $hosts hosts"
-done
-for n in $all_hows; do
-    case $n in stop | outage) ;; *) wrong "--how: no such kind '$n'" ;; esac
-done
-for n in $all_symptoms; do
-    case $n in no | yes) ;; *) wrong "--symptoms must be no or yes" ;; esac
+    [ "$n" -ge $((2 * hosts)) ] || die 2 "--ranks must be at least two for each of $hosts hosts"
 done
 
 work=$(mktemp -d)

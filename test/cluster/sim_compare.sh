@@ -6,6 +6,7 @@
 
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib/campaign.sh"
 cluster=$here/cluster
 program=${top_builddir:-.}/tools/faultloc
 fanout=2
@@ -43,36 +44,14 @@ namespaces here.
 END
 }
 
-wrong() { echo "sim_compare.sh: $1; see --help" >&2; exit 2; }
-
 runs=3 sim_runs=20 sizes='4 8 16' faults='power-off fln-child stop data-down switch' factor=2
 json='' keep=''
-while [ $# -gt 0 ]; do
-    case $1 in
-        --help | -h) usage; exit 0 ;;
-        --*) [ $# -ge 2 ] || wrong "option $1 needs a value" ;;
-    esac
-    case $1 in
-        --runs) runs=$2 ;;
-        --sim-runs) sim_runs=$2 ;;
-        --sizes) sizes=$2 ;;
-        --faults) faults=$2 ;;
-        --factor) factor=$2 ;;
-        --mpi) export FAULTLOC_MPI=$2 ;;
-        --program) program=$2 ;;
-        --json) json=$2 ;;
-        --keep) keep=$2 ;;
-        *) wrong "unknown option $1" ;;
-    esac
-    shift 2
-done
-for n in $runs $sim_runs; do
-    [[ $n =~ ^[1-9][0-9]{0,5}$ ]] || wrong "'$n' is no number of runs"
-done
-[[ $factor =~ ^[0-9]+(\.[0-9]+)?$ ]] || wrong "--factor must be a number, not '$factor'"
-for n in $sizes; do
-    [[ $n =~ ^([4-9]|[1-9][0-9]{1,2})$ ]] || wrong "--sizes must be numbers from 4, not '$n'"
-done
+read_options '--runs=runs --sim-runs=sim_runs --sizes=sizes --faults=faults --factor=factor
+    --mpi=FAULTLOC_MPI --program=program --json=json --keep=keep' "$@"
+check_values '--runs and --sim-runs' '[1-9][0-9]{0,5}' "$runs" "$sim_runs"
+check_values --factor "$DECIMAL" "$factor"
+# shellcheck disable=SC2086
+check_values --sizes '([4-9]|[1-9][0-9]{1,2})' $sizes
 
 # fault NAME: what the cluster tool and the simulator call it.
 fault() {
@@ -84,11 +63,11 @@ fault() {
         stop) real=(--fault 'stop 2') simulated=('stop rank 2') ;;
         data-down) real=(--fault 'data-down h3') simulated=('down node 2') ;;
         switch) real=(--fault 'switch-off 2') simulated=('lose switch leaf2') switches=2 ;;
-        *) wrong "there is no fault '$1'" ;;
+        *) die 2 "there is no fault '$1'" ;;
     esac
 }
 for name in $faults; do fault "$name"; done
-[ -x "$program" ] || wrong "no program $program; 'make tools/faultloc' makes it"
+[ -x "$program" ] || die 2 "no program $program; 'make tools/faultloc' makes it"
 command -v jq >/dev/null || { echo "SKIP: no program 'jq' (Debian package jq)"; exit 77; }
 "$cluster" check --quiet >/dev/null || exit
 
