@@ -6,12 +6,16 @@
 #include "suite.h"
 
 #define KEPT_MAX 256
+#define TESTS_MAX 256
 
 static struct {
     void *thing;
     void (*end)(void *);
 } kept[KEPT_MAX];
 static int n;
+
+static void (*tests[TESTS_MAX])(TCase *);
+static int n_tests;
 
 void suite_keep(void *thing, void (*end)(void *))
 {
@@ -47,4 +51,28 @@ const char *suite_text_of(const char *path)
     if (f)
         fclose(f);
     return text;
+}
+
+/* Before main(), where no test is there to fail. */
+void suite_add(void (*add)(TCase *))
+{
+    if (n_tests == TESTS_MAX)
+        abort();
+    tests[n_tests++] = add;
+}
+
+static void add_tests(TCase *cases)
+{
+    for (int i = 0; i < n_tests; i++)
+        tests[i](cases);
+}
+
+/* Of programs that have none of their own. */
+int __attribute__((weak)) main(int argc, char **argv)
+{
+    const char *name = strrchr(argv[0], '/');
+
+    (void) argc;
+    name = name ? name + 1 : argv[0];
+    return suite_main(strncmp(name, "test_", 5) == 0 ? name + 5 : name, add_tests);
 }

@@ -12,21 +12,48 @@
 #include <string.h>
 
 /*
- * The main() of a test program: one suite, one case, the tests in the order given.
+ * A test is a function in a program of its own suite, which runs all of them in the order given:
  *
- *     SUITE("topo")
+ *     UNIT_TEST(parent_is_the_inverse_of_children)
  *     {
- *         TEST(parent_is_the_inverse_of_children);
- *         TEST(root_substitutes_are_a_permutation_of_the_leaves);
  *     }
  *
- * Check forks a process for each test, so one that crashes is only one that fails; CK_FORK=no in
- * the environment is for debuggers.  The limit is for a test that hangs; none comes near it.
+ * The name of the suite is that of the program without "test_".  Check forks a process for each
+ * test, so one that crashes is only one that fails; CK_FORK=no in the environment is for debuggers.
+ * The limit is for a test that hangs; none comes near it.
  */
+
+#define UNIT_TEST(name) UNIT_TEST_ROWS(name, 1)
+
+/* The test is called with _i = 0 .. rows - 1: one row of a table each. */
+#define UNIT_TEST_ROWS(name, rows) \
+    static void name##_body(int _i); \
+\
+    START_TEST(name) \
+    { \
+        name##_body(_i); \
+    } \
+    END_TEST \
+\
+    static void name##_add(TCase *cases) \
+    { \
+        tcase_add_loop_test(cases, name, 0, (rows)); \
+    } \
+\
+    static void __attribute__((constructor)) name##_is_there(void) \
+    { \
+        suite_add(name##_add); \
+    } \
+\
+    static void name##_body(int _i CK_ATTRIBUTE_UNUSED)
+
+void suite_add(void (*add)(TCase *));
 
 #define SUITE_TIMEOUT_S 600
 
+/* The same with START_TEST() of Check, and a list of the tests: where main() has arguments. */
 #define TEST(test) tcase_add_test(cases, test)
+#define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
 
 /* What a test makes and need not end itself: it is ended after the test, in the test's process, the
  * youngest first.  Who ends it earlier says so. */
@@ -36,9 +63,6 @@ void suite_end_test(void);
 
 /* What is in a file, up to 64 KiB, until the next call; "": it is not there. */
 const char *suite_text_of(const char *path);
-
-/* The test is called with _i = 0 .. n - 1: one row of a table each. */
-#define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
 
 #define SUITE(name) \
     static void add_tests(TCase *cases); \
