@@ -400,6 +400,18 @@ void lone_acks(struct lone *l, int32_t from)
     }
 }
 
+void lone_all_ack(struct lone *l)
+{
+    for (int32_t n = 0; n < l->job.nodes; n++)
+        lone_acks(l, n);
+}
+
+void lone_waits(struct lone *l, int32_t i)
+{
+    l->state[i].phase = FTREE_PHASE_WAITING;
+    l->state[i].waiting = l->cfg.stall;
+}
+
 static void note_kernel(struct lone *l, int32_t node, enum ftree_path path, enum ftree_role role,
                         enum ftree_reach reach, int error)
 {
@@ -468,6 +480,12 @@ void lone_told(struct lone *l, int32_t from, enum wire_type type, const struct f
     else
         m.u.verdict = *v;
     lone_hear(l, from, FTREE_PATH_DATA, &m);
+}
+
+void lone_finds(struct lone *l, const struct ftree_verdict *v)
+{
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, v));
+    check_handle(l);
 }
 
 struct ftree_inspect_verdict lone_known(const struct lone *l, int32_t i)
@@ -557,10 +575,63 @@ int32_t lone_count(const struct lone *l, enum wire_type type)
     return n;
 }
 
+/* A line of the log that says what was sent to whom. */
+struct sends {
+    int ms;
+    char nodes[1024], path[16], words[128];
+};
+
+static bool read_sends(const char *line, struct sends *s)
+{
+    return sscanf(line, "%d -> %1023[n0-9 ]%15s %127[^\n]", &s->ms, s->nodes, s->path, s->words) == 4;
+}
+
+/* `next` is sent to the same nodes over the other path, or (`nodes`) to others over the same. */
+static bool joins(struct sends *s, const struct sends *next, bool nodes)
+{
+    size_t len = strlen(s->nodes);
+
+    if (s->ms != next->ms || strcmp(s->words, next->words) != 0 ||
+        strcmp(nodes ? s->path : s->nodes, nodes ? next->path : next->nodes) != 0)
+        return false;
+    if (nodes && len + strlen(next->nodes) < sizeof(s->nodes))
+        strcpy(s->nodes + len, next->nodes);
+    else if (!nodes && strcmp(s->path, "data") == 0 && strcmp(next->path, "mgmt") == 0)
+        strcpy(s->path, "data+mgmt");
+    else
+        return false;
+    return true;
+}
+
+/* Lines that join are one, which is no longer than they were. */
+static void fold(char *log, bool nodes)
+{
+    char *last = log, *out = log;
+    struct sends s, next;
+    bool is_send = false;
+
+    for (char *line = log, *end; *line; line = end) {
+        size_t len;
+        end = strchr(line, '\n') + 1;
+        len = (size_t) (end - line);
+        if (read_sends(line, &next) && is_send && joins(&s, &next, nodes)) {
+            out = last + sprintf(last, "%d -> %s%s %s\n", s.ms, s.nodes, s.path, s.words);
+            continue;
+        }
+        is_send = read_sends(line, &s);
+        last = out;
+        memmove(out, line, len);
+        out += len;
+    }
+    *out = '\0';
+}
+
 const char *lone_log(struct lone *l)
 {
     free(last_log);
     last_log = l->log ? l->log : calloc(1, 1);
+    fold(last_log, false);
+    fold(last_log, true);
     l->log = NULL;
     l->log_len = l->log_room = 0;
     l->n_sent = 0;

@@ -15,10 +15,10 @@
  * a log, to be compared with the lines expected:
  *
  *     0 suspects n2: peer-stall, rule stalled-peer
- *     0 -> n2 data probe
- *     150 -> n2 data probe fresh
+ *     0 -> n2 data+mgmt probe
+ *     150 -> n2 n3 data probe fresh
  *
- * "<ms> -> <node> <path> <type>" and then "deputy", "fresh", "substitute", "nobody-waits", "more",
+ * "<ms> -> <nodes> <paths> <type>", one after the other, and then "deputy", "fresh", "substitute", "nobody-waits", "more",
  * "for n3" or "from n3" (of what is relayed) where it is so.  Every message sent is decoded again,
  * and the handle is checked after every step.
  */
@@ -167,6 +167,15 @@ struct ftree_inspect_case lone_case(const struct lone *l, int32_t node);
  * just now, for it is as `why` says. */
 void lone_withdraw(struct lone *l, int32_t i);
 void lone_over(struct lone *l, int32_t i, const char *why);
+
+/* This node finds it. */
+void lone_finds(struct lone *l, const struct ftree_verdict *v);
+
+/* Everybody acknowledges every message of that time. */
+void lone_all_ack(struct lone *l);
+
+/* The i-th own rank has waited for one stall limit. */
+void lone_waits(struct lone *l, int32_t i);
 
 /* Node `from` says that ranks first..last (last < first: none) wait for what message `told`
  * told. */

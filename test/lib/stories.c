@@ -38,13 +38,13 @@ static void find_path(const char *file, const char *suite, char path[PATH_MAX])
                  slash ? file : ".", suite);
 }
 
-/* "test" or "test: which"; Check calls the function of a test test_fn. */
+/* "test" or "test: which"; TEST_CASE() calls the function of a test test_body. */
 static void find_name(const char *function, const char *which, char name[256])
 {
     size_t len = strlen(function);
 
-    if (len > 3 && strcmp(function + len - 3, "_fn") == 0)
-        len -= 3;
+    if (len > 5 && strcmp(function + len - 5, "_body") == 0)
+        len -= 5;
     snprintf(name, 256, "%.*s%s%s", (int) len, function, which[0] ? ": " : "", which);
 }
 

@@ -65,7 +65,7 @@ static void connects(struct lone *l, int32_t node)
     lone_reach(l, node, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
 }
 
-START_TEST(each_is_asked_once_and_a_few_to_the_end)
+TEST_CASE(each_is_asked_once_and_a_few_to_the_end)
 {
     struct lone *l = crowd(8);
 
@@ -76,18 +76,16 @@ START_TEST(each_is_asked_once_and_a_few_to_the_end)
     ck_assert_int_eq(asked(l, 8), FEW);
     ck_assert_int_eq(waiting(l), 8 - FEW);
 }
-END_TEST
 
-START_TEST(as_many_as_the_few_do_not_wait)
+TEST_CASE(as_many_as_the_few_do_not_wait)
 {
     struct lone *l = crowd(FEW);
 
     lone_run(l, 160);
     ck_assert_int_eq(waiting(l), 0);
 }
-END_TEST
 
-START_TEST(without_switches_nobody_waits)
+TEST_CASE(without_switches_nobody_waits)
 {
     struct lone *l = lone_of(shape_star(20, 1), 0);
 
@@ -97,9 +95,8 @@ START_TEST(without_switches_nobody_waits)
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 8);
     ck_assert_int_eq(waiting(l), 0);
 }
-END_TEST
 
-START_TEST(who_answers_is_well_and_nobody_waits_for_it)
+TEST_CASE(who_answers_is_well_and_nobody_waits_for_it)
 {
     struct lone *l = crowd(8);
 
@@ -110,9 +107,8 @@ START_TEST(who_answers_is_well_and_nobody_waits_for_it)
     lone_run(l, 160);
     ck_assert_int_eq(waiting(l), 0);
 }
-END_TEST
 
-START_TEST(who_waits_is_well_when_it_answers)
+TEST_CASE(who_waits_is_well_when_it_answers)
 {
     struct lone *l = crowd(5);
     struct wire_message m = {.type = WIRE_ANSWER};
@@ -127,9 +123,8 @@ START_TEST(who_waits_is_well_when_it_answers)
     /* that says nothing of how long an answer takes */
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, rto);
 }
-END_TEST
 
-START_TEST(if_it_is_the_switch_nobody_is_examined)
+TEST_CASE(if_it_is_the_switch_nobody_is_examined)
 {
     struct lone *l = crowd(8);
     struct ftree_verdict v;
@@ -144,10 +139,9 @@ START_TEST(if_it_is_the_switch_nobody_is_examined)
     lone_run(l, 2000);
     ck_assert_int_eq(asked(l, 8), 0);
 }
-END_TEST
 
 /* Members 9 to 11 and the other switch are heard: it is not the switch. */
-START_TEST(if_it_is_not_all_others_are_examined)
+TEST_CASE(if_it_is_not_all_others_are_examined)
 {
     struct lone *l = crowd(8);
 
@@ -165,16 +159,4 @@ START_TEST(if_it_is_not_all_others_are_examined)
     ck_assert_int_eq(l->verdicts, 8);
     for (int32_t i = 0; i < 8; i++)
         ck_assert_str_eq(l->verdict[i].rule, "node-outage/both-paths-silent");
-}
-END_TEST
-
-SUITE("crowd")
-{
-    TEST(each_is_asked_once_and_a_few_to_the_end);
-    TEST(as_many_as_the_few_do_not_wait);
-    TEST(without_switches_nobody_waits);
-    TEST(who_answers_is_well_and_nobody_waits_for_it);
-    TEST(who_waits_is_well_when_it_answers);
-    TEST(if_it_is_the_switch_nobody_is_examined);
-    TEST(if_it_is_not_all_others_are_examined);
 }

@@ -39,7 +39,7 @@ static void states(struct lone *l, const struct ftree_node_state *s)
 
 /* ---- what asking came to --------------------------------------------------------------------- */
 
-START_TEST(nothing_is_known_at_first)
+TEST_CASE(nothing_is_known_at_first)
 {
     struct lone *l = asking(1);
 
@@ -58,9 +58,8 @@ START_TEST(nothing_is_known_at_first)
     IS(l, STATE_KNOWN, "no");
     IS(l, DEPUTY_CONNECTS, "no");
 }
-END_TEST
 
-START_TEST(who_was_asked_and_says_nothing_is_silent_at_the_end)
+TEST_CASE(who_was_asked_and_says_nothing_is_silent_at_the_end)
 {
     struct lone *l = asking(2);
 
@@ -73,9 +72,8 @@ START_TEST(who_was_asked_and_says_nothing_is_silent_at_the_end)
     lone_run(l, 150); /* so the deputy is asked, too */
     IS_AT_END(l, DEPUTY, "silent");
 }
-END_TEST
 
-START_TEST(the_best_over_all_paths_counts)
+TEST_CASE(the_best_over_all_paths_counts)
 {
     struct lone *l = asking(2);
 
@@ -93,9 +91,8 @@ START_TEST(the_best_over_all_paths_counts)
     IS(l, DEPUTY, "refused");
     IS(l, DEPUTY_CONNECTS, "yes");
 }
-END_TEST
 
-START_TEST(paths_that_there_are_not)
+TEST_CASE(paths_that_there_are_not)
 {
     struct lone *l = asking(1);
 
@@ -109,9 +106,8 @@ START_TEST(paths_that_there_are_not)
     IS_AT_END(l, DEPUTY, "no-path");
     IS_AT_END(l, OWN_SIDE, "down");
 }
-END_TEST
 
-START_TEST(the_own_side_is_down_where_every_path_says_so)
+TEST_CASE(the_own_side_is_down_where_every_path_says_so)
 {
     struct lone *l = asking(1);
 
@@ -120,11 +116,10 @@ START_TEST(the_own_side_is_down_where_every_path_says_so)
     lone_reach(l, 2, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_LOCAL_DOWN, 101);
     IS(l, OWN_SIDE, "down");
 }
-END_TEST
 
 /* ---- what is around it ----------------------------------------------------------------------- */
 
-START_TEST(another_node_is_a_witness_for_its_path)
+TEST_CASE(another_node_is_a_witness_for_its_path)
 {
     struct lone *l = asking(1);
 
@@ -143,9 +138,8 @@ START_TEST(another_node_is_a_witness_for_its_path)
     IS(l, WITNESSED, "both");
     IS(l, DATA_WITNESSED, "yes");
 }
-END_TEST
 
-START_TEST(what_was_heard_before_it_was_suspected_is_no_witness)
+TEST_CASE(what_was_heard_before_it_was_suspected_is_no_witness)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
@@ -154,9 +148,8 @@ START_TEST(what_was_heard_before_it_was_suspected_is_no_witness)
     lone_stall(l, 0, 2);
     IS(l, WITNESSED, "none");
 }
-END_TEST
 
-START_TEST(whether_there_are_others_to_be_heard)
+TEST_CASE(whether_there_are_others_to_be_heard)
 {
     struct lone *l = lone_of(shape_star(2, 1), 0);
     struct ftree_verdict v;
@@ -172,7 +165,6 @@ START_TEST(whether_there_are_others_to_be_heard)
     }
     IS(l, OTHERS, "no");
 }
-END_TEST
 
 /* ---- its processes --------------------------------------------------------------------------- */
 
@@ -190,8 +182,7 @@ static const struct {
     {FTREE_PHASE_INSIDE, 'M', "memory-limit"},
 };
 
-/* rows: a_process_is_what_its_kernel_says COUNT(processes) */
-START_TEST(a_process_is_what_its_kernel_says)
+TEST_CASES(a_process_is_what_its_kernel_says, COUNT(processes))
 {
     struct rules_facts facts;
 
@@ -202,9 +193,8 @@ START_TEST(a_process_is_what_its_kernel_says)
                      processes[_i].process);
     ck_assert_int_eq(facts.value[RULES_FACT_SEEN_BY], RULES_SEEN_BY_DEPUTY);
 }
-END_TEST
 
-START_TEST(the_deputys_word_counts_before_the_agents)
+TEST_CASE(the_deputys_word_counts_before_the_agents)
 {
     struct lone *l = asking(2);
     struct ftree_node_state s = {.ranks = 2, .rank = {{.rank = 4, .proc_state = 'R'},
@@ -222,10 +212,9 @@ START_TEST(the_deputys_word_counts_before_the_agents)
     IS(l, PROCESS, "stopped");
     IS(l, SEEN_BY, "deputy");
 }
-END_TEST
 
 /* What a transport reports of a rank: news until a verdict says that it ended. */
-START_TEST(a_reset_counts_until_the_ranks_end_is_known)
+TEST_CASE(a_reset_counts_until_the_ranks_end_is_known)
 {
     struct lone *l = asking(2);
     struct ftree_symptom s;
@@ -241,7 +230,6 @@ START_TEST(a_reset_counts_until_the_ranks_end_is_known)
     IS(l, TRANSPORT, "none");
     ck_assert_int_eq(ftree_facts_reset(l->ft, 2), FTREE_NONE);
 }
-END_TEST
 
 /* ---- its state ------------------------------------------------------------------------------- */
 
@@ -275,7 +263,7 @@ static const struct ftree_node_state busy = {
     .tx_drops = 40,
 };
 
-START_TEST(a_state_is_numbers)
+TEST_CASE(a_state_is_numbers)
 {
     struct lone *l = asking(1);
 
@@ -295,9 +283,8 @@ START_TEST(a_state_is_numbers)
     IS(l, LINK, "up");
     IS(l, STATE_KNOWN, "yes");
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_no_number)
+TEST_CASE(what_is_not_known_is_no_number)
 {
     struct lone *l = asking(1);
     struct ftree_node_state s;
@@ -320,9 +307,8 @@ START_TEST(what_is_not_known_is_no_number)
     ck_assert(isnan(number(l, RULES_NUMBER_SWAP_USED)));
     ck_assert(isnan(number(l, RULES_NUMBER_FREQUENCY)));
 }
-END_TEST
 
-START_TEST(a_state_of_another_question_does_not_count)
+TEST_CASE(a_state_of_another_question_does_not_count)
 {
     struct lone *l = asking(1);
     struct wire_message m = {.type = WIRE_STATE, .u.state = {.state = busy}};
@@ -334,11 +320,10 @@ START_TEST(a_state_of_another_question_does_not_count)
     lone_hear(l, 3, FTREE_PATH_MGMT, &m);
     IS(l, STATE_KNOWN, "no");
 }
-END_TEST
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-START_TEST(evidence_tells_what_the_probes_brought)
+TEST_CASE(evidence_tells_what_the_probes_brought)
 {
     struct lone *l = asking(1);
     struct wire_message m = {.type = WIRE_LOG};
@@ -372,9 +357,8 @@ START_TEST(evidence_tells_what_the_probes_brought)
     ck_assert_str_eq(v.evidence[3].detail,
                      "last message 1.5 s ago: send of 100 bytes, peer 3, tag 3");
 }
-END_TEST
 
-START_TEST(evidence_of_a_state_that_says_little)
+TEST_CASE(evidence_of_a_state_that_says_little)
 {
     struct lone *l = asking(1);
     struct ftree_verdict v = {0};
@@ -386,25 +370,4 @@ START_TEST(evidence_of_a_state_that_says_little)
     states(l, &s);
     ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &v));
     ck_assert_str_eq(v.evidence[v.evidences - 1].detail, "data interface gone");
-}
-END_TEST
-
-SUITE("facts")
-{
-    TEST(nothing_is_known_at_first);
-    TEST(who_was_asked_and_says_nothing_is_silent_at_the_end);
-    TEST(the_best_over_all_paths_counts);
-    TEST(paths_that_there_are_not);
-    TEST(the_own_side_is_down_where_every_path_says_so);
-    TEST(another_node_is_a_witness_for_its_path);
-    TEST(what_was_heard_before_it_was_suspected_is_no_witness);
-    TEST(whether_there_are_others_to_be_heard);
-    TEST_ROWS(a_process_is_what_its_kernel_says, COUNT(processes));
-    TEST(the_deputys_word_counts_before_the_agents);
-    TEST(a_reset_counts_until_the_ranks_end_is_known);
-    TEST(a_state_is_numbers);
-    TEST(what_is_not_known_is_no_number);
-    TEST(a_state_of_another_question_does_not_count);
-    TEST(evidence_tells_what_the_probes_brought);
-    TEST(evidence_of_a_state_that_says_little);
 }

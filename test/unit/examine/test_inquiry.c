@@ -46,7 +46,7 @@ static const struct ftree_inquiry *after(struct world *w, int ms, uint32_t numbe
     return ftree_inquired(w->node[1].ft, number);
 }
 
-START_TEST(a_node_that_is_well_says_so_with_its_state_and_last_messages)
+TEST_CASE(a_node_that_is_well_says_so_with_its_state_and_last_messages)
 {
     struct world *w = nodes_of(2);
     const struct ftree_inquiry *q;
@@ -69,9 +69,8 @@ START_TEST(a_node_that_is_well_says_so_with_its_state_and_last_messages)
     ck_assert_int_eq(w->verdicts_on[1] + w->reports, 0);
     ck_assert_uint_eq(ftree_deadline(w->node[1].ft), FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(of_a_rank_it_says_whom_that_waits_for)
+TEST_CASE(of_a_rank_it_says_whom_that_waits_for)
 {
     struct world *w = nodes_of(2);
     const struct ftree_inquiry *q;
@@ -85,9 +84,8 @@ START_TEST(of_a_rank_it_says_whom_that_waits_for)
     ck_assert_int_eq(q->logs, 1);
     ck_assert_int_eq(q->log[0].rank, 5);
 }
-END_TEST
 
-START_TEST(the_own_node_says_it_at_once)
+TEST_CASE(the_own_node_says_it_at_once)
 {
     struct world *w = nodes_of(2);
     const struct ftree_inquiry *q;
@@ -102,9 +100,8 @@ START_TEST(the_own_node_says_it_at_once)
     ck_assert_int_eq(q->logs, 1);
     ck_assert_int_eq(q->log[0].rank, 2);
 }
-END_TEST
 
-START_TEST(a_stopped_rank_is_named)
+TEST_CASE(a_stopped_rank_is_named)
 {
     struct world *w = nodes_of(2);
     const struct ftree_inquiry *q;
@@ -116,9 +113,8 @@ START_TEST(a_stopped_rank_is_named)
     ck_assert_int_eq(q->trouble[0].rank, 5);
     ck_assert_int_eq(q->trouble[0].proc_state, 'T');
 }
-END_TEST
 
-START_TEST(who_is_silent_is_asked_again_and_then_no_more)
+TEST_CASE(who_is_silent_is_asked_again_and_then_no_more)
 {
     struct world *w = nodes_of(1);
     const struct ftree_inquiry *q;
@@ -133,9 +129,8 @@ START_TEST(who_is_silent_is_asked_again_and_then_no_more)
     ck_assert_int_eq(q->reach[FTREE_PATH_MGMT][FTREE_ROLE_AGENT], FTREE_REACH_SILENT);
     ck_assert_uint_eq(ftree_deadline(w->node[1].ft), FTREE_NEVER); /* it accuses nobody */
 }
-END_TEST
 
-START_TEST(where_the_agent_is_stopped_the_deputy_answers)
+TEST_CASE(where_the_agent_is_stopped_the_deputy_answers)
 {
     struct world *w = nodes_of(1);
     const struct ftree_inquiry *q;
@@ -148,9 +143,8 @@ START_TEST(where_the_agent_is_stopped_the_deputy_answers)
     ck_assert_int_eq(q->reach[FTREE_PATH_DATA][FTREE_ROLE_DEPUTY], FTREE_REACH_ANSWERED);
     ck_assert_int_eq(q->troubles, 1);
 }
-END_TEST
 
-START_TEST(a_path_that_is_silent_is_waited_for)
+TEST_CASE(a_path_that_is_silent_is_waited_for)
 {
     struct world *w = nodes_of(1);
     const struct ftree_inquiry *q;
@@ -165,9 +159,8 @@ START_TEST(a_path_that_is_silent_is_waited_for)
     ck_assert_int_lt(q->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT], FTREE_REACH_CONNECTED);
     ck_assert_int_eq(q->reach[FTREE_PATH_MGMT][FTREE_ROLE_AGENT], FTREE_REACH_ANSWERED);
 }
-END_TEST
 
-START_TEST(messages_that_are_lost_are_asked_for_again)
+TEST_CASE(messages_that_are_lost_are_asked_for_again)
 {
     struct world *w = nodes_of(2);
     const struct ftree_inquiry *q;
@@ -177,9 +170,8 @@ START_TEST(messages_that_are_lost_are_asked_for_again)
     ck_assert(q->over && q->answered && q->has_state);
     ck_assert_int_eq(q->logs, 2);
 }
-END_TEST
 
-START_TEST(one_that_says_nothing_of_messages_is_waited_for_no_longer_than_a_moment)
+TEST_CASE(one_that_says_nothing_of_messages_is_waited_for_no_longer_than_a_moment)
 {
     struct world *w = world_of(shape_star(4, 1));
     const struct ftree_inquiry *q;
@@ -189,9 +181,8 @@ START_TEST(one_that_says_nothing_of_messages_is_waited_for_no_longer_than_a_mome
     ck_assert(q->over && q->answered && q->has_state);
     ck_assert_int_eq(q->logs, 0);
 }
-END_TEST
 
-START_TEST(what_there_is_not_cannot_be_asked)
+TEST_CASE(what_there_is_not_cannot_be_asked)
 {
     struct world *w = nodes_of(2);
     static const struct {
@@ -207,9 +198,8 @@ START_TEST(what_there_is_not_cannot_be_asked)
     }
     ck_assert_ptr_null(ftree_inquired(w->node[1].ft, 77));
 }
-END_TEST
 
-START_TEST(so_many_at_once_and_no_more)
+TEST_CASE(so_many_at_once_and_no_more)
 {
     struct world *w = nodes_of(1);
     uint32_t number[17];
@@ -223,9 +213,8 @@ START_TEST(so_many_at_once_and_no_more)
     number[16] = inquire(w, 2, FTREE_NONE);
     ck_assert(after(w, 1300, number[16])->over);
 }
-END_TEST
 
-START_TEST(it_ends_with_the_job)
+TEST_CASE(it_ends_with_the_job)
 {
     struct world *w = nodes_of(1);
     uint32_t number = inquire(w, 2, FTREE_NONE);
@@ -233,9 +222,8 @@ START_TEST(it_ends_with_the_job)
     ftree_leave(w->node[1].ft, w->now);
     ck_assert(ftree_inquired(w->node[1].ft, number)->over);
 }
-END_TEST
 
-START_TEST(without_memory_nothing_is_asked)
+TEST_CASE(without_memory_nothing_is_asked)
 {
     struct world *w = nodes_of(1);
     uint32_t number;
@@ -244,22 +232,4 @@ START_TEST(without_memory_nothing_is_asked)
     ck_assert_int_eq(ftree_inquire(w->node[1].ft, w->now, 2, FTREE_NONE, &number),
                      FTREE_ERR_NOMEM);
     ck_assert_uint_eq(ftree_deadline(w->node[1].ft), FTREE_NEVER);
-}
-END_TEST
-
-SUITE("inquiry")
-{
-    TEST(a_node_that_is_well_says_so_with_its_state_and_last_messages);
-    TEST(of_a_rank_it_says_whom_that_waits_for);
-    TEST(the_own_node_says_it_at_once);
-    TEST(a_stopped_rank_is_named);
-    TEST(who_is_silent_is_asked_again_and_then_no_more);
-    TEST(where_the_agent_is_stopped_the_deputy_answers);
-    TEST(a_path_that_is_silent_is_waited_for);
-    TEST(messages_that_are_lost_are_asked_for_again);
-    TEST(one_that_says_nothing_of_messages_is_waited_for_no_longer_than_a_moment);
-    TEST(what_there_is_not_cannot_be_asked);
-    TEST(so_many_at_once_and_no_more);
-    TEST(it_ends_with_the_job);
-    TEST(without_memory_nothing_is_asked);
 }

@@ -158,7 +158,7 @@ static void check_choice(struct lone *l, int32_t suspect_)
 }
 
 /* rows: of_each_region_up_to_four_are_asked */
-START_TEST(of_each_region_up_to_four_are_asked)
+TEST_CASES(of_each_region_up_to_four_are_asked, COUNT(choices))
 {
     struct ftree_tree *t = shape_read(choices[_i].topology);
     int32_t step = t->nodes > 32 ? 17 : 1;
@@ -178,7 +178,6 @@ START_TEST(of_each_region_up_to_four_are_asked)
     }
     ftree_tree_free(t);
 }
-END_TEST
 
 static int32_t chosen_by(const char *self, const char *suspect_, int32_t node[LONE_SENT_MAX])
 {
@@ -192,7 +191,7 @@ static int32_t chosen_by(const char *self, const char *suspect_, int32_t node[LO
     return n;
 }
 
-START_TEST(who_asks_again_chooses_the_same_and_others_choose_others)
+TEST_CASE(who_asks_again_chooses_the_same_and_others_choose_others)
 {
     int32_t one[LONE_SENT_MAX], same[LONE_SENT_MAX], other[LONE_SENT_MAX];
     int32_t n = chosen_by("0.3", "5.7", one);
@@ -205,9 +204,8 @@ START_TEST(who_asks_again_chooses_the_same_and_others_choose_others)
     ck_assert_int_eq(chosen_by("0.3", "5.8", other), n);
     ck_assert_mem_ne(one, other, (size_t) n * sizeof(one[0]));
 }
-END_TEST
 
-START_TEST(there_is_a_bound_for_all_together)
+TEST_CASE(there_is_a_bound_for_all_together)
 {
     struct lone *l = switches_new("switch:16 node:16", "0.0");
     int32_t node[LONE_SENT_MAX];
@@ -223,9 +221,8 @@ START_TEST(there_is_a_bound_for_all_together)
         for (int32_t j = 0; j < i; j++)
             ck_assert_int_ne(node[i], node[j]);
 }
-END_TEST
 
-START_TEST(who_is_of_no_use_any_more_makes_room)
+TEST_CASE(who_is_of_no_use_any_more_makes_room)
 {
     struct lone *l = switches_new("switch:16 node:16", "0.0");
     struct ftree_case su = suspect(l, "15.15");
@@ -250,10 +247,9 @@ START_TEST(who_is_of_no_use_any_more_makes_room)
     ck_assert_int_gt(lone_count(l, WIRE_PROBE), 2);
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 64);
 }
-END_TEST
 
 /* Of 10,000 the last alone could be asked. */
-START_TEST(nobody_looks_for_long)
+TEST_CASE(nobody_looks_for_long)
 {
     struct lone *l = switches_new("switch:2 node:5000", "0.0");
     struct ftree_case su = suspect(l, "1.0");
@@ -265,9 +261,8 @@ START_TEST(nobody_looks_for_long)
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 0);
 }
-END_TEST
 
-START_TEST(it_matters_only_with_switches)
+TEST_CASE(it_matters_only_with_switches)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
@@ -276,11 +271,10 @@ START_TEST(it_matters_only_with_switches)
     l = switches_new(FLAT, "0.0");
     ck_assert(ftree_neighbour_matters(l->ft));
 }
-END_TEST
 
 /* ---- asking again, forgetting ---------------------------------------------------------------- */
 
-START_TEST(who_was_not_heard_is_asked_again_after_a_while)
+TEST_CASE(who_was_not_heard_is_asked_again_after_a_while)
 {
     struct lone *l = switches_new("switch:2 node:2", "0.0");
     struct ftree_case su = suspect(l, "1.0");
@@ -314,9 +308,8 @@ START_TEST(who_was_not_heard_is_asked_again_after_a_while)
     ck_assert(ftree_inspect_neighbour(l->ft, n_1, &nb));
     ck_assert_uint_eq(nb.asked, asked);
 }
-END_TEST
 
-START_TEST(forgotten_is_forgotten)
+TEST_CASE(forgotten_is_forgotten)
 {
     struct lone *l = switches_new(FLAT, "0.0");
     struct ftree_case su = suspect(l, "1.0");
@@ -336,9 +329,8 @@ START_TEST(forgotten_is_forgotten)
     for (int32_t n = 1; n < l->job.nodes; n++)
         ck_assert(!ftree_inspect_neighbour(l->ft, n, &nb) || !nb.was_heard);
 }
-END_TEST
 
-START_TEST(without_memory_some_are_not_asked)
+TEST_CASE(without_memory_some_are_not_asked)
 {
     struct lone *l = switches_new(FLAT, "0.0");
     struct ftree_case su = suspect(l, "1.0");
@@ -357,7 +349,6 @@ START_TEST(without_memory_some_are_not_asked)
         ck_assert_ptr_null(ftree_check(l->ft));
     }
 }
-END_TEST
 
 /* ---- the silence found ----------------------------------------------------------------------- */
 
@@ -475,7 +466,7 @@ static const struct {
 };
 
 /* rows: what_is_silent_on_all_paths */
-START_TEST(what_is_silent_on_all_paths)
+TEST_CASES(what_is_silent_on_all_paths, COUNT(silences))
 {
     struct lone *l = switches_new(silences[_i].topology, silences[_i].self);
     struct ftree_case su = suspect(l, silences[_i].suspect);
@@ -489,7 +480,6 @@ START_TEST(what_is_silent_on_all_paths)
     s = ftree_neighbour_silence(l->ft, &su, true); /* of the data path alone nothing is known */
     ck_assert_str_eq(found(&s, buf), "none");
 }
-END_TEST
 
 /* "Helpers" are those who were asked to look, and so far from here. */
 static const struct {
@@ -535,7 +525,7 @@ static const struct {
 };
 
 /* rows: what_is_silent_on_the_data_path */
-START_TEST(what_is_silent_on_the_data_path)
+TEST_CASES(what_is_silent_on_the_data_path, COUNT(data_silences))
 {
     struct lone *l = switches_new(data_silences[_i].topology, data_silences[_i].self);
     struct ftree_case su = suspect(l, data_silences[_i].suspect);
@@ -551,7 +541,6 @@ START_TEST(what_is_silent_on_the_data_path)
     s = ftree_neighbour_silence(l->ft, &su, false); /* it does answer */
     ck_assert_str_eq(found(&s, buf), "none");
 }
-END_TEST
 
 /* What was heard of the suspect itself, by path; all behind its switch are silent. */
 static const struct {
@@ -572,7 +561,7 @@ static const struct {
 };
 
 /* rows: who_is_heard_is_not_behind_a_silent_switch */
-START_TEST(who_is_heard_is_not_behind_a_silent_switch)
+TEST_CASES(who_is_heard_is_not_behind_a_silent_switch, COUNT(reaches))
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -583,9 +572,8 @@ START_TEST(who_is_heard_is_not_behind_a_silent_switch)
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, reaches[_i].behind);
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, true).behind, reaches[_i].behind_data);
 }
-END_TEST
 
-START_TEST(who_is_known_to_have_failed_bears_no_witness)
+TEST_CASE(who_is_known_to_have_failed_bears_no_witness)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -598,10 +586,9 @@ START_TEST(who_is_known_to_have_failed_bears_no_witness)
     s = ftree_neighbour_silence(l->ft, &su, false);
     ck_assert_int_eq(s.behind, RULES_BEHIND_NONE);
 }
-END_TEST
 
 /* Nobody has asked it since: that it is not heard says nothing. */
-START_TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness)
+TEST_CASE(who_was_asked_for_an_earlier_suspect_bears_no_witness)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -612,10 +599,9 @@ START_TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness)
     neighbour(l, 0)->last_asked = su.opened;
     ck_assert_int_eq(ftree_neighbour_silence(l->ft, &su, false).behind, RULES_BEHIND_SILENT);
 }
-END_TEST
 
 /* As many as there can be: all neighbours, and suspects for what is left. */
-START_TEST(a_view_of_very_many_is_bounded)
+TEST_CASE(a_view_of_very_many_is_bounded)
 {
     struct lone *l = switches_new("switch:4 node:100", "0.0");
     struct ftree_case su = suspect(l, "1.0");
@@ -638,9 +624,8 @@ START_TEST(a_view_of_very_many_is_bounded)
     ck_assert_int_eq(s.behind, RULES_BEHIND_SILENT);
     ck_assert_int_eq(s.switch_, 1);
 }
-END_TEST
 
-START_TEST(without_switches_nothing_is_found)
+TEST_CASE(without_switches_nothing_is_found)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_case su = {.node = 1, .deadline = FTREE_NEVER};
@@ -651,7 +636,6 @@ START_TEST(without_switches_nothing_is_found)
     ck_assert_int_eq(s.behind, RULES_BEHIND_NONE);
     ck_assert_int_eq(s.switch_, FTREE_NONE);
 }
-END_TEST
 
 /* ---- helpers -------------------------------------------------------------------------------- */
 
@@ -675,7 +659,7 @@ static const struct {
 };
 
 /* rows: those_far_from_here_are_asked_to_look */
-START_TEST(those_far_from_here_are_asked_to_look)
+TEST_CASES(those_far_from_here_are_asked_to_look, COUNT(helper_rows))
 {
     struct lone *l = switches_new(helper_rows[_i].topology, helper_rows[_i].self);
     struct ftree_case su = suspect(l, helper_rows[_i].suspect);
@@ -705,9 +689,8 @@ START_TEST(those_far_from_here_are_asked_to_look)
         ck_assert_int_ne(w->target, l->sent[i].to.node);
     }
 }
-END_TEST
 
-START_TEST(nobody_looks_where_the_suspect_is_lost_or_heard)
+TEST_CASE(nobody_looks_where_the_suspect_is_lost_or_heard)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -720,9 +703,8 @@ START_TEST(nobody_looks_where_the_suspect_is_lost_or_heard)
     ck_assert_int_eq(l->n_sent, 0);
     ck_assert_int_eq(ftree_inspect_helpers(l->ft, 0, NULL, NULL), 0);
 }
-END_TEST
 
-START_TEST(what_was_just_looked_at_is_not_looked_at_again)
+TEST_CASE(what_was_just_looked_at_is_not_looked_at_again)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -741,9 +723,8 @@ START_TEST(what_was_just_looked_at_is_not_looked_at_again)
     ftree_neighbour_indirect_probe(l->ft, at + 2 * ftree_rto(l->ft), &su);
     ck_assert_int_eq(l->n_sent, 14); /* all but the new one, again */
 }
-END_TEST
 
-START_TEST(without_memory_others_look_at_others)
+TEST_CASE(without_memory_others_look_at_others)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -756,10 +737,9 @@ START_TEST(without_memory_others_look_at_others)
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 4);
     ck_assert_int_eq(l->n_sent, 6); /* not at the suspect */
 }
-END_TEST
 
 /* What a helper (or somebody) says of the first neighbour, in this order. */
-START_TEST(what_helpers_saw_counts_if_they_were_asked)
+TEST_CASE(what_helpers_saw_counts_if_they_were_asked)
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -810,7 +790,6 @@ START_TEST(what_helpers_saw_counts_if_they_were_asked)
                       i);
     }
 }
-END_TEST
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
@@ -830,7 +809,7 @@ static const struct {
 };
 
 /* rows: some_who_are_silent_with_the_suspect_are_told */
-START_TEST(some_who_are_silent_with_the_suspect_are_told)
+TEST_CASES(some_who_are_silent_with_the_suspect_are_told, COUNT(evidences))
 {
     struct lone *l = switches_new(FLAT, "0.1");
     struct ftree_case su = suspect(l, "1.1");
@@ -854,7 +833,6 @@ START_TEST(some_who_are_silent_with_the_suspect_are_told)
     }
     ck_assert_msg(!strcmp(told, evidences[_i].told), "row %d: %s", _i, told);
 }
-END_TEST
 
 /* ---- is it over? ----------------------------------------------------------------------------- */
 
@@ -875,7 +853,7 @@ static const struct {
 };
 
 /* rows: another_one_of_the_other_side_at_each_turn */
-START_TEST(another_one_of_the_other_side_at_each_turn)
+TEST_CASES(another_one_of_the_other_side_at_each_turn, COUNT(turns))
 {
     struct lone *l = switches_new(turns[_i].topology, turns[_i].self);
     const struct ftree_tree *t = l->job.tree;
@@ -893,10 +871,9 @@ START_TEST(another_one_of_the_other_side_at_each_turn)
     ck_assert_msg(others >= turns[_i].others, "row %d: %d", _i, (int) others);
     free(asked);
 }
-END_TEST
 
 /* All nodes are behind s0. */
-START_TEST(behind_all_there_is_nobody_beyond)
+TEST_CASE(behind_all_there_is_nobody_beyond)
 {
     static const char *const selves[] = {"0.0", "0.3"};
 
@@ -911,10 +888,9 @@ START_TEST(behind_all_there_is_nobody_beyond)
         lone_free(l);
     }
 }
-END_TEST
 
 /* The file has a switch with none of the job's nodes, and another node says that it is lost. */
-START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
+TEST_CASE(behind_a_switch_without_nodes_nobody_is_asked)
 {
     static const char text[] = "SwitchName=a Nodes=h0,h1\nSwitchName=b Nodes=other\n";
     static const char *const names[] = {"h0", "h1"};
@@ -935,34 +911,4 @@ START_TEST(behind_a_switch_without_nodes_nobody_is_asked)
     lone_run(l, 100000);
     ck_assert_int_eq(lone_known(l, 0).switch_, 1);
     ck_assert_uint_eq(lone_known(l, 0).question, 0);
-}
-END_TEST
-
-SUITE("neighbour")
-{
-    TEST_ROWS(of_each_region_up_to_four_are_asked, COUNT(choices));
-    TEST(who_asks_again_chooses_the_same_and_others_choose_others);
-    TEST(there_is_a_bound_for_all_together);
-    TEST(who_is_of_no_use_any_more_makes_room);
-    TEST(nobody_looks_for_long);
-    TEST(it_matters_only_with_switches);
-    TEST(who_was_not_heard_is_asked_again_after_a_while);
-    TEST(forgotten_is_forgotten);
-    TEST(without_memory_some_are_not_asked);
-    TEST_ROWS(what_is_silent_on_all_paths, COUNT(silences));
-    TEST_ROWS(what_is_silent_on_the_data_path, COUNT(data_silences));
-    TEST_ROWS(who_is_heard_is_not_behind_a_silent_switch, COUNT(reaches));
-    TEST(who_is_known_to_have_failed_bears_no_witness);
-    TEST(who_was_asked_for_an_earlier_suspect_bears_no_witness);
-    TEST(a_view_of_very_many_is_bounded);
-    TEST(without_switches_nothing_is_found);
-    TEST_ROWS(those_far_from_here_are_asked_to_look, COUNT(helper_rows));
-    TEST(nobody_looks_where_the_suspect_is_lost_or_heard);
-    TEST(what_was_just_looked_at_is_not_looked_at_again);
-    TEST(without_memory_others_look_at_others);
-    TEST(what_helpers_saw_counts_if_they_were_asked);
-    TEST_ROWS(some_who_are_silent_with_the_suspect_are_told, COUNT(evidences));
-    TEST_ROWS(another_one_of_the_other_side_at_each_turn, COUNT(turns));
-    TEST(behind_all_there_is_nobody_beyond);
-    TEST(behind_a_switch_without_nodes_nobody_is_asked);
 }

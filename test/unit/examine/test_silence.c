@@ -84,8 +84,7 @@ static void silence_of_all(struct world *w, enum paths paths, int from, int unti
     world_free(w);
 }
 
-/* rows: a_silence_of_all_accuses_nobody 81 */
-START_TEST(a_silence_of_all_accuses_nobody)
+TEST_CASES(a_silence_of_all_accuses_nobody, 81)
 {
     for (int paths = 0; paths < PATHS; paths++) {
         silence_of_all(new_world(NULL, (enum paths) paths, NODES, 1), (enum paths) paths, 0,
@@ -94,21 +93,17 @@ START_TEST(a_silence_of_all_accuses_nobody)
                        _i * STEP);
     }
 }
-END_TEST
 
 /* It begins while some are being asked already. */
-/* rows: a_silence_that_begins_at_any_moment 20 */
-START_TEST(a_silence_that_begins_at_any_moment)
+TEST_CASES(a_silence_that_begins_at_any_moment, 20)
 {
     for (int paths = 0; paths < PATHS; paths++)
         for (int lasts = 100; lasts <= 3000; lasts += 100)
             silence_of_all(new_world(NULL, (enum paths) paths, NODES, 1), (enum paths) paths,
                            950 + 15 * _i, 950 + 15 * _i + lasts);
 }
-END_TEST
 
-/* rows: a_silence_of_all_behind_switches 41 */
-START_TEST(a_silence_of_all_behind_switches)
+TEST_CASES(a_silence_of_all_behind_switches, 41)
 {
     static const char *const topologies[] = {"switch:3 node:2", "switch:2 switch:2 node:2",
                                              "switch:4 node:1"};
@@ -124,12 +119,10 @@ START_TEST(a_silence_of_all_behind_switches)
             ftree_tree_free(tree);
         }
 }
-END_TEST
 
 /* A network that works now and then, for 1 to 64 ms: still nobody is accused.  (Where its silences
  * are shorter than 3.5 units, 525 ms, somebody may be: see doc/limits.md.) */
-/* rows: a_network_that_comes_and_goes 40 */
-START_TEST(a_network_that_comes_and_goes)
+TEST_CASES(a_network_that_comes_and_goes, 40)
 {
     struct world *w = new_world(NULL, _i % 2 ? ONLY_DATA : BOTH, NODES, 1);
 
@@ -143,7 +136,6 @@ START_TEST(a_network_that_comes_and_goes)
     world_run(w, 12 * SECOND);
     expect_nobody_accused(w, "silences", 600 + 50 * _i);
 }
-END_TEST
 
 /* ---- one is silent --------------------------------------------------------------------------- */
 
@@ -198,8 +190,7 @@ static const struct {
     {9000, 7750, 10002},
 };
 
-/* rows: how_long_one_node_may_be_silent COUNT(patience) */
-START_TEST(how_long_one_node_may_be_silent)
+TEST_CASES(how_long_one_node_may_be_silent, COUNT(patience))
 {
     for (int paths = ONLY_DATA; paths <= BOTH; paths++) {
         ftree_time silence = (ftree_time) patience[_i].silence * FTREE_MS;
@@ -207,7 +198,6 @@ START_TEST(how_long_one_node_may_be_silent)
         ck_assert_int_le(found_after(silence, (enum paths) paths), patience[_i].found);
     }
 }
-END_TEST
 
 /* ---- a path that is slow ----------------------------------------------------------------------- */
 
@@ -250,7 +240,7 @@ static const struct {
             {BOTH, 2, FTREE_NONE}, {BOTH, 0, FTREE_NONE}, {ONLY_DATA, 0, FTREE_NONE},
             {ONLY_DATA, 0, 2},     {ONLY_DATA, 1, 2},     {ONLY_DATA, 3, 2}};
 
-START_TEST(a_path_that_delivers_is_not_silent)
+TEST_CASES(a_path_that_delivers_is_not_silent, COUNT(sees))
 {
     struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
     struct ftree_verdict v;
@@ -263,9 +253,8 @@ START_TEST(a_path_that_delivers_is_not_silent)
         ck_assert(!ftree_verdict_at(w->node[n].ft, 0, &v));
     world_free(w);
 }
-END_TEST
 
-START_TEST(once_it_delivers_no_more_it_is)
+TEST_CASES(once_it_delivers_no_more_it_is, COUNT(sees))
 {
     struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
 
@@ -275,10 +264,9 @@ START_TEST(once_it_delivers_no_more_it_is)
     ck_assert_int_eq(w->report[0].node, 2);
     world_free(w);
 }
-END_TEST
 
 /* All connections wait for their retransmission timeouts. */
-START_TEST(a_slow_path_may_deliver_nothing_for_seconds)
+TEST_CASES(a_slow_path_may_deliver_nothing_for_seconds, COUNT(sees))
 {
     struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
 
@@ -289,10 +277,9 @@ START_TEST(a_slow_path_may_deliver_nothing_for_seconds)
     }
     world_free(w);
 }
-END_TEST
 
 /* Between two silences it answers, and is well. */
-START_TEST(a_path_that_was_slow_a_moment_ago_may_deliver_nothing)
+TEST_CASES(a_path_that_was_slow_a_moment_ago_may_deliver_nothing, COUNT(sees))
 {
     struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
 
@@ -306,10 +293,9 @@ START_TEST(a_path_that_was_slow_a_moment_ago_may_deliver_nothing)
     ck_assert(world_run_until_reports(w, 1, 12 * SECOND));
     world_free(w);
 }
-END_TEST
 
 /* It is silent from here only: that it delivers to others is no news, where that is not slow. */
-START_TEST(a_broken_link_is_found_though_others_get_data)
+TEST_CASE(a_broken_link_is_found_though_others_get_data)
 {
     struct world *w = new_slow_world(BOTH, 2, FTREE_NONE);
 
@@ -322,12 +308,10 @@ START_TEST(a_broken_link_is_found_though_others_get_data)
     ck_assert_str_eq(w->report[0].rule, "unknown/silent-from-here-only");
     world_free(w);
 }
-END_TEST
 
 /* ---- real faults ----------------------------------------------------------------------------- */
 
-/* rows: a_node_that_is_lost_in_a_silence_is_found 41 */
-START_TEST(a_node_that_is_lost_in_a_silence_is_found)
+TEST_CASES(a_node_that_is_lost_in_a_silence_is_found, 41)
 {
     for (int paths = ONLY_DATA; paths <= BOTH; paths++) {
         struct world *w = new_world(NULL, (enum paths) paths, NODES, 1);
@@ -346,10 +330,9 @@ START_TEST(a_node_that_is_lost_in_a_silence_is_found)
         world_free(w);
     }
 }
-END_TEST
 
 /* An examination ends, however late witnesses speak. */
-START_TEST(an_examination_is_bounded)
+TEST_CASE(an_examination_is_bounded)
 {
     struct world *w = new_world(NULL, BOTH, NODES, 1);
     ftree_time begin;
@@ -366,21 +349,4 @@ START_TEST(an_examination_is_bounded)
     }
     ck_assert(!ftree_is_asking(w->node[0].ft));
     ck_assert_uint_le(w->now - begin, 2 * w->cfg.silence);
-}
-END_TEST
-
-SUITE("silence")
-{
-    TEST_ROWS(a_silence_of_all_accuses_nobody, 81);
-    TEST_ROWS(a_silence_that_begins_at_any_moment, 20);
-    TEST_ROWS(a_silence_of_all_behind_switches, 41);
-    TEST_ROWS(a_network_that_comes_and_goes, 40);
-    TEST_ROWS(how_long_one_node_may_be_silent, COUNT(patience));
-    TEST_ROWS(a_path_that_delivers_is_not_silent, COUNT(sees));
-    TEST_ROWS(once_it_delivers_no_more_it_is, COUNT(sees));
-    TEST_ROWS(a_slow_path_may_deliver_nothing_for_seconds, COUNT(sees));
-    TEST_ROWS(a_path_that_was_slow_a_moment_ago_may_deliver_nothing, COUNT(sees));
-    TEST(a_broken_link_is_found_though_others_get_data);
-    TEST_ROWS(a_node_that_is_lost_in_a_silence_is_found, 41);
-    TEST(an_examination_is_bounded);
 }

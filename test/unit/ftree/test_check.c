@@ -47,7 +47,7 @@ static struct lone *busy(void)
         ck_assert_ptr_null(ftree_check(l->ft)); \
     } while (0)
 
-START_TEST(symptoms)
+TEST_CASE(symptoms)
 {
     struct lone *l = busy();
     struct stall *s = l->ft->observe->stalls.items;
@@ -60,9 +60,8 @@ START_TEST(symptoms)
     BROKEN(l->ft->observe->findings.items[0].rank, 0,
            "ftree_node_of(ft, f->rank) == ft->self");
 }
-END_TEST
 
-START_TEST(suspects)
+TEST_CASE(suspects)
 {
     struct lone *l = busy();
     struct ftree_case *su = ftree_case_suspect(l->ft, 3), *other;
@@ -83,9 +82,8 @@ START_TEST(suspects)
     other = ftree_case_suspect(l->ft, 5);
     BROKEN(other->node, 3, "ftree_case_suspect(ft, su->node) == su");
 }
-END_TEST
 
-START_TEST(sets_of_ranks)
+TEST_CASE(sets_of_ranks)
 {
     struct lone *l = busy();
     struct ftree_ranks *set = &l->ft->state->known.items[0].full->victims;
@@ -101,9 +99,8 @@ START_TEST(sets_of_ranks)
     BROKEN(set->range[1].first, 2, "i == 0 || set->range[i].first > set->range[i - 1].last + 1");
     BROKEN(set->count, 3, "listed <= set->count");
 }
-END_TEST
 
-START_TEST(verdicts)
+TEST_CASE(verdicts)
 {
     struct lone *l = busy();
     struct known *k = &l->ft->state->known.items[0];
@@ -122,12 +119,11 @@ START_TEST(verdicts)
     BROKEN(k->announced, false, "!k->reported || k->announced");
     BROKEN(k->up, UP_SENT, "!k->announced || k->up == UP_NOTHING");
 }
-END_TEST
 
 static const char counts[] =
     "queued == ft->announce->queued && unsent == ft->state->unsent && rechecked == ft->state->rechecked";
 
-START_TEST(what_is_counted_of_verdicts)
+TEST_CASE(what_is_counted_of_verdicts)
 {
     struct lone *l = busy();
     struct known *k = &l->ft->state->known.items[1];
@@ -139,9 +135,8 @@ START_TEST(what_is_counted_of_verdicts)
     BROKEN(k->recheck, l->now, counts);
     BROKEN(k->confirm, l->now, counts);
 }
-END_TEST
 
-START_TEST(equal_verdicts)
+TEST_CASE(equal_verdicts)
 {
     struct lone *l = busy();
     struct known *k = &l->ft->state->known.items[1], *first = &l->ft->state->known.items[0];
@@ -152,12 +147,11 @@ START_TEST(equal_verdicts)
     k->v.class_ = FTREE_CLASS_NODE_OUTAGE;
     BROKEN(k->v.rank, FTREE_NONE, "ftree_verdict_same(ft, &k->v) == k");
 }
-END_TEST
 
 static const char order[] =
     "i == 0 || p[-1].node < p->node || (p[-1].node == p->node && p[-1].at < p->at)";
 
-START_TEST(the_index_of_verdicts)
+TEST_CASE(the_index_of_verdicts)
 {
     struct lone *l = busy();
     struct place *p = l->ft->state->by_node.items;
@@ -174,9 +168,8 @@ START_TEST(the_index_of_verdicts)
     p[1].at = 0;
     ck_assert_str_eq(ftree_check(l->ft), order);
 }
-END_TEST
 
-START_TEST(announcements)
+TEST_CASE(announcements)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
@@ -189,9 +182,8 @@ START_TEST(announcements)
     BROKEN(r->number, 2, "k->announcement == 0 || is_gathered(ft, k->announcement)");
     BROKEN(r->asker.node, 1, "r->due.n > 0 && r->asker.node != ft->self");
 }
-END_TEST
 
-START_TEST(messages)
+TEST_CASE(messages)
 {
     struct lone *l = busy();
     struct message *message = l->ft->net->outbox.items;
@@ -210,9 +202,8 @@ START_TEST(messages)
     BROKEN(l->ft->state->peers.items[0].node, 1,
            "p->node != ft->self");
 }
-END_TEST
 
-START_TEST(the_handle)
+TEST_CASE(the_handle)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 1);
 
@@ -224,19 +215,4 @@ START_TEST(the_handle)
            "ft->net->rto >= ft->cfg.rto_min && ft->net->rto <= ft->cfg.rto_max");
     BROKEN(l->ft->leave->goodbye_sent, true, "!ft->leave->goodbye_sent || ft->state->leaving");
     BROKEN(l->ft->leave->may_go, true, "!ft->leave->may_go || ft->state->leaving");
-}
-END_TEST
-
-SUITE("check")
-{
-    TEST(symptoms);
-    TEST(suspects);
-    TEST(sets_of_ranks);
-    TEST(verdicts);
-    TEST(what_is_counted_of_verdicts);
-    TEST(equal_verdicts);
-    TEST(the_index_of_verdicts);
-    TEST(announcements);
-    TEST(messages);
-    TEST(the_handle);
 }

@@ -40,7 +40,7 @@ static int try_create(const struct ftree_job *job, int32_t self, const struct ft
     return rc;
 }
 
-START_TEST(a_job_out_of_range_is_refused)
+TEST_CASE(a_job_out_of_range_is_refused)
 {
     const int32_t table[4] = {0};
     struct ftree_job job = {
@@ -78,7 +78,6 @@ START_TEST(a_job_out_of_range_is_refused)
     job.node_ranks = table;
     ck_assert_int_eq(try_create(&job, 0, &io), FTREE_OK);
 }
-END_TEST
 
 static void *no_memory(void *ctx, void *ptr, size_t size)
 {
@@ -88,7 +87,7 @@ static void *no_memory(void *ctx, void *ptr, size_t size)
     return NULL;
 }
 
-START_TEST(without_memory_there_is_no_handle)
+TEST_CASE(without_memory_there_is_no_handle)
 {
     const struct ftree_job job = {
         .nodes = 4, .size = 4, .fanout = 2, .rules = base_rules(), .has_path = {true, true}};
@@ -98,9 +97,8 @@ START_TEST(without_memory_there_is_no_handle)
     ck_assert_int_eq(try_create(&job, 0, &io), FTREE_ERR_NOMEM);
     ftree_destroy(NULL);
 }
-END_TEST
 
-START_TEST(the_least_of_callbacks_will_do)
+TEST_CASE(the_least_of_callbacks_will_do)
 {
     const struct ftree_job job = {
         .nodes = 4, .size = 4, .fanout = 32, .rules = base_rules(), .has_path = {true, true}};
@@ -119,9 +117,8 @@ START_TEST(the_least_of_callbacks_will_do)
     ck_assert(!ftree_verdict_at(ft, -1, &v));
     ftree_destroy(ft);
 }
-END_TEST
 
-START_TEST(idle_it_is_small_and_wants_nothing)
+TEST_CASE(idle_it_is_small_and_wants_nothing)
 {
     struct lone *l = lone_of(shape_tree(100000, 1, 32), 50000);
 
@@ -133,9 +130,8 @@ START_TEST(idle_it_is_small_and_wants_nothing)
     ftree_tick(l->ft, l->now); /* harmless */
     ck_assert_str_eq(lone_log(l), "");
 }
-END_TEST
 
-START_TEST(defaults)
+TEST_CASE(defaults)
 {
     struct ftree_config cfg;
 
@@ -156,11 +152,10 @@ START_TEST(defaults)
     ck_assert_uint_eq(cfg.expire, 10000 * FTREE_MS);
     ck_assert_int_eq(cfg.pending_max, 256);
 }
-END_TEST
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
+TEST_CASE(what_must_arrive_is_acknowledged_on_its_connection)
 {
     static const bool acknowledged[WIRE_TYPE_COUNT] = {
         [WIRE_SYMPTOM] = true,      [WIRE_FLOOD_QUERY] = true,   [WIRE_VERDICT_UP] = true,
@@ -193,9 +188,8 @@ START_TEST(what_must_arrive_is_acknowledged_on_its_connection)
         lone_free(l);
     }
 }
-END_TEST
 
-START_TEST(a_bad_message_does_nothing)
+TEST_CASE(a_bad_message_does_nothing)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_SYMPTOM};
@@ -221,9 +215,8 @@ START_TEST(a_bad_message_does_nothing)
     ck_assert(!ftree_inspect_was_heard(l->ft, FTREE_PATH_DATA));
     ck_assert_str_eq(lone_log(l), "");
 }
-END_TEST
 
-START_TEST(reach_out_of_range_is_refused)
+TEST_CASE(reach_out_of_range_is_refused)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -240,9 +233,8 @@ START_TEST(reach_out_of_range_is_refused)
     ck_assert_int_eq(ftree_reached(l->ft, l->now, 0, 0, 0, FTREE_REACH_SILENT, 0), FTREE_OK);
     ck_assert(!ftree_inspect_was_heard(l->ft, FTREE_PATH_DATA));
 }
-END_TEST
 
-START_TEST(ids_differ)
+TEST_CASE(ids_differ)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
     uint32_t last = 0;
@@ -260,11 +252,10 @@ START_TEST(ids_differ)
     }
     ck_assert_uint_gt(last, 3);
 }
-END_TEST
 
 /* ---- round trips: RFC 6298 ------------------------------------------------------------------- */
 
-START_TEST(the_timer_follows_the_round_trips)
+TEST_CASE(the_timer_follows_the_round_trips)
 {
     struct lone *l = lone_of(shape_binary(2, 1), 0);
 
@@ -285,11 +276,10 @@ START_TEST(the_timer_follows_the_round_trips)
         ftree_rtt(l->ft, FTREE_NEVER);
     ck_assert_uint_eq(ftree_inspect_round_trip(l->ft).timeout, 1000 * FTREE_MS);
 }
-END_TEST
 
 /* ---- succession ------------------------------------------------------------------------------ */
 
-START_TEST(a_restored_verdict_is_known_and_silent)
+TEST_CASE(a_restored_verdict_is_known_and_silent)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 3, FTREE_NONE, 1);
@@ -305,13 +295,11 @@ START_TEST(a_restored_verdict_is_known_and_silent)
     ck_assert_int_eq(v.node, 4);
     ck_assert(!ftree_verdict_at(l->ft, 2, &v));
     lone_run(l, 1000); /* the root asks whether it is over, and nobody else is told */
-    ck_assert_str_eq(lone_log(l), "200 -> n3 data probe fresh\n"
-                                  "200 -> n3 mgmt probe fresh\n");
+    ck_assert_str_eq(lone_log(l), "200 -> n3 data+mgmt probe fresh\n");
     lone_run(l, 9000);
     ck_assert_int_eq(l->n_sent, lone_count(l, WIRE_PROBE));
     ck_assert_int_eq(l->verdicts + l->reports, 0);
 }
-END_TEST
 
 static struct ftree_verdict unreported_crash(struct lone *l, int32_t node)
 {
@@ -323,7 +311,7 @@ static struct ftree_verdict unreported_crash(struct lone *l, int32_t node)
     return v;
 }
 
-START_TEST(what_the_agent_before_did_not_tell_is_told_upward)
+TEST_CASE(what_the_agent_before_did_not_tell_is_told_upward)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 4);
     struct ftree_verdict v = unreported_crash(l, 4);
@@ -341,9 +329,8 @@ START_TEST(what_the_agent_before_did_not_tell_is_told_upward)
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     ck_assert(!ftree_has_unannounced(l->ft));
 }
-END_TEST
 
-START_TEST(the_root_reports_what_the_agent_before_did_not)
+TEST_CASE(the_root_reports_what_the_agent_before_did_not)
 {
     struct lone *l = lone_of(shape_binary(1, 2), 0);
     struct ftree_verdict v = unreported_crash(l, 0);
@@ -357,9 +344,8 @@ START_TEST(the_root_reports_what_the_agent_before_did_not)
     lone_run(l, 3000);
     ck_assert_int_eq(l->reports, 1);
 }
-END_TEST
 
-START_TEST(what_was_found_long_ago_has_been_told)
+TEST_CASE(what_was_found_long_ago_has_been_told)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 4);
     struct ftree_verdict v = unreported_crash(l, 4);
@@ -369,9 +355,8 @@ START_TEST(what_was_found_long_ago_has_been_told)
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
 }
-END_TEST
 
-START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
+TEST_CASE(what_is_over_or_for_own_readers_is_not_told_again)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 4);
     struct ftree_verdict v = unreported_crash(l, 4), w = v;
@@ -384,10 +369,9 @@ START_TEST(what_is_over_or_for_own_readers_is_not_told_again)
     lone_run(l, 1000);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 0);
 }
-END_TEST
 
 /* The agent was stopped with a verdict that it was about to tell; its deputy has told it. */
-START_TEST(what_a_stand_in_told_is_not_told_twice)
+TEST_CASE(what_a_stand_in_told_is_not_told_twice)
 {
     struct lone *l = lone_of(shape_binary(1, 2), 0);
     struct ftree_verdict v = unreported_crash(l, 0);
@@ -404,9 +388,8 @@ START_TEST(what_a_stand_in_told_is_not_told_twice)
     lone_run(l, 1000);
     ck_assert_int_eq(l->reports, 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_restored)
+TEST_CASE(what_cannot_be_restored)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 0);
     const struct ftree_verdict good =
@@ -435,11 +418,10 @@ START_TEST(what_cannot_be_restored)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &good), FTREE_ERR_NOMEM);
     ck_assert(!ftree_verdict_at(l->ft, 0, &v));
 }
-END_TEST
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-START_TEST(a_long_name_is_cut_in_a_trace_line)
+TEST_CASE(a_long_name_is_cut_in_a_trace_line)
 {
     static char name[2000];
     const char *hosts[4] = {name, name, name, name};
@@ -450,9 +432,8 @@ START_TEST(a_long_name_is_cut_in_a_trace_line)
     lone_stall(l, 0, 2);
     ck_assert_ptr_nonnull(strstr(lone_log(l), "suspects xxxx"));
 }
-END_TEST
 
-START_TEST(without_tables_a_rank_is_its_node)
+TEST_CASE(without_tables_a_rank_is_its_node)
 {
     struct ftree_job job = {
         .nodes = 4, .size = 4, .fanout = 32, .rules = base_rules(), .has_path = {true, true}};
@@ -465,28 +446,4 @@ START_TEST(without_tables_a_rank_is_its_node)
     ck_assert_int_eq(ftree_rank_gone(ft, FTREE_MS, 1), FTREE_OK);
     ck_assert_int_eq(ftree_rank_gone(ft, FTREE_MS, 2), FTREE_ERR_INVALID);
     ftree_destroy(ft);
-}
-END_TEST
-
-SUITE("ftree")
-{
-    TEST(a_job_out_of_range_is_refused);
-    TEST(without_memory_there_is_no_handle);
-    TEST(the_least_of_callbacks_will_do);
-    TEST(idle_it_is_small_and_wants_nothing);
-    TEST(defaults);
-    TEST(what_must_arrive_is_acknowledged_on_its_connection);
-    TEST(a_bad_message_does_nothing);
-    TEST(reach_out_of_range_is_refused);
-    TEST(ids_differ);
-    TEST(the_timer_follows_the_round_trips);
-    TEST(a_restored_verdict_is_known_and_silent);
-    TEST(what_the_agent_before_did_not_tell_is_told_upward);
-    TEST(the_root_reports_what_the_agent_before_did_not);
-    TEST(what_was_found_long_ago_has_been_told);
-    TEST(what_is_over_or_for_own_readers_is_not_told_again);
-    TEST(what_a_stand_in_told_is_not_told_twice);
-    TEST(what_cannot_be_restored);
-    TEST(a_long_name_is_cut_in_a_trace_line);
-    TEST(without_tables_a_rank_is_its_node);
 }

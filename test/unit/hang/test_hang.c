@@ -24,7 +24,7 @@ static const struct {
                  {13, 13, 8, 20},  {14, 14, 9, 21},  {15, 15, 10, 22}, {16, 16, 11, 23},
                  {17, 17, 11, 25}, {18, 18, 12, 26}, {19, 19, 13, 27}, {20, 20, 14, 28}};
 
-START_TEST(regions_are_those_of_the_published_tables)
+TEST_CASES(regions_are_those_of_the_published_tables, COUNT(published))
 {
     struct hang_region g = ftree_hang_region(published[_i].a, published[_i].b);
 
@@ -34,10 +34,9 @@ START_TEST(regions_are_those_of_the_published_tables)
     ck_assert_int_eq(g.low, published[_i].low);
     ck_assert_int_eq(g.high, published[_i].high);
 }
-END_TEST
 
 /* ParaStack's table for its windows of 16, by the number of the rarer kind. */
-START_TEST(regions_of_16_samples_are_parastacks)
+TEST_CASES(regions_of_16_samples_are_parastacks, 7)
 {
     static const int32_t low[] = {2, 2, 3, 4, 4, 4, 4},
                          high[] = {NONE, NONE, NONE, NONE, 13, 14, 14};
@@ -46,9 +45,8 @@ START_TEST(regions_of_16_samples_are_parastacks)
     ck_assert_int_eq(g.low, low[_i]);
     ck_assert_int_eq(g.high, high[_i]);
 }
-END_TEST
 
-START_TEST(the_normal_approximation_continues_the_table)
+TEST_CASE(the_normal_approximation_continues_the_table)
 {
     struct hang_region last = ftree_hang_region(20, 20), next = ftree_hang_region(21, 21);
     struct hang_region large = ftree_hang_region(1024, 1024);
@@ -60,9 +58,8 @@ START_TEST(the_normal_approximation_continues_the_table)
     ck_assert_int_eq(large.low, 980); /* 1025 -+ 1.96 * 22.6 */
     ck_assert_int_eq(large.high, 1070);
 }
-END_TEST
 
-START_TEST(the_example_of_the_slides_is_not_random)
+TEST_CASE(the_example_of_the_slides_is_not_random)
 {
     static const int32_t s[] = {2, 1, 1, 2, 1, 1, 0, 0, 8, 9, 10, 8, 9, 1, 9, 9};
     int32_t runs;
@@ -70,9 +67,8 @@ START_TEST(the_example_of_the_slides_is_not_random)
     ck_assert(!ftree_hang_is_random(s, 16, &runs));
     ck_assert_int_eq(runs, 4);
 }
-END_TEST
 
-START_TEST(too_few_and_too_many_runs_are_not_random)
+TEST_CASE(too_few_and_too_many_runs_are_not_random)
 {
     int32_t half[32], turns[32], mixed[32] = {1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1,
                                               1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1};
@@ -90,7 +86,6 @@ START_TEST(too_few_and_too_many_runs_are_not_random)
     ck_assert(!ftree_hang_is_random(NULL, 0, NULL));
     ck_assert(ftree_hang_is_random(mixed, 32, NULL));
 }
-END_TEST
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
@@ -103,7 +98,7 @@ static const struct {
 } level[] = {{11, 0.47, 0.3, 27}, {18, 0.47, 0.3, 27}, {19, 0.27, 0.2, 10}, {41, 0.27, 0.2, 10},
              {42, 0.12, 0.1, 5},  {85, 0.12, 0.1, 5},  {86, 0.06, 0.05, 4}, {5000, 0.06, 0.05, 4}};
 
-START_TEST(levels_are_the_published_ones)
+TEST_CASES(levels_are_the_published_ones, COUNT(level))
 {
     const struct hang_level *l = ftree_hang_level(level[_i].n);
 
@@ -115,15 +110,13 @@ START_TEST(levels_are_the_published_ones)
     /* p (1 - p) / n is the variance of a share */
     ck_assert_double_le(1.96 * 1.96 * l->p * (1 - l->p) / level[_i].n, l->d * l->d * 1.02);
 }
-END_TEST
 
-START_TEST(there_is_no_level_for_too_few_samples)
+TEST_CASE(there_is_no_level_for_too_few_samples)
 {
     ck_assert_ptr_null(ftree_hang_level(10));
 }
-END_TEST
 
-START_TEST(the_threshold_is_the_smallest_value_with_a_share_of_p)
+TEST_CASE(the_threshold_is_the_smallest_value_with_a_share_of_p)
 {
     int32_t s[100];
     struct hang_model m;
@@ -145,9 +138,8 @@ START_TEST(the_threshold_is_the_smallest_value_with_a_share_of_p)
     ck_assert_int_eq(m.t, 3);
     ck_assert_double_eq_tol(m.q, 0.5 + 0.098, 1e-4);
 }
-END_TEST
 
-START_TEST(some_samples_are_above_the_threshold)
+TEST_CASE(some_samples_are_above_the_threshold)
 {
     int32_t s[100];
     struct hang_model m;
@@ -161,9 +153,8 @@ START_TEST(some_samples_are_above_the_threshold)
     ck_assert_int_eq(m.t, 2);
     ck_assert_double_eq_tol(m.q, 0.07, 1e-9);
 }
-END_TEST
 
-START_TEST(unknown_samples_do_not_count)
+TEST_CASE(unknown_samples_do_not_count)
 {
     int32_t s[100];
     struct hang_model m;
@@ -175,7 +166,6 @@ START_TEST(unknown_samples_do_not_count)
     ck_assert(ftree_hang_model(s, 100, 0, &m));
     ck_assert_int_eq(m.n, 11);
 }
-END_TEST
 
 /* ---- histories ------------------------------------------------------------------------------- */
 
@@ -211,7 +201,7 @@ static struct hang_result result_of(const int32_t *s, int32_t n)
     return r;
 }
 
-START_TEST(a_hang_is_found_after_the_published_number_of_samples)
+TEST_CASE(a_hang_is_found_after_the_published_number_of_samples)
 {
     int32_t s[HANG_HISTORY_MAX], n = 150, k = 0;
     struct hang_result r;
@@ -233,10 +223,9 @@ START_TEST(a_hang_is_found_after_the_published_number_of_samples)
     ck_assert_int_eq(result_of(s, n + 50).state, HANG_LIKELY);
     ck_assert_int_eq(result_of(s, n + 500).state, HANG_LIKELY);
 }
-END_TEST
 
 /* Of a program that is often in MPI with all ranks one that is outside alone is suspicious, too. */
-START_TEST(a_hang_that_is_not_the_lowest_value_is_found)
+TEST_CASE(a_hang_that_is_not_the_lowest_value_is_found)
 {
     int32_t s[HANG_HISTORY_MAX], n = 150, k = 0;
     struct hang_result r;
@@ -252,9 +241,8 @@ START_TEST(a_hang_that_is_not_the_lowest_value_is_found)
     ck_assert_int_ge(k, 7);
     ck_assert_int_le(k, 11);
 }
-END_TEST
 
-START_TEST(nothing_is_claimed_of_too_few_samples)
+TEST_CASE(nothing_is_claimed_of_too_few_samples)
 {
     int32_t s[40];
 
@@ -266,9 +254,8 @@ START_TEST(nothing_is_claimed_of_too_few_samples)
     ck_assert_int_eq(result_of(s, 15).state, HANG_LEARNING);
     ck_assert_int_eq(result_of(s, 40).state, HANG_LEARNING); /* 15 before the run */
 }
-END_TEST
 
-START_TEST(samples_before_a_gap_are_not_in_the_run)
+TEST_CASE(samples_before_a_gap_are_not_in_the_run)
 {
     int32_t s[210];
     struct hang_result r;
@@ -285,10 +272,9 @@ START_TEST(samples_before_a_gap_are_not_in_the_run)
     s[209] = HANG_UNKNOWN; /* just now */
     ck_assert_int_eq(result_of(s, 210).run, 0);
 }
-END_TEST
 
 /* Phases of 40 s, in which one rank works, and of 40 s in which all do: known for 13 minutes. */
-START_TEST(phases_that_are_known_are_no_hang)
+TEST_CASE(phases_that_are_known_are_no_hang)
 {
     int32_t s[HANG_HISTORY_MAX];
 
@@ -300,10 +286,9 @@ START_TEST(phases_that_are_known_are_no_hang)
         ck_assert_int_ne(r.state, HANG_LIKELY);
     }
 }
-END_TEST
 
 /* All are outside for two minutes, then one after the other comes. */
-START_TEST(the_first_phase_ever_is_no_hang)
+TEST_CASE(the_first_phase_ever_is_no_hang)
 {
     int32_t s[400];
 
@@ -314,10 +299,9 @@ START_TEST(the_first_phase_ever_is_no_hang)
     for (int n = 300; n < 400; n++)
         ck_assert_int_ne(result_of(s, n).state, HANG_LIKELY);
 }
-END_TEST
 
 /* Samples that depend on the one before are not taken at that interval. */
-START_TEST(the_interval_is_doubled_until_samples_are_random)
+TEST_CASE(the_interval_is_doubled_until_samples_are_random)
 {
     int32_t s[HANG_HISTORY_MAX];
     struct hang_result r;
@@ -338,9 +322,8 @@ START_TEST(the_interval_is_doubled_until_samples_are_random)
     ck_assert_int_eq(r.state, HANG_LIKELY);
     ck_assert_int_ge(r.doublings, 1);
 }
-END_TEST
 
-START_TEST(nothing_is_claimed_of_what_is_random_at_no_interval)
+TEST_CASE(nothing_is_claimed_of_what_is_random_at_no_interval)
 {
     int32_t s[HANG_HISTORY_MAX];
     struct hang_result r;
@@ -354,11 +337,10 @@ START_TEST(nothing_is_claimed_of_what_is_random_at_no_interval)
     ck_assert_int_eq(r.state, HANG_NOT_RANDOM);
     ck_assert_int_eq(r.doublings, HANG_DOUBLINGS_MAX);
 }
-END_TEST
 
 /* Of healthy programs, each with its own share of ranks outside MPI and as many samples as a level
  * needs, no more than ALPHA may seem to hang.  (So many that 3 ALPHA would be seen.) */
-START_TEST(false_alarms_are_no_more_than_alpha)
+TEST_CASES(false_alarms_are_no_more_than_alpha, 20)
 {
     static const int32_t samples[] = {30, 60, 90, 300};
     static const double share[] = {0.05, 0.2, 0.5, 0.8, 0.97};
@@ -371,7 +353,6 @@ START_TEST(false_alarms_are_no_more_than_alpha)
     }
     ck_assert_msg(alarms <= ALPHA * trials, "%d of %d", alarms, trials);
 }
-END_TEST
 
 /* ---- the longest stay ------------------------------------------------------------------------ */
 
@@ -436,7 +417,7 @@ static double draw_stay(int kind)
 /* All ranks take the same time, which leaves the fewest stays.  The history of a job is 15 to 400 s
  * when it is first looked at.  rows: all kinds, if ranks compute, and those with a variance if they
  * are blocked */
-START_TEST(healthy_stays_are_seldom_as_long_as_improbable_ones)
+TEST_CASES(healthy_stays_are_seldom_as_long_as_improbable_ones, 2 * STAYS - 1)
 {
     static const double begins[] = {15, 40, 120, 400};
     int kind = _i % STAYS, exponent = _i < STAYS ? HANG_TAIL_COMPUTES : HANG_TAIL_BLOCKED;
@@ -461,7 +442,6 @@ START_TEST(healthy_stays_are_seldom_as_long_as_improbable_ones)
     }
     ck_assert_msg(alarms <= (kind == 11 ? 2 : 1) * ALPHA * tests, "%d of %d", alarms, tests);
 }
-END_TEST
 
 /* The same of a rank that is tested by its own stays, with looks 0.6 s apart at most, which miss the short
  * ones and the begin of each.  So are all of the job's ranks, and one of them is found no more often. */
@@ -491,7 +471,7 @@ static int32_t own_alarms(int kind, int32_t ranks, int32_t *tests)
     return alarms;
 }
 
-START_TEST(healthy_ranks_are_seldom_away_for_improbably_longer_than_themselves)
+TEST_CASES(healthy_ranks_are_seldom_away_for_improbably_longer_than_themselves, STAYS)
 {
     static const int32_t ranks[] = {4, 16};
     int32_t alarms = 0, all = 0, tests;
@@ -502,10 +482,9 @@ START_TEST(healthy_ranks_are_seldom_away_for_improbably_longer_than_themselves)
             alarms += own_alarms(_i, ranks[job % 2], &tests);
     ck_assert_msg(alarms <= ALPHA * all, "%d of %d", alarms, all);
 }
-END_TEST
 
 /* A test may not lose significance as a hang goes on: neither by the samples of the hang, */
-START_TEST(the_longer_a_hang_lasts_the_surer_it_is)
+TEST_CASES(the_longer_a_hang_lasts_the_surer_it_is, 25)
 {
     static const int32_t samples[] = {20, 30, 60, 90, 300};
     static const double share[] = {0.05, 0.2, 0.5, 0.8, 0.97};
@@ -531,10 +510,9 @@ START_TEST(the_longer_a_hang_lasts_the_surer_it_is)
         }
     }
 }
-END_TEST
 
 /* nor by its length, */
-START_TEST(the_longer_a_stay_the_less_probable_it_is)
+TEST_CASES(the_longer_a_stay_the_less_probable_it_is, 6)
 {
     struct hang_stays s = {.before = (ftree_time) (60 * SECOND),
                            .longest = (ftree_time) ((_i % 3 + 0.1) * SECOND),
@@ -550,10 +528,9 @@ START_TEST(the_longer_a_stay_the_less_probable_it_is)
     }
     ck_assert_double_lt(least, ALPHA);
 }
-END_TEST
 
 /* nor by samples that nobody took meanwhile. */
-START_TEST(what_was_before_a_stay_does_not_depend_on_the_samples_of_it)
+TEST_CASES(what_was_before_a_stay_does_not_depend_on_the_samples_of_it, 20)
 {
     static struct hang_history h;
     int64_t before = 0;
@@ -568,9 +545,8 @@ START_TEST(what_was_before_a_stay_does_not_depend_on_the_samples_of_it)
     }
     ck_assert_int_eq(ftree_hang_history_before(&h, (uint64_t) _i * 100), before);
 }
-END_TEST
 
-START_TEST(a_stay_is_improbable_from_a_certain_length_on)
+TEST_CASES(a_stay_is_improbable_from_a_certain_length_on, 36)
 {
     static const double before[] = {0, 1, 15, 60, 600, 3600}, longest[] = {1, 10, 100};
     ftree_time b = (ftree_time) (before[_i / 3 % 6] * SECOND), l = (ftree_time) (longest[_i % 3] * SECOND);
@@ -582,7 +558,6 @@ START_TEST(a_stay_is_improbable_from_a_certain_length_on)
     ck_assert(from == l + 1 || ftree_hang_tail(&s, from - from / 1000) >= ALPHA);
     ck_assert_double_eq(ftree_hang_tail(&s, l), 1);
 }
-END_TEST
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
@@ -604,7 +579,7 @@ static enum hang_swept sweep(struct hang_sweeps *all, uint64_t progress, int32_t
     return ftree_hang_swept(all, &now);
 }
 
-START_TEST(five_sweeps_name_the_ranks)
+TEST_CASE(five_sweeps_name_the_ranks)
 {
     static struct hang_sweeps all;
 
@@ -616,9 +591,8 @@ START_TEST(five_sweeps_name_the_ranks)
     ck_assert_int_eq(all.last.stay[0].rank, 3);
     ck_assert_int_eq(all.last.stay[1].rank, 4);
 }
-END_TEST
 
-START_TEST(who_is_not_outside_each_time_is_not_named)
+TEST_CASE(who_is_not_outside_each_time_is_not_named)
 {
     static struct hang_sweeps all;
 
@@ -630,10 +604,8 @@ START_TEST(who_is_not_outside_each_time_is_not_named)
     ck_assert_int_eq(all.last.stay[0].rank, 5);
     ck_assert_int_eq(all.last.stay[1].rank, 6);
 }
-END_TEST
 
-/* rows: each of the sweeps */
-START_TEST(who_did_something_once_is_not_blocked)
+TEST_CASES(who_did_something_once_is_not_blocked, HANG_SWEEPS)
 {
     static struct hang_sweeps all;
     struct hang_sweep now;
@@ -647,10 +619,9 @@ START_TEST(who_did_something_once_is_not_blocked)
     ck_assert_int_eq(all.last.stay[0].what, FTREE_OUTSIDE_RUNS);
     ck_assert_int_eq(all.last.stay[1].what, FTREE_OUTSIDE_SLEEPS);
 }
-END_TEST
 
 /* Of one that runs at a look it is not known.  rows: each of the sweeps */
-START_TEST(what_could_wake_it_once_may_do_so_again)
+TEST_CASES(what_could_wake_it_once_may_do_so_again, HANG_SWEEPS)
 {
     static struct hang_sweeps all;
     struct hang_sweep now;
@@ -663,7 +634,6 @@ START_TEST(what_could_wake_it_once_may_do_so_again)
     }
     ck_assert_int_eq(all.last.stay[0].ending, FTREE_ENDING_INPUT);
 }
-END_TEST
 
 #define U FTREE_CPU_UNKNOWN
 
@@ -690,8 +660,7 @@ static const struct {
 };
 #undef U
 
-/* rows: pauses COUNT(pauses) */
-START_TEST(who_does_little_pauses)
+TEST_CASES(who_does_little_pauses, sizeof(pauses) / sizeof(pauses[0]))
 {
     static struct hang_sweeps all;
     struct hang_sweep now;
@@ -704,9 +673,8 @@ START_TEST(who_does_little_pauses)
     }
     ck_assert_int_eq(all.last.stay[0].what, pauses[_i].is);
 }
-END_TEST
 
-START_TEST(a_rank_that_goes_on_says_that_it_is_slow)
+TEST_CASES(a_rank_that_goes_on_says_that_it_is_slow, 4)
 {
     static struct hang_sweeps all;
 
@@ -714,9 +682,8 @@ START_TEST(a_rank_that_goes_on_says_that_it_is_slow)
         ck_assert_int_eq(sweep(&all, 9, 3, 2, 5), HANG_SWEEP_ON);
     ck_assert_int_eq(sweep(&all, 10, 3, 2, 5), HANG_SLOW);
 }
-END_TEST
 
-START_TEST(nobody_is_named_where_there_is_none_or_too_many)
+TEST_CASE(nobody_is_named_where_there_is_none_or_too_many)
 {
     static struct hang_sweeps none, gone, anew, many;
 
@@ -727,10 +694,9 @@ START_TEST(nobody_is_named_where_there_is_none_or_too_many)
     ck_assert_int_eq(sweep(&anew, 9, 3, 1, 6), HANG_NOBODY); /* another stay */
     ck_assert_int_eq(sweep(&many, 9, 0, HANG_RANKS_MAX + 1, 5), HANG_NOBODY);
 }
-END_TEST
 
 /* Of one that says that there are more than it names. */
-START_TEST(nobody_is_named_where_not_all_are_known)
+TEST_CASE(nobody_is_named_where_not_all_are_known)
 {
     struct ftree_stay stays[2] = {{.rank = 3}, {.rank = 4}};
     struct hang_answer a = {.outside = 2, .stays = {.items = stays, .n = 2}};
@@ -743,10 +709,9 @@ START_TEST(nobody_is_named_where_not_all_are_known)
     ftree_hang_sweep_of(&a, &now);
     ck_assert_int_gt(now.count, HANG_RANKS_MAX);
 }
-END_TEST
 
 /* Where all ranks do the same those that are known stand for them. */
-START_TEST(all_ranks_in_disk_sleep_may_be_any_number)
+TEST_CASE(all_ranks_in_disk_sleep_may_be_any_number)
 {
     struct ftree_stay stays[2] = {{.rank = 0}, {.rank = 1}};
     struct hang_answer a = {
@@ -766,43 +731,4 @@ START_TEST(all_ranks_in_disk_sleep_may_be_any_number)
     ck_assert_int_gt(now.count, HANG_RANKS_MAX);
     a = (struct hang_answer){0};
     ck_assert(!ftree_hang_is_disk_sleep_of_all(&a));
-}
-END_TEST
-
-SUITE("hang")
-{
-    TEST_ROWS(regions_are_those_of_the_published_tables, COUNT(published));
-    TEST_ROWS(regions_of_16_samples_are_parastacks, 7);
-    TEST(the_normal_approximation_continues_the_table);
-    TEST(the_example_of_the_slides_is_not_random);
-    TEST(too_few_and_too_many_runs_are_not_random);
-    TEST_ROWS(levels_are_the_published_ones, COUNT(level));
-    TEST(there_is_no_level_for_too_few_samples);
-    TEST(the_threshold_is_the_smallest_value_with_a_share_of_p);
-    TEST(some_samples_are_above_the_threshold);
-    TEST(unknown_samples_do_not_count);
-    TEST(a_hang_is_found_after_the_published_number_of_samples);
-    TEST(a_hang_that_is_not_the_lowest_value_is_found);
-    TEST(nothing_is_claimed_of_too_few_samples);
-    TEST(samples_before_a_gap_are_not_in_the_run);
-    TEST(phases_that_are_known_are_no_hang);
-    TEST(the_first_phase_ever_is_no_hang);
-    TEST(the_interval_is_doubled_until_samples_are_random);
-    TEST(nothing_is_claimed_of_what_is_random_at_no_interval);
-    TEST_ROWS(false_alarms_are_no_more_than_alpha, 20);
-    TEST_ROWS(healthy_stays_are_seldom_as_long_as_improbable_ones, 2 * STAYS - 1);
-    TEST_ROWS(healthy_ranks_are_seldom_away_for_improbably_longer_than_themselves, STAYS);
-    TEST_ROWS(the_longer_a_hang_lasts_the_surer_it_is, 25);
-    TEST_ROWS(the_longer_a_stay_the_less_probable_it_is, 6);
-    TEST_ROWS(what_was_before_a_stay_does_not_depend_on_the_samples_of_it, 20);
-    TEST_ROWS(a_stay_is_improbable_from_a_certain_length_on, 36);
-    TEST(five_sweeps_name_the_ranks);
-    TEST(who_is_not_outside_each_time_is_not_named);
-    TEST_ROWS(who_did_something_once_is_not_blocked, HANG_SWEEPS);
-    TEST_ROWS(what_could_wake_it_once_may_do_so_again, HANG_SWEEPS);
-    TEST_ROWS(who_does_little_pauses, sizeof(pauses) / sizeof(pauses[0]));
-    TEST_ROWS(a_rank_that_goes_on_says_that_it_is_slow, 4);
-    TEST(nobody_is_named_where_there_is_none_or_too_many);
-    TEST(nobody_is_named_where_not_all_are_known);
-    TEST(all_ranks_in_disk_sleep_may_be_any_number);
 }

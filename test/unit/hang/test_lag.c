@@ -59,7 +59,7 @@ static int32_t history(int row, bool goes_on, struct ftree_block *block)
     return n;
 }
 
-START_TEST(a_rank_has_lost_what_its_own_history_cannot_explain)
+TEST_CASES(a_rank_has_lost_what_its_own_history_cannot_explain, 2 * COUNT(histories))
 {
     struct ftree_block block[FTREE_BLOCKS_MAX];
     int row = _i % COUNT(histories);
@@ -72,10 +72,9 @@ START_TEST(a_rank_has_lost_what_its_own_history_cannot_explain)
         l.has_lost != (histories[row].lost == HAS))
         ck_abort_msg("%s", histories[row].what);
 }
-END_TEST
 
 /* With an alpha so small that nothing is that improbable nothing is lost. */
-START_TEST(alpha_decides)
+TEST_CASE(alpha_decides)
 {
     struct ftree_block block[FTREE_BLOCKS_MAX];
     int32_t n = history(0, false, block);
@@ -85,7 +84,6 @@ START_TEST(alpha_decides)
     ck_assert(l.has_lost);
     ck_assert(!ftree_lag_may_have_lost(block, n, 1e-9));
 }
-END_TEST
 
 static const struct {
     uint8_t block[12];
@@ -98,7 +96,7 @@ static const struct {
     {{0, 2, 6, 6, 8}, 5, LAG_UNKNOWN, LAG_UNKNOWN},
 };
 
-START_TEST(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before)
+TEST_CASES(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before, COUNT(windows))
 {
     struct ftree_block block[COUNT(windows[0].block)];
     struct ftree_lag l;
@@ -109,7 +107,6 @@ START_TEST(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before)
     ck_assert_int_eq(l.now, windows[_i].now);
     ck_assert_int_eq(l.before, windows[_i].before);
 }
-END_TEST
 
 static const struct {
     uint8_t before[7], now; /* newest first; percent */
@@ -126,7 +123,7 @@ static const struct {
     {{0}, 90, 0, false},
 };
 
-START_TEST(a_rank_waits_more_for_a_cpu_than_before)
+TEST_CASES(a_rank_waits_more_for_a_cpu_than_before, COUNT(waits))
 {
     struct ftree_block block[8] = {{.waits = waits[_i].now}};
 
@@ -134,7 +131,6 @@ START_TEST(a_rank_waits_more_for_a_cpu_than_before)
         block[i + 1].waits = waits[_i].before[i];
     ck_assert_int_eq(ftree_lag_waits_more(block, waits[_i].n), waits[_i].waits);
 }
-END_TEST
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
@@ -220,7 +216,7 @@ static struct lag_answer answer(int32_t ranks, const struct ftree_lag *l)
     return a;
 }
 
-START_TEST(the_rank_and_what_slows_it_are_found)
+TEST_CASES(the_rank_and_what_slows_it_are_found, COUNT(causes))
 {
     struct ftree_lag l = slow(5);
     struct lag_finding f;
@@ -241,7 +237,6 @@ START_TEST(the_rank_and_what_slows_it_are_found)
         ck_assert_int_eq(f.gets, 990);
     }
 }
-END_TEST
 
 static void not_hindered(struct ftree_lag *l)
 {
@@ -294,7 +289,7 @@ static void (*const harmless[])(struct ftree_lag *l) = {
     not_hindered,  waits_itself,   is_there_as_seldom_as_before, not_measured, no_history, a_little,
     a_little_less, its_core_sleeps};
 
-START_TEST(nobody_is_found)
+TEST_CASES(nobody_is_found, COUNT(harmless))
 {
     struct ftree_lag l = slow(5);
     struct lag_finding f;
@@ -305,10 +300,9 @@ START_TEST(nobody_is_found)
     ftree_lag_judge(&a, false, &f);
     ck_assert_int_eq(f.n, 0);
 }
-END_TEST
 
 /* Where steps are long the others are outside MPI for most of the time, also if it takes longer. */
-START_TEST(who_waits_half_as_much_as_the_others_is_waited_for)
+TEST_CASES(who_waits_half_as_much_as_the_others_is_waited_for, 5)
 {
     static const struct {
         uint16_t own, others;
@@ -329,11 +323,10 @@ START_TEST(who_waits_half_as_much_as_the_others_is_waited_for)
     ftree_lag_judge(&a, false, &f);
     ck_assert_int_eq(f.n, rows[_i].found);
 }
-END_TEST
 
 /* Others that sleep for most of the time do not get at once what they want when they wake up, as on a
  * machine with more ranks than cores.  rows: of 4 ranks, of 16 */
-START_TEST(two_that_share_a_core_lose_more_time_than_those_that_wake_up_now_and_then)
+TEST_CASES(two_that_share_a_core_lose_more_time_than_those_that_wake_up_now_and_then, 2)
 {
     struct lag_answer a = {0};
     struct lag_finding f;
@@ -353,11 +346,10 @@ START_TEST(two_that_share_a_core_lose_more_time_than_those_that_wake_up_now_and_
         ck_assert_int_eq(f.found[i].slowed, 44);
     }
 }
-END_TEST
 
 /* The others sleep, so what they would get of a CPU is not known: all nodes may be as busy as this one.
  * rows: others run on its core; its quota explains it */
-START_TEST(who_alone_computes_is_not_compared)
+TEST_CASES(who_alone_computes_is_not_compared, 2)
 {
     struct ftree_lag l = slow(5);
     struct lag_answer a = {0};
@@ -372,10 +364,9 @@ START_TEST(who_alone_computes_is_not_compared)
     ftree_lag_judge(&a, false, &f);
     ck_assert_int_eq(f.n, _i);
 }
-END_TEST
 
 /* As on a machine with more ranks than cores. */
-START_TEST(what_hinders_all_hinders_nobody)
+TEST_CASE(what_hinders_all_hinders_nobody)
 {
     struct lag_answer a = {0};
     struct lag_finding f;
@@ -392,10 +383,8 @@ START_TEST(what_hinders_all_hinders_nobody)
     ftree_lag_judge(&a, false, &f);
     ck_assert_int_eq(f.n, 0);
 }
-END_TEST
 
-/* rows: whether a quota explains it */
-START_TEST(who_has_less_where_all_starve_may_have_it_by_chance)
+TEST_CASES(who_has_less_where_all_starve_may_have_it_by_chance, 2)
 {
     struct lag_answer a = {0};
     struct lag_finding f;
@@ -409,9 +398,8 @@ START_TEST(who_has_less_where_all_starve_may_have_it_by_chance)
     ftree_lag_judge(&a, false, &f);
     ck_assert_int_eq(f.n, _i);
 }
-END_TEST
 
-START_TEST(several_are_found_but_no_more_than_half)
+TEST_CASE(several_are_found_but_no_more_than_half)
 {
     struct lag_finding f;
 
@@ -427,11 +415,10 @@ START_TEST(several_are_found_but_no_more_than_half)
         ck_assert_int_eq(f.n, n <= 4 ? n : 0);
     }
 }
-END_TEST
 
 /* A node that is slow as a whole: its 64 ranks come at the same time as all others, and a healthy
  * one has no place in the answer. */
-START_TEST(all_ranks_of_a_node_are_found)
+TEST_CASE(all_ranks_of_a_node_are_found)
 {
     struct lag_answer all = {0};
     struct lag_finding f;
@@ -452,10 +439,9 @@ START_TEST(all_ranks_of_a_node_are_found)
     for (int32_t i = 0; i < f.n; i++)
         ck_assert_int_eq(f.found[i].lag.rank, 128 + i);
 }
-END_TEST
 
 /* Half of the job: they are not compared with each other. */
-START_TEST(a_node_of_two_whose_cores_are_stolen_is_found)
+TEST_CASE(a_node_of_two_whose_cores_are_stolen_is_found)
 {
     struct lag_answer a = {0};
     struct lag_finding f;
@@ -470,10 +456,9 @@ START_TEST(a_node_of_two_whose_cores_are_stolen_is_found)
     for (int32_t i = 0; i < f.n; i++)
         ck_assert_int_eq(f.found[i].cause, LAG_STOLEN);
 }
-END_TEST
 
 /* Of more there is no room for, those hindered most are kept, in whatever order they come. */
-START_TEST(the_most_hindered_have_the_places)
+TEST_CASE(the_most_hindered_have_the_places)
 {
     struct lag_answer a = {0};
 
@@ -488,11 +473,10 @@ START_TEST(the_most_hindered_have_the_places)
     for (int32_t i = 0; i < a.n; i++)
         ck_assert_int_eq(a.lag[i].rank, 2 * LAG_RANKS_MAX - 1 - i);
 }
-END_TEST
 
 /* Two that share a core have the same of it, and the others hardly want one.  Who wants it for a
  * moment now and then, and waits for that, is not hindered. */
-START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
+TEST_CASES(who_is_hindered_is_compared_with_those_who_are_not, 2)
 {
     static const uint16_t wants[] = {100, 40};
     struct lag_answer a = {0};
@@ -512,7 +496,6 @@ START_TEST(who_is_hindered_is_compared_with_those_who_are_not)
     ck_assert_int_eq(f.n, 2);
     ck_assert_int_eq(f.found[1].cause, LAG_SHARED_CORE);
 }
-END_TEST
 
 static void gets_less(struct ftree_lag *l, int32_t percent)
 {
@@ -538,7 +521,7 @@ static void (*const by[])(struct ftree_lag *l, int32_t percent) = {gets_less, is
                                                                    is_short_of_memory, reads_pages};
 
 /* One that was found is still slow where it would not be found: at half of the bound. */
-START_TEST(less_suffices_for_one_that_was_found)
+TEST_CASES(less_suffices_for_one_that_was_found, COUNT(by))
 {
     static const struct {
         int32_t percent;
@@ -560,10 +543,9 @@ START_TEST(less_suffices_for_one_that_was_found)
         ck_assert_int_eq(f.n, rows[i].again);
     }
 }
-END_TEST
 
 /* Others become slow, too. */
-START_TEST(how_many_they_are_does_not_matter_for_one_that_was_found)
+TEST_CASE(how_many_they_are_does_not_matter_for_one_that_was_found)
 {
     struct lag_answer a = {0};
     struct lag_finding f;
@@ -576,10 +558,9 @@ START_TEST(how_many_they_are_does_not_matter_for_one_that_was_found)
     ftree_lag_judge(&a, true, &f);
     ck_assert_int_eq(f.n, 3);
 }
-END_TEST
 
 /* Of eight ranks.  Where its cause is no chance, and new, it is enough what all lose. */
-START_TEST(a_quarter_of_all_ranks_must_have_lost_time)
+TEST_CASES(a_quarter_of_all_ranks_must_have_lost_time, 2 * COUNT(causes))
 {
     bool is_known = causes[_i / 2].cause == LAG_QUOTA || causes[_i / 2].cause == LAG_SHARED_CORE;
     struct ftree_lag l = slow(5);
@@ -599,10 +580,9 @@ START_TEST(a_quarter_of_all_ranks_must_have_lost_time)
         }
     }
 }
-END_TEST
 
 /* In whatever order nodes answer. */
-START_TEST(answers_of_nodes_add_up)
+TEST_CASES(answers_of_nodes_add_up, 7)
 {
     struct lag_answer all = {0}, parts[7] = {0}, sum = {0};
 
@@ -626,29 +606,4 @@ START_TEST(answers_of_nodes_add_up)
         ck_assert_int_eq(sum.lag[i].rank, all.lag[i].rank);
         ck_assert_int_eq(sum.lag[i].gets, i);
     }
-}
-END_TEST
-
-SUITE("lag")
-{
-    TEST_ROWS(a_rank_has_lost_what_its_own_history_cannot_explain, 2 * COUNT(histories));
-    TEST(alpha_decides);
-    TEST_ROWS(shares_are_of_the_window_in_which_it_has_lost_and_of_what_was_before, COUNT(windows));
-    TEST_ROWS(a_rank_waits_more_for_a_cpu_than_before, COUNT(waits));
-    TEST_ROWS(the_rank_and_what_slows_it_are_found, COUNT(causes));
-    TEST_ROWS(nobody_is_found, COUNT(harmless));
-    TEST_ROWS(two_that_share_a_core_lose_more_time_than_those_that_wake_up_now_and_then, 2);
-    TEST_ROWS(who_waits_half_as_much_as_the_others_is_waited_for, 5);
-    TEST_ROWS(who_alone_computes_is_not_compared, 2);
-    TEST(what_hinders_all_hinders_nobody);
-    TEST_ROWS(who_has_less_where_all_starve_may_have_it_by_chance, 2);
-    TEST(several_are_found_but_no_more_than_half);
-    TEST(all_ranks_of_a_node_are_found);
-    TEST(a_node_of_two_whose_cores_are_stolen_is_found);
-    TEST(the_most_hindered_have_the_places);
-    TEST_ROWS(who_is_hindered_is_compared_with_those_who_are_not, 2);
-    TEST_ROWS(less_suffices_for_one_that_was_found, COUNT(by));
-    TEST(how_many_they_are_does_not_matter_for_one_that_was_found);
-    TEST_ROWS(a_quarter_of_all_ranks_must_have_lost_time, 2 * COUNT(causes));
-    TEST_ROWS(answers_of_nodes_add_up, 7);
 }

@@ -43,7 +43,7 @@ static void add_after(struct lone *l, int ms)
     ftree_case_drop(l->ft, 2, FTREE_NONE);
 }
 
-START_TEST(the_window_follows_the_delays)
+TEST_CASE(the_window_follows_the_delays)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -64,10 +64,9 @@ START_TEST(the_window_follows_the_delays)
         add_after(l, 50000);
     ck_assert_uint_eq(ftree_correlate_window(l->ft), 10000 * FTREE_MS);
 }
-END_TEST
 
 /* However late it comes, a symptom is within the window that it stretches itself. */
-START_TEST(a_late_symptom_is_not_past_the_window)
+TEST_CASE(a_late_symptom_is_not_past_the_window)
 {
     static const int late[] = {0, 400, 600, 1050, 3000, 9000};
 
@@ -83,9 +82,8 @@ START_TEST(a_late_symptom_is_not_past_the_window)
             lone_free(l);
         }
 }
-END_TEST
 
-START_TEST(a_group_that_nobody_examines_lives_for_the_window)
+TEST_CASE(a_group_that_nobody_examines_lives_for_the_window)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -97,9 +95,8 @@ START_TEST(a_group_that_nobody_examines_lives_for_the_window)
     ck_assert(!ftree_inspect_case(l->ft, 2, FTREE_NONE, NULL));
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(past_the_window_a_group_starts_anew)
+TEST_CASE(past_the_window_a_group_starts_anew)
 {
     struct ftree_rules *rules = base_read(BASE(
         "{ 'name': 'both', 'if': [ { 'kind': 'cpu-usage' }, { 'kind': 'io-slow' } ]," THEN "}"));
@@ -118,11 +115,10 @@ START_TEST(past_the_window_a_group_starts_anew)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* ---- what belongs together ------------------------------------------------------------------- */
 
-START_TEST(five_hundred_equal_symptoms_are_one_group_and_a_count)
+TEST_CASE(five_hundred_equal_symptoms_are_one_group_and_a_count)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
     struct ftree_symptom s;
@@ -145,9 +141,8 @@ START_TEST(five_hundred_equal_symptoms_are_one_group_and_a_count)
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_uint_eq(l->verdict[0].symptoms, 500);
 }
-END_TEST
 
-START_TEST(a_count_does_not_wrap)
+TEST_CASE(a_count_does_not_wrap)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
     struct ftree_symptom s;
@@ -160,9 +155,8 @@ START_TEST(a_count_does_not_wrap)
     ck_assert(ftree_inspect_symptom(l->ft, 2, FTREE_SYMPTOM_CPU_USAGE, &s));
     ck_assert_uint_eq(s.count, UINT32_MAX);
 }
-END_TEST
 
-START_TEST(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not)
+TEST_CASE(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not)
 {
     struct lone *l = lone_of(shape_switches_of(4, 4), 0);
     struct ftree_symptom s;
@@ -183,9 +177,8 @@ START_TEST(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not)
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 2);
     ck_assert(ftree_inspect_case(l->ft, 4, 1, NULL));
 }
-END_TEST
 
-START_TEST(more_kinds_than_a_group_lists_are_counted)
+TEST_CASE(more_kinds_than_a_group_lists_are_counted)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -194,11 +187,10 @@ START_TEST(more_kinds_than_a_group_lists_are_counted)
     ck_assert_int_eq(lone_case(l, 2).symptoms, CASE_SYMPTOMS_MAX);
     ck_assert_uint_eq(lone_case(l, 2).count, FTREE_SYMPTOM_COUNT);
 }
-END_TEST
 
 /* ---- reasoning ------------------------------------------------------------------------------- */
 
-START_TEST(each_rule_fires_once_and_what_it_derives_fires_others)
+TEST_CASE(each_rule_fires_once_and_what_it_derives_fires_others)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -213,15 +205,13 @@ START_TEST(each_rule_fires_once_and_what_it_derives_fires_others)
                      " node-frozen 0.020 process-stopped 0.020 unknown 0.020\n"
                      "0 suspects n2: process-gone, rule process-gone\n"
                      "0   asks n2: response of agent over all\n"
-                     "0 -> n2 data probe\n"
-                     "0 -> n2 mgmt probe\n"
+                     "0 -> n2 data+mgmt probe\n"
                      "0   group n2: out-of-memory, 2 in all\n");
     ck_assert_int_eq(lone_case(l, 2).symptoms, 2);
     ck_assert_uint_eq(lone_case(l, 2).count, 2); /* nobody saw what was derived */
 }
-END_TEST
 
-START_TEST(whatever_their_order_all_that_follows_fires)
+TEST_CASE(whatever_their_order_all_that_follows_fires)
 {
     struct ftree_rules *rules =
         base_read(BASE("{ 'name': 'last', 'if': [ { 'kind': 'io-slow' } ]," THEN "},"
@@ -247,9 +237,8 @@ START_TEST(whatever_their_order_all_that_follows_fires)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(two_reasons_for_a_fault_add_up)
+TEST_CASE(two_reasons_for_a_fault_add_up)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -260,9 +249,8 @@ START_TEST(two_reasons_for_a_fault_add_up)
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, 1);
     ck_assert_int_eq(ftree_inspect_prior(l->ft, 2, "node-outage"), 440 + 950 - 418);
 }
-END_TEST
 
-START_TEST(a_pattern_counts)
+TEST_CASE(a_pattern_counts)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
     struct ftree_symptom s;
@@ -274,7 +262,6 @@ START_TEST(a_pattern_counts)
     LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     ck_assert_int_eq(ftree_inspect_prior(l->ft, 2, "link-fault"), 300);
 }
-END_TEST
 
 /* A symptom that fits a pattern, or just does not. */
 static const struct {
@@ -296,8 +283,7 @@ static const struct {
     {"{ 'kind': 'io-slow', 'relation': 'any', 'components': 2 }", FTREE_SEVERITY_INFO, 0, 0, false},
 };
 
-/* rows: a_pattern_fits COUNT(fits) */
-START_TEST(a_pattern_fits)
+TEST_CASES(a_pattern_fits, COUNT(fits))
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
     struct ftree_rules *rules;
@@ -317,7 +303,6 @@ START_TEST(a_pattern_fits)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* ---- relations ------------------------------------------------------------------------------- */
 
@@ -364,8 +349,7 @@ static bool fires(struct shape shape, const char *relation, int32_t node, int32_
     return fired;
 }
 
-/* rows: a_relation_is_by_the_tree COUNT(relations) */
-START_TEST(a_relation_is_by_the_tree)
+TEST_CASES(a_relation_is_by_the_tree, COUNT(relations))
 {
     ck_assert_int_eq(fires(shape_switches_of(4, 4), relations[_i].relation, relations[_i].node,
                            relations[_i].other),
@@ -374,9 +358,8 @@ START_TEST(a_relation_is_by_the_tree)
                            relations[_i].other),
                      relations[_i].fits_without_switches);
 }
-END_TEST
 
-START_TEST(who_waits_for_whom_is_a_chain)
+TEST_CASE(who_waits_for_whom_is_a_chain)
 {
     struct ftree_rules *rules = base_read(
         BASE("{ 'name': 'stall', 'if': [ { 'kind': 'peer-stall' } ]," THEN "},"
@@ -402,9 +385,8 @@ START_TEST(who_waits_for_whom_is_a_chain)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(carriers_lost_behind_one_switch_point_at_it)
+TEST_CASE(carriers_lost_behind_one_switch_point_at_it)
 {
     struct lone *l = lone_of(shape_switches_of(4, 4), 4);
 
@@ -413,7 +395,6 @@ START_TEST(carriers_lost_behind_one_switch_point_at_it)
     add(l, FTREE_SYMPTOM_PORT_DOWN, 8, 8); /* which derives carrier-lost */
     ck_assert_int_eq(ftree_inspect_prior(l->ft, 8, "switch-fault"), 900); /* .5 and .8 */
 }
-END_TEST
 
 /* ---- when it is examined --------------------------------------------------------------------- */
 
@@ -425,7 +406,7 @@ static void answers(struct lone *l, int32_t node)
     lone_hear(l, node, FTREE_PATH_DATA, &m);
 }
 
-START_TEST(what_a_suspect_says_waits_until_it_is_cleared)
+TEST_CASE(what_a_suspect_says_waits_until_it_is_cleared)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -444,12 +425,10 @@ START_TEST(what_a_suspect_says_waits_until_it_is_cleared)
     ck_assert_str_eq(lone_log(l), "800 n1 is well: its agent answers\n"
                                   "800 suspects n2: mount-silent, rule file-system-in-trouble\n"
                                   "800   asks n2: response of agent over all\n"
-                                  "800 -> n2 data probe\n"
-                                  "800 -> n2 mgmt probe\n");
+                                  "800 -> n2 data+mgmt probe\n");
 }
-END_TEST
 
-START_TEST(who_is_not_suspected_vouches_for_who_is)
+TEST_CASE(who_is_not_suspected_vouches_for_who_is)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -460,9 +439,8 @@ START_TEST(who_is_not_suspected_vouches_for_who_is)
     ck_assert(!lone_case(l, 2).doubtful);
     ck_assert(ftree_inspect_is_suspect(l->ft, 2));
 }
-END_TEST
 
-START_TEST(a_verdict_on_the_reporter_ends_the_waiting)
+TEST_CASE(a_verdict_on_the_reporter_ends_the_waiting)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
     struct ftree_verdict v;
@@ -474,9 +452,8 @@ START_TEST(a_verdict_on_the_reporter_ends_the_waiting)
     ck_assert(!ftree_inspect_is_suspect(l->ft, 1));
     ck_assert(ftree_inspect_is_suspect(l->ft, 2));
 }
-END_TEST
 
-START_TEST(found_well_it_has_a_moment_of_quiet)
+TEST_CASE(found_well_it_has_a_moment_of_quiet)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -494,18 +471,16 @@ START_TEST(found_well_it_has_a_moment_of_quiet)
     ck_assert_str_eq(lone_log(l), "");
     lone_run(l, 1); /* half a stall limit is over */
     ck_assert_str_eq(lone_log(l), "510 suspects n2: peer-stall, rule stalled-peer\n"
-                                  "510 -> n2 data probe\n"
-                                  "510 -> n2 mgmt probe\n");
+                                  "510 -> n2 data+mgmt probe\n");
     ck_assert_uint_eq(lone_case(l, 2).count, 5);
     answers(l, 2);
     lone_run(l, 5000);
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
 }
-END_TEST
 
 /* A launcher does not say again that it has lost a node: an answer from the node's last moment is
  * not all that is heard of it. */
-START_TEST(what_is_said_once_is_asked_about_twice)
+TEST_CASE(what_is_said_once_is_asked_about_twice)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -516,17 +491,15 @@ START_TEST(what_is_said_once_is_asked_about_twice)
     ck_assert_str_eq(lone_log(l), "");
     lone_run(l, 1);
     ck_assert_str_eq(lone_log(l), "500 suspects n2: proxy-lost, rule launcher-lost-proxy\n"
-                                  "500 -> n2 data probe\n"
-                                  "500 -> n2 mgmt probe\n");
+                                  "500 -> n2 data+mgmt probe\n");
     answers(l, 2);
     lone_log(l);
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "");
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
 }
-END_TEST
 
-START_TEST(the_own_node_is_not_asked)
+TEST_CASE(the_own_node_is_not_asked)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -535,9 +508,8 @@ START_TEST(the_own_node_is_not_asked)
     lone_run(l, 5000);
     ck_assert_int_eq(ftree_inspect_cases(l->ft), 0);
 }
-END_TEST
 
-START_TEST(without_memory_a_group_is_left_out)
+TEST_CASE(without_memory_a_group_is_left_out)
 {
     struct lone *l = lone_of(shape_star(8, 1), 0);
 
@@ -547,11 +519,10 @@ START_TEST(without_memory_a_group_is_left_out)
     add(l, FTREE_SYMPTOM_PEER_STALL, 2, 1);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
 }
-END_TEST
 
 /* ---- other rules ----------------------------------------------------------------------------- */
 
-START_TEST(other_rules_ask_otherwise)
+TEST_CASE(other_rules_ask_otherwise)
 {
     struct ftree_rules *rules =
         base_read(BASE("{ 'name': 'mine', 'if': [ { 'kind': 'peer-stall' } ]," THEN "}"));
@@ -571,9 +542,8 @@ START_TEST(other_rules_ask_otherwise)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(rules_that_do_not_ask_end_the_asking)
+TEST_CASE(rules_that_do_not_ask_end_the_asking)
 {
     struct ftree_rules *rules =
         base_read(BASE("{ 'name': 'other', 'if': [ { 'kind': 'io-slow' } ]," THEN "}"));
@@ -596,9 +566,8 @@ START_TEST(rules_that_do_not_ask_end_the_asking)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(a_rule_that_was_missing_examines_what_was_only_counted)
+TEST_CASE(a_rule_that_was_missing_examines_what_was_only_counted)
 {
     struct ftree_rules *rules =
         base_read(BASE("{ 'name': 'busy', 'if': [ { 'kind': 'cpu-usage' } ]," THEN "}"));
@@ -614,10 +583,9 @@ START_TEST(a_rule_that_was_missing_examines_what_was_only_counted)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* Whatever a group is doing when the rules change. */
-START_TEST(rules_may_change_at_any_time)
+TEST_CASE(rules_may_change_at_any_time)
 {
     struct ftree_rules *none =
         base_read(BASE("{ 'name': 'other', 'if': [ { 'kind': 'io-slow' } ]," THEN "}"));
@@ -640,36 +608,4 @@ START_TEST(rules_may_change_at_any_time)
     }
     lone_free(l);
     ftree_rules_free(none);
-}
-END_TEST
-
-SUITE("group")
-{
-    TEST(the_window_follows_the_delays);
-    TEST(a_late_symptom_is_not_past_the_window);
-    TEST(a_group_that_nobody_examines_lives_for_the_window);
-    TEST(past_the_window_a_group_starts_anew);
-    TEST(five_hundred_equal_symptoms_are_one_group_and_a_count);
-    TEST(a_count_does_not_wrap);
-    TEST(ranks_nic_and_link_belong_to_their_node_and_a_switch_does_not);
-    TEST(more_kinds_than_a_group_lists_are_counted);
-    TEST(each_rule_fires_once_and_what_it_derives_fires_others);
-    TEST(whatever_their_order_all_that_follows_fires);
-    TEST(two_reasons_for_a_fault_add_up);
-    TEST(a_pattern_counts);
-    TEST_ROWS(a_pattern_fits, COUNT(fits));
-    TEST_ROWS(a_relation_is_by_the_tree, COUNT(relations));
-    TEST(who_waits_for_whom_is_a_chain);
-    TEST(carriers_lost_behind_one_switch_point_at_it);
-    TEST(what_a_suspect_says_waits_until_it_is_cleared);
-    TEST(who_is_not_suspected_vouches_for_who_is);
-    TEST(a_verdict_on_the_reporter_ends_the_waiting);
-    TEST(found_well_it_has_a_moment_of_quiet);
-    TEST(what_is_said_once_is_asked_about_twice);
-    TEST(the_own_node_is_not_asked);
-    TEST(without_memory_a_group_is_left_out);
-    TEST(other_rules_ask_otherwise);
-    TEST(rules_that_do_not_ask_end_the_asking);
-    TEST(a_rule_that_was_missing_examines_what_was_only_counted);
-    TEST(rules_may_change_at_any_time);
 }

@@ -16,7 +16,7 @@ static void hear_round(struct lone *l, int32_t from, uint32_t round)
 
 /* The tree:  0 - 1 2,  1 - 3 4,  2 - 5 6. */
 
-START_TEST(a_round_asks_the_children_and_tells_the_parent)
+TEST_CASE(a_round_asks_the_children_and_tells_the_parent)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -29,9 +29,8 @@ START_TEST(a_round_asks_the_children_and_tells_the_parent)
                                   "0 suspects n4: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
 }
-END_TEST
 
-START_TEST(the_root_tells_nobody)
+TEST_CASE(the_root_tells_nobody)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 0);
 
@@ -39,9 +38,8 @@ START_TEST(the_root_tells_nobody)
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2);
     ck_assert_int_eq(lone_count(l, WIRE_FLOOD_QUERY), 0);
 }
-END_TEST
 
-START_TEST(who_told_the_round_is_not_told_or_asked_again)
+TEST_CASE(who_told_the_round_is_not_told_or_asked_again)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -54,9 +52,8 @@ START_TEST(who_told_the_round_is_not_told_or_asked_again)
     hear_round(l, 4, 5); /* known by now */
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n");
 }
-END_TEST
 
-START_TEST(stalls_of_a_moment_share_a_round)
+TEST_CASE(stalls_of_a_moment_share_a_round)
 {
     struct lone *l = lone_of(shape_binary(7, 3), 1);
 
@@ -69,9 +66,8 @@ START_TEST(stalls_of_a_moment_share_a_round)
     lone_run(l, 501); /* told again at 1 s */
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 2);
 }
-END_TEST
 
-START_TEST(a_greater_round_is_joined_at_any_time)
+TEST_CASE(a_greater_round_is_joined_at_any_time)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -81,9 +77,8 @@ START_TEST(a_greater_round_is_joined_at_any_time)
     hear_round(l, 0, 9);
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 9);
 }
-END_TEST
 
-START_TEST(who_tells_an_old_round_is_told_the_new_one)
+TEST_CASE(who_tells_an_old_round_is_told_the_new_one)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -93,9 +88,8 @@ START_TEST(who_tells_an_old_round_is_told_the_new_one)
     ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
                                   "0 -> n4 data flood-query\n");
 }
-END_TEST
 
-START_TEST(rounds_may_wrap)
+TEST_CASE(rounds_may_wrap)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -108,9 +102,8 @@ START_TEST(rounds_may_wrap)
     hear_round(l, 0, UINT32_MAX);
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 3);
 }
-END_TEST
 
-START_TEST(the_children_of_a_lost_child_are_asked)
+TEST_CASE(the_children_of_a_lost_child_are_asked)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 0);
 
@@ -125,9 +118,8 @@ START_TEST(the_children_of_a_lost_child_are_asked)
                                   "0 suspects n2: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
 }
-END_TEST
 
-START_TEST(the_heir_of_the_root_asks_the_roots_children)
+TEST_CASE(the_heir_of_the_root_asks_the_roots_children)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 5);
 
@@ -142,9 +134,8 @@ START_TEST(the_heir_of_the_root_asks_the_roots_children)
                                   "0 suspects n2: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n2 data probe\n");
 }
-END_TEST
 
-START_TEST(a_round_goes_past_a_silent_parent)
+TEST_CASE(a_round_goes_past_a_silent_parent)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 3);
 
@@ -158,9 +149,8 @@ START_TEST(a_round_goes_past_a_silent_parent)
                                   "350 -> n0 data flood-query\n");
     ck_assert_uint_eq(ftree_inspect_flood_round(l->ft), 1);
 }
-END_TEST
 
-START_TEST(who_leaves_takes_no_part)
+TEST_CASE(who_leaves_takes_no_part)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
 
@@ -170,9 +160,8 @@ START_TEST(who_leaves_takes_no_part)
     LONE_STEP(l, ftree_flood_upward(l->ft, l->now, FTREE_NONE));
     ck_assert_str_eq(lone_log(l), "0 -> n0 data ack\n");
 }
-END_TEST
 
-START_TEST(a_child_that_has_left_is_not_asked)
+TEST_CASE(a_child_that_has_left_is_not_asked)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_GOODBYE};
@@ -183,9 +172,8 @@ START_TEST(a_child_that_has_left_is_not_asked)
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 1);
     ck_assert_int_eq(lone_last(l, WIRE_PROBE)->to.node, 4);
 }
-END_TEST
 
-START_TEST(a_round_looks_at_the_own_ranks)
+TEST_CASE(a_round_looks_at_the_own_ranks)
 {
     struct lone *l = lone_of(shape_binary(7, 2), 1);
 
@@ -194,22 +182,4 @@ START_TEST(a_round_looks_at_the_own_ranks)
     lone_run(l, 200);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].rank, 3);
-}
-END_TEST
-
-SUITE("flood")
-{
-    TEST(a_round_asks_the_children_and_tells_the_parent);
-    TEST(the_root_tells_nobody);
-    TEST(who_told_the_round_is_not_told_or_asked_again);
-    TEST(stalls_of_a_moment_share_a_round);
-    TEST(a_greater_round_is_joined_at_any_time);
-    TEST(who_tells_an_old_round_is_told_the_new_one);
-    TEST(rounds_may_wrap);
-    TEST(the_children_of_a_lost_child_are_asked);
-    TEST(the_heir_of_the_root_asks_the_roots_children);
-    TEST(a_round_goes_past_a_silent_parent);
-    TEST(who_leaves_takes_no_part);
-    TEST(a_child_that_has_left_is_not_asked);
-    TEST(a_round_looks_at_the_own_ranks);
 }

@@ -39,8 +39,7 @@ TEST_CASE(the_second_try_takes_every_path_anew)
     ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
                                   "0 symptom about n2 goes to n0\n"
                                   "0 -> n0 data symptom\n"
-                                  "150 -> n0 data symptom fresh\n"
-                                  "150 -> n0 mgmt symptom fresh\n");
+                                  "150 -> n0 data+mgmt symptom fresh\n");
     lone_run(l, 1);
     ck_assert_str_eq(lone_log(l), "350 symptom to n0 not acknowledged\n"
                                   "350 symptom about n0 goes to substitute n2\n"
@@ -208,7 +207,6 @@ TEST_CASE(an_answer_needs_memory)
     }
 }
 
-/* rows: with_one_path_both_tries_take_it 2 */
 TEST_CASES(with_one_path_both_tries_take_it, 2)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);

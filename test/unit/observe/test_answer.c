@@ -8,7 +8,7 @@
 
 /* ---- being asked ----------------------------------------------------------------------------- */
 
-START_TEST(an_answer_names_who_waits_and_who_is_in_trouble)
+TEST_CASE(an_answer_names_who_waits_and_who_is_in_trouble)
 {
     struct lone *l = lone_of(shape_star(4, 4), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 6}};
@@ -32,12 +32,10 @@ START_TEST(an_answer_names_who_waits_and_who_is_in_trouble)
     lone_run(l, 150); /* and the one in trouble is now looked at */
     ck_assert_int_eq(l->verdicts, 1);
 }
-END_TEST
 
 /* A rank that was perhaps stopped together with its agent, and that is asked about once: whether it is
  * named is decided when all have had time to go on. */
-/* rows: a_rank_stopped_with_its_agent_is_named_later 2 */
-START_TEST(a_rank_stopped_with_its_agent_is_named_later)
+TEST_CASES(a_rank_stopped_with_its_agent_is_named_later, 2)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}};
@@ -52,9 +50,8 @@ START_TEST(a_rank_stopped_with_its_agent_is_named_later)
     lone_run(l, 1300);
     ck_assert_int_eq(l->verdicts, stays);
 }
-END_TEST
 
-START_TEST(what_ends_is_not_awaited)
+TEST_CASE(what_ends_is_not_awaited)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}};
@@ -69,9 +66,8 @@ START_TEST(what_ends_is_not_awaited)
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].class_, FTREE_CLASS_PROCESS_CRASH);
 }
-END_TEST
 
-START_TEST(a_witness_does_not_look_at_itself)
+TEST_CASE(a_witness_does_not_look_at_itself)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.rank = FTREE_NONE}};
@@ -82,9 +78,8 @@ START_TEST(a_witness_does_not_look_at_itself)
     lone_run(l, 1000);
     ck_assert_int_eq(l->verdicts, 0);
 }
-END_TEST
 
-START_TEST(more_troubles_than_fit_are_left_out)
+TEST_CASE(more_troubles_than_fit_are_left_out)
 {
     struct lone *l = lone_of(shape_star(2, 40), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.rank = FTREE_NONE}};
@@ -94,9 +89,8 @@ START_TEST(more_troubles_than_fit_are_left_out)
     lone_hear(l, 0, FTREE_PATH_DATA, &m);
     ck_assert_int_eq(lone_last(l, WIRE_ANSWER)->m.u.answer.troubles, WIRE_TROUBLES_MAX);
 }
-END_TEST
 
-START_TEST(a_probe_with_a_round_makes_this_node_flood)
+TEST_CASE(a_probe_with_a_round_makes_this_node_flood)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
     struct wire_message m = {.type = WIRE_PROBE,
@@ -110,9 +104,8 @@ START_TEST(a_probe_with_a_round_makes_this_node_flood)
                                   "0 suspects n4: flood-query, rule nobody-known-to-wait-for\n"
                                   "0 -> n4 data probe\n");
 }
-END_TEST
 
-START_TEST(who_leaves_says_so_and_is_left_alone)
+TEST_CASE(who_leaves_says_so_and_is_left_alone)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1), *asker;
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 1}};
@@ -132,7 +125,6 @@ START_TEST(who_leaves_says_so_and_is_left_alone)
     lone_run(asker, 5000);
     ck_assert_int_eq(lone_count(asker, WIRE_PROBE), 0);
 }
-END_TEST
 
 /* ---- state and log probes -------------------------------------------------------------------- */
 
@@ -146,7 +138,7 @@ static const struct lone_sent *asked(struct lone *l, uint8_t ask, int32_t rank)
     return l->n_sent ? &l->sent[0] : NULL;
 }
 
-START_TEST(a_state_probe_brings_how_the_node_is)
+TEST_CASE(a_state_probe_brings_how_the_node_is)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct lone_sent *s;
@@ -163,9 +155,8 @@ START_TEST(a_state_probe_brings_how_the_node_is)
     ck_assert_uint_eq(s->m.u.state.state.load_centi, 350);
     ck_assert_int_eq(s->m.u.state.state.link, FTREE_LINK_NO_CARRIER);
 }
-END_TEST
 
-START_TEST(a_log_probe_brings_what_a_rank_said_last)
+TEST_CASE(a_log_probe_brings_what_a_rank_said_last)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct lone_sent *s;
@@ -182,7 +173,6 @@ START_TEST(a_log_probe_brings_what_a_rank_said_last)
     ck_assert_ptr_null(asked(l, RULES_ASK_LOG, 4)); /* it is another node's */
     ck_assert_ptr_null(asked(l, RULES_ASK_LOG, FTREE_NONE));
 }
-END_TEST
 
 static int send_counted(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
@@ -200,7 +190,7 @@ static void look_away(void *ctx, int32_t i, struct ftree_rank_state *state)
     memset(state, 0, sizeof(*state));
 }
 
-START_TEST(where_nothing_can_be_told_there_is_no_answer)
+TEST_CASE(where_nothing_can_be_told_there_is_no_answer)
 {
     const struct ftree_io io = {.send = send_counted, .look = look_away};
     struct lone *l = lone_of(shape_star(4, 1), 1);
@@ -218,9 +208,8 @@ START_TEST(where_nothing_can_be_told_there_is_no_answer)
     ck_assert_int_eq(sent, 1); /* the response */
     ftree_destroy(ft);
 }
-END_TEST
 
-START_TEST(an_answer_says_for_whom_the_rank_waits)
+TEST_CASE(an_answer_says_for_whom_the_rank_waits)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct lone_sent *s;
@@ -237,7 +226,6 @@ START_TEST(an_answer_says_for_whom_the_rank_waits)
     lone_stall(l, 3, 6);
     ck_assert(asked(l, RULES_ASK_RESPONSE, 3)->m.u.answer.asked_told);
 }
-END_TEST
 
 /* ---- the deputy ------------------------------------------------------------------------------ */
 
@@ -254,7 +242,7 @@ static int ask_deputy(const struct lone *l, const void *bytes, size_t bytes_len,
     return rc;
 }
 
-START_TEST(a_deputy_answers_probes_and_nothing_else)
+TEST_CASE(a_deputy_answers_probes_and_nothing_else)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}}, answer;
@@ -289,21 +277,4 @@ START_TEST(a_deputy_answers_probes_and_nothing_else)
     len = ftree_wire_encode(&m, l->now, buf);
     ck_assert_int_eq(ask_deputy(l, buf, len, FTREE_MESSAGE_MAX, &answer, &out), FTREE_OK);
     ck_assert_uint_eq(out, 0);
-}
-END_TEST
-
-SUITE("answer")
-{
-    TEST(an_answer_names_who_waits_and_who_is_in_trouble);
-    TEST_ROWS(a_rank_stopped_with_its_agent_is_named_later, 2);
-    TEST(what_ends_is_not_awaited);
-    TEST(a_witness_does_not_look_at_itself);
-    TEST(more_troubles_than_fit_are_left_out);
-    TEST(a_probe_with_a_round_makes_this_node_flood);
-    TEST(who_leaves_says_so_and_is_left_alone);
-    TEST(a_state_probe_brings_how_the_node_is);
-    TEST(a_log_probe_brings_what_a_rank_said_last);
-    TEST(where_nothing_can_be_told_there_is_no_answer);
-    TEST(an_answer_says_for_whom_the_rank_waits);
-    TEST(a_deputy_answers_probes_and_nothing_else);
 }

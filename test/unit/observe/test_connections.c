@@ -60,7 +60,7 @@ static void answer(struct lone *l, int32_t node)
     lone_log(l);
 }
 
-START_TEST(who_waits_for_less_than_three_seconds_asks_nobody)
+TEST_CASE(who_waits_for_less_than_three_seconds_asks_nobody)
 {
     struct lone *l = stalling();
 
@@ -74,9 +74,8 @@ START_TEST(who_waits_for_less_than_three_seconds_asks_nobody)
     ck_assert(lone_last(l, WIRE_PROBE)->to.fresh);
     ck_assert_int_eq(lone_last(l, WIRE_PROBE)->to.path, FTREE_PATH_DATA);
 }
-END_TEST
 
-START_TEST(where_nothing_is_stuck_it_is_asked_as_often_as_a_stall_is_told)
+TEST_CASE(where_nothing_is_stuck_it_is_asked_as_often_as_a_stall_is_told)
 {
     struct lone *l = stalling();
 
@@ -84,9 +83,8 @@ START_TEST(where_nothing_is_stuck_it_is_asked_as_often_as_a_stall_is_told)
     ck_assert_int_eq(l->connections_asked, 3); /* at 3, 7 and 15 s */
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
 }
-END_TEST
 
-START_TEST(what_is_sent_after_an_answer_and_not_acknowledged_is_lost)
+TEST_CASE(what_is_sent_after_an_answer_and_not_acknowledged_is_lost)
 {
     struct lone *l = stalling();
     const struct ftree_verdict *v = l->verdict;
@@ -107,9 +105,8 @@ START_TEST(what_is_sent_after_an_answer_and_not_acknowledged_is_lost)
     ck_assert_str_eq(v->evidence[1].detail, "the agent of n2 answers that of n1 on the same network");
     ck_assert_str_eq(v->evidence[2].detail, "look for a firewall between n1 and n2");
 }
-END_TEST
 
-START_TEST(large_packets_have_a_hint_of_their_own)
+TEST_CASE(large_packets_have_a_hint_of_their_own)
 {
     struct lone *l = stalling();
 
@@ -121,10 +118,9 @@ START_TEST(large_packets_have_a_hint_of_their_own)
                      "look for a switch port whose MTU is too small for packets of 1500 bytes, and for a "
                      "firewall");
 }
-END_TEST
 
 /* TCP tries again after up to two minutes: the network may work again long before. */
-START_TEST(nobody_is_accused_for_what_was_sent_before_the_answer)
+TEST_CASE(nobody_is_accused_for_what_was_sent_before_the_answer)
 {
     struct lone *l = stalling();
     int32_t asked;
@@ -141,10 +137,8 @@ START_TEST(nobody_is_accused_for_what_was_sent_before_the_answer)
     ck_assert_int_eq(l->connections_asked, asked + 3); /* as the stall is told */
     ck_assert_int_eq(l->verdicts, 0);
 }
-END_TEST
 
-/* rows: it_is_silent_where_a_third_node_answers 2 */
-START_TEST(it_is_silent_where_a_third_node_answers)
+TEST_CASES(it_is_silent_where_a_third_node_answers, 2)
 {
     struct lone *l = stalling();
 
@@ -165,10 +159,8 @@ START_TEST(it_is_silent_where_a_third_node_answers)
     ck_assert_str_eq(l->verdict[0].evidence[1].detail,
                      "the agent of n1 is not answered by that of n2 either");
 }
-END_TEST
 
-/* rows: a_verdict_that_is_known_explains_it 3 */
-START_TEST(a_verdict_that_is_known_explains_it)
+TEST_CASES(a_verdict_that_is_known_explains_it, 3)
 {
     static const char *const sign[] = {"node-outage/both-paths-silent", "unknown/data-path-silent",
                                        "user-code-hang/blocked"};
@@ -180,9 +172,8 @@ START_TEST(a_verdict_that_is_known_explains_it)
     pass(l, 16, true);
     ck_assert_int_eq(l->verdicts, _i == 2); /* not that one of its ranks hangs */
 }
-END_TEST
 
-START_TEST(where_several_others_are_not_reached_this_node_is_named)
+TEST_CASE(where_several_others_are_not_reached_this_node_is_named)
 {
     struct lone *l = stalling();
 
@@ -196,10 +187,8 @@ START_TEST(where_several_others_are_not_reached_this_node_is_named)
     ck_assert_int_eq(l->verdict[0].node, 1);
     ck_assert_int_eq(l->verdict[0].evidences, 4);
 }
-END_TEST
 
-/* rows: it_is_over_when_it_is_acknowledged 2 */
-START_TEST(it_is_over_when_it_is_acknowledged)
+TEST_CASES(it_is_over_when_it_is_acknowledged, 2)
 {
     struct lone *l = stalling();
 
@@ -216,10 +205,9 @@ START_TEST(it_is_over_when_it_is_acknowledged)
     pass(l, 2, true);
     ck_assert_int_eq(l->withdrawals, !_i);
 }
-END_TEST
 
 /* The one that waits may be on another node: what it waits for is stuck here. */
-START_TEST(another_node_asks_for_one_of_its_own)
+TEST_CASE(another_node_asks_for_one_of_its_own)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 2}};
@@ -235,19 +223,4 @@ START_TEST(another_node_asks_for_one_of_its_own)
     ck_assert_int_eq(l->connections_asked, 1);
     pass(l, 4, true);
     ck_assert_int_eq(l->connections_asked, 5); /* from here on by itself */
-}
-END_TEST
-
-SUITE("connections")
-{
-    TEST(who_waits_for_less_than_three_seconds_asks_nobody);
-    TEST(where_nothing_is_stuck_it_is_asked_as_often_as_a_stall_is_told);
-    TEST(what_is_sent_after_an_answer_and_not_acknowledged_is_lost);
-    TEST(large_packets_have_a_hint_of_their_own);
-    TEST(nobody_is_accused_for_what_was_sent_before_the_answer);
-    TEST_ROWS(it_is_silent_where_a_third_node_answers, 2);
-    TEST_ROWS(a_verdict_that_is_known_explains_it, 3);
-    TEST(where_several_others_are_not_reached_this_node_is_named);
-    TEST_ROWS(it_is_over_when_it_is_acknowledged, 2);
-    TEST(another_node_asks_for_one_of_its_own);
 }

@@ -14,7 +14,7 @@
 
 /* ---- stalls ---------------------------------------------------------------------------------- */
 
-START_TEST(a_stall_is_told_again_at_doubling_intervals)
+TEST_CASE(a_stall_is_told_again_at_doubling_intervals)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
     int told[16], n = 0;
@@ -37,9 +37,8 @@ START_TEST(a_stall_is_told_again_at_doubling_intervals)
     ck_assert_int_eq(told[4], 25000); /* 10 s from here on */
     ck_assert_int_eq(told[5], 35000);
 }
-END_TEST
 
-START_TEST(the_same_stall_twice_is_told_once)
+TEST_CASE(the_same_stall_twice_is_told_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
@@ -51,9 +50,8 @@ START_TEST(the_same_stall_twice_is_told_once)
                                   "0 symptom about n2 goes to n0\n"
                                   "0 -> n0 data symptom\n");
 }
-END_TEST
 
-START_TEST(a_symptom_says_since_when_and_for_whom)
+TEST_CASE(a_symptom_says_since_when_and_for_whom)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     const struct ftree_symptom *s;
@@ -72,9 +70,8 @@ START_TEST(a_symptom_says_since_when_and_for_whom)
     ck_assert_uint_eq(s->first, 0);
     ck_assert_uint_eq(s->last, 1000 * FTREE_MS);
 }
-END_TEST
 
-START_TEST(a_stall_that_is_over_is_not_told_again)
+TEST_CASE(a_stall_that_is_over_is_not_told_again)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
@@ -88,9 +85,8 @@ START_TEST(a_stall_that_is_over_is_not_told_again)
     ck_assert_str_eq(lone_log(l), "");
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(a_new_peer_is_told_at_once_but_not_at_every_turn)
+TEST_CASE(a_new_peer_is_told_at_once_but_not_at_every_turn)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
@@ -105,9 +101,8 @@ START_TEST(a_new_peer_is_told_at_once_but_not_at_every_turn)
     lone_answer(l, 3, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
     EXPECT_STORY(lone_log(l));
 }
-END_TEST
 
-START_TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody)
+TEST_CASE(a_wait_for_a_neighbour_on_the_own_node_asks_nobody)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
 
@@ -116,9 +111,8 @@ START_TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody)
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "");
 }
-END_TEST
 
-START_TEST(arguments_out_of_range)
+TEST_CASE(arguments_out_of_range)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
 
@@ -136,9 +130,8 @@ START_TEST(arguments_out_of_range)
     l->fail_alloc_in = 1;
     ck_assert_int_eq(ftree_rank_gone(l->ft, l->now, 2), FTREE_ERR_NOMEM);
 }
-END_TEST
 
-START_TEST(who_leaves_does_not_stall)
+TEST_CASE(who_leaves_does_not_stall)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
 
@@ -150,11 +143,10 @@ START_TEST(who_leaves_does_not_stall)
     lone_run(l, 1500);
     ck_assert_str_eq(lone_log(l), "");
 }
-END_TEST
 
 /* ---- symptoms of other middleware ------------------------------------------------------------ */
 
-START_TEST(a_symptom_is_merged_with_an_equal_one)
+TEST_CASE(a_symptom_is_merged_with_an_equal_one)
 {
     struct ftree_symptom s, more;
 
@@ -190,9 +182,8 @@ START_TEST(a_symptom_is_merged_with_an_equal_one)
     }
     ck_assert_int_eq(s.reporters, FTREE_REPORTERS_MAX);
 }
-END_TEST
 
-START_TEST(a_symptom_told_is_this_nodes)
+TEST_CASE(a_symptom_told_is_this_nodes)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_symptom s;
@@ -214,9 +205,8 @@ START_TEST(a_symptom_told_is_this_nodes)
     ck_assert_int_eq(strncmp(sent->detail, "xxx??x", 6), 0);
     ck_assert_uint_eq(strlen(sent->detail), FTREE_DETAIL_MAX - 1);
 }
-END_TEST
 
-START_TEST(symptoms_out_of_range)
+TEST_CASE(symptoms_out_of_range)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_symptom good, s;
@@ -253,9 +243,8 @@ START_TEST(symptoms_out_of_range)
     s.about.switch_ = 2;
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_ERR_INVALID);
 }
-END_TEST
 
-START_TEST(who_leaves_tells_no_symptoms)
+TEST_CASE(who_leaves_tells_no_symptoms)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_symptom s;
@@ -267,7 +256,6 @@ START_TEST(who_leaves_tells_no_symptoms)
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
     ck_assert_str_eq(lone_log(l), "");
 }
-END_TEST
 
 /* ---- the own ranks --------------------------------------------------------------------------- */
 
@@ -284,7 +272,7 @@ static const struct {
     {FTREE_PHASE_LEFT, 0, false},      {FTREE_PHASE_OUTSIDE, 'Z', false},
 };
 
-START_TEST(what_is_trouble)
+TEST_CASE(what_is_trouble)
 {
     for (int i = 0; i < COUNT(trouble_rows); i++) {
         struct ftree_rank_state s = {.phase = trouble_rows[i].phase,
@@ -292,9 +280,8 @@ START_TEST(what_is_trouble)
         ck_assert_msg(ftree_symptom_is_trouble(&s) == trouble_rows[i].trouble, "row %d", i);
     }
 }
-END_TEST
 
-START_TEST(who_is_a_victim)
+TEST_CASE(who_is_a_victim)
 {
     struct ftree_rank_state s = {.phase = FTREE_PHASE_WAITING, .waiting = 499};
 
@@ -306,11 +293,10 @@ START_TEST(who_is_a_victim)
     s.phase = FTREE_PHASE_GONE;
     ck_assert(!ftree_symptom_is_victim(&s, 1000));
 }
-END_TEST
 
 /* It ended because of another, without MPI_Finalize: whatever the launcher says of how, it is a
  * victim. */
-START_TEST(who_left_because_of_another_has_not_crashed)
+TEST_CASE(who_left_because_of_another_has_not_crashed)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
     struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
@@ -328,10 +314,9 @@ START_TEST(who_left_because_of_another_has_not_crashed)
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.count, 1);
     ck_assert_int_eq(lone_last(l, WIRE_VICTIMS)->m.u.victims.ranks.range[0].first, 2);
 }
-END_TEST
 
 /* That all have it in common is no suspension, and nobody need wait. */
-START_TEST(ranks_that_their_memory_limit_holds_are_one_verdict)
+TEST_CASE(ranks_that_their_memory_limit_holds_are_one_verdict)
 {
     struct lone *l = lone_of(shape_star(4, 3), 1);
 
@@ -356,9 +341,8 @@ START_TEST(ranks_that_their_memory_limit_holds_are_one_verdict)
     lone_run(l, 2000);
     ck_assert_int_eq(l->withdrawals, 2);
 }
-END_TEST
 
-START_TEST(a_stopped_rank_is_seen_when_another_stalls)
+TEST_CASE(a_stopped_rank_is_seen_when_another_stalls)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
 
@@ -377,9 +361,8 @@ START_TEST(a_stopped_rank_is_seen_when_another_stalls)
     ck_assert_int_eq(l->verdict[0].evidence[0].path, FTREE_PATHS);
     ck_assert_int_eq(l->verdict[0].evidence[0].proc_state, 'T');
 }
-END_TEST
 
-START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
+TEST_CASE(a_gone_rank_is_a_verdict_once_it_has_settled)
 {
     struct lone *l = lone_of(shape_star(1, 2), 0);
 
@@ -397,7 +380,6 @@ START_TEST(a_gone_rank_is_a_verdict_once_it_has_settled)
     lone_run(l, 5000);
     ck_assert_str_eq(lone_log(l), "");
 }
-END_TEST
 
 /* The launcher says that rank 1 of this node, or another, ended. */
 static int launcher_says(struct lone *l, int32_t node, int32_t rank)
@@ -410,7 +392,7 @@ static int launcher_says(struct lone *l, int32_t node, int32_t rank)
     return ftree_symptom(l->ft, l->now, &s);
 }
 
-START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
+TEST_CASE(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
 {
     struct lone *l = lone_of(shape_star(1, 2), 0);
     const struct ftree_verdict *v = &l->verdict[0];
@@ -435,9 +417,8 @@ START_TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once)
     ck_assert_str_eq(v->evidence[1].detail, "process-exited: signal 11 (SIGSEGV), pid 5001");
     ck_assert_int_eq(v->confidence, 995); /* half the doubt of 990 */
 }
-END_TEST
 
-START_TEST(a_rank_says_itself_why_it_has_ended)
+TEST_CASE(a_rank_says_itself_why_it_has_ended)
 {
     struct lone *l = lone_of(shape_star(1, 2), 0);
 
@@ -449,9 +430,8 @@ START_TEST(a_rank_says_itself_why_it_has_ended)
     ck_assert_str_eq(l->report[0].because, "it called MPI_Abort(7) on MPI_COMM_SELF?");
     ck_assert_str_eq(l->report[0].rule, "process-crash/pid-gone");
 }
-END_TEST
 
-START_TEST(who_fails_because_of_a_loss_is_its_victim)
+TEST_CASE(who_fails_because_of_a_loss_is_its_victim)
 {
     struct lone *l = lone_of(shape_star(1, 3), 0);
 
@@ -463,9 +443,8 @@ START_TEST(who_fails_because_of_a_loss_is_its_victim)
     ck_assert_int_eq(l->report[0].victims.count, 1);
     ck_assert_int_eq(l->report[0].victims.range[0].first, 2);
 }
-END_TEST
 
-START_TEST(the_launcher_is_not_believed_against_the_kernel)
+TEST_CASE(the_launcher_is_not_believed_against_the_kernel)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
 
@@ -473,9 +452,8 @@ START_TEST(the_launcher_is_not_believed_against_the_kernel)
     ck_assert_int_eq(l->verdicts, 0);
     ck_assert_ptr_nonnull(lone_last(l, WIRE_SYMPTOM)); /* whom it concerns will ask */
 }
-END_TEST
 
-START_TEST(gone_and_there_again_is_none)
+TEST_CASE(gone_and_there_again_is_none)
 {
     struct lone *l = lone_of(shape_star(1, 2), 0);
 
@@ -487,9 +465,8 @@ START_TEST(gone_and_there_again_is_none)
     ck_assert_str_eq(lone_log(l), "150 rank 1 is well again\n");
     ck_assert_int_eq(l->verdicts, 0);
 }
-END_TEST
 
-START_TEST(gone_while_the_node_leaves_is_none)
+TEST_CASE(gone_while_the_node_leaves_is_none)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);
 
@@ -500,9 +477,8 @@ START_TEST(gone_while_the_node_leaves_is_none)
     lone_run(l, 1000);
     ck_assert_int_eq(l->verdicts, 0);
 }
-END_TEST
 
-START_TEST(many_stalls_at_once_look_at_each_rank_once)
+TEST_CASE(many_stalls_at_once_look_at_each_rank_once)
 {
     struct lone *l = lone_of(shape_star(2, 64), 0);
 
@@ -510,34 +486,4 @@ START_TEST(many_stalls_at_once_look_at_each_rank_once)
         lone_stall(l, r, 64 + r);
     /* 64 looks, not 64 * 64 */
     ck_assert_int_eq(l->looks, 64);
-}
-END_TEST
-
-SUITE("symptom")
-{
-    TEST(a_stall_is_told_again_at_doubling_intervals);
-    TEST(the_same_stall_twice_is_told_once);
-    TEST(a_symptom_says_since_when_and_for_whom);
-    TEST(a_stall_that_is_over_is_not_told_again);
-    TEST(a_new_peer_is_told_at_once_but_not_at_every_turn);
-    TEST(a_wait_for_a_neighbour_on_the_own_node_asks_nobody);
-    TEST(arguments_out_of_range);
-    TEST(who_leaves_does_not_stall);
-    TEST(a_symptom_is_merged_with_an_equal_one);
-    TEST(a_symptom_told_is_this_nodes);
-    TEST(symptoms_out_of_range);
-    TEST(who_leaves_tells_no_symptoms);
-    TEST(what_is_trouble);
-    TEST(who_is_a_victim);
-    TEST(who_left_because_of_another_has_not_crashed);
-    TEST(ranks_that_their_memory_limit_holds_are_one_verdict);
-    TEST(a_stopped_rank_is_seen_when_another_stalls);
-    TEST(a_gone_rank_is_a_verdict_once_it_has_settled);
-    TEST(what_the_launcher_says_of_a_gone_rank_is_a_verdict_at_once);
-    TEST(a_rank_says_itself_why_it_has_ended);
-    TEST(who_fails_because_of_a_loss_is_its_victim);
-    TEST(the_launcher_is_not_believed_against_the_kernel);
-    TEST(gone_and_there_again_is_none);
-    TEST(gone_while_the_node_leaves_is_none);
-    TEST(many_stalls_at_once_look_at_each_rank_once);
 }

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#define OUTAGE "node-outage/both-paths-silent"
 #define SECOND (1000 * FTREE_MS)
 #define MINUTE (60 * SECOND)
 
@@ -24,8 +25,26 @@ static void decide(struct lone *l, const char *sign, int32_t node, int32_t rank)
 {
     struct ftree_verdict v = lone_verdict(l, sign, node, rank, l->self);
 
-    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_finds(l, &v);
+}
+
+static void decide_lost(struct lone *l, int32_t node)
+{
+    decide(l, OUTAGE, node, FTREE_NONE);
+}
+
+/* It was known before, as the board of the node has it. */
+static void restore(struct lone *l, const struct ftree_verdict *v)
+{
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, v), FTREE_OK);
     ck_assert_ptr_null(ftree_check(l->ft));
+}
+
+static void speaks(struct lone *l, int32_t node, enum ftree_path path)
+{
+    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
+
+    lone_hear(l, node, path, &m);
 }
 
 /* The question whether the verdict about `node` is over, 0: it was not asked. */
@@ -37,14 +56,6 @@ static uint32_t question(const struct lone *l, int32_t node)
         if (v.node == node && v.question)
             return v.question;
     return 0;
-}
-
-static struct ftree_verdict at(const struct lone *l, int32_t i)
-{
-    struct ftree_verdict v;
-
-    ck_assert(ftree_verdict_at(l->ft, i, &v));
-    return v;
 }
 
 /* The verdict of this handle's about node 2 with that number is known. */
@@ -85,13 +96,13 @@ static void answers(struct lone *l, int32_t node)
     answers_about(l, node, node, FTREE_PATH_MGMT);
 }
 
-START_TEST(a_lost_node_is_asked_at_doubling_intervals)
+TEST_CASE(a_lost_node_is_asked_at_doubling_intervals)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     int64_t at[16];
     int32_t n = 0;
 
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    decide_lost(l, 2);
     for (int i = 0; i < 3000 && n < 10; i++) {
         lone_log(l);
         lone_run(l, 100);
@@ -111,7 +122,6 @@ START_TEST(a_lost_node_is_asked_at_doubling_intervals)
     ck_assert_int_eq(at[8], 191200); /* 64 s from here on */
     ck_assert_int_eq(at[9], 255200);
 }
-END_TEST
 
 /* Who asks about a verdict it is told of by its parent (or, the root, by its child)? */
 static const struct {
@@ -119,10 +129,10 @@ static const struct {
     const char *sign;
     bool asks;
 } askers[] = {
-    {4, 4, "node-outage/both-paths-silent", true}, /* who decided */
-    {0, 4, "node-outage/both-paths-silent", true}, /* the acting root */
-    {1, 4, "node-outage/both-paths-silent", false},
-    {3, 4, "node-outage/both-paths-silent", false},
+    {4, 4, OUTAGE, true}, /* who decided */
+    {0, 4, OUTAGE, true}, /* the acting root */
+    {1, 4, OUTAGE, false},
+    {3, 4, OUTAGE, false},
     {0, 4, "process-stopped/deputy-says-stopped", false}, /* its own node looks */
     {4, 4, "process-stopped/deputy-says-stopped", false},
     {4, 4, "unknown/unobserved", true},
@@ -140,8 +150,7 @@ static const struct {
     {4, 4, "io-hang/disk-sleep", false},
 };
 
-/* rows: who_asks COUNT(askers) */
-START_TEST(who_asks)
+TEST_CASES(who_asks, COUNT(askers))
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), askers[_i].self);
     bool is_rank = strncmp(askers[_i].sign, "process", 7) == 0;
@@ -149,7 +158,7 @@ START_TEST(who_asks)
         lone_verdict(l, askers[_i].sign, 9, is_rank ? 9 : FTREE_NONE, askers[_i].fln);
 
     if (askers[_i].fln == askers[_i].self)
-        LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+        lone_finds(l, &v);
     else if (askers[_i].self == 0)
         lone_told(l, 1, WIRE_VERDICT_UP, &v);
     else
@@ -158,77 +167,71 @@ START_TEST(who_asks)
     lone_run(l, 250);
     ck_assert_int_eq(asked(l, 9), askers[_i].asks);
 }
-END_TEST
 
-START_TEST(over_the_paths_that_there_are)
+TEST_CASE(over_the_paths_that_there_are)
 {
     for (int path = 0; path < FTREE_PATHS; path++) {
         struct lone *l = lone_of(shape_star(4, 1), 0);
         l->job.has_path[path] = false;
-        decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+        decide_lost(l, 2);
         lone_run(l, 250);
         ck_assert_int_eq(lone_count(l, WIRE_PROBE), 1);
         ck_assert_int_eq(lone_last(l, WIRE_PROBE)->to.path, 1 - path);
         lone_free(l);
     }
 }
-END_TEST
 
-START_TEST(whoever_hears_of_it_asks_at_once)
+TEST_CASE(whoever_hears_of_it_asks_at_once)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 3);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
-    struct wire_message m = {.type = WIRE_GOODBYE};
+    struct ftree_verdict v = lone_verdict(l, OUTAGE, 9, FTREE_NONE, 4);
 
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 5000);
     ck_assert_int_eq(asked(l, 9), 0);
-    m = (struct wire_message){.type = WIRE_FLOOD_QUERY};
-    lone_hear(l, 9, FTREE_PATH_DATA, &m);
+    speaks(l, 9, FTREE_PATH_DATA);
     ck_assert_int_eq(asked(l, 9), 1);
-    m.id = 0;
-    lone_hear(l, 9, FTREE_PATH_DATA, &m); /* not for each message */
+    speaks(l, 9, FTREE_PATH_DATA); /* not for each message */
     ck_assert_int_eq(asked(l, 9), 1);
     ck_assert(ftree_has_failed(l->ft, 9)); /* a message may have been long on its way */
     lone_run(l, 120 * 1000);
     lone_log(l);
-    m.id = 0;
-    lone_hear(l, 9, FTREE_PATH_DATA, &m); /* at once again, though the next time is far off */
+    speaks(l, 9, FTREE_PATH_DATA); /* at once again, though the next time is far off */
     ck_assert_int_eq(asked(l, 9), 1);
     answers(l, 9);
     ck_assert(!ftree_has_failed(l->ft, 9));
 }
-END_TEST
 
-START_TEST(only_the_answer_to_that_question_counts)
+/* To the question about node 2, in whatever order: an answer of its agent, but with this. */
+static const struct {
+    int32_t from;
+    uint32_t other; /* question */
+    enum ftree_role role;
+    bool counts;
+} answer_rows[] = {
+    {2, 1000, FTREE_ROLE_AGENT, false}, /* a witness's, */
+    {2, 1, FTREE_ROLE_AGENT, false}, /* or one of long ago */
+    {2, 0, FTREE_ROLE_DEPUTY, false},
+    {3, 0, FTREE_ROLE_AGENT, false},
+    {2, 0, FTREE_ROLE_AGENT, true},
+};
+
+TEST_CASES(only_the_answer_to_that_question_counts, COUNT(answer_rows))
 {
     struct lone *l = lone_of(shape_star(4, 2), 0);
     struct wire_message m = {.type = WIRE_ANSWER, .u.answer.asked_peer = FTREE_NONE};
 
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    decide_lost(l, 2);
     lone_run(l, 250);
-    lone_hear(l, 2, FTREE_PATH_DATA, &m); /* to a witness's question */
-    m.id = 0;
-    m.u.answer.nonce = question(l, 2) + 1;
-    lone_hear(l, 2, FTREE_PATH_DATA, &m); /* to one of long ago */
-    m.id = 0;
-    m.u.answer.nonce--;
-    m.u.answer.role = FTREE_ROLE_DEPUTY;
-    lone_hear(l, 2, FTREE_PATH_DATA, &m); /* the deputy's */
-    m.id = 0;
-    m.u.answer.role = FTREE_ROLE_AGENT;
-    lone_hear(l, 3, FTREE_PATH_DATA, &m); /* another node's */
-    ck_assert(ftree_has_failed(l->ft, 2));
-    ck_assert_int_eq(l->withdrawals, 0);
-    m.id = 0;
-    lone_hear(l, 2, FTREE_PATH_DATA, &m);
-    ck_assert(!ftree_has_failed(l->ft, 2));
-    ck_assert_int_eq(l->withdrawals, 1);
-    m.id = 0;
-    lone_hear(l, 2, FTREE_PATH_DATA, &m); /* twice */
-    ck_assert_int_eq(l->withdrawals, 1);
+    m.u.answer.nonce = question(l, 2) + answer_rows[_i].other;
+    m.u.answer.role = (uint8_t) answer_rows[_i].role;
+    for (int i = 0; i < 2; i++) { /* it comes twice */
+        m.id = 0;
+        lone_hear(l, answer_rows[_i].from, FTREE_PATH_DATA, &m);
+        ck_assert_int_eq(ftree_has_failed(l->ft, 2), !answer_rows[_i].counts);
+        ck_assert_int_eq(l->withdrawals, answer_rows[_i].counts);
+    }
 }
-END_TEST
 
 /* ---- a path ---------------------------------------------------------------------------------- */
 
@@ -237,7 +240,7 @@ static const struct {
     const char *sign;
     bool data, mgmt;
 } signs[] = {
-    {"node-outage/both-paths-silent", true, true},
+    {OUTAGE, true, true},
     {"node-outage/only-path-silent", true, true},
     {"node-frozen/agent-and-deputy-silent", true, true},
     {"nic-fault/interface-down", true, false},
@@ -264,13 +267,12 @@ static struct ftree_verdict by_sign(const struct lone *l, const char *sign, int3
     return v;
 }
 
-/* rows: what_belies_a_sign COUNT(signs) */
-START_TEST(what_belies_a_sign)
+TEST_CASES(what_belies_a_sign, COUNT(signs))
 {
     struct lone *l = lone_of(shape_star(4, 2), 0);
     struct ftree_verdict v = by_sign(l, signs[_i].sign, 2);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     lone_run(l, 250);
     ck_assert_int_eq(asked_over(l, 2, 2, FTREE_PATH_DATA), signs[_i].data);
     ck_assert_int_eq(asked_over(l, 2, 2, FTREE_PATH_MGMT), signs[_i].mgmt);
@@ -283,65 +285,56 @@ START_TEST(what_belies_a_sign)
         ck_assert_uint_eq(lone_known(l, 0).withdrawn, l->now);
     }
 }
-END_TEST
 
-START_TEST(a_silent_path_is_asked_at_doubling_intervals)
+TEST_CASE(a_silent_path_is_asked_at_doubling_intervals)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = by_sign(l, "unknown/data-path-silent", 2);
     int32_t until[] = {200, 1200, 3200, 7200, 15200, 31200, 63200, 127200, 191200, 255200};
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     lone_knows(l, "process-crash/pid-gone", 3, 3, 0); /* told to it: it was there */
     for (int i = 0; i < COUNT(until); i++) {
         lone_run(l, until[i] - 1 - (int) (l->now / FTREE_MS - 1000));
-        ck_assert_str_eq(lone_log(l), "");
+        EXPECT_LINES(lone_log(l), "");
         lone_run(l, 1);
         lone_log(l);
         ck_assert_uint_gt(lone_known(l, 0).recheck, l->now);
     }
     lone_run(l, 63 * 1000);
     answers_about(l, 2, 2, FTREE_PATH_DATA);
-    lone_acks(l, 1);
-    lone_acks(l, 2);
-    ck_assert_str_eq(lone_log(l), "318200 withdraws unknown of n2: n2 answers over data\n"
-                                  "318200 -> n1 data verdict-down\n"
-                                  "318200 -> n2 data verdict-down\n");
+    lone_all_ack(l);
+    EXPECT_LINES(lone_log(l), "318200 withdraws unknown of n2: n2 answers over data\n"
+                              "318200 -> n1 n2 data verdict-down\n");
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
     ck_assert_int_eq(l->withdrawals_told, 1);
 }
-END_TEST
 
-START_TEST(how_one_rank_of_several_is_its_own_node_says)
+TEST_CASE(how_one_rank_of_several_is_its_own_node_says)
 {
     struct lone *l = lone_of(shape_star(4, 2), 0);
 
     lone_knows(l, "process-stopped/deputy-says-stopped", 2, 5, 0);
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once)
+TEST_CASE(whoever_is_heard_over_its_silent_path_is_asked_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = by_sign(l, "nic-fault/interface-down", 2);
-    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     lone_run(l, 120 * 1000);
     lone_log(l);
-    lone_hear(l, 2, FTREE_PATH_MGMT, &m); /* that one was never silent */
+    speaks(l, 2, FTREE_PATH_MGMT); /* that one was never silent */
+    speaks(l, 3, FTREE_PATH_DATA); /* that node's was not */
     ck_assert_int_eq(asked(l, 2), 0);
-    lone_hear(l, 3, FTREE_PATH_DATA, &m); /* that node's was not */
-    ck_assert_int_eq(asked(l, 2), 0);
-    m.id = 0;
-    lone_hear(l, 2, FTREE_PATH_DATA, &m);
+    speaks(l, 2, FTREE_PATH_DATA);
     ck_assert_int_eq(asked(l, 2), 1);
     ck_assert_int_eq(l->withdrawals, 0); /* it may have been long on its way */
     answers_about(l, 2, 2, FTREE_PATH_DATA);
     ck_assert_int_eq(l->withdrawals, 1);
 }
-END_TEST
 
 /* A verdict of this node about itself, found by asking `suspect`. */
 static void decide_about_self(struct lone *l, const char *sign, int32_t suspect, bool local_only)
@@ -356,14 +349,14 @@ static void decide_about_self(struct lone *l, const char *sign, int32_t suspect,
     e.target = 1; /* a witness */
     ftree_verdict_add_evidence(&v, &e);
     v.local_only = local_only;
-    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_finds(l, &v);
 }
 
-START_TEST(whether_it_is_cut_off_a_node_asks_others_by_turns)
+TEST_CASE(whether_it_is_cut_off_a_node_asks_others_by_turns)
 {
     struct lone *l = lone_of(shape_star(6, 1), 0);
 
-    struct ftree_verdict lost = by_sign(l, "node-outage/both-paths-silent", 1);
+    struct ftree_verdict lost = by_sign(l, OUTAGE, 1);
 
     l->job.has_path[FTREE_PATH_MGMT] = false;
     lone_renew(l);
@@ -379,10 +372,8 @@ START_TEST(whether_it_is_cut_off_a_node_asks_others_by_turns)
         lone_log(l);
     }
 }
-END_TEST
 
-/* rows: who_was_cut_off_tells_only_its_own_people_that_it_is_over 2 */
-START_TEST(who_was_cut_off_tells_only_its_own_people_that_it_is_over)
+TEST_CASES(who_was_cut_off_tells_only_its_own_people_that_it_is_over, 2)
 {
     struct lone *l = lone_of(shape_star(4, 1), _i ? 2 : 0);
 
@@ -391,62 +382,54 @@ START_TEST(who_was_cut_off_tells_only_its_own_people_that_it_is_over)
     lone_run(l, 500);
     lone_log(l);
     answers_about(l, l->self, 1, FTREE_PATH_MGMT);
-    ck_assert_str_eq(lone_log(l), _i ? "500 withdraws unknown of n2: n1 answers over mgmt\n"
-                                     : "500 withdraws unknown of n0: n1 answers over mgmt\n");
+    EXPECT_LINES(lone_log(l), _i ? "500 withdraws unknown of n2: n1 answers over mgmt\n"
+                              : "500 withdraws unknown of n0: n1 answers over mgmt\n");
     ck_assert_int_eq(l->withdrawals, 1);
     ck_assert_int_eq(l->withdrawals_told, 1);
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back)
+TEST_CASE(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
     decide_about_self(l, "unknown/no-node-answers", 3, true);
     lone_log(l);
     LONE_STEP(l, ftree_announce_again(l->ft, l->now, 3));
-    ck_assert_str_eq(lone_log(l), "");
+    EXPECT_LINES(lone_log(l), "");
 }
-END_TEST
 
-START_TEST(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once)
+TEST_CASE(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     decide_about_self(l, "unknown/own-data-path-silent", 3, false);
-    lone_hear(l, 2, FTREE_PATH_MGMT, &m);
+    speaks(l, 2, FTREE_PATH_MGMT);
     ck_assert_int_eq(asked_over(l, 0, 2, FTREE_PATH_DATA), 0);
-    m.id = 0;
-    lone_hear(l, 2, FTREE_PATH_DATA, &m);
+    speaks(l, 2, FTREE_PATH_DATA);
     ck_assert_int_eq(asked_over(l, 0, 2, FTREE_PATH_DATA), 1);
     answers_about(l, 0, 2, FTREE_PATH_DATA);
     ck_assert_int_eq(l->withdrawals, 1);
     lone_run(l, 20);
     ck_assert_int_gt(lone_count(l, WIRE_VERDICT_DOWN), 3); /* and all who were told are told */
 }
-END_TEST
 
-START_TEST(whoever_answers_a_crash_stays)
+TEST_CASE(whoever_answers_a_crash_stays)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
-    struct wire_message m = {.type = WIRE_FLOOD_QUERY};
 
     decide(l, "process-crash/pid-gone", 9, 9);
-    lone_hear(l, 9, FTREE_PATH_DATA, &m);
+    speaks(l, 9, FTREE_PATH_DATA);
     ck_assert_uint_eq(question(l, 9), 0);
     ck_assert(!lone_known(l, 0).is_rechecked);
     ck_assert(ftree_has_failed(l->ft, 9));
 }
-END_TEST
 
-/* rows: what_a_lost_node_has_decided_the_root_asks_about 2 */
-START_TEST(what_a_lost_node_has_decided_the_root_asks_about)
+TEST_CASES(what_a_lost_node_has_decided_the_root_asks_about, 2)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), _i ? 3 : 0);
     struct ftree_verdict v = lone_verdict(l, "unknown/data-path-silent", 9, FTREE_NONE, 4);
-    struct ftree_verdict lost = lone_verdict(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 1);
+    struct ftree_verdict lost = lone_verdict(l, OUTAGE, 4, FTREE_NONE, 1);
 
     lone_told(l, 1, _i ? WIRE_VERDICT_DOWN : WIRE_VERDICT_UP, &v);
     lone_run(l, 1000);
@@ -459,158 +442,118 @@ START_TEST(what_a_lost_node_has_decided_the_root_asks_about)
         ck_assert_int_eq(l->withdrawals, 1);
     }
 }
-END_TEST
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-START_TEST(the_root_tells_who_was_told)
+/* It is over before people were told, or after that. */
+static const struct {
+    int ms, told;
+    const char *log;
+} over_at[] = {
+    {1000, 1,
+     "1000 withdraws node-outage of n2: its agent answers again\n"
+     "1000 -> n1 n2 n3 data verdict-down\n"},
+    {210, 0,
+     "210 withdraws node-outage of n2: its agent answers again\n"
+     "210 node-outage of n2 is over before it was announced\n"
+     "210 -> n1 n2 n3 data verdict-down\n"},
+};
+
+TEST_CASES(the_root_tells_who_was_told, COUNT(over_at))
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    for (int32_t n = 1; n < 4; n++)
-        lone_acks(l, n);
-    lone_run(l, 1000);
-    ck_assert_int_eq(l->reports, 1);
+    decide_lost(l, 2);
+    lone_all_ack(l);
+    lone_run(l, over_at[_i].ms);
     lone_log(l);
     answers(l, 2);
-    for (int32_t n = 1; n < 4; n++)
-        lone_acks(l, n);
-    ck_assert_str_eq(lone_log(l), "1000 withdraws node-outage of n2: its agent answers again\n"
-                                  "1000 -> n1 data verdict-down\n"
-                                  "1000 -> n2 data verdict-down\n"
-                                  "1000 -> n3 data verdict-down\n");
+    lone_all_ack(l);
+    EXPECT_LINES(lone_log(l), over_at[_i].log);
     ck_assert_int_eq(l->withdrawals, 1);
-    ck_assert_int_eq(l->withdrawals_told, 1);
-    ck_assert_uint_eq(at(l, 0).withdrawn, l->now);
+    ck_assert_uint_eq(lone_verdict_at(l, 0).withdrawn, l->now);
     lone_run(l, 60000);
-    ck_assert_str_eq(lone_log(l), "");
+    EXPECT_LINES(lone_log(l), "");
+    ck_assert_int_eq(l->reports, over_at[_i].told);
+    ck_assert_int_eq(l->withdrawals_told, over_at[_i].told);
     ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(over_before_it_was_told_nobody_is_told)
-{
-    struct lone *l = lone_of(shape_star(4, 1), 0);
-
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
-    for (int32_t n = 1; n < 4; n++)
-        lone_acks(l, n);
-    lone_run(l, 210);
-    lone_log(l);
-    answers(l, 2);
-    for (int32_t n = 1; n < 4; n++)
-        lone_acks(l, n);
-    ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n2: its agent answers again\n"
-                                  "210 node-outage of n2 is over before it was announced\n"
-                                  "210 -> n1 data verdict-down\n"
-                                  "210 -> n2 data verdict-down\n"
-                                  "210 -> n3 data verdict-down\n");
-    lone_run(l, 5000);
-    ck_assert_int_eq(l->reports + l->withdrawals_told, 0);
-}
-END_TEST
-
-START_TEST(who_decided_tells_the_root)
+TEST_CASE(who_decided_tells_the_root)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v;
 
-    decide(l, "node-outage/both-paths-silent", 9, FTREE_NONE);
+    decide_lost(l, 9);
     lone_acks(l, 1);
     lone_run(l, 210);
     lone_log(l);
     answers(l, 9);
-    ck_assert_str_eq(lone_log(l), "210 withdraws node-outage of n9: its agent answers again\n"
-                                  "210 sends verdict to n1\n"
-                                  "210 -> n1 data verdict-up\n");
+    EXPECT_LINES(lone_log(l), "210 withdraws node-outage of n9: its agent answers again\n"
+                              "210 sends verdict to n1\n"
+                              "210 -> n1 data verdict-up\n");
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     lone_acks(l, 1);
-    v = at(l, 0);
+    v = lone_verdict_at(l, 0);
     lone_told(l, 1, WIRE_VERDICT_DOWN, &v); /* it comes down */
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_NOTHING);
 }
-END_TEST
 
 static struct ftree_verdict over(const struct lone *l, int32_t node, int32_t fln)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "node-outage/both-paths-silent", node, FTREE_NONE, fln);
+        lone_verdict(l, OUTAGE, node, FTREE_NONE, fln);
 
     v.withdrawn = l->now;
     return v;
 }
 
 /* The root must hear that the first is over, or it takes the second for the same. */
-START_TEST(lost_once_more_the_first_withdrawal_is_told_all_the_same)
+TEST_CASE(lost_once_more_the_first_withdrawal_is_told_all_the_same)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 9, FTREE_NONE, 4);
+    struct ftree_verdict v = lone_verdict(l, OUTAGE, 9, FTREE_NONE, 4);
 
-    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_finds(l, &v);
     lone_acks(l, 1);
     lone_run(l, 210);
     answers(l, 9);
     v.id++;
-    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_finds(l, &v);
     ck_assert_int_eq(lone_known(l, 0).up, FTREE_INSPECT_UP_SENT);
     ck_assert_int_eq(lone_known(l, 1).up, FTREE_INSPECT_UP_SENT);
 }
-END_TEST
 
-START_TEST(on_its_way_up_and_down_it_is_passed_on_once)
+/* Node 1 has been told that node 9 is lost; now it comes up, and then down, or down only. */
+TEST_CASES(on_its_way_up_and_down_it_is_passed_on_once, 2)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct ftree_verdict v = over(l, 9, 4);
 
     v.withdrawn = 0;
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    lone_acks(l, 3);
-    lone_acks(l, 4);
+    lone_all_ack(l);
     lone_log(l);
-    v = over(l, 9, 4);
-    lone_told(l, 4, WIRE_VERDICT_UP, &v);
-    lone_told(l, 4, WIRE_VERDICT_UP, &v); /* who still tells it has not heard it */
-    ck_assert_str_eq(lone_log(l), "0 -> n4 data ack\n"
+    v.withdrawn = l->now;
+    if (_i == 0) {
+        lone_told(l, 4, WIRE_VERDICT_UP, &v);
+        lone_told(l, 4, WIRE_VERDICT_UP, &v); /* who still tells it has not heard it */
+        EXPECT_LINES(lone_log(l), "0 -> n4 data ack\n"
                                   "0 learns that node-outage of n9 is over\n"
                                   "0 sends verdict to n0\n"
                                   "0 -> n0 data verdict-up\n"
                                   "0 -> n4 data ack\n"
                                   "0 -> n4 data verdict-down\n");
+    }
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_str_eq(lone_log(l), "0 -> n3 data verdict-down\n"
-                                  "0 -> n4 data verdict-down\n"
-                                  "0 -> n0 data ack nobody-waits\n"
-                                  "0 -> n0 data ack nobody-waits\n");
+    EXPECT_LINES(lone_log(l) + (_i ? strlen("0 learns that node-outage of n9 is over\n") : 0),
+                 "0 -> n3 n4 data verdict-down\n"
+                 "0 -> n0 n0 data ack nobody-waits\n");
     ck_assert_int_eq(l->withdrawals, 1);
 }
-END_TEST
 
-START_TEST(down_it_goes_to_the_children)
-{
-    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
-    struct ftree_verdict v = over(l, 9, 4);
-
-    v.withdrawn = 0;
-    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    lone_acks(l, 3);
-    lone_acks(l, 4);
-    lone_log(l);
-    v = over(l, 9, 4);
-    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    ck_assert_str_eq(lone_log(l), "0 learns that node-outage of n9 is over\n"
-                                  "0 -> n3 data verdict-down\n"
-                                  "0 -> n4 data verdict-down\n"
-                                  "0 -> n0 data ack nobody-waits\n"
-                                  "0 -> n0 data ack nobody-waits\n");
-    ck_assert_int_eq(l->withdrawals, 1);
-}
-END_TEST
-
-/* rows: it_may_overtake_its_verdict 2 */
-START_TEST(it_may_overtake_its_verdict)
+TEST_CASES(it_may_overtake_its_verdict, 2)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), _i);
     enum wire_type type = _i ? WIRE_VERDICT_DOWN : WIRE_VERDICT_UP;
@@ -628,9 +571,8 @@ START_TEST(it_may_overtake_its_verdict)
     ck_assert_int_eq(l->verdicts + l->withdrawals, 0);
     ck_assert_int_eq(l->reports + l->withdrawals_told, 0);
 }
-END_TEST
 
-START_TEST(found_by_two_it_is_over_for_both)
+TEST_CASE(found_by_two_it_is_over_for_both)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = over(l, 9, 4), other = over(l, 9, 1);
@@ -641,10 +583,9 @@ START_TEST(found_by_two_it_is_over_for_both)
     ck_assert(!ftree_has_failed(l->ft, 9));
     ck_assert_int_eq(l->withdrawals, 1);
 }
-END_TEST
 
 /* As a verdict does, its withdrawal passes a child that does not answer. */
-START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
+TEST_CASE(a_silent_child_is_passed_over_and_told_when_it_is_well)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     struct ftree_verdict v = over(l, 12, 5);
@@ -661,27 +602,23 @@ START_TEST(a_silent_child_is_passed_over_and_told_when_it_is_well)
     lone_run(l, 349);
     lone_log(l);
     lone_run(l, 1); /* node 1 is silent */
-    ck_assert_str_eq(lone_log(l), "850 verdict-down to n1 not acknowledged\n"
-                                  "850 suspects n1: peer-silent, rule silent-agent\n"
-                                  "850 -> n1 data probe\n"
-                                  "850 -> n1 mgmt probe\n"
-                                  "850 -> n3 data verdict-down\n"
-                                  "850 -> n4 data verdict-down\n");
+    EXPECT_LINES(lone_log(l), "850 verdict-down to n1 not acknowledged\n"
+                              "850 suspects n1: peer-silent, rule silent-agent\n"
+                              "850 -> n1 data+mgmt probe\n"
+                              "850 -> n3 n4 data verdict-down\n");
     m.u.answer.nonce = ftree_inspect_question(l->ft, 1);
     lone_hear(l, 1, FTREE_PATH_DATA, &m);
     lone_run(l, 1);
-    ck_assert_str_eq(lone_log(l), "850 n1 is well: its agent answers\n"
-                                  "850 -> n1 data verdict-down fresh\n"
-                                  "850 -> n1 mgmt verdict-down fresh\n");
+    EXPECT_LINES(lone_log(l), "850 n1 is well: its agent answers\n"
+                              "850 -> n1 data+mgmt verdict-down fresh\n");
 }
-END_TEST
 
-START_TEST(who_is_back_is_told_what_it_has_missed)
+TEST_CASE(who_is_back_is_told_what_it_has_missed)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     int32_t told = 0;
 
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    decide_lost(l, 2);
     decide(l, "process-crash/pid-gone", 3, 3);
     lone_run(l, 1000);
     lone_log(l);
@@ -691,111 +628,74 @@ START_TEST(who_is_back_is_told_what_it_has_missed)
                 l->sent[i].tolds == 1 && l->sent[i].told[0].node == 3;
     ck_assert_int_eq(told, 1);
 }
-END_TEST
 
-START_TEST(who_leaves_asks_no_more)
+TEST_CASE(who_leaves_asks_no_more)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE);
+    decide_lost(l, 2);
     ftree_leave(l->ft, l->now);
     lone_run(l, 20000);
     ck_assert_int_eq(asked(l, 2), 0);
     ck_assert(ftree_recheck_deadline(l->ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(a_withdrawn_verdict_is_restored_as_such)
+/* It was over before, or the agent before learnt it after it had handed on the verdict. */
+TEST_CASES(a_verdict_that_is_over_is_restored_as_such, 2)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = over(l, 2, 0);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    if (_i) {
+        v.withdrawn = 0;
+        restore(l, &v);
+        ck_assert(ftree_has_failed(l->ft, 2));
+        v.withdrawn = l->now;
+    }
+    restore(l, &v);
     ck_assert(!ftree_has_failed(l->ft, 2));
-    ck_assert_ptr_null(ftree_check(l->ft));
     lone_run(l, 5000);
-    ck_assert_str_eq(lone_log(l), "");
+    EXPECT_LINES(lone_log(l), "");
 }
-END_TEST
-
-/* The agent before learnt it after it had handed on the verdict. */
-START_TEST(a_restored_verdict_is_withdrawn_by_restoring_it_again)
-{
-    struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct ftree_verdict v = over(l, 2, 0);
-
-    v.withdrawn = 0;
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert(ftree_has_failed(l->ft, 2));
-    v.withdrawn = l->now;
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert(!ftree_has_failed(l->ft, 2));
-    ck_assert_ptr_null(ftree_check(l->ft));
-    lone_run(l, 5000);
-    ck_assert_str_eq(lone_log(l), "");
-}
-END_TEST
-
-/* ---- the own ranks --------------------------------------------------------------------------- */
 
 /* The agent was stopped while it gathered victims, and who acted for it found that it is over. */
-START_TEST(what_is_over_when_it_is_restored_is_not_reported)
+TEST_CASE(what_is_over_when_it_is_restored_is_not_reported)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, OUTAGE, 2, FTREE_NONE, 0);
 
-    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_finds(l, &v);
     v.withdrawn = l->now;
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
-    ck_assert_ptr_null(ftree_check(l->ft));
+    restore(l, &v);
     lone_acks(l, 1);
     lone_acks(l, 3);
     lone_run(l, 2000);
     ck_assert_int_eq(l->reports, 0);
     v.withdrawn = 0; /* nor does it stand again */
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     ck_assert(!ftree_has_failed(l->ft, 2));
 }
-END_TEST
 
-START_TEST(a_stopped_rank_that_is_ended_did_not_run_again)
-{
-    struct lone *l = lone_of(shape_star(1, 2), 0);
+/* ---- the own ranks --------------------------------------------------------------------------- */
 
-    l->state[1].proc_state = 'T';
-    lone_stall(l, 0, 1);
-    lone_run(l, 5000);
-    l->state[1].phase = FTREE_PHASE_LEFT;
-    l->state[1].proc_state = 'X';
-    lone_run(l, 1000);
-    ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_int_eq(l->withdrawals, 0);
-    l->state[1].proc_state = 0; /* but one that left by itself did */
-    lone_run(l, 1000);
-    ck_assert_int_eq(l->withdrawals, 1);
-}
-END_TEST
+/* What is seen of it one after the other, a second each.  Killed with its job it is neither stopped
+ * nor gone for a while. */
+static const struct {
+    struct {
+        enum ftree_phase phase;
+        char proc_state;
+    } seen[2];
+    int withdrawals[2];
+} stopped_rows[] = {
+    /* ended, it did not run again, but one that left by itself did */
+    {{{FTREE_PHASE_LEFT, 'X'}, {FTREE_PHASE_LEFT, 0}}, {0, 1}},
+    {{{FTREE_PHASE_OUTSIDE, 'X'}, {FTREE_PHASE_GONE, 0}}, {0, 0}},
+    {{{FTREE_PHASE_OUTSIDE, 'D'}, {FTREE_PHASE_GONE, 0}}, {0, 0}},
+    {{{FTREE_PHASE_OUTSIDE, 'Z'}, {FTREE_PHASE_GONE, 0}}, {0, 0}},
+    {{{FTREE_PHASE_GONE, 'T'}, {FTREE_PHASE_GONE, 'T'}}, {0, 0}},
+};
 
-/* Killed with its job it is neither stopped nor gone for a while. */
-START_TEST(a_stopped_rank_that_is_killed_does_not_run_again)
-{
-    static const char states[] = "XDZ";
-    struct lone *l = lone_of(shape_star(1, 2), 0);
-
-    l->state[1].proc_state = 'T';
-    lone_stall(l, 0, 1);
-    lone_run(l, 5000);
-    l->state[1].proc_state = states[_i];
-    lone_run(l, 1000);
-    l->state[1].phase = FTREE_PHASE_GONE;
-    l->state[1].proc_state = 0;
-    lone_run(l, 1000);
-    ck_assert_int_eq(l->verdicts, 1);
-    ck_assert_int_eq(l->withdrawals, 0);
-}
-END_TEST
-
-START_TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
+static struct lone *with_a_stopped_rank(void)
 {
     struct lone *l = lone_of(shape_star(1, 2), 0);
 
@@ -805,9 +705,29 @@ START_TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
     ck_assert_int_eq(l->reports, 1);
     ck_assert_int_eq(l->withdrawals, 0);
     lone_log(l);
+    return l;
+}
+
+TEST_CASES(a_stopped_rank_that_is_killed_does_not_run_again, COUNT(stopped_rows))
+{
+    struct lone *l = with_a_stopped_rank();
+
+    for (int i = 0; i < COUNT(stopped_rows[_i].seen); i++) {
+        l->state[1].phase = stopped_rows[_i].seen[i].phase;
+        l->state[1].proc_state = stopped_rows[_i].seen[i].proc_state;
+        lone_run(l, 1000);
+        ck_assert_int_eq(l->withdrawals, stopped_rows[_i].withdrawals[i]);
+    }
+    ck_assert_int_eq(l->verdicts, 1);
+}
+
+TEST_CASE(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
+{
+    struct lone *l = with_a_stopped_rank();
+
     l->state[1].proc_state = 'S';
     lone_run(l, 1000);
-    ck_assert_str_eq(lone_log(l), "5350 withdraws process-stopped of n0: it runs again\n");
+    EXPECT_LINES(lone_log(l), "5350 withdraws process-stopped of n0: it runs again\n");
     ck_assert_int_eq(l->withdrawals, 1);
     ck_assert_int_eq(l->withdrawals_told, 1);
     l->state[1].proc_state = 'T'; /* and once more */
@@ -815,20 +735,6 @@ START_TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node)
     ck_assert_int_eq(l->verdicts, 2);
     ck_assert_int_eq(l->reports, 2);
 }
-END_TEST
-
-START_TEST(a_stopped_rank_that_ends_does_not_run_again)
-{
-    struct lone *l = lone_of(shape_star(1, 2), 0);
-
-    l->state[1].proc_state = 'T';
-    lone_stall(l, 0, 1);
-    lone_run(l, 1000);
-    l->state[1].phase = FTREE_PHASE_GONE;
-    lone_run(l, 5000);
-    ck_assert_int_eq(l->withdrawals, 0);
-}
-END_TEST
 
 /* ---- an end to remembering ------------------------------------------------------------------- */
 
@@ -849,10 +755,10 @@ static void all_are_told(struct lone *l, int ms, int32_t silent)
 static uint32_t flap(struct lone *l, uint32_t id)
 {
     struct ftree_verdict v =
-        lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->self);
+        lone_verdict(l, OUTAGE, 2, FTREE_NONE, l->self);
 
     v.id = id;
-    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_finds(l, &v);
     all_are_told(l, 201, 2);
     answers(l, 2);
     all_are_told(l, 335, FTREE_NONE);
@@ -869,7 +775,7 @@ static void flap_each(struct lone *l, int times, int ms)
     }
 }
 
-START_TEST(of_what_was_over_long_ago_the_youngest_are_kept)
+TEST_CASE(of_what_was_over_long_ago_the_youngest_are_kept)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
@@ -878,11 +784,10 @@ START_TEST(of_what_was_over_long_ago_the_youngest_are_kept)
     ck_assert_int_eq(l->withdrawals, 60);
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 1); /* and the last */
     for (int32_t i = 0; i <= KEPT; i++) /* oldest first, as ever */
-        ck_assert_uint_eq(at(l, i).id, 1000 + 60 - KEPT - 1 + (uint32_t) i);
+        ck_assert_uint_eq(lone_verdict_at(l, i).id, 1000 + 60 - KEPT - 1 + (uint32_t) i);
 }
-END_TEST
 
-START_TEST(what_was_over_a_moment_ago_is_kept)
+TEST_CASE(what_was_over_a_moment_ago_is_kept)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     int32_t known;
@@ -891,7 +796,7 @@ START_TEST(what_was_over_a_moment_ago_is_kept)
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), 60);
     for (uint32_t id = 1000; id < 1060; id++) { /* late, or twice */
         struct ftree_verdict v =
-            lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, l->self);
+            lone_verdict(l, OUTAGE, 2, FTREE_NONE, l->self);
         v.id = id;
         lone_told(l, 1, id % 2 ? WIRE_VERDICT_UP : WIRE_VERDICT_DOWN, &v);
         ck_assert(!ftree_has_failed(l->ft, 2));
@@ -905,9 +810,8 @@ START_TEST(what_was_over_a_moment_ago_is_kept)
     ck_assert_int_eq(known, 60); /* nothing wakes only to forget */
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 1);
 }
-END_TEST
 
-START_TEST(what_stands_is_kept)
+TEST_CASE(what_stands_is_kept)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
@@ -918,7 +822,6 @@ START_TEST(what_stands_is_kept)
     ck_assert(ftree_has_failed(l->ft, 3));
     ck_assert_ptr_nonnull(ftree_verdict_find(l->ft, FTREE_CLASS_UNKNOWN, 1, FTREE_NONE));
 }
-END_TEST
 
 /* The i-th, to be changed by the step that is tested. */
 static struct known *known(const struct lone *l, int32_t i)
@@ -930,7 +833,7 @@ static struct known *known(const struct lone *l, int32_t i)
 }
 
 /* Who decided has not been heard yet by the root: it goes on telling. */
-START_TEST(what_is_still_to_be_told_is_kept)
+TEST_CASE(what_is_still_to_be_told_is_kept)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = over(l, 9, 4);
@@ -938,9 +841,9 @@ START_TEST(what_is_still_to_be_told_is_kept)
     for (int i = 0; i < KEPT + 8; i++) {
         struct ftree_verdict old = over(l, 10, 7);
         old.id = 2000 + (uint32_t) i;
-        ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
+        restore(l, &old);
     }
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
         ftree_verdict_set_up(l->ft, known(l, i), UP_SENT);
     lone_sleep(l, 61 * 1000);
@@ -958,32 +861,30 @@ START_TEST(what_is_still_to_be_told_is_kept)
     ck_assert_uint_eq(lone_known(l, 0).id, 2000);
     ck_assert_uint_eq(lone_known(l, 1).id, 2010);
 }
-END_TEST
 
 /* The acting root did not run while it was to tell that it is over. */
-START_TEST(what_the_root_will_tell_is_kept)
+TEST_CASE(what_the_root_will_tell_is_kept)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
     decide(l, "process-crash/pid-gone", 3, 3); /* told at once */
-    decide(l, "node-outage/both-paths-silent", 2, FTREE_NONE); /* and this one with others */
+    decide_lost(l, 2); /* and this one with others */
     ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
     lone_over(l, 1, "it is");
     l->now += FTREE_MS;
     for (int i = 0; i < KEPT + 8; i++) {
         struct ftree_verdict old = over(l, 1, 1);
         old.id = 2000 + (uint32_t) i;
-        ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
+        restore(l, &old);
     }
     lone_sleep(l, 61 * 1000);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_ptr_null(ftree_check(l->ft));
     ck_assert_int_eq(lone_known(l, 1).node, 2);
 }
-END_TEST
 
 /* Whoever is silent has its children told in its place, and those need what the message tells. */
-START_TEST(what_a_letter_still_tells_is_kept)
+TEST_CASE(what_a_letter_still_tells_is_kept)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     struct wire_message m;
@@ -992,11 +893,11 @@ START_TEST(what_a_letter_still_tells_is_kept)
     for (int i = 0; i < KEPT + 8; i++) {
         struct ftree_verdict old = over(l, 10, 7);
         old.id = 2000 + (uint32_t) i;
-        ck_assert_int_eq(ftree_restore(l->ft, l->now, &old), FTREE_OK);
+        restore(l, &old);
     }
     lone_sleep(l, 61 * 1000);
     for (int i = 3; i < 5; i++) {
-        const struct ftree_verdict v = at(l, i);
+        const struct ftree_verdict v = lone_verdict_at(l, i);
         struct summary o = messages_summary(&v);
         ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
     }
@@ -1009,13 +910,12 @@ START_TEST(what_a_letter_still_tells_is_kept)
     ck_assert_uint_eq(lone_known(l, 1).id, 2004);
     ck_assert_uint_eq(lone_known(l, 2).id, 2010);
 }
-END_TEST
 
 /* From a process that was stopped for hours, say: it is asked about before people are told. */
-START_TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told)
+TEST_CASE(a_forgotten_one_that_comes_late_is_over_before_it_is_told)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, OUTAGE, 2, FTREE_NONE, 0);
     int32_t reports;
 
     flap_each(l, 50, 61 * 1000);
@@ -1028,15 +928,13 @@ START_TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told)
     lone_acks(l, 3);
     lone_run(l, 201);
     answers(l, 2);
-    for (int32_t n = 1; n < 4; n++)
-        lone_acks(l, n);
+    lone_all_ack(l);
     lone_run(l, 5000);
     ck_assert(!ftree_has_failed(l->ft, 2));
     ck_assert_int_eq(l->reports, reports);
 }
-END_TEST
 
-START_TEST(a_successor_remembers_no_more_than_that)
+TEST_CASE(a_successor_remembers_no_more_than_that)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = over(l, 2, 0), own;
@@ -1047,17 +945,16 @@ START_TEST(a_successor_remembers_no_more_than_that)
         for (uint32_t i = 0; i < 60; i++) {
             v.id = 500 + i;
             v.withdrawn = 1000 * FTREE_MS + i;
-            ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+            restore(l, &v);
             ck_assert_int_le(ftree_inspect_verdicts(l->ft), KEPT);
         }
     for (uint32_t i = 60 - KEPT; i < 60; i++)
         ck_assert(is_known(l, 500 + i));
     /* others may still remember what it has forgotten: its own next is none of those */
-    const struct rules_sign *sign = base_sign("node-outage/both-paths-silent", &class_);
+    const struct rules_sign *sign = base_sign(OUTAGE, &class_);
     ftree_verdict_init(l->ft, l->now, &own, sign, class_, 2, FTREE_NONE);
     ck_assert_uint_gt(own.id, 559);
 }
-END_TEST
 
 /* ---- stories --------------------------------------------------------------------------------- */
 
@@ -1073,7 +970,7 @@ static void expect_told(const struct world *w, int32_t verdicts, int32_t withdra
     }
 }
 
-START_TEST(a_stopped_process_is_continued)
+TEST_CASE(a_stopped_process_is_continued)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -1090,10 +987,8 @@ START_TEST(a_stopped_process_is_continued)
     ck_assert_int_eq(w->withdrawals, 1);
     expect_told(w, 1, 1);
 }
-END_TEST
 
-/* rows: a_node_is_lost_after_its_rank_was_stopped 4 */
-START_TEST(a_node_is_lost_after_its_rank_was_stopped)
+TEST_CASES(a_node_is_lost_after_its_rank_was_stopped, 4)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -1109,7 +1004,6 @@ START_TEST(a_node_is_lost_after_its_rank_was_stopped)
     ck_assert_int_eq(w->report[1].class_, FTREE_CLASS_NODE_OUTAGE);
     ck_assert_int_eq(w->report[1].node, _i);
 }
-END_TEST
 
 static void cut(struct world *w, int32_t node, bool down)
 {
@@ -1122,8 +1016,7 @@ static void all_go_on(struct world *w)
         world_go_on(w, r);
 }
 
-/* rows: a_node_is_cut_off_for_a_while 7 */
-START_TEST(a_node_is_cut_off_for_a_while)
+TEST_CASES(a_node_is_cut_off_for_a_while, 7)
 {
     struct world *w = world_of(shape_binary(7, 1));
 
@@ -1144,10 +1037,8 @@ START_TEST(a_node_is_cut_off_for_a_while)
             ck_assert(!ftree_has_failed(w->node[n].ft, _i));
     }
 }
-END_TEST
 
-/* rows: a_node_is_frozen_for_three_seconds 7 */
-START_TEST(a_node_is_frozen_for_three_seconds)
+TEST_CASES(a_node_is_frozen_for_three_seconds, 7)
 {
     struct world *w = world_of(shape_binary(7, 1));
     int32_t other = (_i + 3) % 7;
@@ -1173,11 +1064,9 @@ START_TEST(a_node_is_frozen_for_three_seconds)
     ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->report[1].node, other);
 }
-END_TEST
 
 /* Nobody who runs is accused, and whoever runs again counts as well everywhere. */
-/* rows: whoever_is_frozen_and_continued 20 */
-START_TEST(whoever_is_frozen_and_continued)
+TEST_CASES(whoever_is_frozen_and_continued, 20)
 {
     struct world *w = world_of(shape_tree(12, 1, 3));
 
@@ -1206,11 +1095,9 @@ START_TEST(whoever_is_frozen_and_continued)
     ck_assert_int_gt(w->reports, 0);
     ck_assert_int_eq(w->withdrawals, w->reports);
 }
-END_TEST
 
 /* The data path of a node is cut for a while: its management path tells it from a lost node. */
-/* rows: a_data_path_is_silent_for_a_while 7 */
-START_TEST(a_data_path_is_silent_for_a_while)
+TEST_CASES(a_data_path_is_silent_for_a_while, 7)
 {
     struct world *w = world_of(shape_binary(7, 1));
 
@@ -1230,9 +1117,8 @@ START_TEST(a_data_path_is_silent_for_a_while)
         expect_told(w, turn, turn);
     }
 }
-END_TEST
 
-START_TEST(a_nic_is_down_for_a_while)
+TEST_CASE(a_nic_is_down_for_a_while)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -1251,11 +1137,9 @@ START_TEST(a_nic_is_down_for_a_while)
     ck_assert_int_eq(w->withdrawals, 1);
     expect_told(w, 1, 1);
 }
-END_TEST
 
 /* To who asks about its child all are silent: it says so of itself, and that it is over. */
-/* rows: the_own_data_path_is_silent_for_a_while 3 */
-START_TEST(the_own_data_path_is_silent_for_a_while)
+TEST_CASES(the_own_data_path_is_silent_for_a_while, 3)
 {
     struct world *w = world_of(shape_binary(7, 1));
 
@@ -1272,12 +1156,10 @@ START_TEST(the_own_data_path_is_silent_for_a_while)
     ck_assert_int_eq(w->withdrawals, 1);
     expect_told(w, 1, 1);
 }
-END_TEST
 
 /* A node that nobody answers tells its own people, and then that it is over; the others take it for
  * lost, and then they do not. */
-/* rows: a_node_that_nobody_answers_is_reached_again 7 */
-START_TEST(a_node_that_nobody_answers_is_reached_again)
+TEST_CASES(a_node_that_nobody_answers_is_reached_again, 7)
 {
     struct world *w = world_of(shape_binary(7, 1));
     int32_t own = 0;
@@ -1299,12 +1181,10 @@ START_TEST(a_node_that_nobody_answers_is_reached_again)
     ck_assert_int_eq(w->withdrawals, 2);
     expect_told(w, 1, 1); /* each of its own */
 }
-END_TEST
 
 /* What is over is over everywhere, whatever the order in which messages arrive, and is not
  * remembered for ever. */
-/* rows: a_path_flaps 6 */
-START_TEST(a_path_flaps)
+TEST_CASES(a_path_flaps, 6)
 {
     struct world *w = world_of(shape_binary(7, 1));
     int32_t node = 1 + _i;
@@ -1326,12 +1206,11 @@ START_TEST(a_path_flaps)
     }
     ck_assert_int_eq(w->withdrawals, 50);
 }
-END_TEST
 
 /* ---- rare orders of events ------------------------------------------------------------------ */
 
 /* Node 1 decided about 5 and was lost, so the root asked about both; now the root is lost. */
-START_TEST(who_becomes_root_asks_about_all_that_nobody_asks_about)
+TEST_CASE(who_becomes_root_asks_about_all_that_nobody_asks_about)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 0);
     int32_t next = ftree_inspect_root_substitute(l->ft, 1);
@@ -1339,25 +1218,24 @@ START_TEST(who_becomes_root_asks_about_all_that_nobody_asks_about)
 
     lone_free(l);
     l = lone_of(shape_binary(NODES, 1), next);
-    v = lone_verdict(l, "node-outage/both-paths-silent", 5, FTREE_NONE, 1);
+    v = lone_verdict(l, OUTAGE, 5, FTREE_NONE, 1);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
-    v = lone_verdict(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 0);
+    v = lone_verdict(l, OUTAGE, 1, FTREE_NONE, 0);
     lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
     lone_run(l, 10);
-    decide(l, "node-outage/both-paths-silent", 0, FTREE_NONE);
+    decide_lost(l, 0);
     lone_log(l);
     lone_run(l, 5000);
     ck_assert_int_gt(asked(l, 0), 0);
     ck_assert_int_gt(asked(l, 1), 0);
     ck_assert_int_gt(asked(l, 5), 0);
 }
-END_TEST
 
 /* Two found the same; the withdrawal names the one, and a copy of it comes late. */
-START_TEST(a_late_copy_under_another_name_is_not_believed)
+TEST_CASE(a_late_copy_under_another_name_is_not_believed)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
-    struct ftree_verdict a = lone_verdict(l, "node-outage/both-paths-silent", 5, FTREE_NONE, 2);
+    struct ftree_verdict a = lone_verdict(l, OUTAGE, 5, FTREE_NONE, 2);
     struct ftree_verdict b = a;
 
     b.fln = 0;
@@ -1375,10 +1253,9 @@ START_TEST(a_late_copy_under_another_name_is_not_believed)
     lone_told(l, 0, WIRE_VERDICT_DOWN, &a);
     ck_assert(!ftree_has_failed(l->ft, 5));
 }
-END_TEST
 
 /* The way up was blocked when the verdict was to be told; that it is over has its own tries. */
-START_TEST(a_withdrawal_is_told_as_often_as_a_verdict)
+TEST_CASE(a_withdrawal_is_told_as_often_as_a_verdict)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
     int32_t n[2];
@@ -1386,7 +1263,7 @@ START_TEST(a_withdrawal_is_told_as_often_as_a_verdict)
     for (int i = 0; i < 2; i++) {
         lone_log(l);
         if (i == 0)
-            decide(l, "node-outage/both-paths-silent", 5, FTREE_NONE);
+            decide_lost(l, 5);
         else
             answers(l, 5);
         n[i] = 0;
@@ -1401,10 +1278,9 @@ START_TEST(a_withdrawal_is_told_as_often_as_a_verdict)
     ck_assert_int_gt(n[0], 4);
     ck_assert_int_ge(n[1], n[0]);
 }
-END_TEST
 
 /* The job has one network, and it is the management's. */
-START_TEST(a_path_that_works_again_where_there_is_only_management)
+TEST_CASE(a_path_that_works_again_where_there_is_only_management)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
 
@@ -1416,7 +1292,6 @@ START_TEST(a_path_that_works_again_where_there_is_only_management)
     answers(l, 2);
     ck_assert_int_eq(l->withdrawals, 1);
 }
-END_TEST
 
 /* ---- once more, before a job is ended -------------------------------------------------------- */
 
@@ -1476,8 +1351,7 @@ static const struct {
     {2, 11, ENDED, ENDED, 5, FTREE_CONFIRMED_STANDS, true}, /* which is for ever */
 };
 
-/* rows: what_comes_of_asking_once_more COUNT(confirmations) */
-START_TEST(what_comes_of_asking_once_more)
+TEST_CASES(what_comes_of_asking_once_more, COUNT(confirmations))
 {
     int32_t rank = confirmations[_i].rank;
     struct world *w = world_of(shape_binary(7, confirmations[_i].ppn));
@@ -1503,7 +1377,6 @@ START_TEST(what_comes_of_asking_once_more)
     ck_assert_uint_le(w->now - asked, 301 * FTREE_MS);
     ck_assert_int_eq(w->withdrawals, c == FTREE_CONFIRMED_OVER);
 }
-END_TEST
 
 /* All ranks are stopped, one of them goes on a minute later, and another after it. */
 static const struct {
@@ -1517,8 +1390,7 @@ static const struct {
     {2, 1, 13, 1, FTREE_CONFIRMED_OVER},  {2, 11, 10, 0, FTREE_CONFIRMED_STANDS},
 };
 
-/* rows: nothing_is_done_while_all_are_stopped COUNT(suspensions) */
-START_TEST(nothing_is_done_while_all_are_stopped)
+TEST_CASES(nothing_is_done_while_all_are_stopped, COUNT(suspensions))
 {
     struct world *w = world_of(shape_binary(7, suspensions[_i].ppn));
     const struct ftree_verdict *v = &w->report[0];
@@ -1540,15 +1412,14 @@ START_TEST(nothing_is_done_while_all_are_stopped)
     world_run(w, 10 * SECOND);
     ck_assert_int_eq(ftree_confirmed(root, v->fln, v->id), suspensions[_i].confirmed);
 }
-END_TEST
 
 /* The others have paths of their own to what the node that decided did not reach. */
-START_TEST(a_path_that_another_node_took_for_dead_is_asked_from_here)
+TEST_CASE(a_path_that_another_node_took_for_dead_is_asked_from_here)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 1);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
     ck_assert_int_eq(asked(l, 2), 1);
     lone_run(l, 200); /* the first was lost */
@@ -1558,15 +1429,14 @@ START_TEST(a_path_that_another_node_took_for_dead_is_asked_from_here)
     answers_about(l, 2, 2, FTREE_PATH_DATA);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
 }
-END_TEST
 
 /* While the own process is stopped answers come and wait. */
-START_TEST(what_waits_to_be_read_is_read_before_it_stands)
+TEST_CASE(what_waits_to_be_read_is_read_before_it_stands)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, OUTAGE, 2, FTREE_NONE, 0);
 
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
     lone_sleep(l, 2000);
     lone_run(l, 10);
@@ -1574,83 +1444,17 @@ START_TEST(what_waits_to_be_read_is_read_before_it_stands)
     lone_run(l, 1000);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_over_and_cannot_be_confirmed)
+TEST_CASE(what_is_not_known_is_over_and_cannot_be_confirmed)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 2, FTREE_NONE, 0);
+    struct ftree_verdict v = lone_verdict(l, OUTAGE, 2, FTREE_NONE, 0);
 
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_ERR_INVALID);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_OVER);
-    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    restore(l, &v);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
     ftree_leave(l->ft, l->now);
     ck_assert_int_eq(ftree_confirm(l->ft, l->now, v.fln, v.id), FTREE_OK);
     ck_assert_int_eq(ftree_confirmed(l->ft, v.fln, v.id), FTREE_CONFIRMED_STANDS);
-}
-END_TEST
-
-SUITE("withdraw")
-{
-    TEST(a_lost_node_is_asked_at_doubling_intervals);
-    TEST_ROWS(who_asks, COUNT(askers));
-    TEST(over_the_paths_that_there_are);
-    TEST(whoever_hears_of_it_asks_at_once);
-    TEST(only_the_answer_to_that_question_counts);
-    TEST_ROWS(what_belies_a_sign, COUNT(signs));
-    TEST(a_silent_path_is_asked_at_doubling_intervals);
-    TEST(how_one_rank_of_several_is_its_own_node_says);
-    TEST(whoever_is_heard_over_its_silent_path_is_asked_at_once);
-    TEST(whether_it_is_cut_off_a_node_asks_others_by_turns);
-    TEST_ROWS(who_was_cut_off_tells_only_its_own_people_that_it_is_over, 2);
-    TEST(what_is_for_its_own_people_is_never_told_to_a_node_that_is_back);
-    TEST(who_speaks_to_a_node_that_takes_itself_for_cut_off_is_asked_at_once);
-    TEST(whoever_answers_a_crash_stays);
-    TEST_ROWS(what_a_lost_node_has_decided_the_root_asks_about, 2);
-    TEST(the_root_tells_who_was_told);
-    TEST(over_before_it_was_told_nobody_is_told);
-    TEST(who_decided_tells_the_root);
-    TEST(lost_once_more_the_first_withdrawal_is_told_all_the_same);
-    TEST(on_its_way_up_and_down_it_is_passed_on_once);
-    TEST(down_it_goes_to_the_children);
-    TEST_ROWS(it_may_overtake_its_verdict, 2);
-    TEST(found_by_two_it_is_over_for_both);
-    TEST(a_silent_child_is_passed_over_and_told_when_it_is_well);
-    TEST(who_is_back_is_told_what_it_has_missed);
-    TEST(who_leaves_asks_no_more);
-    TEST(a_withdrawn_verdict_is_restored_as_such);
-    TEST(a_restored_verdict_is_withdrawn_by_restoring_it_again);
-    TEST(what_is_over_when_it_is_restored_is_not_reported);
-    TEST(a_stopped_rank_that_is_ended_did_not_run_again);
-    TEST_ROWS(a_stopped_rank_that_is_killed_does_not_run_again, 3);
-    TEST(a_stopped_rank_that_runs_again_is_seen_by_its_own_node);
-    TEST(a_stopped_rank_that_ends_does_not_run_again);
-    TEST(of_what_was_over_long_ago_the_youngest_are_kept);
-    TEST(what_was_over_a_moment_ago_is_kept);
-    TEST(what_stands_is_kept);
-    TEST(what_is_still_to_be_told_is_kept);
-    TEST(what_the_root_will_tell_is_kept);
-    TEST(what_a_letter_still_tells_is_kept);
-    TEST(a_forgotten_one_that_comes_late_is_over_before_it_is_told);
-    TEST(a_successor_remembers_no_more_than_that);
-    TEST(a_stopped_process_is_continued);
-    TEST_ROWS(a_node_is_lost_after_its_rank_was_stopped, 4);
-    TEST_ROWS(a_node_is_cut_off_for_a_while, 7);
-    TEST_ROWS(a_node_is_frozen_for_three_seconds, 7);
-    TEST_ROWS(whoever_is_frozen_and_continued, 20);
-    TEST_ROWS(a_data_path_is_silent_for_a_while, 7);
-    TEST(a_nic_is_down_for_a_while);
-    TEST_ROWS(the_own_data_path_is_silent_for_a_while, 3);
-    TEST_ROWS(a_node_that_nobody_answers_is_reached_again, 7);
-    TEST_ROWS(a_path_flaps, 6);
-    TEST(who_becomes_root_asks_about_all_that_nobody_asks_about);
-    TEST(a_late_copy_under_another_name_is_not_believed);
-    TEST(a_withdrawal_is_told_as_often_as_a_verdict);
-    TEST(a_path_that_works_again_where_there_is_only_management);
-    TEST_ROWS(what_comes_of_asking_once_more, COUNT(confirmations));
-    TEST_ROWS(nothing_is_done_while_all_are_stopped, COUNT(suspensions));
-    TEST(a_path_that_another_node_took_for_dead_is_asked_from_here);
-    TEST(what_waits_to_be_read_is_read_before_it_stands);
-    TEST(what_is_not_known_is_over_and_cannot_be_confirmed);
 }

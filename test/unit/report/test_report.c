@@ -105,7 +105,7 @@ static void expect_text(const struct ftree_verdict *v, const char *json_file, co
     free(text);
 }
 
-START_TEST(text_of_a_node_outage)
+TEST_CASE(text_of_a_node_outage)
 {
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
 
@@ -126,9 +126,8 @@ START_TEST(text_of_a_node_outage)
                 "[faultloc]   full report: faultloc-4711.json\n"
                 "[faultloc]   conclusion: hardware fault in node h2\n");
 }
-END_TEST
 
-START_TEST(text_of_a_stopped_process)
+TEST_CASE(text_of_a_stopped_process)
 {
     struct ftree_verdict v = verdict("process-stopped/deputy-says-stopped", 2, 4);
 
@@ -145,9 +144,8 @@ START_TEST(text_of_a_stopped_process)
                 "[faultloc]   victims: 1 rank is blocked on rank 4, directly or indirectly: 7\n"
                 "[faultloc]   conclusion: software fault in rank 4 (node h2)\n");
 }
-END_TEST
 
-START_TEST(text_of_a_crash_seen_in_proc)
+TEST_CASE(text_of_a_crash_seen_in_proc)
 {
     struct ftree_verdict v = verdict("process-crash/pid-gone", 1, 3);
 
@@ -164,7 +162,6 @@ START_TEST(text_of_a_crash_seen_in_proc)
                 "[faultloc]   victims: 0 ranks are blocked on rank 3, directly or indirectly\n"
                 "[faultloc]   conclusion: software fault in rank 3 (node h1)\n");
 }
-END_TEST
 
 /* Ranks 3, 5 and 7 of nodes h1, h2 and h3. */
 static struct ftree_verdict deadlock(void)
@@ -179,7 +176,7 @@ static struct ftree_verdict deadlock(void)
     return v;
 }
 
-START_TEST(text_of_a_deadlock)
+TEST_CASE(text_of_a_deadlock)
 {
     struct ftree_verdict v = deadlock();
 
@@ -207,7 +204,6 @@ START_TEST(text_of_a_deadlock)
                 "[faultloc]   conclusion: the software fault in ranks 3, 5, 7 (on 3 nodes) is "
                 "over\n");
 }
-END_TEST
 
 /* Stacks of one call or two, the outer one first, and who has them. */
 static const struct {
@@ -253,8 +249,7 @@ static const struct {
     {"the job is never ended because of it: rank 3 polls", ""},
 };
 
-/* rows: evidence_has_the_place_of_its_ranks COUNT(line_rows) */
-START_TEST(evidence_has_the_place_of_its_ranks)
+TEST_CASES(evidence_has_the_place_of_its_ranks, COUNT(line_rows))
 {
     struct ftree_verdict v = deadlock();
     struct report_job rj = report_job();
@@ -282,10 +277,9 @@ START_TEST(evidence_has_the_place_of_its_ranks)
     free(text);
     ftree_stacks_clear(ft, &stacks.places);
 }
-END_TEST
 
 /* The places of others that a line is about are worth knowing, those of all of them hardly. */
-START_TEST(places_are_asked_of_whom_evidence_names)
+TEST_CASE(places_are_asked_of_whom_evidence_names)
 {
     struct ftree_verdict v = deadlock();
     struct ftree_ranks ranks;
@@ -302,9 +296,8 @@ START_TEST(places_are_asked_of_whom_evidence_names)
     ck_assert_int_eq(ranks.count, 1);
     ck_assert(ftree_ranks_has(&ranks, v.rank));
 }
-END_TEST
 
-START_TEST(text_says_why_no_place_is_known)
+TEST_CASE(text_says_why_no_place_is_known)
 {
     struct ftree_verdict v = deadlock();
     struct report_job rj = report_job();
@@ -322,7 +315,6 @@ START_TEST(text_says_why_no_place_is_known)
     free(text);
     ftree_stacks_clear(ft, &stacks.places);
 }
-END_TEST
 
 static const struct {
     struct ftree_ranks set;
@@ -335,8 +327,7 @@ static const struct {
     {{7, 2, {{0, 1}, {7, 7}}}, "ranks 0-1, 7, ... (on several nodes) wait"},
 };
 
-/* rows: a_component_may_be_a_set_of_ranks COUNT(set_rows) */
-START_TEST(a_component_may_be_a_set_of_ranks)
+TEST_CASES(a_component_may_be_a_set_of_ranks, COUNT(set_rows))
 {
     struct ftree_verdict v = verdict_of_class(FTREE_CLASS_DEADLOCK, 1);
     struct ftree_ranks ranks;
@@ -349,7 +340,6 @@ START_TEST(a_component_may_be_a_set_of_ranks)
     ftree_report_component_ranks(&sample_job, &v, &ranks);
     ck_assert_mem_eq(&ranks, &v.component, sizeof(ranks));
 }
-END_TEST
 
 static const struct {
     int class_;
@@ -381,8 +371,7 @@ static const struct {
      "rank 5 (node h1) has begun collectives in another order than the ranks that wait for it"},
 };
 
-/* rows: the_rule_may_say_more COUNT(rule_rows) */
-START_TEST(the_rule_may_say_more)
+TEST_CASES(the_rule_may_say_more, COUNT(rule_rows))
 {
     struct ftree_verdict v = verdict_of_class(rule_rows[_i].class_, 1);
     char line[256];
@@ -393,10 +382,9 @@ START_TEST(the_rule_may_say_more)
     ftree_report_line(&sample_job, &v, line, sizeof(line));
     ck_assert_msg(strstr(line, rule_rows[_i].words), "%s", line);
 }
-END_TEST
 
 /* One rank a node, as a job without tables has it. */
-START_TEST(a_set_of_ranks_that_are_nodes)
+TEST_CASE(a_set_of_ranks_that_are_nodes)
 {
     struct ftree_job plain = {.nodes = 9, .size = 9};
     struct ftree_verdict v = deadlock();
@@ -405,9 +393,8 @@ START_TEST(a_set_of_ranks_that_are_nodes)
     ftree_report_line(&plain, &v, line, sizeof(line));
     ck_assert_str_eq(line, "deadlock: ranks 3, 5, 7 (on 3 nodes) wait for each other");
 }
-END_TEST
 
-START_TEST(text_of_connections_that_are_stuck)
+TEST_CASE(text_of_connections_that_are_stuck)
 {
     struct ftree_verdict v = verdict("unknown/connection-stuck", 2, FTREE_NONE);
     char line[256];
@@ -431,9 +418,8 @@ START_TEST(text_of_connections_that_are_stuck)
     ftree_report_line(&sample_job, &v, line, sizeof(line));
     ck_assert_ptr_nonnull(strstr(line, "network fault at node h0"));
 }
-END_TEST
 
-START_TEST(text_names_what_is_not_ruled_out)
+TEST_CASE(text_names_what_is_not_ruled_out)
 {
     struct ftree_verdict v = verdict("unknown/no-node-answers", 0, FTREE_NONE);
 
@@ -450,9 +436,8 @@ START_TEST(text_names_what_is_not_ruled_out)
                 "[faultloc]   conclusion: cause not identified; most likely: 1. link-fault "
                 "(hardware), 2. switch-fault (hardware), 3. node-outage (hardware)\n");
 }
-END_TEST
 
-START_TEST(text_of_each_state_in_proc)
+TEST_CASE(text_of_each_state_in_proc)
 {
     static const struct {
         char state;
@@ -478,10 +463,9 @@ START_TEST(text_of_each_state_in_proc)
         free(text);
     }
 }
-END_TEST
 
 /* A frozen node, and classes that no rule of today gives but a newer peer may tell. */
-START_TEST(text_of_every_class)
+TEST_CASE(text_of_every_class)
 {
     for (int class_ = 0; class_ < FTREE_CLASS_COUNT; class_++) {
         struct ftree_verdict v = verdict("node-frozen/agent-and-deputy-silent", 1, FTREE_NONE);
@@ -497,7 +481,6 @@ START_TEST(text_of_every_class)
         free(text);
     }
 }
-END_TEST
 
 /* ---- hostile names --------------------------------------------------------------------------- */
 
@@ -558,8 +541,7 @@ static const char *hostile_address(void *ctx, int32_t node, enum ftree_path path
     return buf;
 }
 
-/* rows: a_hostile_name_is_only_text COUNT(hostile) */
-START_TEST(a_hostile_name_is_only_text)
+TEST_CASES(a_hostile_name_is_only_text, COUNT(hostile))
 {
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
     struct ftree_job evil_job = sample_job;
@@ -600,7 +582,6 @@ START_TEST(a_hostile_name_is_only_text)
     ftree_report_line(&evil_job, &v, headline, sizeof(headline));
     ck_assert(is_text(headline) && !strchr(headline, '\n'));
 }
-END_TEST
 
 static const struct {
     const char *text, *clean;
@@ -626,8 +607,7 @@ static const struct {
     {"\xe2\x81\xa5 \xe2\x81\xa6 \xe2\x81\xa9 \xe2\x81\xaa", "\xe2\x81\xa5 ??? ??? \xe2\x81\xaa"},
 };
 
-/* rows: text_is_cleaned COUNT(cleaned) */
-START_TEST(text_is_cleaned)
+TEST_CASES(text_is_cleaned, COUNT(cleaned))
 {
     /* of its own size, so that the sanitizers see a step too far */
     size_t len = strlen(cleaned[_i].text);
@@ -639,7 +619,6 @@ START_TEST(text_is_cleaned)
     ck_assert_mem_eq(text, cleaned[_i].clean, len);
     free(text);
 }
-END_TEST
 
 /* What is printable stays as it is, all else is escaped; a program reads what it was. */
 static const struct {
@@ -659,8 +638,7 @@ static const struct {
     {"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd", false},
 };
 
-/* rows: json_is_escaped COUNT(escaped) */
-START_TEST(json_is_escaped)
+TEST_CASES(json_is_escaped, COUNT(escaped))
 {
     struct json_object *o = json_object_new_object(), *again;
     char expected[256], *text;
@@ -676,9 +654,8 @@ START_TEST(json_is_escaped)
     free(text);
     ck_assert_ptr_null(ftree_report_json_text(NULL, JSON_C_TO_STRING_PLAIN));
 }
-END_TEST
 
-START_TEST(long_names_lose_no_line)
+TEST_CASE(long_names_lose_no_line)
 {
     char name[3000], file[5000];
     const char *const long_names[] = {name, name, name, name};
@@ -697,7 +674,6 @@ START_TEST(long_names_lose_no_line)
     ck_assert_ptr_nonnull(strstr(text, file));
     free(text);
 }
-END_TEST
 
 /* ---- ranks, errno ---------------------------------------------------------------------------- */
 
@@ -723,8 +699,7 @@ static const struct {
     {{1, 1, {{100, 100}}}, 1, ""},
 };
 
-/* rows: ranks_as_a_person_writes_them COUNT(rank_rows) */
-START_TEST(ranks_as_a_person_writes_them)
+TEST_CASES(ranks_as_a_person_writes_them, COUNT(rank_rows))
 {
     /* a buffer of its own size, so that the sanitizers see a write behind it */
     char *buf = malloc(rank_rows[_i].room);
@@ -733,9 +708,8 @@ START_TEST(ranks_as_a_person_writes_them)
     ck_assert_str_eq(buf, rank_rows[_i].text);
     free(buf);
 }
-END_TEST
 
-START_TEST(errno_names)
+TEST_CASE(errno_names)
 {
     char buf[24];
 
@@ -746,7 +720,6 @@ START_TEST(errno_names)
     ck_assert_str_eq(ftree_report_errno(ETIMEDOUT, buf, sizeof(buf)), "ETIMEDOUT");
     ck_assert_str_eq(ftree_report_errno(3999, buf, sizeof(buf)), "errno 3999");
 }
-END_TEST
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -793,7 +766,7 @@ static struct json_object *parsed_report(const struct ftree_verdict *const *list
     return o;
 }
 
-START_TEST(json_names_schema_and_job)
+TEST_CASE(json_names_schema_and_job)
 {
     struct json_object *o = parsed_report(NULL, 0), *j;
 
@@ -806,7 +779,6 @@ START_TEST(json_names_schema_and_job)
     ck_assert_uint_eq(json_object_array_length(member(o, "verdicts", json_type_array)), 0);
     json_object_put(o);
 }
-END_TEST
 
 static void check_component(struct json_object *c, const struct ftree_verdict *v)
 {
@@ -896,7 +868,7 @@ static void expect_schema(const char *sign)
     json_object_put(o);
 }
 
-START_TEST(json_of_every_sign_has_the_schema)
+TEST_CASE(json_of_every_sign_has_the_schema)
 {
     const struct ftree_rules *rules = base_rules();
 
@@ -904,9 +876,8 @@ START_TEST(json_of_every_sign_has_the_schema)
         for (int32_t i = 0; i < rules->model[m].signs; i++)
             expect_schema(rules->model[m].sign[i].name);
 }
-END_TEST
 
-START_TEST(json_of_evidence)
+TEST_CASE(json_of_evidence)
 {
     struct ftree_verdict v = verdict("process-stopped/deputy-says-stopped", 2, 4);
     const struct ftree_verdict *list = &v;
@@ -937,9 +908,8 @@ START_TEST(json_of_evidence)
     ck_assert(!json_object_object_get_ex(e, "address", &none)); /* node 0 has none there */
     json_object_put(o);
 }
-END_TEST
 
-START_TEST(json_of_several_verdicts_keeps_their_order)
+TEST_CASE(json_of_several_verdicts_keeps_their_order)
 {
     struct ftree_verdict a = verdict(OUTAGE, 2, FTREE_NONE);
     struct ftree_verdict b = verdict("process-crash/pid-gone", 1, 3);
@@ -951,10 +921,9 @@ START_TEST(json_of_several_verdicts_keeps_their_order)
     ck_assert_str_eq(string(json_object_array_get_idx(v, 1), "class"), "process-crash");
     json_object_put(o);
 }
-END_TEST
 
 /* Ranks dealt out round robin: more ranges on a node than a set can hold. */
-START_TEST(scattered_ranks_are_all_in_the_json)
+TEST_CASE(scattered_ranks_are_all_in_the_json)
 {
     enum {
         NODES = 2,
@@ -994,9 +963,8 @@ START_TEST(scattered_ranks_are_all_in_the_json)
     ck_assert_ptr_nonnull(strstr(text, ", ...) is down"));
     free(text);
 }
-END_TEST
 
-START_TEST(a_job_without_tables)
+TEST_CASE(a_job_without_tables)
 {
     const struct ftree_job plain = {.nodes = 4, .size = 4, .fanout = 2};
     struct ftree_verdict v = verdict(OUTAGE, 3, FTREE_NONE);
@@ -1015,10 +983,9 @@ START_TEST(a_job_without_tables)
     ck_assert_ptr_nonnull(strstr(text, "\"name\": \"n3\""));
     free(text);
 }
-END_TEST
 
 /* A symptom that is weeks old, and a verdict from the future of the reporting clock. */
-START_TEST(odd_times_stay_numbers)
+TEST_CASE(odd_times_stay_numbers)
 {
     struct ftree_verdict v = verdict(OUTAGE, 3, FTREE_NONE);
     const struct ftree_verdict *list = &v;
@@ -1040,7 +1007,6 @@ START_TEST(odd_times_stay_numbers)
     json_object_put(o);
     free(text);
 }
-END_TEST
 
 /* ---- components ------------------------------------------------------------------------------ */
 
@@ -1078,8 +1044,7 @@ static const struct {
      "cause not identified, hardware or software"},
 };
 
-/* rows: component_in_words COUNT(component_rows) */
-START_TEST(component_in_words)
+TEST_CASES(component_in_words, COUNT(component_rows))
 {
     struct ftree_verdict v = verdict_of_class(component_rows[_i].class_, 2);
     struct report_job rj = report_job();
@@ -1098,7 +1063,6 @@ START_TEST(component_in_words)
     ck_assert_str_eq(strchr(last, '\n'), "\n");
     free(text);
 }
-END_TEST
 
 /* What a rank has said of its own end; other classes and signs have headlines of their own. */
 static const struct {
@@ -1112,7 +1076,7 @@ static const struct {
     {FTREE_CLASS_PROCESS_STOPPED, "it sleeps", "process-stopped: rank 5 (node h2) is stopped -- "},
 };
 
-START_TEST(an_end_in_the_words_of_the_rank)
+TEST_CASES(an_end_in_the_words_of_the_rank, COUNT(own_words))
 {
     struct ftree_verdict v = verdict_of_class(own_words[_i].class_, 2);
     struct report_job rj = report_job();
@@ -1124,9 +1088,8 @@ START_TEST(an_end_in_the_words_of_the_rank)
     ck_assert_msg(strstr(text, own_words[_i].headline) == text + strlen("[faultloc] "), "%s", text);
     free(text);
 }
-END_TEST
 
-START_TEST(json_of_a_set_of_ranks)
+TEST_CASE(json_of_a_set_of_ranks)
 {
     struct ftree_verdict v = deadlock();
     const struct ftree_verdict *list = &v;
@@ -1151,9 +1114,8 @@ START_TEST(json_of_a_set_of_ranks)
     ck_assert_int_eq(json_object_get_int(member(c, "nodes", json_type_int)), 3);
     json_object_put(o);
 }
-END_TEST
 
-START_TEST(json_of_a_switch)
+TEST_CASE(json_of_a_switch)
 {
     struct ftree_verdict v = verdict_of_class(FTREE_CLASS_SWITCH_FAULT, 2);
     const struct ftree_verdict *list = &v;
@@ -1178,10 +1140,9 @@ START_TEST(json_of_a_switch)
     json_object_put(o);
     free(text);
 }
-END_TEST
 
 /* A switch is told by its name, and one that the tree does not have by its number. */
-START_TEST(switches_that_are_not_in_the_tree)
+TEST_CASE(switches_that_are_not_in_the_tree)
 {
     static const struct {
         int32_t switch_;
@@ -1203,10 +1164,9 @@ START_TEST(switches_that_are_not_in_the_tree)
         ck_assert_str_eq(text + 7, rows[i].name);
     }
 }
-END_TEST
 
 /* What a candidate would be about: the nearest component that has a name. */
-START_TEST(json_of_candidates)
+TEST_CASE(json_of_candidates)
 {
     static const struct {
         int class_;
@@ -1247,11 +1207,10 @@ START_TEST(json_of_candidates)
         free(text);
     }
 }
-END_TEST
 
 /* ---- the end of a report --------------------------------------------------------------------- */
 
-START_TEST(candidates_are_named_in_order)
+TEST_CASE(candidates_are_named_in_order)
 {
     struct ftree_verdict v = verdict_of_class(FTREE_CLASS_UNKNOWN, 2);
     struct report_job rj = report_job();
@@ -1266,9 +1225,8 @@ START_TEST(candidates_are_named_in_order)
                                        "(unknown)\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(who_waits_for_a_slow_rank_is_no_victim)
+TEST_CASE(who_waits_for_a_slow_rank_is_no_victim)
 {
     struct ftree_verdict v = verdict_of_class(FTREE_CLASS_STRAGGLER, 2);
     struct report_job rj = report_job();
@@ -1279,10 +1237,8 @@ START_TEST(who_waits_for_a_slow_rank_is_no_victim)
     ck_assert_ptr_null(strstr(text, "victims"));
     free(text);
 }
-END_TEST
 
-/* rows: a_network_fault_whose_part_is_not_known_says_so 3 */
-START_TEST(a_network_fault_whose_part_is_not_known_says_so)
+TEST_CASES(a_network_fault_whose_part_is_not_known_says_so, 3)
 {
     static const char *const rows[] = {
         "unknown: network fault at node h2 (ranks 4-5), part not identified: link\n",
@@ -1300,10 +1256,8 @@ START_TEST(a_network_fault_whose_part_is_not_known_says_so)
     ck_assert_msg(strstr(text, rows[_i]) != NULL, "%s", text);
     free(text);
 }
-END_TEST
 
-/* rows: confidence_is_a_rank 4 */
-START_TEST(confidence_is_a_rank)
+TEST_CASES(confidence_is_a_rank, 4)
 {
     static const struct {
         uint16_t confidence;
@@ -1321,9 +1275,8 @@ START_TEST(confidence_is_a_rank)
     ck_assert_msg(!strncmp(at, rows[_i].word, strlen(rows[_i].word)), "%s", text);
     free(text);
 }
-END_TEST
 
-START_TEST(only_the_most_likely_stay)
+TEST_CASE(only_the_most_likely_stay)
 {
     struct report_open open = {0};
 
@@ -1333,9 +1286,8 @@ START_TEST(only_the_most_likely_stay)
     for (int i = 0; i < REPORT_OPEN_MAX; i++)
         ck_assert_int_eq(open.candidate[i].percent, 23 - i);
 }
-END_TEST
 
-START_TEST(text_of_a_withdrawn_verdict)
+TEST_CASE(text_of_a_withdrawn_verdict)
 {
     struct ftree_verdict v = verdict("process-stopped/deputy-says-stopped", 2, 4);
 
@@ -1366,9 +1318,8 @@ START_TEST(text_of_a_withdrawn_verdict)
                 "verdict\n"
                 "[faultloc]   conclusion: the fault is over\n");
 }
-END_TEST
 
-START_TEST(json_of_a_withdrawn_verdict)
+TEST_CASE(json_of_a_withdrawn_verdict)
 {
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
@@ -1384,9 +1335,8 @@ START_TEST(json_of_a_withdrawn_verdict)
     ck_assert_str_eq(string(first, "state"), "alive");
     json_object_put(o);
 }
-END_TEST
 
-START_TEST(text_of_words_as_evidence)
+TEST_CASE(text_of_words_as_evidence)
 {
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
     struct report_job rj = report_job();
@@ -1405,7 +1355,6 @@ START_TEST(text_of_words_as_evidence)
         strstr(text, "          reported to h3 about h2: power-off: chassis (EHOSTUNREACH)\n"));
     free(text);
 }
-END_TEST
 
 /* The words of a piece of evidence, as the JSON has it: `faultloc` says them again from a file. */
 static const struct {
@@ -1436,15 +1385,13 @@ static const struct {
      "reported to h3 about h2: io-error (EIO)"},
 };
 
-/* rows: evidence_in_words COUNT(evidence_rows) */
-START_TEST(evidence_in_words)
+TEST_CASES(evidence_in_words, COUNT(evidence_rows))
 {
     char text[200];
 
     ftree_report_evidence(&evidence_rows[_i].e, text, sizeof(text));
     ck_assert_str_eq(text, evidence_rows[_i].text);
 }
-END_TEST
 
 static const struct {
     const char *data, *mgmt, *text;
@@ -1455,18 +1402,16 @@ static const struct {
     {"", "", "h0: alive"},
 };
 
-/* rows: nodes_with_the_addresses_they_have COUNT(node_rows) */
-START_TEST(nodes_with_the_addresses_they_have)
+TEST_CASES(nodes_with_the_addresses_they_have, COUNT(node_rows))
 {
     char text[100];
 
     ftree_report_node("h0", node_rows[_i].data, node_rows[_i].mgmt, "alive", text, sizeof(text));
     ck_assert_str_eq(text, node_rows[_i].text);
 }
-END_TEST
 
 /* No addresses, and no decision was taken yet: neither is spoken of. */
-START_TEST(verbose_text_of_a_job_that_knows_little)
+TEST_CASE(verbose_text_of_a_job_that_knows_little)
 {
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
     const struct ftree_verdict *list = &v;
@@ -1487,9 +1432,8 @@ START_TEST(verbose_text_of_a_job_that_knows_little)
     ck_assert_ptr_null(strstr(text, "trace:"));
     free(text);
 }
-END_TEST
 
-START_TEST(verbose_text_has_nodes_and_trace)
+TEST_CASE(verbose_text_has_nodes_and_trace)
 {
     static const char *const trace[] = {"suspects h2: peer-stall", "  asks h2"};
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE), w, over;
@@ -1519,7 +1463,6 @@ START_TEST(verbose_text_has_nodes_and_trace)
                                  "[faultloc]   conclusion: hardware"));
     free(text);
 }
-END_TEST
 
 /* ---- the table of nodes ---------------------------------------------------------------------- */
 
@@ -1592,8 +1535,7 @@ static const struct {
     {FTREE_CLASS_STRAGGLER, SILENCE, true, FTREE_NONE, {"alive", "alive", "alive", "alive"}},
 };
 
-/* rows: json_has_the_state_of_nodes COUNT(state_rows) */
-START_TEST(json_has_the_state_of_nodes)
+TEST_CASES(json_has_the_state_of_nodes, COUNT(state_rows))
 {
     struct ftree_verdict v = verdict_of_class(state_rows[_i].class_, 2);
     const struct ftree_verdict *list = &v;
@@ -1621,9 +1563,8 @@ START_TEST(json_has_the_state_of_nodes)
     json_object_put(o);
     free(text);
 }
-END_TEST
 
-START_TEST(a_large_job_has_its_table_only_when_asked)
+TEST_CASE(a_large_job_has_its_table_only_when_asked)
 {
     const struct ftree_job large = {
         .nodes = REPORT_NODES_MAX + 1, .size = REPORT_NODES_MAX + 1, .fanout = 2};
@@ -1640,9 +1581,8 @@ START_TEST(a_large_job_has_its_table_only_when_asked)
     ck_assert_ptr_nonnull(strstr(text, "\"n1024\""));
     free(text);
 }
-END_TEST
 
-START_TEST(errno_numbers)
+TEST_CASE(errno_numbers)
 {
     char buf[24];
 
@@ -1661,7 +1601,6 @@ START_TEST(errno_numbers)
     ck_assert_int_eq(ftree_report_errno_number(""), 0);
     ck_assert_int_eq(ftree_report_errno_number("EBAD"), 0);
 }
-END_TEST
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
@@ -1729,8 +1668,7 @@ static struct report_job job_of_note(const struct ftree_waiting *note)
     return rj;
 }
 
-/* rows: a_note_in_words COUNT(note_rows) */
-START_TEST(a_note_in_words)
+TEST_CASES(a_note_in_words, COUNT(note_rows))
 {
     struct ftree_waiting note = note_rows[_i].note;
     struct report_job rj = job_of_note(&note);
@@ -1744,9 +1682,8 @@ START_TEST(a_note_in_words)
     ck_assert_ptr_nonnull(strstr(text, "[faultloc]   full report: x.json\n"));
     free(text);
 }
-END_TEST
 
-START_TEST(json_of_what_was_set)
+TEST_CASE(json_of_what_was_set)
 {
     struct report_job rj = report_job();
     const struct report_change changes[] = {
@@ -1774,7 +1711,6 @@ START_TEST(json_of_what_was_set)
     json_object_put(o);
     free(text);
 }
-END_TEST
 
 /* ---- what a site is told --------------------------------------------------------------------- */
 
@@ -1801,8 +1737,7 @@ static const struct {
     {"unknown/no-node-answers", true, {1769863630250, 3600, false}, NULL, 0, 0},
 };
 
-/* rows: the_end_of_a_job_says_what_was_left COUNT(walltime_rows) */
-START_TEST(the_end_of_a_job_says_what_was_left)
+TEST_CASES(the_end_of_a_job_says_what_was_left, COUNT(walltime_rows))
 {
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict(walltime_rows[_i].sign, 2, FTREE_NONE);
@@ -1834,10 +1769,8 @@ START_TEST(the_end_of_a_job_says_what_was_left)
     }
     json_object_put(o);
 }
-END_TEST
 
-/* rows: no statistics; without those of S_out; with all */
-START_TEST(json_has_the_statistics)
+TEST_CASES(json_has_the_statistics, 3)
 {
     struct ftree_verdict v = verdict("user-code-hang/blocked", 2, 4);
     const struct ftree_verdict *list = &v;
@@ -1867,10 +1800,8 @@ START_TEST(json_has_the_statistics)
     }
     json_object_put(o);
 }
-END_TEST
 
-/* rows: of another verdict; of a straggler */
-START_TEST(json_has_the_lost_time)
+TEST_CASES(json_has_the_lost_time, 2)
 {
     struct ftree_verdict v = verdict("straggler/quota", 2, 4);
     const struct ftree_verdict *list = &v;
@@ -1889,10 +1820,9 @@ START_TEST(json_has_the_lost_time)
             "{\"percent\":71,\"outside_mpi_before\":0.625,\"outside_mpi_now\":0.187}");
     json_object_put(o);
 }
-END_TEST
 
 /* The job goes on for as long as the verdict is held back. */
-START_TEST(what_was_left_is_less_if_the_job_goes_on)
+TEST_CASE(what_was_left_is_less_if_the_job_goes_on)
 {
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
@@ -1908,10 +1838,9 @@ START_TEST(what_was_left_is_less_if_the_job_goes_on)
     ck_assert_ptr_nonnull(strstr(text, "37 min of 60 min walltime were left"));
     free(text);
 }
-END_TEST
 
 /* A withdrawn verdict ends no job. */
-START_TEST(what_was_left_is_not_said_of_a_withdrawn_verdict)
+TEST_CASE(what_was_left_is_not_said_of_a_withdrawn_verdict)
 {
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
@@ -1924,7 +1853,6 @@ START_TEST(what_was_left_is_not_said_of_a_withdrawn_verdict)
     ck_assert_ptr_null(strstr(text, "walltime"));
     free(text);
 }
-END_TEST
 
 static char *facts_of(const struct report_job *rj, const struct ftree_verdict *v)
 {
@@ -1940,7 +1868,7 @@ static char *facts_of(const struct report_job *rj, const struct ftree_verdict *v
     return all;
 }
 
-START_TEST(facts_of_a_verdict)
+TEST_CASE(facts_of_a_verdict)
 {
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
@@ -1964,10 +1892,9 @@ START_TEST(facts_of_a_verdict)
                       "FAULTLOC_REPORT=/tmp/r.json\n");
     free(all);
 }
-END_TEST
 
 /* A name is no second variable, and no line of a script's log. */
-START_TEST(facts_are_one_line_each)
+TEST_CASE(facts_are_one_line_each)
 {
     struct report_job rj = report_job();
     struct ftree_verdict v = verdict("unknown/no-node-answers", 2, FTREE_NONE);
@@ -1980,9 +1907,8 @@ START_TEST(facts_are_one_line_each)
         strstr(all, "\nFAULTLOC_JOB=1?LD_PRELOAD=/tmp/x\nFAULTLOC_ACTION=report\n"));
     free(all);
 }
-END_TEST
 
-START_TEST(json_of_a_note)
+TEST_CASE(json_of_a_note)
 {
     struct ftree_waiting note = note_rows[2].note;
     struct report_job rj = job_of_note(&note);
@@ -2009,67 +1935,4 @@ START_TEST(json_of_a_note)
         "\"node\":\"h2\"}");
     json_object_put(o);
     free(text);
-}
-END_TEST
-
-SUITE("report")
-{
-    TEST(text_of_a_node_outage);
-    TEST(text_of_a_stopped_process);
-    TEST(text_of_a_crash_seen_in_proc);
-    TEST(text_of_a_deadlock);
-    TEST_ROWS(a_note_in_words, COUNT(note_rows));
-    TEST(json_of_what_was_set);
-    TEST_ROWS(the_end_of_a_job_says_what_was_left, COUNT(walltime_rows));
-    TEST(what_was_left_is_less_if_the_job_goes_on);
-    TEST(what_was_left_is_not_said_of_a_withdrawn_verdict);
-    TEST(facts_of_a_verdict);
-    TEST(facts_are_one_line_each);
-    TEST(json_of_a_note);
-    TEST_ROWS(evidence_has_the_place_of_its_ranks, COUNT(line_rows));
-    TEST(places_are_asked_of_whom_evidence_names);
-    TEST(text_says_why_no_place_is_known);
-    TEST_ROWS(a_component_may_be_a_set_of_ranks, COUNT(set_rows));
-    TEST_ROWS(the_rule_may_say_more, COUNT(rule_rows));
-    TEST(a_set_of_ranks_that_are_nodes);
-    TEST(text_of_connections_that_are_stuck);
-    TEST(text_names_what_is_not_ruled_out);
-    TEST(text_of_each_state_in_proc);
-    TEST(text_of_every_class);
-    TEST_ROWS(a_hostile_name_is_only_text, COUNT(hostile));
-    TEST_ROWS(text_is_cleaned, COUNT(cleaned));
-    TEST_ROWS(json_is_escaped, COUNT(escaped));
-    TEST(long_names_lose_no_line);
-    TEST_ROWS(ranks_as_a_person_writes_them, COUNT(rank_rows));
-    TEST(errno_names);
-    TEST(json_names_schema_and_job);
-    TEST(json_of_every_sign_has_the_schema);
-    TEST(json_of_evidence);
-    TEST(json_of_several_verdicts_keeps_their_order);
-    TEST(scattered_ranks_are_all_in_the_json);
-    TEST(a_job_without_tables);
-    TEST(odd_times_stay_numbers);
-    TEST_ROWS(component_in_words, COUNT(component_rows));
-    TEST_ROWS(an_end_in_the_words_of_the_rank, COUNT(own_words));
-    TEST(json_of_a_set_of_ranks);
-    TEST(json_of_a_switch);
-    TEST(switches_that_are_not_in_the_tree);
-    TEST(json_of_candidates);
-    TEST(candidates_are_named_in_order);
-    TEST(who_waits_for_a_slow_rank_is_no_victim);
-    TEST_ROWS(a_network_fault_whose_part_is_not_known_says_so, 3);
-    TEST_ROWS(confidence_is_a_rank, 4);
-    TEST(only_the_most_likely_stay);
-    TEST(text_of_a_withdrawn_verdict);
-    TEST(json_of_a_withdrawn_verdict);
-    TEST(text_of_words_as_evidence);
-    TEST_ROWS(evidence_in_words, COUNT(evidence_rows));
-    TEST_ROWS(json_has_the_statistics, 3);
-    TEST_ROWS(json_has_the_lost_time, 2);
-    TEST_ROWS(nodes_with_the_addresses_they_have, COUNT(node_rows));
-    TEST(verbose_text_of_a_job_that_knows_little);
-    TEST(verbose_text_has_nodes_and_trace);
-    TEST_ROWS(json_has_the_state_of_nodes, COUNT(state_rows));
-    TEST(a_large_job_has_its_table_only_when_asked);
-    TEST(errno_numbers);
 }

@@ -78,8 +78,7 @@ static void make_verdict(void)
     ck_assert_int_gt(verdict.candidates, 0);
 }
 
-/* rows: an_allocation_fails COUNT(forms) */
-START_TEST(an_allocation_fails)
+TEST_CASES(an_allocation_fails, COUNT(forms))
 {
     const struct ftree_verdict *list = &verdict;
     const struct report_job rj = {.job = &job,
@@ -111,10 +110,4 @@ START_TEST(an_allocation_fails)
         }
         REQUIRE(text == NULL && nomem_taken == before && n < 1000);
     }
-}
-END_TEST
-
-SUITE("report_nomem")
-{
-    TEST_ROWS(an_allocation_fails, COUNT(forms));
 }

@@ -222,8 +222,7 @@ static const struct row {
 static const char *const raised_by[] = {"stalled-peer", "nobody-known-to-wait-for", "silent-agent",
                                         "netmod-cannot-reach", "netmod-was-reset"};
 
-/* rows: findings_mean COUNT(rows) */
-START_TEST(findings_mean)
+TEST_CASES(findings_mean, COUNT(rows))
 {
     const struct row *row = &rows[_i];
     struct rules_facts facts = facts_of(&row->f);
@@ -244,7 +243,6 @@ START_TEST(findings_mean)
     }
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* ---- signs that take more than reaching ------------------------------------------------------ */
 
@@ -496,8 +494,7 @@ static struct rules_facts facts_told(const struct told *t)
     return facts;
 }
 
-/* rows: what_is_told_means COUNT(told) */
-START_TEST(what_is_told_means)
+TEST_CASES(what_is_told_means, COUNT(told))
 {
     const struct told *t = &told[_i];
     struct rules_facts facts = facts_told(t);
@@ -513,7 +510,6 @@ START_TEST(what_is_told_means)
     ck_assert_int_eq(well, t->sign && !strncmp(t->sign, "well/", 5));
     ftree_rules_free(rules);
 }
-END_TEST
 
 static const struct {
     uint8_t waits;
@@ -533,8 +529,7 @@ static const struct {
     {RULES_WAITS_LIBRARY, "deadlock/library"},
 };
 
-/* rows: what_ranks_wait_for_means COUNT(waits) */
-START_TEST(what_ranks_wait_for_means)
+TEST_CASES(what_ranks_wait_for_means, COUNT(waits))
 {
     struct ftree_rules *rules = builtin();
     const struct rules_sign *sign;
@@ -547,7 +542,6 @@ START_TEST(what_ranks_wait_for_means)
         ck_assert_ptr_null(sign);
     ftree_rules_free(rules);
 }
-END_TEST
 
 static const struct {
     uint8_t outside;
@@ -608,8 +602,7 @@ static const struct {
     {RULES_OUTSIDE_DISK_SLEEP, {1e6, 1001, 601, 0, 0, false, false}, "io-hang/first-time"},
 };
 
-/* rows: what_ranks_do_outside_means COUNT(outside) */
-START_TEST(what_ranks_do_outside_means)
+TEST_CASES(what_ranks_do_outside_means, COUNT(outside))
 {
     struct ftree_rules *rules = builtin();
     const struct rules_sign *sign;
@@ -624,7 +617,6 @@ START_TEST(what_ranks_do_outside_means)
     ck_assert(!ftree_rules_is_outside(rules, "io-hang/disk-sleep"));
     ftree_rules_free(rules);
 }
-END_TEST
 
 static const struct {
     uint8_t slowed;
@@ -642,8 +634,7 @@ static const struct {
     {RULES_SLOWED_SLOW_CLOCK, 9, 45, NULL},
 };
 
-/* rows: what_slows_ranks_means COUNT(slowed) */
-START_TEST(what_slows_ranks_means)
+TEST_CASES(what_slows_ranks_means, COUNT(slowed))
 {
     struct ftree_rules *rules = builtin();
     const struct rules_sign *sign;
@@ -660,7 +651,6 @@ START_TEST(what_slows_ranks_means)
     ck_assert(!ftree_rules_is_slowed(rules, "straggler/throttled"));
     ftree_rules_free(rules);
 }
-END_TEST
 
 static bool has_row(const char *sign)
 {
@@ -682,7 +672,7 @@ static bool has_row(const char *sign)
     return false;
 }
 
-START_TEST(the_tables_have_every_sign)
+TEST_CASE(the_tables_have_every_sign)
 {
     struct ftree_rules *rules = builtin();
 
@@ -694,7 +684,6 @@ START_TEST(the_tables_have_every_sign)
                           rules->model[m].sign[s].name);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* ---- what must hold whatever is found -------------------------------------------------------- */
 
@@ -746,8 +735,7 @@ static void each_reach(const struct ftree_rules *rules, uint64_t models, struct 
     }
 }
 
-/* rows: no_findings_accuse_who_speaks 3 * 4 * 2 */
-START_TEST(no_findings_accuse_who_speaks)
+TEST_CASES(no_findings_accuse_who_speaks, 3 * 4 * 2)
 {
     static const char words[] = {0, 'T', 'X', 'D'};
     struct ftree_rules *rules = builtin();
@@ -760,7 +748,6 @@ START_TEST(no_findings_accuse_who_speaks)
     }
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* ---- the base as a whole --------------------------------------------------------------------- */
 
@@ -778,7 +765,7 @@ static void check_sign(const struct rules_model *model, const struct rules_sign 
         ck_assert_int_eq(sum + (model->class_ == FTREE_CLASS_UNKNOWN ? 0 : sign->confidence), 1000);
 }
 
-START_TEST(signs_are_as_reports_need_them)
+TEST_CASE(signs_are_as_reports_need_them)
 {
     struct ftree_rules *rules = builtin();
 
@@ -795,9 +782,8 @@ START_TEST(signs_are_as_reports_need_them)
     }
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(every_part_is_of_use)
+TEST_CASE(every_part_is_of_use)
 {
     struct ftree_rules *rules = builtin();
     uint64_t models = 0;
@@ -821,9 +807,8 @@ START_TEST(every_part_is_of_use)
         ck_assert_msg(strategies >> s & 1, "no rule asks by %s", rules->strategy[s].name);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(a_stall_alone_makes_nobody_a_straggler)
+TEST_CASE(a_stall_alone_makes_nobody_a_straggler)
 {
     struct ftree_rules *rules = builtin();
     uint64_t slow = (uint64_t) 1 << ftree_rules_model(rules, "straggler") |
@@ -833,7 +818,6 @@ START_TEST(a_stall_alone_makes_nobody_a_straggler)
         ck_assert_msg(!(models_of(rules, raised_by[i]) & slow), "%s", raised_by[i]);
     ftree_rules_free(rules);
 }
-END_TEST
 
 static bool takes(const struct rules_step *s, uint32_t at, int ask, int of, int over, int if_,
                   bool fresh)
@@ -882,7 +866,7 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
     }
 }
 
-START_TEST(how_suspects_are_asked)
+TEST_CASE(how_suspects_are_asked)
 {
     struct ftree_rules *rules = builtin();
 
@@ -892,11 +876,10 @@ START_TEST(how_suspects_are_asked)
     check_strategy(&rules->strategy[1], RULES_OVER_MAIN);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-START_TEST(look_up)
+TEST_CASE(look_up)
 {
     struct ftree_rules *rules = builtin();
     int32_t m = ftree_rules_model(rules, "node-outage");
@@ -909,9 +892,8 @@ START_TEST(look_up)
     ftree_rules_free(rules);
     ftree_rules_free(NULL);
 }
-END_TEST
 
-START_TEST(names)
+TEST_CASE(names)
 {
     ck_assert_str_eq(ftree_rules_fact_name(RULES_FACT_OWN_SIDE), "own-side");
     ck_assert_str_eq(ftree_rules_fact_name(RULES_FACT_COUNT), "?");
@@ -939,9 +921,8 @@ START_TEST(names)
     for (int link = 0; link < FTREE_LINK_COUNT; link++)
         ck_assert_str_eq(ftree_rules_value_name(RULES_FACT_LINK, link), ftree_link_name(link));
 }
-END_TEST
 
-START_TEST(the_built_in_text_ends_with_a_zero)
+TEST_CASE(the_built_in_text_ends_with_a_zero)
 {
     size_t len;
     const char *text = ftree_rules_builtin(&len);
@@ -949,23 +930,4 @@ START_TEST(the_built_in_text_ends_with_a_zero)
     ck_assert_ptr_eq(ftree_rules_builtin(NULL), text);
     ck_assert_uint_eq(strlen(text), len);
     ck_assert_int_eq(text[len - 1], '\n');
-}
-END_TEST
-
-SUITE("rules")
-{
-    TEST_ROWS(findings_mean, COUNT(rows));
-    TEST_ROWS(what_is_told_means, COUNT(told));
-    TEST_ROWS(what_ranks_wait_for_means, COUNT(waits));
-    TEST_ROWS(what_ranks_do_outside_means, COUNT(outside));
-    TEST_ROWS(what_slows_ranks_means, COUNT(slowed));
-    TEST(the_tables_have_every_sign);
-    TEST_ROWS(no_findings_accuse_who_speaks, 3 * 4 * 2);
-    TEST(signs_are_as_reports_need_them);
-    TEST(every_part_is_of_use);
-    TEST(a_stall_alone_makes_nobody_a_straggler);
-    TEST(how_suspects_are_asked);
-    TEST(look_up);
-    TEST(names);
-    TEST(the_built_in_text_ends_with_a_zero);
 }

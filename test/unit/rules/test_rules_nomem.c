@@ -21,7 +21,7 @@ struct json_tokener *__wrap_json_tokener_new_ex(int depth)
 }
 
 /* The built-in base has one of everything. */
-START_TEST(an_allocation_fails)
+TEST_CASE(an_allocation_fails)
 {
     size_t len;
     const char *text = ftree_rules_builtin(&len);
@@ -46,10 +46,9 @@ START_TEST(an_allocation_fails)
         ck_assert_str_eq(e.text, ""); /* nothing is wrong with the file */
     }
 }
-END_TEST
 
 /* What is wrong with a file as a whole is found before tables are asked for. */
-START_TEST(a_bad_file_is_refused_without_tables)
+TEST_CASE(a_bad_file_is_refused_without_tables)
 {
     static const char text[] = "{ \"schema\": \"faultloc-rules/1\", \"name\": \"none\" }";
     struct ftree_rules_error e;
@@ -66,10 +65,9 @@ START_TEST(a_bad_file_is_refused_without_tables)
     ck_assert_int_eq(rc, FTREE_ERR_INVALID);
     ck_assert_str_eq(e.text, "the rule base: has no \"strategies\"");
 }
-END_TEST
 
 /* The text is walked before json-c has it; should the two ever differ, it is said, not believed. */
-START_TEST(json_c_has_the_last_word)
+TEST_CASE(json_c_has_the_last_word)
 {
     static const char text[] = "\n { \"schema\": [ [ [ ] ] ] }";
     struct ftree_rules_error e;
@@ -89,12 +87,4 @@ START_TEST(json_c_has_the_last_word)
     ck_assert_int_eq(ftree_rules_read(text, strlen(text), &rules, &e), FTREE_ERR_INVALID);
     ck_assert_str_eq(e.text, "schema: must be a string, is a list");
     ck_assert_int_eq(e.line, 2);
-}
-END_TEST
-
-SUITE("rules_nomem")
-{
-    TEST(an_allocation_fails);
-    TEST(a_bad_file_is_refused_without_tables);
-    TEST(json_c_has_the_last_word);
 }

@@ -42,8 +42,7 @@ static const char *const fine[] = {
     "[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]",
 };
 
-/* rows: well_formed COUNT(fine) */
-START_TEST(well_formed)
+TEST_CASES(well_formed, COUNT(fine))
 {
     size_t at, len = strlen(fine[_i]);
     const char *why = rules_place_scan(fine[_i], len, NULL, &at);
@@ -51,7 +50,6 @@ START_TEST(well_formed)
     ck_assert_msg(!why, "%s: at %zu: %s", fine[_i], at, why);
     ck_assert_uint_eq(at, len);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -107,8 +105,7 @@ static const struct {
     {"[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]", 16, "nested more than 16 levels deep"},
 };
 
-/* rows: not_well_formed COUNT(bad) */
-START_TEST(not_well_formed)
+TEST_CASES(not_well_formed, COUNT(bad))
 {
     size_t at;
     const char *why = rules_place_scan(bad[_i].text, strlen(bad[_i].text), NULL, &at);
@@ -116,9 +113,8 @@ START_TEST(not_well_formed)
     ck_assert_msg(why && !strcmp(why, bad[_i].why), "%s: %s", bad[_i].text, why ? why : "fine");
     ck_assert_msg((int) at == bad[_i].at, "%s: at %d", bad[_i].text, (int) at);
 }
-END_TEST
 
-START_TEST(a_zero_byte_is_nothing_special)
+TEST_CASE(a_zero_byte_is_nothing_special)
 {
     size_t at;
 
@@ -127,9 +123,8 @@ START_TEST(a_zero_byte_is_nothing_special)
     ck_assert_ptr_nonnull(rules_place_scan("\"\0\"", 3, NULL, &at));
     ck_assert_ptr_nonnull(rules_place_scan("[]\0", 3, NULL, &at));
 }
-END_TEST
 
-START_TEST(an_object_has_64_keys_at_most)
+TEST_CASE(an_object_has_64_keys_at_most)
 {
     char text[4096];
     size_t len, at;
@@ -142,10 +137,9 @@ START_TEST(an_object_has_64_keys_at_most)
         ck_assert_int_eq(rules_place_scan(text, len, NULL, &at) == NULL, keys == RULES_KEYS_MAX);
     }
 }
-END_TEST
 
 /* A copy of its own size, so that the sanitizers see a read behind it. */
-START_TEST(whatever_the_length_nothing_behind_it_is_read)
+TEST_CASE(whatever_the_length_nothing_behind_it_is_read)
 {
     for (int i = 0; i < COUNT(fine); i++)
         for (size_t len = 0; len <= strlen(fine[i]); len++) {
@@ -157,7 +151,6 @@ START_TEST(whatever_the_length_nothing_behind_it_is_read)
             free(copy);
         }
 }
-END_TEST
 
 /* ---- plain JSON ------------------------------------------------------------------------------ */
 
@@ -171,8 +164,7 @@ static const struct {
     {"[]/**/", "[]    "},
 };
 
-/* rows: comments_and_needless_commas_become_blanks COUNT(plains) */
-START_TEST(comments_and_needless_commas_become_blanks)
+TEST_CASES(comments_and_needless_commas_become_blanks, COUNT(plains))
 {
     size_t at, len = strlen(plains[_i].text);
     char plain[100] = "";
@@ -180,7 +172,6 @@ START_TEST(comments_and_needless_commas_become_blanks)
     ck_assert_ptr_null(rules_place_scan(plains[_i].text, len, plain, &at));
     ck_assert_str_eq(plain, plains[_i].plain);
 }
-END_TEST
 
 /* ---- paths and places ------------------------------------------------------------------------ */
 
@@ -230,8 +221,7 @@ static void make_path(struct rules_path *path, char *words)
             rules_path_key(path, word);
 }
 
-/* rows: everything_has_its_place COUNT(places) */
-START_TEST(everything_has_its_place)
+TEST_CASES(everything_has_its_place, COUNT(places))
 {
     size_t len = strlen(document), n = places[_i].text ? strlen(places[_i].text) : 0;
     struct rules_path path;
@@ -251,9 +241,8 @@ START_TEST(everything_has_its_place)
     ck_assert_int_eq(line, places[_i].line);
     ck_assert_int_eq(column, places[_i].column);
 }
-END_TEST
 
-START_TEST(the_whole_has_its_place)
+TEST_CASE(the_whole_has_its_place)
 {
     struct rules_path path = {.depth = 0};
     struct rules_span span;
@@ -264,9 +253,8 @@ START_TEST(the_whole_has_its_place)
     ck_assert(!rules_place_find("", 0, &path, false, &span));
     ck_assert(!rules_place_find("/", 1, &path, false, &span));
 }
-END_TEST
 
-START_TEST(paths_as_people_write_them)
+TEST_CASE(paths_as_people_write_them)
 {
     struct rules_path path = {.depth = 0};
     char buf[100];
@@ -288,9 +276,8 @@ START_TEST(paths_as_people_write_them)
         rules_path_leave(&path);
     ck_assert_str_eq(rules_path_text(&path, buf, sizeof(buf)), "rules[3].if[0]");
 }
-END_TEST
 
-START_TEST(a_path_too_deep_leads_nowhere)
+TEST_CASE(a_path_too_deep_leads_nowhere)
 {
     struct rules_path path = {.depth = 0};
     struct rules_span span;
@@ -299,9 +286,8 @@ START_TEST(a_path_too_deep_leads_nowhere)
         rules_path_index(&path, 0);
     ck_assert(!rules_place_find("[]", 2, &path, false, &span));
 }
-END_TEST
 
-START_TEST(lines_begin_behind_line_feeds)
+TEST_CASE(lines_begin_behind_line_feeds)
 {
     static const char text[] = "ab\n\ncd";
     static const int lines[] = {1, 1, 1, 2, 3, 3, 3}, columns[] = {1, 2, 3, 1, 1, 2, 3};
@@ -314,20 +300,4 @@ START_TEST(lines_begin_behind_line_feeds)
     }
     rules_place_line(text, strlen(text), 1000, &line, &column);
     ck_assert_int_eq(line, 3);
-}
-END_TEST
-
-SUITE("rules_place")
-{
-    TEST_ROWS(well_formed, COUNT(fine));
-    TEST_ROWS(not_well_formed, COUNT(bad));
-    TEST(a_zero_byte_is_nothing_special);
-    TEST(an_object_has_64_keys_at_most);
-    TEST(whatever_the_length_nothing_behind_it_is_read);
-    TEST_ROWS(comments_and_needless_commas_become_blanks, COUNT(plains));
-    TEST_ROWS(everything_has_its_place, COUNT(places));
-    TEST(the_whole_has_its_place);
-    TEST(paths_as_people_write_them);
-    TEST(a_path_too_deep_leads_nowhere);
-    TEST(lines_begin_behind_line_feeds);
 }

@@ -375,8 +375,7 @@ static const char *place_of(const char *text, int line, int column)
     return text + column - 1;
 }
 
-/* rows: what_is_wrong_is_said COUNT(refused) */
-START_TEST(what_is_wrong_is_said)
+TEST_CASES(what_is_wrong_is_said, COUNT(refused))
 {
     const char *place;
     const struct refused *row = &refused[_i];
@@ -394,10 +393,9 @@ START_TEST(what_is_wrong_is_said)
     }
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* Of long names as many are told as there is room for, and the message ends there. */
-START_TEST(long_names_are_told_as_far_as_there_is_room)
+TEST_CASE(long_names_are_told_as_far_as_there_is_room)
 {
     static const char model[] = "{ \"name\": \"%c%058d\", \"class\": \"unknown\", \"listed_only\":"
                                 " true }, ";
@@ -419,10 +417,9 @@ START_TEST(long_names_are_told_as_far_as_there_is_room)
     ck_assert_ptr_null(strstr(e.text, "last"));
     ck_assert_uint_lt(strlen(e.text), sizeof(e.text));
 }
-END_TEST
 
 /* A chain of two: x causes y, y causes z, z causes x. */
-START_TEST(faults_do_not_cause_themselves)
+TEST_CASE(faults_do_not_cause_themselves)
 {
     static const char models[] =
         "\"models\": [ { \"name\": \"x\", \"class\": \"unknown\", \"listed_only\": true, "
@@ -436,9 +433,8 @@ START_TEST(faults_do_not_cause_themselves)
     ck_assert_int_eq(ftree_rules_read(text, strlen(text), &rules, &e), FTREE_ERR_INVALID);
     ck_assert_str_eq(e.text, "models[0].causes: goes in a circle: in the end \"x\" causes itself");
 }
-END_TEST
 
-START_TEST(models_without_signs_must_say_so)
+TEST_CASE(models_without_signs_must_say_so)
 {
     static const char model[] = "\"models\": [ { \"name\": \"unknown\" %s},";
     char models[200];
@@ -461,7 +457,6 @@ START_TEST(models_without_signs_must_say_so)
     ck_assert(rules->model[0].listed_only);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* A sign must be able to hold with what is asked. */
 static const struct {
@@ -498,8 +493,7 @@ static const struct {
      "{ \"ask\": \"response\", \"at_rto\": 0 }", true},
 };
 
-/* rows: what_is_not_asked_cannot_be_decided COUNT(askable) */
-START_TEST(what_is_not_asked_cannot_be_decided)
+TEST_CASES(what_is_not_asked_cannot_be_decided, COUNT(askable))
 {
     static const char tiny[] =
         "{\"schema\":\"faultloc-rules/1\",\"name\":\"tiny\","
@@ -520,9 +514,8 @@ START_TEST(what_is_not_asked_cannot_be_decided)
                                  " hold: strategy \"s\" does not ask for it");
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(files_have_a_limit)
+TEST_CASE(files_have_a_limit)
 {
     char *text = malloc(RULES_FILE_MAX + 1);
     struct ftree_rules *rules;
@@ -536,9 +529,8 @@ START_TEST(files_have_a_limit)
     ck_assert_str_eq(e.text, "larger than 1 MiB, which no rule base is");
     free(text);
 }
-END_TEST
 
-START_TEST(lists_have_limits)
+TEST_CASE(lists_have_limits)
 {
     static const char one[] =
         "{ \"name\": \"m%d\", \"class\": \"unknown\", \"listed_only\": true },";
@@ -559,11 +551,10 @@ START_TEST(lists_have_limits)
     ck_assert_str_eq(e.text, "models: has 65 elements, at most 64 are possible");
     ck_assert_int_eq(e.line, 15);
 }
-END_TEST
 
 /* ---- what is read ---------------------------------------------------------------------------- */
 
-START_TEST(defaults)
+TEST_CASE(defaults)
 {
     struct ftree_rules *rules = read_text(small);
     const struct rules_rule *one = &rules->rule[0];
@@ -591,9 +582,8 @@ START_TEST(defaults)
     ck_assert(!rules->well[0].at_once);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(steps_are_in_the_order_of_time)
+TEST_CASE(steps_are_in_the_order_of_time)
 {
     struct ftree_rules *rules =
         read_text(changed(STEP, "{ \"ask\": \"log\", \"at_rto\": [4.5, 1] }, { \"ask\": \"state\","
@@ -619,9 +609,8 @@ START_TEST(steps_are_in_the_order_of_time)
     ck_assert_uint_eq(s->step[2].at_milli_rto, 4500);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(patterns)
+TEST_CASE(patterns)
 {
     struct ftree_rules *rules = read_text(changed(
         STALL, "{ \"kind\": [\"peer-stall\", \"user-suspects\"], \"relation\": \"same-switch\","
@@ -641,9 +630,8 @@ START_TEST(patterns)
     ck_assert_int_eq(p[1].error, 5);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(models_and_their_relatives)
+TEST_CASE(models_and_their_relatives)
 {
     struct ftree_rules *rules = read_text(
         changed("\"node-outage\",", "\"node-outage\", \"component\": \"node\", \"origin\":"
@@ -668,9 +656,8 @@ START_TEST(models_and_their_relatives)
     ck_assert(isinf(rules->model[1].sign[0].condition[0].below));
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(alternatives_are_signs_of_one_name)
+TEST_CASE(alternatives_are_signs_of_one_name)
 {
     struct ftree_rules *rules = read_text(
         changed(SIGN, "\"when\": [ { \"agent\": { \"not\": [\"answered\", \"refused\"] } },"
@@ -701,10 +688,9 @@ START_TEST(alternatives_are_signs_of_one_name)
     ck_assert_double_eq(s[1].condition[1].below, 9);
     ftree_rules_free(rules);
 }
-END_TEST
 
 /* What is only listed needs nobody to be asked, and a base nothing that is well. */
-START_TEST(a_tiny_base)
+TEST_CASE(a_tiny_base)
 {
     struct ftree_rules *rules =
         read_text("{\"schema\":\"faultloc-rules/1\",\"name\":\"tiny\","
@@ -717,22 +703,4 @@ START_TEST(a_tiny_base)
     ck_assert_int_eq(rules->model[0].signs, 0);
     ck_assert_int_eq(rules->rule[0].strategy, -1);
     ftree_rules_free(rules);
-}
-END_TEST
-
-SUITE("rules_read")
-{
-    TEST_ROWS(what_is_wrong_is_said, COUNT(refused));
-    TEST(long_names_are_told_as_far_as_there_is_room);
-    TEST(faults_do_not_cause_themselves);
-    TEST(models_without_signs_must_say_so);
-    TEST_ROWS(what_is_not_asked_cannot_be_decided, COUNT(askable));
-    TEST(files_have_a_limit);
-    TEST(lists_have_limits);
-    TEST(defaults);
-    TEST(steps_are_in_the_order_of_time);
-    TEST(patterns);
-    TEST(models_and_their_relatives);
-    TEST(alternatives_are_signs_of_one_name);
-    TEST(a_tiny_base);
 }

@@ -7,7 +7,7 @@
 #include "suite.h"
 
 /* Tables of the limits of a Poisson mean. */
-START_TEST(limits_are_the_published_ones)
+TEST_CASES(limits_are_the_published_ones, 6)
 {
     static const struct {
         uint64_t n;
@@ -20,7 +20,6 @@ START_TEST(limits_are_the_published_ones)
     ck_assert_double_eq_tol(low, rows[_i].low, 1e-3 + rows[_i].low * 1e-4);
     ck_assert_double_eq_tol(high, rows[_i].high, 1e-3 + rows[_i].high * 1e-4);
 }
-END_TEST
 
 static uint64_t calls, hours;
 
@@ -34,7 +33,7 @@ static void count(void *ctx, uint64_t now)
 
 /* Of twenty hours of each program: no more alarms than alpha allows, with 97.5 %. rows: the
  * programs */
-START_TEST(a_healthy_program_is_hardly_ever_called_hung)
+TEST_CASES(a_healthy_program_is_hardly_ever_called_hung, SIM_PROGRAMS)
 {
     struct sim_alarms a = {.program = &sim_programs[_i], .seed = 1, .hours = 20, .ranks = 64},
                       b = a;
@@ -57,10 +56,9 @@ START_TEST(a_healthy_program_is_hardly_ever_called_hung)
     sim_alarms(&b, NULL, NULL);
     ck_assert_mem_eq(&a, &b, sizeof(a)); /* the same seed */
 }
-END_TEST
 
 /* Of all ranks a hang is S_out = 1; of two sets that take turns 0, but for one of its own. */
-START_TEST(a_hang_is_found)
+TEST_CASES(a_hang_is_found, 2)
 {
     static const int32_t sets[] = {0, 10};
     struct sim_alarms a = {.program = &sim_programs[0],
@@ -80,9 +78,8 @@ START_TEST(a_hang_is_found)
     ck_assert_uint_ge(found[1], a.hangs / 2);
     ck_assert_uint_eq(a.after[1][0], 0); /* one sample never suffices */
 }
-END_TEST
 
-START_TEST(a_table_and_json_have_what_was_counted)
+TEST_CASE(a_table_and_json_have_what_was_counted)
 {
     struct sim_alarms a = {.program = &sim_programs[0],
                            .hours = 9,
@@ -105,13 +102,4 @@ START_TEST(a_table_and_json_have_what_was_counted)
     ck_assert_ptr_nonnull(strstr(text, " 4      1      0\n"));
     ck_assert_ptr_nonnull(strstr(json_object_to_json_string(o), "\"alarms\": 2"));
     json_object_put(o);
-}
-END_TEST
-
-SUITE("sim_alarms")
-{
-    TEST_ROWS(limits_are_the_published_ones, 6);
-    TEST_ROWS(a_healthy_program_is_hardly_ever_called_hung, SIM_PROGRAMS);
-    TEST_ROWS(a_hang_is_found, 2);
-    TEST(a_table_and_json_have_what_was_counted);
 }

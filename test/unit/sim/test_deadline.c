@@ -9,7 +9,7 @@
 
 #define NODES 500
 
-START_TEST(nobody_is_due_at_first)
+TEST_CASE(nobody_is_due_at_first)
 {
     struct sim_deadlines d;
     ftree_time at;
@@ -21,9 +21,8 @@ START_TEST(nobody_is_due_at_first)
     ck_assert_int_eq(d.n, 0);
     sim_deadlines_free(&d);
 }
-END_TEST
 
-START_TEST(equal_times_are_in_the_order_of_the_nodes)
+TEST_CASE(equal_times_are_in_the_order_of_the_nodes)
 {
     struct sim_deadlines d;
     ftree_time at;
@@ -39,10 +38,9 @@ START_TEST(equal_times_are_in_the_order_of_the_nodes)
     ck_assert_int_eq(sim_deadlines_first(&d, &at), FTREE_NONE);
     sim_deadlines_free(&d);
 }
-END_TEST
 
 /* Against the plainest thing that does the same. */
-START_TEST(the_first_is_the_least_whatever_changes)
+TEST_CASE(the_first_is_the_least_whatever_changes)
 {
     struct sim_deadlines d;
     ftree_time plain[NODES], at;
@@ -64,12 +62,4 @@ START_TEST(the_first_is_the_least_whatever_changes)
         REQUIRE(at == plain[least]);
     }
     sim_deadlines_free(&d);
-}
-END_TEST
-
-SUITE("sim_deadline")
-{
-    TEST(nobody_is_due_at_first);
-    TEST(equal_times_are_in_the_order_of_the_nodes);
-    TEST(the_first_is_the_least_whatever_changes);
 }

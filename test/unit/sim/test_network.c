@@ -35,7 +35,7 @@ static int32_t node(int i, int k)
     ck_abort();
 }
 
-START_TEST(time_adds_up_link_by_link)
+TEST_CASE(time_adds_up_link_by_link)
 {
     begin();
     ck_assert_uint_eq(sim_network_takes(&net, node(0, 0), node(0, 1), FTREE_PATH_DATA), 20);
@@ -49,9 +49,8 @@ START_TEST(time_adds_up_link_by_link)
     ck_assert_uint_eq(sim_network_takes(&net, node(2, 0), node(3, 0), FTREE_PATH_DATA), 40);
     finish();
 }
-END_TEST
 
-START_TEST(a_lost_switch_takes_what_passes_it)
+TEST_CASE(a_lost_switch_takes_what_passes_it)
 {
     begin();
     net.any_switch = true;
@@ -68,9 +67,8 @@ START_TEST(a_lost_switch_takes_what_passes_it)
     ck_assert(sim_network_works(&net, node(2, 0), node(3, 1), FTREE_PATH_DATA));
     finish();
 }
-END_TEST
 
-START_TEST(cuts_and_partitions_are_of_a_path)
+TEST_CASE(cuts_and_partitions_are_of_a_path)
 {
     begin();
     net.down[0] = 1 << FTREE_PATH_DATA;
@@ -91,10 +89,9 @@ START_TEST(cuts_and_partitions_are_of_a_path)
     ck_assert(sim_network_works(&net, 3, 4, FTREE_PATH_MGMT));
     finish();
 }
-END_TEST
 
 /* Shares of a drawn sample are near what they should be; the draw is the same each time. */
-START_TEST(messages_are_lost_doubled_and_late_as_often_as_was_asked)
+TEST_CASE(messages_are_lost_doubled_and_late_as_often_as_was_asked)
 {
     int copies[3] = {0}, late = 0;
     ftree_time takes[2];
@@ -118,9 +115,8 @@ START_TEST(messages_are_lost_doubled_and_late_as_often_as_was_asked)
     ck_assert_int_lt(late, 20000);
     finish();
 }
-END_TEST
 
-START_TEST(a_latency_has_a_base_and_a_spread)
+TEST_CASE(a_latency_has_a_base_and_a_spread)
 {
     struct sim_latency l;
     double sum = 0;
@@ -143,14 +139,4 @@ START_TEST(a_latency_has_a_base_and_a_spread)
     ck_assert(!sim_latency_read("25us+exp", &l));
     ck_assert(!sim_latency_read("25us+foo3us", &l));
     finish();
-}
-END_TEST
-
-SUITE("sim_network")
-{
-    TEST(time_adds_up_link_by_link);
-    TEST(a_lost_switch_takes_what_passes_it);
-    TEST(cuts_and_partitions_are_of_a_path);
-    TEST(messages_are_lost_doubled_and_late_as_often_as_was_asked);
-    TEST(a_latency_has_a_base_and_a_spread);
 }

@@ -33,7 +33,7 @@ static bool is_filled(const uint8_t *block, size_t size, int i)
 
 /* Blocks of all sizes are made, made larger and smaller, and given back, in any order: none ever
  * touches another. */
-START_TEST(no_two_blocks_share_a_byte)
+TEST_CASES(no_two_blocks_share_a_byte, 3)
 {
     static uint8_t *block[BLOCKS];
     static size_t size[BLOCKS];
@@ -59,9 +59,8 @@ START_TEST(no_two_blocks_share_a_byte)
         size[i] = 0;
     }
 }
-END_TEST
 
-START_TEST(a_copy_has_its_own_bytes)
+TEST_CASE(a_copy_has_its_own_bytes)
 {
     char text[] = "abc", *copy = sim_pool_copy(text, sizeof(text)), *none = sim_pool_copy(NULL, 0);
 
@@ -72,9 +71,8 @@ START_TEST(a_copy_has_its_own_bytes)
     sim_pool_free(none);
     sim_pool_free(NULL);
 }
-END_TEST
 
-START_TEST(a_large_block_that_becomes_small_gives_its_memory_back)
+TEST_CASE(a_large_block_that_becomes_small_gives_its_memory_back)
 {
     char *block = sim_pool_alloc(NULL, 100000);
 
@@ -83,12 +81,4 @@ START_TEST(a_large_block_that_becomes_small_gives_its_memory_back)
     ck_assert_str_eq(block, "abc");
     ck_assert_uint_lt(sim_pool_size(block), 1000);
     sim_pool_free(block);
-}
-END_TEST
-
-SUITE("sim_pool")
-{
-    TEST_ROWS(no_two_blocks_share_a_byte, 3);
-    TEST(a_copy_has_its_own_bytes);
-    TEST(a_large_block_that_becomes_small_gives_its_memory_back);
 }

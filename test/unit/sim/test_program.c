@@ -10,7 +10,7 @@
 #define SECOND (1000 * FTREE_MS)
 #define SAMPLE (400 * FTREE_MS)
 
-START_TEST(programs_have_names)
+TEST_CASE(programs_have_names)
 {
     for (int i = 0; i < SIM_PROGRAMS; i++)
         ck_assert_ptr_eq(sim_program_find(sim_programs[i].name, strlen(sim_programs[i].name)),
@@ -18,9 +18,8 @@ START_TEST(programs_have_names)
     ck_assert_ptr_null(sim_program_find("b", 1));
     ck_assert_ptr_null(sim_program_find("btx", 3));
 }
-END_TEST
 
-START_TEST(instants_are_as_far_apart_as_those_of_agents)
+TEST_CASE(instants_are_as_far_apart_as_those_of_agents)
 {
     ftree_time sum = 0, step;
 
@@ -34,10 +33,8 @@ START_TEST(instants_are_as_far_apart_as_those_of_agents)
     ck_assert_uint_le(sum, 1020 * SAMPLE);
     ck_assert_uint_ne(sim_program_step(8, SAMPLE, 5), sim_program_step(7, SAMPLE, 5));
 }
-END_TEST
 
-/* rows: the programs */
-START_TEST(ranks_are_outside_mpi_for_their_share)
+TEST_CASES(ranks_are_outside_mpi_for_their_share, SIM_PROGRAMS)
 {
     const struct sim_program *p = &sim_programs[_i];
     double sum = 0;
@@ -54,7 +51,6 @@ START_TEST(ranks_are_outside_mpi_for_their_share)
         parts += sim_program_outside(p, 3, 16 * i, 16, t);
     ck_assert_int_eq(parts, same);
 }
-END_TEST
 
 /* ---- in a run -------------------------------------------------------------------------------- */
 
@@ -79,7 +75,7 @@ static void finish(void)
     sim_topology_free(&topology);
 }
 
-START_TEST(samples_begin_with_the_program)
+TEST_CASE(samples_begin_with_the_program)
 {
     uint64_t last;
     int32_t n = 0;
@@ -95,9 +91,8 @@ START_TEST(samples_begin_with_the_program)
         ck_assert(out[n] >= 0 && out[n] <= 4);
     finish();
 }
-END_TEST
 
-START_TEST(all_wait_for_one_and_that_stays_in_the_history)
+TEST_CASE(all_wait_for_one_and_that_stays_in_the_history)
 {
     struct ftree_stay stay;
     uint64_t last, before, calls;
@@ -131,9 +126,8 @@ START_TEST(all_wait_for_one_and_that_stays_in_the_history)
         ck_assert_int_eq(out[HANG_HISTORY_MAX - 1 - (last - before) + 5 + (uint64_t) i], 1);
     finish();
 }
-END_TEST
 
-START_TEST(lines_of_the_core_are_counted)
+TEST_CASE(lines_of_the_core_are_counted)
 {
     struct sim_program_tests t = {0};
 
@@ -143,15 +137,4 @@ START_TEST(lines_of_the_core_are_counted)
     sim_program_note(&t, "  a rank has ended a call: the job is slow");
     sim_program_note(&t, "something else");
     ck_assert(t.tests == 2 && t.likely == 1 && t.early == 1 && t.slow == 1);
-}
-END_TEST
-
-SUITE("sim_program")
-{
-    TEST(programs_have_names);
-    TEST(instants_are_as_far_apart_as_those_of_agents);
-    TEST_ROWS(ranks_are_outside_mpi_for_their_share, SIM_PROGRAMS);
-    TEST(samples_begin_with_the_program);
-    TEST(all_wait_for_one_and_that_stays_in_the_history);
-    TEST(lines_of_the_core_are_counted);
 }

@@ -15,7 +15,7 @@ static void push(struct sim_queue *q, ftree_time at, int32_t to)
     sim_queue_push(q, &e);
 }
 
-START_TEST(an_empty_queue_has_nothing)
+TEST_CASE(an_empty_queue_has_nothing)
 {
     struct sim_queue q = {0};
     struct sim_event e;
@@ -24,9 +24,8 @@ START_TEST(an_empty_queue_has_nothing)
     ck_assert(sim_queue_next(&q) == FTREE_NEVER);
     sim_queue_free(&q);
 }
-END_TEST
 
-START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
+TEST_CASE(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
 {
     static const ftree_time at[] = {5, 3, 5, 3, 9, 5, 0};
     static const int32_t order[] = {6, 1, 3, 0, 2, 5, 4};
@@ -44,10 +43,9 @@ START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
     ck_assert(!sim_queue_pop(&q, &e));
     sim_queue_free(&q);
 }
-END_TEST
 
 /* What comes out is put in again later, as messages are, through several growths. */
-START_TEST(a_hundred_thousand_events_come_in_order)
+TEST_CASE(a_hundred_thousand_events_come_in_order)
 {
     struct sim_queue q = {0};
     struct draw d = draw_stream(1, 1);
@@ -69,9 +67,8 @@ START_TEST(a_hundred_thousand_events_come_in_order)
     ck_assert_int_ge((int) q.most, 40000);
     sim_queue_free(&q);
 }
-END_TEST
 
-START_TEST(numbers_that_wrap_keep_the_order)
+TEST_CASE(numbers_that_wrap_keep_the_order)
 {
     struct sim_queue q = {.seq = UINT32_MAX - 2};
     struct sim_event e;
@@ -85,9 +82,8 @@ START_TEST(numbers_that_wrap_keep_the_order)
     }
     sim_queue_free(&q);
 }
-END_TEST
 
-START_TEST(what_is_left_is_freed_with_it)
+TEST_CASE(what_is_left_is_freed_with_it)
 {
     struct sim_queue q = {0};
 
@@ -95,14 +91,4 @@ START_TEST(what_is_left_is_freed_with_it)
         push(&q, (ftree_time) i, i);
     sim_queue_free(&q); /* a leak is the sanitizer's to find */
     ck_assert_int_eq((int) q.n, 0);
-}
-END_TEST
-
-SUITE("sim_queue")
-{
-    TEST(an_empty_queue_has_nothing);
-    TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in);
-    TEST(a_hundred_thousand_events_come_in_order);
-    TEST(numbers_that_wrap_keep_the_order);
-    TEST(what_is_left_is_freed_with_it);
 }

@@ -86,7 +86,7 @@ static int64_t line_of(const char *at)
     return n;
 }
 
-START_TEST(the_same_comes_out)
+TEST_CASES(the_same_comes_out, 15)
 {
     static const struct {
         const char *what;
@@ -120,9 +120,8 @@ START_TEST(the_same_comes_out)
     ck_assert(!replay.other_rules);
     forget();
 }
-END_TEST
 
-START_TEST(a_topology_file_travels_in_the_trace)
+TEST_CASE(a_topology_file_travels_in_the_trace)
 {
     char name[] = "/tmp/test_sim_replay.XXXXXX";
     static const char text[] = "# \"two\"\nSwitchName=a Nodes=c[1-9]\nSwitchName=b Nodes=d[1-9]\n";
@@ -137,9 +136,8 @@ START_TEST(a_topology_file_travels_in_the_trace)
     ck_assert_ptr_nonnull(strstr(trace, "node-outage of d7"));
     forget();
 }
-END_TEST
 
-START_TEST(a_changed_line_is_found)
+TEST_CASES(a_changed_line_is_found, 3)
 {
     static const struct {
         const char *text; /* is looked for, */
@@ -165,9 +163,8 @@ START_TEST(a_changed_line_is_found)
     ck_assert_msg(strstr(replay.got, rows[_i].got) != NULL, "%s", replay.got);
     forget();
 }
-END_TEST
 
-START_TEST(a_line_less_or_more_is_found)
+TEST_CASE(a_line_less_or_more_is_found)
 {
     char *send, *end, *changed;
     size_t before, len;
@@ -196,9 +193,8 @@ START_TEST(a_line_less_or_more_is_found)
     free(changed);
     forget();
 }
-END_TEST
 
-START_TEST(a_truncated_file_is_no_trace)
+TEST_CASE(a_truncated_file_is_no_trace)
 {
     record(NULL, 10, "lose node 7", 0);
     for (size_t len = 0; len < trace_len; len += len < 1000 ? 37 : 997)
@@ -208,7 +204,6 @@ START_TEST(a_truncated_file_is_no_trace)
     ck_assert_ptr_nonnull(strstr(replay.wrong, "cut off"));
     forget();
 }
-END_TEST
 
 #define DIGITS_OF(number) #number
 #define DIGITS(number) DIGITS_OF(number)
@@ -224,7 +219,7 @@ END_TEST
 #define AT "{\"t\": 1000000000001, \"node\": 1, "
 #define END "{\"t\": 1000000000002, \"end\": 1}\n"
 
-START_TEST(malformed_files_are_refused)
+TEST_CASES(malformed_files_are_refused, 26)
 {
     static const struct {
         int line;
@@ -271,9 +266,8 @@ START_TEST(malformed_files_are_refused)
     ck_assert_msg(strstr(replay.wrong, rows[_i].wrong) != NULL, "%s", replay.wrong);
     ck_assert_int_eq(replay.line, rows[_i].line);
 }
-END_TEST
 
-START_TEST(numbers_of_the_first_line_are_within_bounds)
+TEST_CASES(numbers_of_the_first_line_are_within_bounds, 12)
 {
     static const char *const rows[][2] = {
         {"\"nodes\": 4", "\"nodes\": 0"},
@@ -299,7 +293,6 @@ START_TEST(numbers_of_the_first_line_are_within_bounds)
     ck_assert_int_eq(run_again(text, strlen(text)), 2);
     ck_assert_int_eq(replay.line, 1);
 }
-END_TEST
 
 /* ---- traces with anything in them ------------------------------------------------------------ */
 
@@ -338,7 +331,7 @@ static size_t change(char *text, size_t len)
 
 /* rows: changed_traces_do_no_harm 4.  What is found is one thing or another; that it is the right
  * one the tests above say. */
-START_TEST(changed_traces_do_no_harm)
+TEST_CASES(changed_traces_do_no_harm, 4)
 {
     char *text;
     int codes[3] = {0};
@@ -359,17 +352,4 @@ START_TEST(changed_traces_do_no_harm)
     ck_assert_int_gt(codes[2], 0);
     free(text);
     forget();
-}
-END_TEST
-
-SUITE("sim_replay")
-{
-    TEST_ROWS(the_same_comes_out, 15);
-    TEST(a_topology_file_travels_in_the_trace);
-    TEST_ROWS(a_changed_line_is_found, 3);
-    TEST(a_line_less_or_more_is_found);
-    TEST(a_truncated_file_is_no_trace);
-    TEST_ROWS(malformed_files_are_refused, 26);
-    TEST_ROWS(numbers_of_the_first_line_are_within_bounds, 12);
-    TEST_ROWS(changed_traces_do_no_harm, 4);
 }

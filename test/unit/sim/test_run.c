@@ -48,7 +48,7 @@ static void finish(void)
     sim_topology_free(&topology);
 }
 
-START_TEST(faults_are_found)
+TEST_CASES(faults_are_found, 31)
 {
     static const struct {
         const char *string, *lines;
@@ -93,10 +93,9 @@ START_TEST(faults_are_found)
     ck_assert_int_eq(result.right, rows[_i].expected);
     finish();
 }
-END_TEST
 
 /* Exactly these ranks, each once, in time; and what happens beside. */
-START_TEST(ranks_that_wait_for_each_other_are_found)
+TEST_CASES(ranks_that_wait_for_each_other_are_found, 19)
 {
     static const struct {
         const char *string, *lines;
@@ -140,10 +139,8 @@ START_TEST(ranks_that_wait_for_each_other_are_found)
         ck_assert_int_eq(run.truth.report[0].victims, rows[_i].victims);
     finish();
 }
-END_TEST
 
-/* rows: how it hangs; the rule by which that is said, "": it does not; tests of samples at least */
-START_TEST(a_rank_that_never_comes_back_is_told_from_one_that_is_slow)
+TEST_CASES(a_rank_that_never_comes_back_is_told_from_one_that_is_slow, 8)
 {
     static const struct {
         const char *program, *string, *lines, *rule;
@@ -174,18 +171,16 @@ START_TEST(a_rank_that_never_comes_back_is_told_from_one_that_is_slow)
     }
     finish();
 }
-END_TEST
 
-START_TEST(a_healthy_job_sends_nothing)
+TEST_CASE(a_healthy_job_sends_nothing)
 {
     simulate(NULL, 30, "t=100h heal", 1);
     ck_assert(result.ok);
     ck_assert_uint_eq(run.messages, 0);
     finish();
 }
-END_TEST
 
-START_TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused)
+TEST_CASE(a_node_that_all_wait_for_and_that_is_well_is_not_accused)
 {
     simulate(NULL, 30, "storm: all wait for node 9", 1);
     ck_assert(result.ok);
@@ -193,9 +188,8 @@ START_TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused)
     ck_assert_uint_gt(run.messages, 30);
     finish();
 }
-END_TEST
 
-START_TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy)
+TEST_CASE(a_job_in_which_ranks_wait_and_go_on_is_healthy)
 {
     simulate(NULL, 30, "random waits every 200ms of up to 10s for 20m", 1);
     ck_assert(result.ok);
@@ -203,9 +197,8 @@ START_TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy)
     ck_assert_uint_gt(run.messages, 1000);
     finish();
 }
-END_TEST
 
-START_TEST(what_is_over_is_withdrawn)
+TEST_CASE(what_is_over_is_withdrawn)
 {
     simulate(NULL, 30, "t=1s lose node 7\nt=10s return it", 1);
     ck_assert(result.ok);
@@ -213,10 +206,9 @@ START_TEST(what_is_over_is_withdrawn)
     ck_assert_uint_gt(run.truth.report[0].withdrawn, run.truth.report[0].at);
     finish();
 }
-END_TEST
 
 /* What was due while it was away is late, and time does not go back for it. */
-START_TEST(a_root_that_was_away_accuses_nobody)
+TEST_CASE(a_root_that_was_away_accuses_nobody)
 {
     simulate(NULL, 40, "lose node 14\nt=2500ms lose root for 3s", 38);
     ck_assert(result.ok);
@@ -226,9 +218,8 @@ START_TEST(a_root_that_was_away_accuses_nobody)
     }
     finish();
 }
-END_TEST
 
-START_TEST(the_same_seed_is_the_same_run_to_the_last_message)
+TEST_CASE(the_same_seed_is_the_same_run_to_the_last_message)
 {
     uint64_t hash, messages;
 
@@ -245,9 +236,8 @@ START_TEST(the_same_seed_is_the_same_run_to_the_last_message)
     ck_assert(run.hash != hash);
     finish();
 }
-END_TEST
 
-START_TEST(idle_handles_are_small_and_none_leaks)
+TEST_CASE(idle_handles_are_small_and_none_leaks)
 {
     simulate(NULL, 200, "lose node 9", 1);
     ck_assert_double_le(result.idle_per_handle, 1040);
@@ -258,10 +248,9 @@ START_TEST(idle_handles_are_small_and_none_leaks)
     ck_assert_uint_eq(run.memory, 0);
     finish();
 }
-END_TEST
 
 /* What was counted apart is what was asked and answered; the bound is for what is not lost. */
-START_TEST(messages_about_own_suspects_are_counted_apart)
+TEST_CASE(messages_about_own_suspects_are_counted_apart)
 {
     uint64_t own = 0;
 
@@ -274,10 +263,9 @@ START_TEST(messages_about_own_suspects_are_counted_apart)
     ck_assert_double_lt(result.located_max, result.bound);
     finish();
 }
-END_TEST
 
 /* A link that is cut and an interface that is down are told apart by what the node says itself. */
-START_TEST(a_node_knows_how_its_data_interface_is)
+TEST_CASES(a_node_knows_how_its_data_interface_is, 2)
 {
     simulate(NULL, 30, _i ? "down node 7" : "cut node 7 on data", 1);
     ck_assert_int_eq(run.truth.reports, 1);
@@ -285,10 +273,9 @@ START_TEST(a_node_knows_how_its_data_interface_is)
                      _i ? FTREE_CLASS_NIC_FAULT : FTREE_CLASS_LINK_FAULT);
     finish();
 }
-END_TEST
 
 /* Node 2 is the parent of node 9, which has children of its own, and of node 10, which has none. */
-START_TEST(whom_its_parent_alone_does_not_reach_is_told)
+TEST_CASE(whom_its_parent_alone_does_not_reach_is_told)
 {
     for (int32_t node = 9; node <= 10; node++) {
         char lines[64];
@@ -303,12 +290,11 @@ START_TEST(whom_its_parent_alone_does_not_reach_is_told)
         finish();
     }
 }
-END_TEST
 
 /* The verdicts are right, but node 9 is told of none but the one about itself: its parent cannot
  * reach it, and those by way of whom it is told cannot any more.  The last verdict is looked at,
  * too. */
-START_TEST(whom_nobody_tells_is_counted)
+TEST_CASE(whom_nobody_tells_is_counted)
 {
     simulate(
         NULL, 30,
@@ -325,10 +311,9 @@ START_TEST(whom_nobody_tells_is_counted)
     ck_assert(!result.ok);
     finish();
 }
-END_TEST
 
 /* Until there are no others. */
-START_TEST(two_lines_draw_different_nodes)
+TEST_CASES(two_lines_draw_different_nodes, 3)
 {
     static const char *const rows[][2] = {
         {NULL, "lose 3 random nodes\nt=2s kill 3 random nodes\nt=3s freeze random node"},
@@ -348,9 +333,8 @@ START_TEST(two_lines_draw_different_nodes)
         finish();
     }
 }
-END_TEST
 
-START_TEST(where_no_others_are_left_a_node_is_drawn_twice)
+TEST_CASE(where_no_others_are_left_a_node_is_drawn_twice)
 {
     simulate(NULL, 3, "lose 3 random nodes\nkill random node\nfreeze random fln and child", 1);
     ck_assert_int_eq(run.hit[0].nodes, 3);
@@ -358,36 +342,13 @@ START_TEST(where_no_others_are_left_a_node_is_drawn_twice)
     ck_assert_int_eq(run.hit[2].nodes, 2);
     finish();
 }
-END_TEST
 
 /* Its answer waits its turn, and so do its ticks: the node is late, and no one dies of it. */
-START_TEST(an_agent_with_slow_messages_is_busy)
+TEST_CASE(an_agent_with_slow_messages_is_busy)
 {
     simulate(NULL, 30, "lose node 7\nstorm: all wait for it", 1);
     ck_assert(result.ok);
     finish();
     options.cost = 0;
     ck_assert_uint_gt(result.busiest_messages, 8);
-}
-END_TEST
-
-SUITE("sim_run")
-{
-    TEST_ROWS(faults_are_found, 31);
-    TEST_ROWS(ranks_that_wait_for_each_other_are_found, 19);
-    TEST_ROWS(a_rank_that_never_comes_back_is_told_from_one_that_is_slow, 8);
-    TEST(a_healthy_job_sends_nothing);
-    TEST(a_node_that_all_wait_for_and_that_is_well_is_not_accused);
-    TEST(a_job_in_which_ranks_wait_and_go_on_is_healthy);
-    TEST(what_is_over_is_withdrawn);
-    TEST(a_root_that_was_away_accuses_nobody);
-    TEST(the_same_seed_is_the_same_run_to_the_last_message);
-    TEST(idle_handles_are_small_and_none_leaks);
-    TEST(messages_about_own_suspects_are_counted_apart);
-    TEST_ROWS(a_node_knows_how_its_data_interface_is, 2);
-    TEST(whom_its_parent_alone_does_not_reach_is_told);
-    TEST(whom_nobody_tells_is_counted);
-    TEST_ROWS(two_lines_draw_different_nodes, 3);
-    TEST(where_no_others_are_left_a_node_is_drawn_twice);
-    TEST(an_agent_with_slow_messages_is_busy);
 }

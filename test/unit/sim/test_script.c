@@ -27,7 +27,7 @@ static struct sim_script read_line(const char *line)
     return s;
 }
 
-START_TEST(lines)
+TEST_CASE(lines)
 {
     static const struct {
         const char *line;
@@ -89,9 +89,8 @@ START_TEST(lines)
     }
     sim_topology_free(&topology);
 }
-END_TEST
 
-START_TEST(ranks_that_wait_for_each_other)
+TEST_CASE(ranks_that_wait_for_each_other)
 {
     static const struct {
         const char *line;
@@ -124,9 +123,8 @@ START_TEST(ranks_that_wait_for_each_other)
     }
     sim_topology_free(&topology);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_said_with_line_and_column)
+TEST_CASE(what_is_wrong_is_said_with_line_and_column)
 {
     static const struct {
         const char *text;
@@ -184,9 +182,8 @@ START_TEST(what_is_wrong_is_said_with_line_and_column)
     }
     sim_topology_free(&topology);
 }
-END_TEST
 
-START_TEST(a_script_has_many_lines_and_comments)
+TEST_CASE(a_script_has_many_lines_and_comments)
 {
     struct sim_script_error e;
     struct sim_script s = {0};
@@ -203,13 +200,4 @@ START_TEST(a_script_has_many_lines_and_comments)
     ck_assert_int_eq(s.n, 4);
     sim_script_free(&s);
     sim_topology_free(&topology);
-}
-END_TEST
-
-SUITE("sim_script")
-{
-    TEST(lines);
-    TEST(ranks_that_wait_for_each_other);
-    TEST(what_is_wrong_is_said_with_line_and_column);
-    TEST(a_script_has_many_lines_and_comments);
 }

@@ -24,7 +24,7 @@ static int from_text(const char *text, int32_t nodes)
     return rc;
 }
 
-START_TEST(a_number_of_nodes_is_a_job_without_switches)
+TEST_CASE(a_number_of_nodes_is_a_job_without_switches)
 {
     ck_assert_int_eq(sim_topology_make(&t, NULL, 7, 2, 3, 1), FTREE_OK);
     ck_assert_int_eq(t.job.nodes, 7);
@@ -36,9 +36,8 @@ START_TEST(a_number_of_nodes_is_a_job_without_switches)
     ck_assert_int_eq(sim_topology_switch(&t, "0", 1), FTREE_NONE);
     sim_topology_free(&t);
 }
-END_TEST
 
-START_TEST(a_string_names_switches_nodes_and_ranks)
+TEST_CASE(a_string_names_switches_nodes_and_ranks)
 {
     ck_assert_int_eq(sim_topology_make(&t, "switch:3 node:5 rank:2", 0, 32, 0, 1), FTREE_OK);
     ck_assert_int_eq(t.job.nodes, 15);
@@ -51,9 +50,8 @@ START_TEST(a_string_names_switches_nodes_and_ranks)
     ck_assert_int_eq(sim_topology_make(&t, "switch:3 knot:5", 0, 32, 0, 1), FTREE_ERR_INVALID);
     sim_topology_free(&t);
 }
-END_TEST
 
-START_TEST(the_nodes_of_a_file_are_the_jobs)
+TEST_CASE(the_nodes_of_a_file_are_the_jobs)
 {
     ck_assert_int_eq(from_text("# Nodes=x\nSwitchName=leaf1 Nodes=c[1-3]\n"
                                "switchname=leaf2 nodes=d1,d2 # more\n"
@@ -67,9 +65,8 @@ START_TEST(the_nodes_of_a_file_are_the_jobs)
                      "leaf2");
     sim_topology_free(&t);
 }
-END_TEST
 
-START_TEST(a_file_that_is_wrong_is_refused)
+TEST_CASES(a_file_that_is_wrong_is_refused, 6)
 {
     static const char *const texts[] = {"",
                                         "SwitchName=a\n",
@@ -80,13 +77,4 @@ START_TEST(a_file_that_is_wrong_is_refused)
 
     ck_assert_int_eq(from_text(texts[_i], 0), FTREE_ERR_INVALID);
     sim_topology_free(&t);
-}
-END_TEST
-
-SUITE("sim_topology")
-{
-    TEST(a_number_of_nodes_is_a_job_without_switches);
-    TEST(a_string_names_switches_nodes_and_ranks);
-    TEST(the_nodes_of_a_file_are_the_jobs);
-    TEST_ROWS(a_file_that_is_wrong_is_refused, 6);
 }

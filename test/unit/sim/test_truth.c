@@ -52,7 +52,7 @@ static const char *problems(void)
     return text;
 }
 
-START_TEST(what_is_told_once_is_right)
+TEST_CASE(what_is_told_once_is_right)
 {
     expect(3, true);
     ck_assert(!sim_truth_is_complete(&truth));
@@ -60,7 +60,6 @@ START_TEST(what_is_told_once_is_right)
     ck_assert(sim_truth_is_complete(&truth));
     ck_assert_str_eq(problems(), "");
 }
-END_TEST
 
 static void hear_switch(int32_t switch_, uint32_t id)
 {
@@ -87,7 +86,7 @@ static void expect_switch(int32_t switch_, int32_t sibling)
     sim_truth_expect(&truth, &e);
 }
 
-START_TEST(of_a_partition_both_sides_tell_once)
+TEST_CASE(of_a_partition_both_sides_tell_once)
 {
     expect_switch(5, FTREE_NONE);
     hear_switch(5, 1);
@@ -101,9 +100,8 @@ START_TEST(of_a_partition_both_sides_tell_once)
     hear_switch(5, 3);
     ck_assert_str_eq(problems(), "reported twice -1;");
 }
-END_TEST
 
-START_TEST(another_switch_is_right_only_where_there_are_but_two)
+TEST_CASE(another_switch_is_right_only_where_there_are_but_two)
 {
     expect_switch(5, 6);
     hear_switch(5, 1);
@@ -114,35 +112,31 @@ START_TEST(another_switch_is_right_only_where_there_are_but_two)
     hear_switch(6, 2);
     ck_assert_str_eq(problems(), "missing -1;wrong 3;");
 }
-END_TEST
 
-START_TEST(what_nobody_tells_is_missing_but_if_it_need_not_be_told)
+TEST_CASE(what_nobody_tells_is_missing_but_if_it_need_not_be_told)
 {
     expect(3, true);
     expect(4, false);
     ck_assert_str_eq(problems(), "missing 3;");
 }
-END_TEST
 
-START_TEST(another_node_or_class_is_wrong)
+TEST_CASE(another_node_or_class_is_wrong)
 {
     expect(3, false);
     hear(FTREE_CLASS_NODE_OUTAGE, 4, 1, false);
     hear(FTREE_CLASS_NODE_FROZEN, 3, 2, false);
     ck_assert_str_eq(problems(), "wrong 4;wrong 3;");
 }
-END_TEST
 
-START_TEST(twice_is_once_too_often)
+TEST_CASE(twice_is_once_too_often)
 {
     expect(3, true);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 2, false);
     ck_assert_str_eq(problems(), "reported twice 3;");
 }
-END_TEST
 
-START_TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not)
+TEST_CASE(what_is_over_must_be_withdrawn_and_what_is_not_must_not)
 {
     expect(3, true);
     expect(4, true);
@@ -153,9 +147,8 @@ START_TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not)
     hear(FTREE_CLASS_NODE_OUTAGE, 4, 2, true);
     ck_assert_str_eq(problems(), "not withdrawn 3;wrongly withdrawn 4;");
 }
-END_TEST
 
-START_TEST(what_returned_and_was_withdrawn_is_right)
+TEST_CASE(what_returned_and_was_withdrawn_is_right)
 {
     expect(3, true);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
@@ -164,19 +157,17 @@ START_TEST(what_returned_and_was_withdrawn_is_right)
     ck_assert(sim_truth_is_complete(&truth));
     ck_assert_str_eq(problems(), "");
 }
-END_TEST
 
-START_TEST(what_stands_and_is_not_known_to_all_is_wrong)
+TEST_CASE(what_stands_and_is_not_known_to_all_is_wrong)
 {
     expect(3, true);
     hear(FTREE_CLASS_NODE_OUTAGE, 3, 1, false);
     truth.report[0].unaware = 1;
     ck_assert_str_eq(problems(), "not known to all 3;");
 }
-END_TEST
 
 /* Told to people or not. */
-START_TEST(a_verdict_that_no_fault_explains_is_a_mistake)
+TEST_CASE(a_verdict_that_no_fault_explains_is_a_mistake)
 {
     struct ftree_verdict v = {
         .class_ = FTREE_CLASS_UNKNOWN, .kind = FTREE_KIND_NODE, .node = 3, .switch_ = FTREE_NONE};
@@ -192,9 +183,8 @@ START_TEST(a_verdict_that_no_fault_explains_is_a_mistake)
     ck_assert_int_eq(truth.mistakes, 1);
     sim_truth_free(&truth);
 }
-END_TEST
 
-START_TEST(the_first_stall_of_each_counts)
+TEST_CASE(the_first_stall_of_each_counts)
 {
     expect(3, true);
     expect(4, true);
@@ -203,20 +193,4 @@ START_TEST(the_first_stall_of_each_counts)
     ck_assert_uint_eq(truth.expectation[0].first_stall, 100);
     ck_assert_uint_eq(truth.expectation[1].first_stall, 0);
     sim_truth_free(&truth);
-}
-END_TEST
-
-SUITE("sim_truth")
-{
-    TEST(what_stands_and_is_not_known_to_all_is_wrong);
-    TEST(a_verdict_that_no_fault_explains_is_a_mistake);
-    TEST(the_first_stall_of_each_counts);
-    TEST(what_is_told_once_is_right);
-    TEST(of_a_partition_both_sides_tell_once);
-    TEST(another_switch_is_right_only_where_there_are_but_two);
-    TEST(what_nobody_tells_is_missing_but_if_it_need_not_be_told);
-    TEST(another_node_or_class_is_wrong);
-    TEST(twice_is_once_too_often);
-    TEST(what_is_over_must_be_withdrawn_and_what_is_not_must_not);
-    TEST(what_returned_and_was_withdrawn_is_right);
 }

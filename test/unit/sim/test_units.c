@@ -6,7 +6,7 @@
 #include "suite.h"
 #include "sim/units.h"
 
-START_TEST(times)
+TEST_CASE(times)
 {
     static const struct {
         const char *text;
@@ -26,9 +26,8 @@ START_TEST(times)
         ck_assert_msg(!good || t == (ftree_time) rows[i].ns, "%s", rows[i].text);
     }
 }
-END_TEST
 
-START_TEST(shares)
+TEST_CASE(shares)
 {
     double share;
 
@@ -40,9 +39,8 @@ START_TEST(shares)
     ck_assert(!sim_read_share("%", 1, &share));
     ck_assert(!sim_read_share("5%%", 3, &share));
 }
-END_TEST
 
-START_TEST(numbers)
+TEST_CASE(numbers)
 {
     int64_t n;
 
@@ -52,12 +50,4 @@ START_TEST(numbers)
     ck_assert(!sim_read_number("1a", 2, 0, 17, &n));
     ck_assert(!sim_read_number("-1", 2, -5, 17, &n));
     ck_assert(!sim_read_number("1111111111111111111", 19, 0, INT64_MAX, &n));
-}
-END_TEST
-
-SUITE("sim_units")
-{
-    TEST(times);
-    TEST(shares);
-    TEST(numbers);
 }

@@ -60,7 +60,7 @@ static const struct {
 };
 
 /* rows: each_side_knows_who_is_on_the_other */
-START_TEST(each_side_knows_who_is_on_the_other)
+TEST_CASES(each_side_knows_who_is_on_the_other, COUNT(sides))
 {
     struct lone *l = switches_new(sides[_i].topology, sides[_i].self);
     const struct ftree_tree *t = l->job.tree;
@@ -76,10 +76,9 @@ START_TEST(each_side_knows_who_is_on_the_other)
                       _i, name);
     }
 }
-END_TEST
 
 /* rows: each_side_has_a_top */
-START_TEST(each_side_has_a_top)
+TEST_CASES(each_side_has_a_top, COUNT(sides))
 {
     struct lone *l = switches_new(sides[_i].topology, sides[_i].self);
     const struct ftree_tree *t = l->job.tree;
@@ -93,10 +92,9 @@ START_TEST(each_side_has_a_top)
     ck_assert_int_eq(ftree_partition_is_cut_off(l->ft), sides[_i].is_cut_off);
     ck_assert_msg(!strcmp(switches_name(t, first, name), sides[_i].first), "row %d: %s", _i, name);
 }
-END_TEST
 
 /* All of one side agree on its top and its first, whoever of them is asked. */
-START_TEST(all_of_one_side_agree)
+TEST_CASE(all_of_one_side_agree)
 {
     static const char *const lost[] = {"1", "0", "15", "14", "02", "25", "0145"};
     struct ftree_tree *tree = shape_read(NESTED);
@@ -120,7 +118,6 @@ START_TEST(all_of_one_side_agree)
     }
     ftree_tree_free(tree);
 }
-END_TEST
 
 /* ---- what parts nobody ----------------------------------------------------------------------- */
 
@@ -132,7 +129,7 @@ static void nobody_is_parted(const struct lone *l)
     ck_assert(!ftree_partition_is_cut_off(l->ft));
 }
 
-START_TEST(a_cut_that_is_withdrawn_parts_nobody)
+TEST_CASE(a_cut_that_is_withdrawn_parts_nobody)
 {
     static const char *const selves[] = {"0.1", "1.1"};
 
@@ -147,9 +144,8 @@ START_TEST(a_cut_that_is_withdrawn_parts_nobody)
         lone_free(l);
     }
 }
-END_TEST
 
-START_TEST(a_switch_without_its_data_path_parts_nobody)
+TEST_CASE(a_switch_without_its_data_path_parts_nobody)
 {
     static const char *const selves[] = {"0.1", "1.1"};
 
@@ -160,25 +156,22 @@ START_TEST(a_switch_without_its_data_path_parts_nobody)
         lone_free(l);
     }
 }
-END_TEST
 
-START_TEST(a_lost_node_is_on_this_side)
+TEST_CASE(a_lost_node_is_on_this_side)
 {
     struct lone *l = switches_new(FLAT, "0.1");
 
     switches_node_fails(l, switches_node(l->job.tree, "1.0", NULL));
     nobody_is_parted(l);
 }
-END_TEST
 
-START_TEST(without_switches_there_is_one_side)
+TEST_CASE(without_switches_there_is_one_side)
 {
     struct lone *l = lone_of(shape_tree(12, 1, 4), 3);
 
     nobody_is_parted(l);
     ck_assert_int_eq(ftree_route_first(l->ft, 0, 0, 0), 1);
 }
-END_TEST
 
 /* ---- the first of a side --------------------------------------------------------------------- */
 
@@ -220,7 +213,7 @@ static bool is_one_of(const struct ftree_tree *t, const char *nodes, int32_t nod
 }
 
 /* rows: who_is_the_first */
-START_TEST(who_is_the_first)
+TEST_CASES(who_is_the_first, COUNT(firsts))
 {
     struct lone *l = switches_new(firsts[_i].topology, firsts[_i].self);
     const struct ftree_tree *t = l->job.tree;
@@ -241,7 +234,6 @@ START_TEST(who_is_the_first)
     found = ftree_route_first(l->ft, l->now, from, skip);
     ck_assert_msg(!strcmp(switches_name(t, found, name), firsts[_i].now), "row %d: %s", _i, name);
 }
-END_TEST
 
 /* ---- walks are bounded ----------------------------------------------------------------------- */
 
@@ -269,7 +261,7 @@ static struct lone *with_baits(const char *self, int32_t lost, bool outside)
     return l;
 }
 
-START_TEST(outside_nobody_looks_below_the_lost)
+TEST_CASE(outside_nobody_looks_below_the_lost)
 {
     struct lone *l = with_baits("0.5", 7, true);
     int32_t head = l->job.tree->switch_head[7];
@@ -277,27 +269,11 @@ START_TEST(outside_nobody_looks_below_the_lost)
     ck_assert(!ftree_partition_ends_at(l->ft, head));
     ck_assert_int_eq(ftree_route_first(l->ft, 0, head, FTREE_NONE), FTREE_NONE);
 }
-END_TEST
 
-START_TEST(behind_it_nobody_looks_at_the_rest_of_the_job)
+TEST_CASE(behind_it_nobody_looks_at_the_rest_of_the_job)
 {
     struct lone *l = with_baits("7.5", 7, false);
 
     ck_assert(ftree_partition_ends_at(l->ft, 0));
     ck_assert_int_eq(ftree_route_first(l->ft, 0, 0, FTREE_NONE), FTREE_NONE);
-}
-END_TEST
-
-SUITE("side")
-{
-    TEST_ROWS(each_side_knows_who_is_on_the_other, COUNT(sides));
-    TEST_ROWS(each_side_has_a_top, COUNT(sides));
-    TEST(all_of_one_side_agree);
-    TEST(a_cut_that_is_withdrawn_parts_nobody);
-    TEST(a_switch_without_its_data_path_parts_nobody);
-    TEST(a_lost_node_is_on_this_side);
-    TEST(without_switches_there_is_one_side);
-    TEST_ROWS(who_is_the_first, COUNT(firsts));
-    TEST(outside_nobody_looks_below_the_lost);
-    TEST(behind_it_nobody_looks_at_the_rest_of_the_job);
 }

@@ -7,7 +7,7 @@
 
 /* How another node is, from ok to cut off. */
 
-START_TEST(each_state_hides_those_before_it)
+TEST_CASE(each_state_hides_those_before_it)
 {
     struct lone *l = switches_new("switch:2 node:4", "0.1");
     int32_t node = switches_node(l->job.tree, "1.2", NULL);
@@ -35,9 +35,8 @@ START_TEST(each_state_hides_those_before_it)
     switches_lose(l, 1, "switch-fault/all-behind-silent");
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_CUT_OFF);
 }
-END_TEST
 
-START_TEST(who_is_heard_responds_but_may_be_busy)
+TEST_CASE(who_is_heard_responds_but_may_be_busy)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
 
@@ -49,9 +48,8 @@ START_TEST(who_is_heard_responds_but_may_be_busy)
     ck_assert_int_eq(ftree_peer(l->ft, l->now, 2), FTREE_PEER_OK);
     ck_assert_int_eq(ftree_peer(l->ft, l->now, 3), FTREE_PEER_BUSY);
 }
-END_TEST
 
-START_TEST(after_a_while_it_is_tried_again)
+TEST_CASE(after_a_while_it_is_tried_again)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
 
@@ -62,9 +60,8 @@ START_TEST(after_a_while_it_is_tried_again)
     ftree_peer_tick(l->ft, l->now + 5000 * FTREE_MS);
     ck_assert_int_eq(ftree_inspect_unresponsive(l->ft), 0);
 }
-END_TEST
 
-START_TEST(one_that_is_slow_is_so_until_then)
+TEST_CASE(one_that_is_slow_is_so_until_then)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
 
@@ -76,13 +73,4 @@ START_TEST(one_that_is_slow_is_so_until_then)
     ck_assert(ftree_peer_usable(l->ft, l->now, 2));
     ftree_peer_tick(l->ft, l->now + 100);
     ck_assert_int_eq(l->ft->state->peers.n, 0);
-}
-END_TEST
-
-SUITE("peer")
-{
-    TEST(each_state_hides_those_before_it);
-    TEST(who_is_heard_responds_but_may_be_busy);
-    TEST(after_a_while_it_is_tried_again);
-    TEST(one_that_is_slow_is_so_until_then);
 }

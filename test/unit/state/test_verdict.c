@@ -14,7 +14,7 @@
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-START_TEST(a_verdict_is_as_its_sign_says)
+TEST_CASE(a_verdict_is_as_its_sign_says)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
     int class_;
@@ -45,9 +45,8 @@ START_TEST(a_verdict_is_as_its_sign_says)
     ftree_verdict_init(l->ft, l->now, &next, sign, class_, 3, FTREE_NONE);
     ck_assert_uint_ne(next.id, v.id);
 }
-END_TEST
 
-START_TEST(an_id_of_the_agent_before_is_not_used_again)
+TEST_CASE(an_id_of_the_agent_before_is_not_used_again)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 1);
     int class_;
@@ -59,9 +58,8 @@ START_TEST(an_id_of_the_agent_before_is_not_used_again)
     ftree_verdict_init(l->ft, l->now, &v, sign, class_, 3, FTREE_NONE);
     ck_assert_uint_ne(v.id, lone_known(l, 0).id);
 }
-END_TEST
 
-START_TEST(evidence_beyond_the_table_is_left_out)
+TEST_CASE(evidence_beyond_the_table_is_left_out)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
 
@@ -70,7 +68,6 @@ START_TEST(evidence_beyond_the_table_is_left_out)
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
     ck_assert_int_eq(v.evidence[FTREE_EVIDENCE_MAX - 1].target, FTREE_EVIDENCE_MAX - 1);
 }
-END_TEST
 
 /* ---- what speaks for it ---------------------------------------------------------------------- */
 
@@ -95,7 +92,7 @@ static const struct ftree_verdict *node_2_is_silent(struct lone *l)
     return &l->verdict[0];
 }
 
-START_TEST(symptoms_that_the_fault_causes_speak_for_it)
+TEST_CASE(symptoms_that_the_fault_causes_speak_for_it)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     const struct ftree_verdict *v;
@@ -116,12 +113,10 @@ START_TEST(symptoms_that_the_fault_causes_speak_for_it)
     ck_assert_str_eq(v->evidence[4].detail, "power-off: chassis power is off");
     ck_assert_str_eq(v->evidence[5].detail, "heartbeat-lost");
 }
-END_TEST
 
 /* ---- candidates that the sign does not tell apart --------------------------------------------- */
 
-/* rows: what_the_sign_leaves_open_alike_is_ordered 4 */
-START_TEST(what_the_sign_leaves_open_alike_is_ordered)
+TEST_CASES(what_the_sign_leaves_open_alike_is_ordered, 4)
 {
     static const struct {
         enum ftree_symptom_kind kind;
@@ -149,9 +144,8 @@ START_TEST(what_the_sign_leaves_open_alike_is_ordered)
     ck_assert_int_eq(v.candidate[2].class_, FTREE_CLASS_SWITCH_FAULT); /* less likely by the sign */
     ck_assert_int_eq(v.candidate[0].confidence, 400);
 }
-END_TEST
 
-START_TEST(which_verdicts_end_the_job)
+TEST_CASE(which_verdicts_end_the_job)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_STOPPED, .evidences = 1};
 
@@ -166,9 +160,8 @@ START_TEST(which_verdicts_end_the_job)
     v.withdrawn = 1;
     ck_assert(!ftree_verdict_ends_job(&v));
 }
-END_TEST
 
-START_TEST(nothing_is_certain)
+TEST_CASE(nothing_is_certain)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);
@@ -182,9 +175,8 @@ START_TEST(nothing_is_certain)
     ck_assert_int_eq(v.confidence, 999);
     ck_assert_int_eq(v.evidences, FTREE_EVIDENCE_MAX);
 }
-END_TEST
 
-START_TEST(which_verdicts_end_ranks)
+TEST_CASE(which_verdicts_end_ranks)
 {
     struct ftree_verdict v = {.class_ = FTREE_CLASS_PROCESS_CRASH};
 
@@ -196,9 +188,8 @@ START_TEST(which_verdicts_end_ranks)
     v.class_ = FTREE_CLASS_PROCESS_STOPPED;
     ck_assert(!ftree_verdict_ends_ranks(&v));
 }
-END_TEST
 
-START_TEST(a_long_word_is_cut)
+TEST_CASE(a_long_word_is_cut)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     char longest[FTREE_DETAIL_MAX];
@@ -208,7 +199,6 @@ START_TEST(a_long_word_is_cut)
     add(l, FTREE_SYMPTOM_POWER_OFF, 2, longest);
     ck_assert_uint_eq(strlen(node_2_is_silent(l)->evidence[4].detail), strlen("power-off: ") + 75);
 }
-END_TEST
 
 /* ---- what hides it, and what it follows from ------------------------------------------------- */
 
@@ -223,7 +213,7 @@ static bool follows(const struct lone *l, const char *model, int32_t node)
                                         FTREE_NONE);
 }
 
-START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
+TEST_CASE(a_fault_hides_others_on_its_node_while_it_lasts)
 {
     struct lone *l = lone_of(shape_star(4, 2), 0);
     struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
@@ -240,9 +230,8 @@ START_TEST(a_fault_hides_others_on_its_node_while_it_lasts)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert(!is_masked(l, "link-fault", 2));
 }
-END_TEST
 
-START_TEST(one_process_does_not_hide_another)
+TEST_CASE(one_process_does_not_hide_another)
 {
     struct ftree_rules *rules = base_read(
         "{ 'schema': 'faultloc-rules/1', 'name': 'test',"
@@ -271,9 +260,8 @@ START_TEST(one_process_does_not_hide_another)
     lone_free(l);
     ftree_rules_free(rules);
 }
-END_TEST
 
-START_TEST(a_verdict_by_rules_that_are_gone_hides_nothing)
+TEST_CASE(a_verdict_by_rules_that_are_gone_hides_nothing)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
     struct ftree_verdict v = lone_verdict(l, "nic-fault/interface-down", 2, FTREE_NONE, 0);
@@ -287,9 +275,8 @@ START_TEST(a_verdict_by_rules_that_are_gone_hides_nothing)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ck_assert(is_masked(l, "link-fault", 2));
 }
-END_TEST
 
-START_TEST(a_switch_takes_the_links_behind_it_along)
+TEST_CASE(a_switch_takes_the_links_behind_it_along)
 {
     struct lone *l = lone_of(shape_switches_of(4, 4), 4);
     struct ftree_verdict v = lone_verdict(l, "link-fault/no-carrier", 4, FTREE_NONE, 0);
@@ -318,7 +305,6 @@ START_TEST(a_switch_takes_the_links_behind_it_along)
     ck_assert_int_eq(l->verdicts, 0);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
 }
-END_TEST
 
 /* ---- the two sides of a switch -------------------------------------------------------------- */
 
@@ -342,7 +328,7 @@ static void count_child(struct ftree *ft, int32_t child, void *arg)
     ++*(int32_t *) arg;
 }
 
-START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
+TEST_CASE(outside_a_lost_switch_all_behind_it_have_failed)
 {
     struct lone *l = behind_switches(0, "switch-fault/all-behind-silent");
     const struct ftree_tree *tree = l->job.tree;
@@ -354,9 +340,8 @@ START_TEST(outside_a_lost_switch_all_behind_it_have_failed)
     ftree_route_children(l->ft, 0, count_child, &children);
     ck_assert_int_eq(children, 4); /* three behind s0, and the head of s2 */
 }
-END_TEST
 
-START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
+TEST_CASE(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
 {
     struct lone *l = behind_switches(4, "switch-fault/nobody-outside-answers");
     const struct ftree_tree *tree = l->job.tree;
@@ -368,9 +353,8 @@ START_TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root)
     ftree_route_children(l->ft, ftree_partition_top(l->ft), count_child, &children);
     ck_assert_int_eq(children, 3);
 }
-END_TEST
 
-START_TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root)
+TEST_CASE(behind_a_lost_switch_without_its_head_the_next_below_is_root)
 {
     struct lone *l = behind_switches(6, "switch-fault/nobody-outside-answers");
 
@@ -379,9 +363,8 @@ START_TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root)
     lone_knows(l, "node-outage/both-paths-silent", 4, FTREE_NONE, 0);
     ck_assert(ftree_route_is_root(l->ft));
 }
-END_TEST
 
-START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
+TEST_CASE(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
 {
     struct lone *l = behind_switches(0, "switch-fault/data-behind-silent");
 
@@ -394,7 +377,6 @@ START_TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits)
     LONE_STEP(l, ftree_intake_silent(l->ft, l->now, 4)); /* its agent is another matter */
     ck_assert(ftree_inspect_is_suspect(l->ft, 4));
 }
-END_TEST
 
 /* A verdict on a switch of which this node is to find out whether it is over. */
 static void told_of_switch(struct lone *l, int32_t switch_, int32_t node)
@@ -408,7 +390,7 @@ static void told_of_switch(struct lone *l, int32_t switch_, int32_t node)
     ck_assert(lone_known(l, 0).is_rechecked);
 }
 
-START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
+TEST_CASE(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
 {
     static const char text[] = "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c\n";
     static const char *const name[] = {"a", "b"};
@@ -425,9 +407,8 @@ START_TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked)
     lone_run(l, 300);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
 }
-END_TEST
 
-START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
+TEST_CASE(about_a_switch_with_all_nodes_nobody_is_asked)
 {
     struct lone *l = lone_of(shape_one_switch_of(4), 0);
 
@@ -435,7 +416,6 @@ START_TEST(about_a_switch_with_all_nodes_nobody_is_asked)
     lone_run(l, 300);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 0);
 }
-END_TEST
 
 static bool was_reported(const struct lone *l, int32_t to, int32_t about)
 {
@@ -455,7 +435,7 @@ static const struct {
 
 /* While the switch was lost neither side heard of what the other decided.
  * rows: those_on_the_other_side_are_told_what_they_have_missed COUNT(sides) */
-START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
+TEST_CASES(those_on_the_other_side_are_told_what_they_have_missed, COUNT(sides))
 {
     struct lone *l = behind_switches(sides[_i].self, sides[_i].sign);
     struct ftree_verdict v =
@@ -474,7 +454,6 @@ START_TEST(those_on_the_other_side_are_told_what_they_have_missed)
     ck_assert_uint_ne(lone_known(l, 0).withdrawn, 0);
     ck_assert(was_reported(l, sides[_i].told, sides[_i].lost));
 }
-END_TEST
 
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
@@ -485,7 +464,7 @@ static const struct known *explaining(const struct lone *l, const struct ftree_v
     return ftree_verdict_explaining(l->ft, &o);
 }
 
-START_TEST(which_verdicts_take_a_node)
+TEST_CASE(which_verdicts_take_a_node)
 {
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
@@ -514,10 +493,9 @@ START_TEST(which_verdicts_take_a_node)
     ck_assert(!ftree_verdict_on_rank(l->ft, 5, 11));
     ck_assert_ptr_null(ftree_verdict_find(l->ft, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE));
 }
-END_TEST
 
 /* As many as a large job may lose at once; of what is over a part is forgotten. */
-START_TEST(the_index_finds_each_of_hundreds)
+TEST_CASE(the_index_finds_each_of_hundreds)
 {
     struct lone *l = lone_of(shape_tree(400, 1, 32), 0);
     int32_t n[400] = {0}, forgotten = 0;
@@ -553,9 +531,8 @@ START_TEST(the_index_finds_each_of_hundreds)
         ck_assert_int_eq(found, n[node]);
     }
 }
-END_TEST
 
-START_TEST(how_many_nodes_have_failed)
+TEST_CASE(how_many_nodes_have_failed)
 {
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
@@ -568,9 +545,8 @@ START_TEST(how_many_nodes_have_failed)
     ck_assert_int_eq(ftree_verdict_failed(l->ft, 7), 1);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, 4), 2);
 }
-END_TEST
 
-START_TEST(the_only_rank_is_the_node)
+TEST_CASE(the_only_rank_is_the_node)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 0);
 
@@ -579,9 +555,8 @@ START_TEST(the_only_rank_is_the_node)
     ck_assert(ftree_has_failed(l->ft, 1));
     ck_assert(!ftree_has_failed(l->ft, 2)); /* its agent runs */
 }
-END_TEST
 
-START_TEST(a_node_is_lost_with_the_last_of_its_ranks)
+TEST_CASE(a_node_is_lost_with_the_last_of_its_ranks)
 {
     struct lone *l = lone_of(shape_tree(4, 3, 4), 0);
 
@@ -595,7 +570,6 @@ START_TEST(a_node_is_lost_with_the_last_of_its_ranks)
     ck_assert_int_eq(ftree_verdict_failed(l->ft, FTREE_NONE), 1);
     ck_assert_int_eq(ftree_verdict_failed(l->ft, 2), 0);
 }
-END_TEST
 
 /* That a node's agent and deputy have ended ends no rank of it; but nobody passes anything on
  * there. */
@@ -609,7 +583,7 @@ static const struct {
              {"process-crash/pid-gone", 4, 1, 1, 1},
              {"io-hang/disk-sleep", 0, 0, 0, 0}};
 
-START_TEST(for_how_long_a_wait_is_explained)
+TEST_CASES(for_how_long_a_wait_is_explained, COUNT(waits))
 {
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
     struct ftree_symptom s;
@@ -626,9 +600,8 @@ START_TEST(for_how_long_a_wait_is_explained)
     s.about.rank = FTREE_NONE;
     ck_assert(!ftree_verdict_explains_rank(l->ft, &s));
 }
-END_TEST
 
-START_TEST(a_node_that_nobody_observes_passes_nothing_on)
+TEST_CASE(a_node_that_nobody_observes_passes_nothing_on)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 1);
 
@@ -641,9 +614,8 @@ START_TEST(a_node_that_nobody_observes_passes_nothing_on)
     lone_withdraw(l, 1);
     ck_assert(!ftree_has_no_agent(l->ft, 3));
 }
-END_TEST
 
-START_TEST(what_explains_a_verdict)
+TEST_CASE(what_explains_a_verdict)
 {
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
     struct ftree_verdict crash = lone_verdict(l, "process-crash/pid-gone", 4, 8, 0);
@@ -661,11 +633,10 @@ START_TEST(what_explains_a_verdict)
     ck_assert_ptr_eq(explaining(l, &crash),
                      ftree_verdict_find(l->ft, FTREE_CLASS_PROCESS_CRASH, 4, 8));
 }
-END_TEST
 
 /* ---- what is kept of one --------------------------------------------------------------------- */
 
-START_TEST(verdicts_share_the_names_of_their_rules)
+TEST_CASE(verdicts_share_the_names_of_their_rules)
 {
     struct lone *l = lone_of(shape_tree(12, 2, 4), 0);
 
@@ -677,9 +648,8 @@ START_TEST(verdicts_share_the_names_of_their_rules)
     ck_assert_str_eq(lone_verdict_at(l, 1).rule, "process-crash/pid-gone");
     ck_assert_str_eq(lone_verdict_at(l, 2).rule, "node-outage/both-paths-silent");
 }
-END_TEST
 
-START_TEST(of_too_many_rules_some_have_no_name)
+TEST_CASE(of_too_many_rules_some_have_no_name)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 0);
     struct summary o = {0};
@@ -693,9 +663,8 @@ START_TEST(of_too_many_rules_some_have_no_name)
     ftree_verdict_name_rule(l->ft, &o, "model/sign-254");
     ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "model/sign-254");
 }
-END_TEST
 
-START_TEST(without_memory_a_rule_has_no_name)
+TEST_CASE(without_memory_a_rule_has_no_name)
 {
     struct lone *l = lone_of(shape_tree(4, 1, 4), 0);
     struct summary o = {0};
@@ -706,7 +675,6 @@ START_TEST(without_memory_a_rule_has_no_name)
     ftree_verdict_name_rule(l->ft, &o, "model/sign");
     ck_assert_str_eq(ftree_verdict_rule(l->ft, &o), "model/sign");
 }
-END_TEST
 
 static struct ftree_verdict with_evidence(const struct lone *l)
 {
@@ -719,7 +687,7 @@ static struct ftree_verdict with_evidence(const struct lone *l)
     return v;
 }
 
-START_TEST(of_what_is_kept_whole_all_comes_back)
+TEST_CASE(of_what_is_kept_whole_all_comes_back)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded;
@@ -738,9 +706,8 @@ START_TEST(of_what_is_kept_whole_all_comes_back)
     ftree_verdict_count_symptoms(k, UINT32_MAX);
     ck_assert_uint_eq(k->full->symptoms, UINT32_MAX);
 }
-END_TEST
 
-START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
+TEST_CASE(of_what_is_kept_in_outline_the_rest_is_empty)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded;
@@ -773,10 +740,9 @@ START_TEST(of_what_is_kept_in_outline_the_rest_is_empty)
     ck_assert_int_eq(loaded.victims.count, 0);
     ck_assert_str_eq(loaded.because, "");
 }
-END_TEST
 
 /* A number of a process says nothing of several ranks. */
-START_TEST(several_ranks_have_no_process_number)
+TEST_CASE(several_ranks_have_no_process_number)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded = {0};
@@ -788,9 +754,8 @@ START_TEST(several_ranks_have_no_process_number)
     ck_assert_int_eq(loaded.component.count, 2);
     ck_assert_int_eq(loaded.pid, 0);
 }
-END_TEST
 
-START_TEST(without_memory_a_verdict_is_not_known)
+TEST_CASE(without_memory_a_verdict_is_not_known)
 {
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct summary o = {.node = 2, .rank = FTREE_NONE, .switch_ = FTREE_NONE, .id = 7};
@@ -804,7 +769,6 @@ START_TEST(without_memory_a_verdict_is_not_known)
     ck_assert_ptr_nonnull(ftree_verdict_add(l->ft, &o));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
-END_TEST
 
 /* ---- sets of ranks --------------------------------------------------------------------------- */
 
@@ -817,7 +781,7 @@ static const char *ranks(const struct ftree_ranks *set, char *buf)
     return buf;
 }
 
-START_TEST(ranges_stay_sorted_and_apart)
+TEST_CASE(ranges_stay_sorted_and_apart)
 {
     static const struct {
         int32_t first, last;
@@ -843,9 +807,8 @@ START_TEST(ranges_stay_sorted_and_apart)
         ck_assert_str_eq(ranks(&set, buf), steps[i].then);
     }
 }
-END_TEST
 
-START_TEST(a_full_set_goes_on_counting)
+TEST_CASE(a_full_set_goes_on_counting)
 {
     struct ftree_ranks set = {0};
 
@@ -862,9 +825,8 @@ START_TEST(a_full_set_goes_on_counting)
     ck_assert_int_eq(set.ranges, FTREE_RANGES_MAX);
     ck_assert_int_eq(set.count, FTREE_RANGES_MAX + 4 + 9 + 1);
 }
-END_TEST
 
-START_TEST(sets_merge)
+TEST_CASE(sets_merge)
 {
     struct ftree_ranks a = {0}, b = {0};
     char buf[256];
@@ -875,47 +837,4 @@ START_TEST(sets_merge)
     b.count += 5; /* found no room */
     ftree_ranks_merge(&a, &b);
     ck_assert_str_eq(ranks(&a, buf), "13: 0-6 9-9");
-}
-END_TEST
-
-SUITE("verdict")
-{
-    TEST(a_verdict_is_as_its_sign_says);
-    TEST(an_id_of_the_agent_before_is_not_used_again);
-    TEST(evidence_beyond_the_table_is_left_out);
-    TEST(symptoms_that_the_fault_causes_speak_for_it);
-    TEST(nothing_is_certain);
-    TEST_ROWS(what_the_sign_leaves_open_alike_is_ordered, 4);
-    TEST(which_verdicts_end_ranks);
-    TEST(which_verdicts_end_the_job);
-    TEST(a_long_word_is_cut);
-    TEST(a_fault_hides_others_on_its_node_while_it_lasts);
-    TEST(one_process_does_not_hide_another);
-    TEST(a_verdict_by_rules_that_are_gone_hides_nothing);
-    TEST(outside_a_lost_switch_all_behind_it_have_failed);
-    TEST(behind_a_lost_switch_all_others_have_failed_and_its_head_is_root);
-    TEST(behind_a_lost_switch_without_its_head_the_next_below_is_root);
-    TEST(a_switch_without_its_data_path_takes_no_node_but_explains_waits);
-    TEST(about_a_switch_with_none_of_the_nodes_nobody_is_asked);
-    TEST(about_a_switch_with_all_nodes_nobody_is_asked);
-    TEST_ROWS(those_on_the_other_side_are_told_what_they_have_missed, COUNT(sides));
-    TEST(a_switch_takes_the_links_behind_it_along);
-    TEST(which_verdicts_take_a_node);
-    TEST(the_index_finds_each_of_hundreds);
-    TEST(how_many_nodes_have_failed);
-    TEST(verdicts_share_the_names_of_their_rules);
-    TEST(of_too_many_rules_some_have_no_name);
-    TEST(without_memory_a_rule_has_no_name);
-    TEST(of_what_is_kept_whole_all_comes_back);
-    TEST(of_what_is_kept_in_outline_the_rest_is_empty);
-    TEST(several_ranks_have_no_process_number);
-    TEST(without_memory_a_verdict_is_not_known);
-    TEST(the_only_rank_is_the_node);
-    TEST(a_node_is_lost_with_the_last_of_its_ranks);
-    TEST_ROWS(for_how_long_a_wait_is_explained, COUNT(waits));
-    TEST(a_node_that_nobody_observes_passes_nothing_on);
-    TEST(what_explains_a_verdict);
-    TEST(ranges_stay_sorted_and_apart);
-    TEST(a_full_set_goes_on_counting);
-    TEST(sets_merge);
 }

@@ -184,8 +184,7 @@ static void the_statistics_say_the_same(const struct ftree_statistics *s)
         ck_assert_int_le(s->sample[s->samples - i], s->s_out.t);
 }
 
-/* rows: three shapes of a job */
-START_TEST(the_rank_that_never_comes_is_named)
+TEST_CASES(the_rank_that_never_comes_is_named, COUNT(nodes_of))
 {
     struct world *w = begin(nodes_of[_i], 6, 6);
     const struct ftree_verdict *v = &w->report[0];
@@ -212,7 +211,6 @@ START_TEST(the_rank_that_never_comes_is_named)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
 }
-END_TEST
 
 static const struct {
     uint8_t what;
@@ -240,7 +238,7 @@ static const struct {
              {FTREE_OUTSIDE_DISK, 0, FTREE_CLASS_IO_HANG, "io-hang/never-comes", 12 * SECOND,
               13 * SECOND, 600 * SECOND}};
 
-START_TEST(what_it_does_there_says_which_class)
+TEST_CASES(what_it_does_there_says_which_class, COUNT(kinds))
 {
     struct world *w = begin(4, 5, 7);
 
@@ -268,10 +266,9 @@ START_TEST(what_it_does_there_says_which_class)
         ck_assert_uint_lt(w->report[0].confidence, 700);
     }
 }
-END_TEST
 
 /* And the verdict says why, on each node. */
-START_TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person)
+TEST_CASE(the_job_is_never_ended_because_of_one_that_waits_for_a_person)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -290,11 +287,10 @@ START_TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person)
         ck_assert(!ftree_verdict_ends_job(&v));
     }
 }
-END_TEST
 
 /* Two wait for a third, in a file or a pipe: they are not blocked before that one is.  rows: it
  * computes, it reads from a disk */
-START_TEST(one_that_works_speaks_for_those_with_it)
+TEST_CASES(one_that_works_speaks_for_those_with_it, 2)
 {
     struct world *w = begin(4, 5, 7);
     ftree_time began = w->now;
@@ -308,9 +304,8 @@ START_TEST(one_that_works_speaks_for_those_with_it)
     ck_assert_int_eq(w->report[0].component.count, _i ? 0 : 3);
     ck_assert_uint_ge(w->report[0].located + w->report[0].holds_back - began, 599 * SECOND);
 }
-END_TEST
 
-START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
+TEST_CASE(a_rank_that_was_never_outside_before_may_hang_there)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -318,7 +313,6 @@ START_TEST(a_rank_that_was_never_outside_before_may_hang_there)
     ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[2].detail, "no stay before"));
 }
-END_TEST
 
 /* For how long rank 3, who is alone there, was outside MPI before. */
 static ftree_time time_outside(void)
@@ -341,7 +335,7 @@ static ftree_time too_long_after(ftree_time before)
 
 /* One outside MPI is nothing new to S_out, but a stay of that length is. rows: of a short history, of
  * a long one */
-START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
+TEST_CASES(a_stay_may_be_too_long_where_s_out_says_nothing, 2)
 {
     static const uint64_t rows[] = {50, 300};
     struct world *w = begin(4, 6, 6);
@@ -359,11 +353,10 @@ START_TEST(a_stay_may_be_too_long_where_s_out_says_nothing)
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail,
                                  "no rank was outside MPI for more than 1.0 s in "));
 }
-END_TEST
 
 /* 64 s are known, and in 38 of them a rank was outside MPI: of one that computes 0.6 s 1000 / 65 are
  * improbable, and 1 s 1000 / 39. */
-START_TEST(one_that_computes_takes_longer_where_others_did)
+TEST_CASES(one_that_computes_takes_longer_where_others_did, 2)
 {
     static const struct {
         ftree_time of_any, least, most;
@@ -382,10 +375,9 @@ START_TEST(one_that_computes_takes_longer_where_others_did)
     ck_assert_int_eq(w->report[0].statistics.stay.exponent, HANG_TAIL_COMPUTES);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail, "(tail 1/x)"));
 }
-END_TEST
 
 /* The first sweeps, before the stay is too long, find a rank that ends calls. */
-START_TEST(one_that_goes_on_at_first_is_no_delay)
+TEST_CASE(one_that_goes_on_at_first_is_no_delay)
 {
     struct world *w = begin(4, 6, 6);
     ftree_time began = w->now,
@@ -400,11 +392,10 @@ START_TEST(one_that_goes_on_at_first_is_no_delay)
     ck_assert_uint_ge(w->reported_at[0] - began + 2 * STEP, too_long);
     ck_assert_uint_le(w->reported_at[0] - began, too_long + 3 * SECOND);
 }
-END_TEST
 
 /* By the time that ten times such a stay has passed no sample is left of the time before it; what was
  * improbable then still is. */
-START_TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end)
+TEST_CASE(one_that_was_outside_for_minutes_before_is_named_in_the_end)
 {
     struct world *w = begin(4, 6, 6);
     ftree_time began = w->now;
@@ -418,10 +409,9 @@ START_TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end)
     ck_assert_uint_ge(w->reported_at[0] - began + STEP, 1200 * SECOND);
     ck_assert_ptr_nonnull(strstr(w->report[0].evidence[0].detail, "S_out <= "));
 }
-END_TEST
 
 /* What any rank has shown says when the job may be ended. */
-START_TEST(the_job_goes_on_for_ten_times_the_longest_stay)
+TEST_CASE(the_job_goes_on_for_ten_times_the_longest_stay)
 {
     struct world *w = begin(4, 6, 6);
     ftree_time began = w->now;
@@ -431,10 +421,8 @@ START_TEST(the_job_goes_on_for_ten_times_the_longest_stay)
     ck_assert_uint_ge(w->report[0].located + w->report[0].holds_back - began, 199 * SECOND);
     ck_assert_uint_le(w->report[0].located + w->report[0].holds_back - began, 200 * SECOND);
 }
-END_TEST
 
-/* rows: it is blocked, it computes */
-START_TEST(a_phase_that_nobody_knows_has_ten_minutes)
+TEST_CASES(a_phase_that_nobody_knows_has_ten_minutes, 2)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -447,11 +435,10 @@ START_TEST(a_phase_that_nobody_knows_has_ten_minutes)
     ck_assert_str_eq(w->report[0].rule, "user-code-hang/first-time");
     ck_assert_uint_eq(w->report[0].holds_back, 0);
 }
-END_TEST
 
 /* What is asked of a file system is answered within seconds, in whatever phase: a rank for which its
  * kernel has had nothing at all to do for half a minute is stuck.  rows: not so one that goes on */
-START_TEST(a_file_system_that_does_not_answer_is_named_in_any_phase)
+TEST_CASES(a_file_system_that_does_not_answer_is_named_in_any_phase, 2)
 {
     struct world *w = begin(4, 6, 6);
     ftree_time began;
@@ -469,7 +456,6 @@ START_TEST(a_file_system_that_does_not_answer_is_named_in_any_phase)
     ck_assert_uint_ge(w->reported_at[0] - began, 30 * SECOND);
     ck_assert_uint_le(w->reported_at[0] - began, 45 * SECOND);
 }
-END_TEST
 
 static int32_t all_blocks(void *ctx, int32_t i, struct ftree_block *block, int32_t n)
 {
@@ -506,7 +492,7 @@ static const struct {
     int32_t nodes, per_node;
 } shapes[] = {{1, RANKS}, {4, 4}, {16, 1}, {4, HANG_RANKS_MAX / 2}};
 
-START_TEST(a_file_system_that_answers_nobody_is_named)
+TEST_CASES(a_file_system_that_answers_nobody_is_named, COUNT(shapes))
 {
     struct world *w = begin_without_waits(shapes[_i].nodes, shapes[_i].per_node);
     ftree_time began = w->now;
@@ -532,7 +518,6 @@ START_TEST(a_file_system_that_answers_nobody_is_named)
     run_periods(w, 3);
     ck_assert_int_eq(w->reports, 1);
 }
-END_TEST
 
 /* What all ranks do outside MPI, and from which time of it on there is a note; 0: never. */
 static const struct {
@@ -550,7 +535,7 @@ static const struct {
 };
 
 /* As of waits, after 10 s and then at doubling intervals, but when a block of samples is over. */
-START_TEST(ranks_that_all_sleep_outside_mpi_are_noted)
+TEST_CASES(ranks_that_all_sleep_outside_mpi_are_noted, 6)
 {
     struct world *w = begin_without_waits(4, 4);
     ftree_time began = w->now;
@@ -575,11 +560,10 @@ START_TEST(ranks_that_all_sleep_outside_mpi_are_noted)
         ck_assert_uint_ge(w->note.waiting, 10 * SECOND);
     }
 }
-END_TEST
 
 /* rows: they write a checkpoint for half an hour; one computes; the root's do; it was as long before;
  * they come back to MPI now and then */
-START_TEST(ranks_that_all_wait_for_a_disk_may_be_well)
+TEST_CASES(ranks_that_all_wait_for_a_disk_may_be_well, 5)
 {
     struct world *w = begin_without_waits(4, 4);
 
@@ -597,12 +581,11 @@ START_TEST(ranks_that_all_wait_for_a_disk_may_be_well)
     if (_i == 3)
         ck_assert_uint_ge(w->reported_at[0], 200 * SECOND);
 }
-END_TEST
 
 /* One rank ends calls for ever.
  * rows: one hangs; it was away as long before; in a phase that is not known; another one is stopped;
  * one is blocked; one is, and may wait for another that works; one is in disk sleep */
-START_TEST(others_may_go_on)
+TEST_CASES(others_may_go_on, 7)
 {
     struct world *w = begin(4, 6, 6);
     const struct ftree_verdict *v = &w->report[0];
@@ -637,12 +620,11 @@ START_TEST(others_may_go_on)
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
 /* Stages of a pipeline, each of milliseconds but for one that is away for 5 s again and again; those before
  * rank 6 go on, and who waits for it does so in a send, which ended at once before.
  * rows: it computes, it is blocked; it writes a checkpoint; it has not been there for long before */
-START_TEST(its_own_stays_decide)
+TEST_CASES(its_own_stays_decide, 4)
 {
     struct world *w = begin(4, 6, 6);
     const struct ftree_verdict *v = &w->report[0];
@@ -668,11 +650,10 @@ START_TEST(its_own_stays_decide)
     ck_assert_double_lt(v->statistics.stay.significance, 0.001);
     ck_assert_int_eq(v->statistics.stay.ranks, RANKS);
 }
-END_TEST
 
 /* Others were away for 5 s.  120 s are known: of an active one 5 s 1000 / 25 are improbable, of one
  * that is blocked 5 s sqrt(1000 / 25).  rows: it is active, it is blocked */
-START_TEST(an_active_one_may_be_in_a_phase_as_others_had)
+TEST_CASES(an_active_one_may_be_in_a_phase_as_others_had, 2)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -684,9 +665,8 @@ START_TEST(an_active_one_may_be_in_a_phase_as_others_had)
     ck_assert_uint_ge(w->reported_at[0], _i ? SECOND : 195 * SECOND);
     ck_assert_uint_le(w->reported_at[0], _i ? 6 * SECOND : 240 * SECOND);
 }
-END_TEST
 
-START_TEST(one_that_was_blocked_works_again)
+TEST_CASE(one_that_was_blocked_works_again)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -699,10 +679,9 @@ START_TEST(one_that_was_blocked_works_again)
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
 /* It has computed, and waits for its input now. */
-START_TEST(one_that_comes_to_wait_for_a_person_is_found_again)
+TEST_CASE(one_that_comes_to_wait_for_a_person_is_found_again)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -718,10 +697,9 @@ START_TEST(one_that_comes_to_wait_for_a_person_is_found_again)
     ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
 /* Nobody knows then since when it has been there; at first it is not even seen to be stuck. */
-START_TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come)
+TEST_CASE(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -736,10 +714,9 @@ START_TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come)
     ck_assert_int_ge(w->withdrawals, 1);
     ck_assert_int_eq(w->reports, 1);
 }
-END_TEST
 
 /* It was paused with its virtual machine once. rows: by less than a second, by seconds */
-START_TEST(a_clock_that_is_late_is_no_reason_to_say_nothing)
+TEST_CASES(a_clock_that_is_late_is_no_reason_to_say_nothing, 2)
 {
     static const uint64_t lag[] = {2, 12};
     struct world *w = begin(4, 6, 6);
@@ -748,9 +725,8 @@ START_TEST(a_clock_that_is_late_is_no_reason_to_say_nothing)
     ck_assert(world_run_until_reports(w, 1, 30 * SECOND));
     ck_assert_int_eq(w->report[0].rank, 6);
 }
-END_TEST
 
-START_TEST(it_comes_after_all)
+TEST_CASE(it_comes_after_all)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -759,7 +735,6 @@ START_TEST(it_comes_after_all)
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
 static struct world *asked_of;
 static int withdrawn_before; /* the answer came; -1: it has not */
@@ -773,7 +748,7 @@ static void note_answer(void *ctx, const struct ftree_query_result *r)
 
 /* Its node would look at it next within a second.  So stacks, which are asked for when that answer is
  * there, are not taken from a rank that goes on.  rows: three shapes of a job */
-START_TEST(who_asks_what_ranks_do_learns_before_that_one_has_come)
+TEST_CASES(who_asks_what_ranks_do_learns_before_that_one_has_come, COUNT(nodes_of))
 {
     struct world *w = begin(nodes_of[_i], 6, 6);
     uint32_t number;
@@ -789,10 +764,9 @@ START_TEST(who_asks_what_ranks_do_learns_before_that_one_has_come)
     world_run(w, 300 * FTREE_MS);
     ck_assert_int_eq(withdrawn_before, 1);
 }
-END_TEST
 
 /* The job was ended because of it: what was said stays true. */
-START_TEST(one_that_is_ended_has_not_come)
+TEST_CASE(one_that_is_ended_has_not_come)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -802,7 +776,6 @@ START_TEST(one_that_is_ended_has_not_come)
     world_run(w, 3 * SECOND);
     ck_assert_int_eq(w->withdrawals, 0);
 }
-END_TEST
 
 /* ---- nobody is accused ----------------------------------------------------------------------- */
 
@@ -846,7 +819,7 @@ static void (*const harmless[])(void) = {too_few_samples, a_rank_goes_on,
                                          as_long_before,  a_debugger_holds_it,
                                          no_samples,      the_program_is_like_that};
 
-START_TEST(nobody_is_accused)
+TEST_CASES(nobody_is_accused, COUNT(harmless))
 {
     struct world *w = begin(4, 6, 6);
 
@@ -856,9 +829,8 @@ START_TEST(nobody_is_accused)
         ck_abort_msg("%d: %s", _i, world_trace(w));
     ck_assert_int_eq(w->notes, 1); /* but the note says whom they wait for */
 }
-END_TEST
 
-START_TEST(a_gap_counts_for_nobody)
+TEST_CASE(a_gap_counts_for_nobody)
 {
     struct world *w = begin(4, 6, 6);
 
@@ -868,10 +840,9 @@ START_TEST(a_gap_counts_for_nobody)
     ck_assert(world_run_until_reports(w, 1, 30 * SECOND));
     ck_assert_uint_ge(w->reported_at[0], 9 * SECOND);
 }
-END_TEST
 
 /* Without a rank that waits long nobody asks. */
-START_TEST(nobody_is_asked_while_all_is_well)
+TEST_CASE(nobody_is_asked_while_all_is_well)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 2));
 
@@ -883,10 +854,9 @@ START_TEST(nobody_is_asked_while_all_is_well)
     ck_assert_int_eq(story.asked, 0);
     ck_assert_int_eq(world_busiest(r->w), 0);
 }
-END_TEST
 
 /* A program that computes for long is asked ever more seldom. */
-START_TEST(questions_become_rare)
+TEST_CASE(questions_become_rare)
 {
     struct world *w = begin(1, 6, 6);
 
@@ -894,38 +864,4 @@ START_TEST(questions_become_rare)
     world_run(w, 300 * SECOND);
     ck_assert_int_le(story.asked, 30);
     ck_assert_int_eq(w->reports, 0);
-}
-END_TEST
-
-SUITE("hang_story")
-{
-    TEST_ROWS(the_rank_that_never_comes_is_named, COUNT(nodes_of));
-    TEST_ROWS(what_it_does_there_says_which_class, COUNT(kinds));
-    TEST(the_job_is_never_ended_because_of_one_that_waits_for_a_person);
-    TEST_ROWS(one_that_works_speaks_for_those_with_it, 2);
-    TEST(a_rank_that_was_never_outside_before_may_hang_there);
-    TEST_ROWS(a_stay_may_be_too_long_where_s_out_says_nothing, 2);
-    TEST_ROWS(one_that_computes_takes_longer_where_others_did, 2);
-    TEST(one_that_goes_on_at_first_is_no_delay);
-    TEST(one_that_was_outside_for_minutes_before_is_named_in_the_end);
-    TEST(the_job_goes_on_for_ten_times_the_longest_stay);
-    TEST_ROWS(a_phase_that_nobody_knows_has_ten_minutes, 2);
-    TEST_ROWS(a_file_system_that_does_not_answer_is_named_in_any_phase, 2);
-    TEST_ROWS(a_file_system_that_answers_nobody_is_named, COUNT(shapes));
-    TEST_ROWS(ranks_that_all_sleep_outside_mpi_are_noted, 6);
-    TEST_ROWS(ranks_that_all_wait_for_a_disk_may_be_well, 5);
-    TEST_ROWS(its_own_stays_decide, 4);
-    TEST_ROWS(others_may_go_on, 7);
-    TEST_ROWS(an_active_one_may_be_in_a_phase_as_others_had, 2);
-    TEST(one_that_was_blocked_works_again);
-    TEST(one_that_comes_to_wait_for_a_person_is_found_again);
-    TEST(a_successor_of_its_agent_does_not_take_it_for_one_that_has_come);
-    TEST_ROWS(a_clock_that_is_late_is_no_reason_to_say_nothing, 2);
-    TEST(it_comes_after_all);
-    TEST_ROWS(who_asks_what_ranks_do_learns_before_that_one_has_come, COUNT(nodes_of));
-    TEST(one_that_is_ended_has_not_come);
-    TEST_ROWS(nobody_is_accused, COUNT(harmless));
-    TEST(a_gap_counts_for_nobody);
-    TEST(nobody_is_asked_while_all_is_well);
-    TEST(questions_become_rare);
 }

@@ -213,22 +213,12 @@ static void tell_all(int story, bool and_all_that_follow)
     ck_assert_int_lt(n, ALLOCATIONS_MAX);
 }
 
-/* rows: one_allocation_fails COUNT(stories) */
-START_TEST(one_allocation_fails)
+TEST_CASES(one_allocation_fails, COUNT(stories))
 {
     tell_all(_i, false);
 }
-END_TEST
 
-/* rows: memory_runs_out COUNT(stories) */
-START_TEST(memory_runs_out)
+TEST_CASES(memory_runs_out, COUNT(stories))
 {
     tell_all(_i, true);
-}
-END_TEST
-
-SUITE("nomem")
-{
-    TEST_ROWS(one_allocation_fails, COUNT(stories));
-    TEST_ROWS(memory_runs_out, COUNT(stories));
 }

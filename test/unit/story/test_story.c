@@ -65,7 +65,7 @@ static void expect_victims(const struct world *w, int32_t i, const char *expecte
 
 /* ---- a node is lost -------------------------------------------------------------------------- */
 
-START_TEST(a_leaf_is_lost)
+TEST_CASE(a_leaf_is_lost)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -81,9 +81,8 @@ START_TEST(a_leaf_is_lost)
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
 }
-END_TEST
 
-START_TEST(the_root_is_lost)
+TEST_CASE(the_root_is_lost)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -99,9 +98,8 @@ START_TEST(the_root_is_lost)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
 }
-END_TEST
 
-START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
+TEST_CASE(two_of_eight_are_lost_one_the_fln_of_the_other)
 {
     struct world *w = world_of(shape_binary(8, 1));
 
@@ -119,9 +117,8 @@ START_TEST(two_of_eight_are_lost_one_the_fln_of_the_other)
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
 }
-END_TEST
 
-START_TEST(root_and_first_substitute_are_lost)
+TEST_CASE(root_and_first_substitute_are_lost)
 {
     struct world *w = world_of(shape_star(6, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
@@ -146,10 +143,9 @@ START_TEST(root_and_first_substitute_are_lost)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 2);
 }
-END_TEST
 
 /* Nobody waits for a known peer any more (MPI_ANY_SOURCE), and the root that would ask is gone. */
-START_TEST(after_the_root_another_is_lost_and_found_by_a_flood_query)
+TEST_CASE(after_the_root_another_is_lost_and_found_by_a_flood_query)
 {
     struct world *w = world_of(shape_star(5, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
@@ -173,9 +169,8 @@ START_TEST(after_the_root_another_is_lost_and_found_by_a_flood_query)
     expect_report(w, 1, heir, FTREE_CLASS_NODE_OUTAGE, next, FTREE_NONE);
     expect_all_told(w, 2);
 }
-END_TEST
 
-START_TEST(one_of_two_nodes_is_lost)
+TEST_CASE(one_of_two_nodes_is_lost)
 {
     struct world *w = world_of(shape_star(2, 2));
 
@@ -187,10 +182,9 @@ START_TEST(one_of_two_nodes_is_lost)
     ck_assert_str_eq(w->report[0].rule, "node-outage/silent-without-witness");
     expect_victims(w, 0, "0-1");
 }
-END_TEST
 
 /* A board with three nodes dies, and its neighbours by number are who is asked as witnesses. */
-START_TEST(neighbours_are_lost_together)
+TEST_CASE(neighbours_are_lost_together)
 {
     struct world *w = world_of(shape_tree(64, 1, 64));
 
@@ -203,9 +197,8 @@ START_TEST(neighbours_are_lost_together)
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 1, FTREE_NONE);
     expect_all_told(w, 3);
 }
-END_TEST
 
-START_TEST(half_of_the_job_is_lost)
+TEST_CASE(half_of_the_job_is_lost)
 {
     struct world *w = world_of(shape_binary(31, 1));
 
@@ -221,11 +214,10 @@ START_TEST(half_of_the_job_is_lost)
     }
     expect_all_told(w, 15);
 }
-END_TEST
 
 /* ---- a process stops ------------------------------------------------------------------------- */
 
-START_TEST(the_only_process_of_a_node_is_stopped)
+TEST_CASE(the_only_process_of_a_node_is_stopped)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -242,11 +234,9 @@ START_TEST(the_only_process_of_a_node_is_stopped)
     world_run(w, 2 * SECOND);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
 /* It is no rank, and whoever waits for one of its node waits for nothing that is at fault. */
-/* rows: a_stopped_agent_is_no_stopped_rank 2 */
-START_TEST(a_stopped_agent_is_no_stopped_rank)
+TEST_CASES(a_stopped_agent_is_no_stopped_rank, 2)
 {
     struct world *w = world_of(shape_star(4, 1 + _i));
 
@@ -261,9 +251,8 @@ START_TEST(a_stopped_agent_is_no_stopped_rank)
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 2 * (1 + _i));
     ck_assert_str_eq(w->report[0].rule, "process-stopped/state-t");
 }
-END_TEST
 
-START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
+TEST_CASE(the_agent_is_stopped_and_its_deputy_says_so)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -281,10 +270,9 @@ START_TEST(the_agent_is_stopped_and_its_deputy_says_so)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
 }
-END_TEST
 
 /* Nobody acts for it meanwhile: its deputy takes over, and tells what has waited for that. */
-START_TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over)
+TEST_CASE(the_roots_agent_is_stopped_and_its_deputy_takes_over)
 {
     struct world *w = world_of(shape_star(4, 3));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
@@ -311,9 +299,8 @@ START_TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over)
     ck_assert_int_eq(w->reports, 2);
     expect_all_told(w, 2);
 }
-END_TEST
 
-START_TEST(another_process_of_a_node_is_stopped)
+TEST_CASE(another_process_of_a_node_is_stopped)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -327,9 +314,8 @@ START_TEST(another_process_of_a_node_is_stopped)
     world_run(w, MINUTE);
     ck_assert_int_eq(w->reports, 1);
 }
-END_TEST
 
-START_TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy)
+TEST_CASE(two_stopped_processes_of_a_node_are_both_named_by_its_deputy)
 {
     struct world *w = world_of(shape_star(3, 4));
 
@@ -342,9 +328,8 @@ START_TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy)
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 8);
     expect_report(w, 1, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 10);
 }
-END_TEST
 
-START_TEST(continued_before_the_verdict_there_is_none)
+TEST_CASE(continued_before_the_verdict_there_is_none)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -359,9 +344,8 @@ START_TEST(continued_before_the_verdict_there_is_none)
     EXPECT_STORY(world_trace(w));
     expect_nothing_told(w);
 }
-END_TEST
 
-START_TEST(continued_before_anybody_waits_nobody_asks)
+TEST_CASE(continued_before_anybody_waits_nobody_asks)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -377,9 +361,8 @@ START_TEST(continued_before_anybody_waits_nobody_asks)
     for (int32_t n = 0; n < 4; n++)
         ck_assert_int_eq(w->node[n].sent, 0);
 }
-END_TEST
 
-START_TEST(continued_while_it_settles_there_is_no_verdict)
+TEST_CASE(continued_while_it_settles_there_is_no_verdict)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -391,7 +374,6 @@ START_TEST(continued_while_it_settles_there_is_no_verdict)
     EXPECT_STORY(world_trace(w));
     expect_nothing_told(w);
 }
-END_TEST
 
 /* ---- a job is suspended ---------------------------------------------------------------------- */
 
@@ -445,8 +427,7 @@ static void resume_ranks(struct world *w, int32_t node, int apart, int last)
     }
 }
 
-/* rows: nobody_is_accused_of_a_suspension COUNT(suspensions) */
-START_TEST(nobody_is_accused_of_a_suspension)
+TEST_CASES(nobody_is_accused_of_a_suspension, COUNT(suspensions))
 {
     int32_t nodes = suspensions[_i].nodes;
     struct world *w = world_of(shape_tree(nodes, suspensions[_i].ppn, 32));
@@ -476,10 +457,9 @@ START_TEST(nobody_is_accused_of_a_suspension)
     ck_assert(suspensions[_i].agents ||
               (said && !strstr(said + 1, "n0: all ranks of this node are stopped")));
 }
-END_TEST
 
 /* Its agent is no part of it. */
-START_TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so)
+TEST_CASE(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -493,10 +473,9 @@ START_TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
 }
-END_TEST
 
 /* It was stopped in the wait that it is in. */
-START_TEST(a_stopped_rank_waits_for_nobody)
+TEST_CASE(a_stopped_rank_waits_for_nobody)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -511,9 +490,8 @@ START_TEST(a_stopped_rank_waits_for_nobody)
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 2, 5);
 }
-END_TEST
 
-START_TEST(who_stays_stopped_after_a_suspension_is_named)
+TEST_CASE(who_stays_stopped_after_a_suspension_is_named)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -530,11 +508,10 @@ START_TEST(who_stays_stopped_after_a_suspension_is_named)
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_STOPPED, 3, 7);
 }
-END_TEST
 
 /* ---- a process stops, and its node with it --------------------------------------------------- */
 
-START_TEST(agent_and_deputy_are_mute)
+TEST_CASE(agent_and_deputy_are_mute)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -545,7 +522,6 @@ START_TEST(agent_and_deputy_are_mute)
     expect_report(w, 0, 0, FTREE_CLASS_NODE_FROZEN, 2, FTREE_NONE);
     expect_all_told(w, 1);
 }
-END_TEST
 
 /* ---- a process ends -------------------------------------------------------------------------- */
 
@@ -564,7 +540,7 @@ static void all_is_seen_of(struct world *w, int32_t node)
             world_symptom(w, by, kinds[k], node);
 }
 
-START_TEST(the_only_process_of_a_node_has_crashed)
+TEST_CASE(the_only_process_of_a_node_has_crashed)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -577,12 +553,10 @@ START_TEST(the_only_process_of_a_node_has_crashed)
     ck_assert(w->node[2].gone);
     expect_all_told(w, 1);
 }
-END_TEST
 
 /* Wherever it is in the tree, and how many they are: its agent tells of each and leaves, and then
  * nobody asks about it any more. */
-/* rows: all_processes_of_a_node_have_crashed 14 */
-START_TEST(all_processes_of_a_node_have_crashed)
+TEST_CASES(all_processes_of_a_node_have_crashed, 14)
 {
     int32_t ppn = 1 + _i % 2, node = _i / 2;
     struct world *w = world_of(shape_binary(7, ppn));
@@ -611,12 +585,10 @@ START_TEST(all_processes_of_a_node_have_crashed)
     ck_assert_ptr_null(strstr(world_trace(w), suspects));
     expect_all_told(w, ppn);
 }
-END_TEST
 
 /* The children that the root had hear of its end from its agent first, and say there who waits:
  * whoever reports instead waits until the agent has handed that on. */
-/* rows: victims_told_to_an_agent_that_ends_are_reported 20 */
-START_TEST(victims_told_to_an_agent_that_ends_are_reported)
+TEST_CASES(victims_told_to_an_agent_that_ends_are_reported, 20)
 {
     struct world *w = world_of(shape_binary(7, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
@@ -632,12 +604,10 @@ START_TEST(victims_told_to_an_agent_that_ends_are_reported)
     expect_report(w, 0, heir, FTREE_CLASS_PROCESS_CRASH, 0, 0);
     expect_victims(w, 0, "1-6");
 }
-END_TEST
 
 /* The kernel refuses both ports: nothing is known of its ranks, until somebody answers there
  * again. */
-/* rows: agent_and_deputy_have_ended 2 */
-START_TEST(agent_and_deputy_have_ended)
+TEST_CASES(agent_and_deputy_have_ended, 2)
 {
     struct world *w = world_of(shape_star(4, 1 + _i));
 
@@ -659,12 +629,10 @@ START_TEST(agent_and_deputy_have_ended)
     ck_assert(
         ftree_verdict_on_rank(w->node[2].ft, 3, 3 * (1 + _i))); /* it is told what it missed */
 }
-END_TEST
 
 /* It is the launcher, or a transport, that knows of a rank then.  Until it has told of the last one
  * the verdicts go to the node, too, and so it is known that nobody is there. */
-/* rows: of_whom_nobody_observes_others_tell 2 */
-START_TEST(of_whom_nobody_observes_others_tell)
+TEST_CASES(of_whom_nobody_observes_others_tell, 2)
 {
     enum ftree_symptom_kind kind = _i ? FTREE_SYMPTOM_PEER_RESET : FTREE_SYMPTOM_PROCESS_EXITED;
     const char *sign =
@@ -691,12 +659,10 @@ START_TEST(of_whom_nobody_observes_others_tell)
     ck_assert_int_eq(w->reports, 3);
     ck_assert_ptr_null(strstr(world_trace(w), "suspects n2:"));
 }
-END_TEST
 
 /* What was killed with its node's agent and deputy (the proxy with them, or a limit of memory) the
  * launcher names rank by rank.  All others learn of each of these at once, though nobody waits. */
-/* rows: the_launcher_tells_of_several_ranks_of_a_node 3 */
-START_TEST(the_launcher_tells_of_several_ranks_of_a_node)
+TEST_CASES(the_launcher_tells_of_several_ranks_of_a_node, 3)
 {
     static const struct {
         int32_t node, first, step, reports;
@@ -721,9 +687,8 @@ START_TEST(the_launcher_tells_of_several_ranks_of_a_node)
         expect_report(w, i, w->reporter[0], FTREE_CLASS_PROCESS_CRASH, node,
                       w->reports > 1 ? rows[_i].first + i * rows[_i].step : FTREE_NONE);
 }
-END_TEST
 
-START_TEST(one_process_of_several_has_crashed)
+TEST_CASE(one_process_of_several_has_crashed)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -736,9 +701,8 @@ START_TEST(one_process_of_several_has_crashed)
     ck_assert_int_eq(w->report[0].pid, 5005);
     expect_all_told(w, 1);
 }
-END_TEST
 
-START_TEST(all_are_killed_while_it_settles_there_is_no_verdict)
+TEST_CASE(all_are_killed_while_it_settles_there_is_no_verdict)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -750,9 +714,8 @@ START_TEST(all_are_killed_while_it_settles_there_is_no_verdict)
     EXPECT_LINES(world_trace(w), "");
     expect_nothing_told(w);
 }
-END_TEST
 
-START_TEST(the_agent_has_crashed_and_the_next_takes_over)
+TEST_CASE(the_agent_has_crashed_and_the_next_takes_over)
 {
     struct world *w = world_of(shape_star(4, 4));
 
@@ -767,11 +730,10 @@ START_TEST(the_agent_has_crashed_and_the_next_takes_over)
     ck_assert_str_eq(w->report[0].rule, "process-crash/pid-gone");
     expect_all_told(w, 1);
 }
-END_TEST
 
 /* ---- a path fails ---------------------------------------------------------------------------- */
 
-START_TEST(a_data_path_is_silent_and_its_node_is_not)
+TEST_CASE(a_data_path_is_silent_and_its_node_is_not)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -783,9 +745,8 @@ START_TEST(a_data_path_is_silent_and_its_node_is_not)
     ck_assert_str_eq(w->report[0].rule, "unknown/data-path-silent");
     expect_all_told(w, 1);
 }
-END_TEST
 
-START_TEST(the_own_data_path_is_silent)
+TEST_CASE(the_own_data_path_is_silent)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -797,9 +758,8 @@ START_TEST(the_own_data_path_is_silent)
     ck_assert_str_eq(w->report[0].rule, "unknown/own-data-path-silent");
     expect_all_told(w, 1);
 }
-END_TEST
 
-START_TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
+TEST_CASE(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -813,7 +773,6 @@ START_TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost)
     ck_assert_str_eq(w->report[1].rule, "unknown/no-node-answers");
     expect_all_told(w, 1);
 }
-END_TEST
 
 /* Others are asked to look, and find it well: it has its power, and what lies between is at fault.
  * Once it is mended the verdict is withdrawn. */
@@ -839,20 +798,17 @@ static void nothing_passes_between_the_root_and_node_2(int path)
     world_free(w);
 }
 
-START_TEST(what_is_silent_from_the_root_only_is_no_outage)
+TEST_CASE(what_is_silent_from_the_root_only_is_no_outage)
 {
     nothing_passes_between_the_root_and_node_2(FTREE_PATHS);
 }
-END_TEST
 
-START_TEST(a_data_path_is_silent_from_the_root_only)
+TEST_CASE(a_data_path_is_silent_from_the_root_only)
 {
     nothing_passes_between_the_root_and_node_2(FTREE_PATH_DATA);
 }
-END_TEST
 
-/* rows: a_job_with_one_path 2 */
-START_TEST(a_job_with_one_path)
+TEST_CASES(a_job_with_one_path, 2)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -865,7 +821,6 @@ START_TEST(a_job_with_one_path)
     ck_assert_str_eq(w->report[0].rule, "node-outage/only-path-silent");
     expect_all_told(w, 1);
 }
-END_TEST
 
 /* ---- nothing fails --------------------------------------------------------------------------- */
 
@@ -890,21 +845,19 @@ static void long_wait(int32_t nodes, int32_t fanout, int32_t peer, int64_t per_r
     world_free(w);
 }
 
-START_TEST(an_hour_of_waiting_for_a_busy_peer)
+TEST_CASE(an_hour_of_waiting_for_a_busy_peer)
 {
     /* at the FLN: two symptoms and their acknowledgments, two probes and their answers */
     long_wait(4, 32, 2, 8);
 }
-END_TEST
 
-START_TEST(an_hour_of_waiting_for_anybody)
+TEST_CASE(an_hour_of_waiting_for_anybody)
 {
     /* at the root: three probes, answers, rounds told and their acknowledgments */
     long_wait(4, 32, FTREE_NONE, 12);
 }
-END_TEST
 
-START_TEST(a_job_at_work_sends_nothing)
+TEST_CASE(a_job_at_work_sends_nothing)
 {
     struct world *w = world_of(shape_tree(16, 2, 4));
 
@@ -920,7 +873,6 @@ START_TEST(a_job_at_work_sends_nothing)
     for (int32_t n = 0; n < 16; n++)
         ck_assert(ftree_deadline(w->node[n].ft) == FTREE_NEVER);
 }
-END_TEST
 
 /* ---- large jobs ------------------------------------------------------------------------------ */
 
@@ -943,8 +895,7 @@ static const struct {
     {999, FTREE_NONE, 32, 10},
 };
 
-/* rows: a_storm_on_a_thousand_nodes COUNT(storms) */
-START_TEST(a_storm_on_a_thousand_nodes)
+TEST_CASES(a_storm_on_a_thousand_nodes, COUNT(storms))
 {
     struct world *w = world_of(shape_tree(1000, 1, 32));
 
@@ -959,10 +910,8 @@ START_TEST(a_storm_on_a_thousand_nodes)
     ck_assert_int_eq(w->report[0].victims.count, 999);
     expect_all_told(w, 1);
 }
-END_TEST
 
-/* rows: a_healthy_storm_on_a_thousand_nodes 2 */
-START_TEST(a_healthy_storm_on_a_thousand_nodes)
+TEST_CASES(a_healthy_storm_on_a_thousand_nodes, 2)
 {
     struct world *w = world_of(shape_tree(1000, 1, 32));
 
@@ -971,7 +920,6 @@ START_TEST(a_healthy_storm_on_a_thousand_nodes)
     expect_nothing_told(w);
     ck_assert_int_le(world_busiest(w), 5 * 32);
 }
-END_TEST
 
 static int64_t all_sent(const struct world *w)
 {
@@ -983,7 +931,7 @@ static int64_t all_sent(const struct world *w)
 }
 
 /* Each node but the root is told and acknowledges, and so is each of the two steps up. */
-START_TEST(where_nobody_waits_a_verdict_costs_two_messages_a_node)
+TEST_CASE(where_nobody_waits_a_verdict_costs_two_messages_a_node)
 {
     struct world *w = world_of(shape_tree(500, 2, 32));
 
@@ -993,9 +941,8 @@ START_TEST(where_nobody_waits_a_verdict_costs_two_messages_a_node)
     expect_all_told(w, 1);
     ck_assert_int_eq(all_sent(w), 2 * 499 + 2 * 2);
 }
-END_TEST
 
-START_TEST(fifty_that_are_found_together_are_told_together)
+TEST_CASE(fifty_that_are_found_together_are_told_together)
 {
     struct world *w = world_of(shape_tree(500, 2, 32));
 
@@ -1006,9 +953,8 @@ START_TEST(fifty_that_are_found_together_are_told_together)
     expect_all_told(w, 50);
     ck_assert_int_le(w->node[499].received, 4); /* a leaf where nothing is wrong: not 50 */
 }
-END_TEST
 
-START_TEST(the_heir_knows_why_what_the_root_has_told)
+TEST_CASE(the_heir_knows_why_what_the_root_has_told)
 {
     struct world *w = world_of(shape_binary(7, 1));
     int32_t heir = ftree_inspect_root_substitute(w->node[1].ft, 1);
@@ -1034,11 +980,10 @@ START_TEST(the_heir_knows_why_what_the_root_has_told)
     ck_assert_int_gt(v.evidences, 0);
     ck_assert_str_ne(v.because, "");
 }
-END_TEST
 
 /* ---- symptoms of other middleware ------------------------------------------------------------ */
 
-START_TEST(five_hundred_symptoms_a_second_are_one_verdict)
+TEST_CASE(five_hundred_symptoms_a_second_are_one_verdict)
 {
     struct world *w = world_of(shape_binary(13, 1));
 
@@ -1056,9 +1001,8 @@ START_TEST(five_hundred_symptoms_a_second_are_one_verdict)
     /* two of them went that way; the rest is probes, the verdict and its acknowledgments */
     ck_assert_int_lt(world_busiest(w), 70);
 }
-END_TEST
 
-START_TEST(a_healthy_node_that_many_speak_of_is_well)
+TEST_CASE(a_healthy_node_that_many_speak_of_is_well)
 {
     struct world *w = world_of(shape_binary(13, 1));
 
@@ -1072,9 +1016,8 @@ START_TEST(a_healthy_node_that_many_speak_of_is_well)
     for (int32_t n = 0; n < 13; n++)
         ck_assert(ftree_deadline(w->node[n].ft) == FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(two_faults_in_two_subtrees_are_two_verdicts)
+TEST_CASE(two_faults_in_two_subtrees_are_two_verdicts)
 {
     struct world *w = world_of(shape_binary(15, 2));
 
@@ -1094,7 +1037,6 @@ START_TEST(two_faults_in_two_subtrees_are_two_verdicts)
     }
     ck_assert_int_ne(w->report[0].node, w->report[1].node);
 }
-END_TEST
 
 /* ---- a bad network --------------------------------------------------------------------------- */
 
@@ -1105,8 +1047,7 @@ static void expect_only(const struct world *w, int32_t culprit)
                       (int) w->report[i].node, w->report[i].rule);
 }
 
-/* rows: a_lossy_network_accuses_nobody 20 */
-START_TEST(a_lossy_network_accuses_nobody)
+TEST_CASES(a_lossy_network_accuses_nobody, 20)
 {
     struct world *w = world_of(shape_tree(12, 1, 3));
 
@@ -1116,10 +1057,8 @@ START_TEST(a_lossy_network_accuses_nobody)
     world_run(w, 10 * MINUTE);
     expect_nothing_told(w);
 }
-END_TEST
 
-/* rows: a_lossy_network_finds_the_fault_and_tells_everybody 20 */
-START_TEST(a_lossy_network_finds_the_fault_and_tells_everybody)
+TEST_CASES(a_lossy_network_finds_the_fault_and_tells_everybody, 20)
 {
     struct world *w = world_of(shape_tree(12, 1, 3));
     int32_t lost = _i % 12;
@@ -1134,10 +1073,8 @@ START_TEST(a_lossy_network_finds_the_fault_and_tells_everybody)
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
 }
-END_TEST
 
-/* rows: messages_come_twice_and_out_of_order 20 */
-START_TEST(messages_come_twice_and_out_of_order)
+TEST_CASES(messages_come_twice_and_out_of_order, 20)
 {
     struct world *w = world_of(shape_tree(12, 2, 3));
     int32_t lost = _i % 12;
@@ -1153,10 +1090,8 @@ START_TEST(messages_come_twice_and_out_of_order)
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
 }
-END_TEST
 
-/* rows: duplicates_accuse_nobody 10 */
-START_TEST(duplicates_accuse_nobody)
+TEST_CASES(duplicates_accuse_nobody, 10)
 {
     struct world *w = world_of(shape_tree(12, 2, 3));
 
@@ -1167,10 +1102,8 @@ START_TEST(duplicates_accuse_nobody)
     world_run(w, MINUTE);
     expect_nothing_told(w);
 }
-END_TEST
 
-/* rows: who_sleeps_accuses_nobody 10 */
-START_TEST(who_sleeps_accuses_nobody)
+TEST_CASES(who_sleeps_accuses_nobody, 10)
 {
     struct world *w = world_of(shape_tree(12, 1, 3));
 
@@ -1185,10 +1118,8 @@ START_TEST(who_sleeps_accuses_nobody)
             ck_assert_int_ne(w->report[i].node, 11);
     }
 }
-END_TEST
 
-/* rows: the_fln_sleeps_while_it_asks 10 */
-START_TEST(the_fln_sleeps_while_it_asks)
+TEST_CASES(the_fln_sleeps_while_it_asks, 10)
 {
     struct world *w = world_of(shape_star(4, 1));
 
@@ -1200,11 +1131,10 @@ START_TEST(the_fln_sleeps_while_it_asks)
     world_run(w, MINUTE);
     expect_nothing_told(w);
 }
-END_TEST
 
 /* ---- succession ------------------------------------------------------------------------------ */
 
-START_TEST(a_successor_reports_nothing_again)
+TEST_CASE(a_successor_reports_nothing_again)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -1222,9 +1152,8 @@ START_TEST(a_successor_reports_nothing_again)
     ck_assert_int_eq(w->reports, 1);
     expect_all_told(w, 1);
 }
-END_TEST
 
-START_TEST(a_successor_takes_part_in_the_next_verdict)
+TEST_CASE(a_successor_takes_part_in_the_next_verdict)
 {
     struct world *w = world_of(shape_binary(7, 2));
 
@@ -1242,10 +1171,9 @@ START_TEST(a_successor_takes_part_in_the_next_verdict)
     expect_report(w, 1, 0, FTREE_CLASS_NODE_OUTAGE, 4, FTREE_NONE);
     expect_all_told(w, 2);
 }
-END_TEST
 
 /* A flood query of a successor begins at round 1 again, while all others are further. */
-START_TEST(a_successor_is_heard_when_it_floods)
+TEST_CASE(a_successor_is_heard_when_it_floods)
 {
     struct world *w = world_of(shape_binary(7, 2));
 
@@ -1260,7 +1188,6 @@ START_TEST(a_successor_is_heard_when_it_floods)
     ck_assert(world_run_until_reports(w, 1, 6 * SECOND));
     expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 6, FTREE_NONE);
 }
-END_TEST
 
 /* ---- the end of a job ------------------------------------------------------------------------ */
 
@@ -1271,7 +1198,7 @@ static void leave(struct world *w, int32_t node)
     ftree_leave(w->node[node].ft, w->now);
 }
 
-START_TEST(all_leave)
+TEST_CASE(all_leave)
 {
     struct world *w = world_of(shape_binary(4, 1));
 
@@ -1286,10 +1213,8 @@ START_TEST(all_leave)
     }
     expect_nothing_told(w);
 }
-END_TEST
 
-/* rows: all_leave_one_by_one 12 */
-START_TEST(all_leave_one_by_one)
+TEST_CASES(all_leave_one_by_one, 12)
 {
     struct world *w = world_of(shape_tree(12, 1, 1 + _i % 4));
 
@@ -1305,11 +1230,9 @@ START_TEST(all_leave_one_by_one)
         ck_assert(ftree_may_go(w->node[n].ft));
     expect_nothing_told(w);
 }
-END_TEST
 
 /* A rank that has left for longer than anyone lingers, while others still run and wait. */
-/* rows: whoever_has_left_is_not_accused 12 */
-START_TEST(whoever_has_left_is_not_accused)
+TEST_CASES(whoever_has_left_is_not_accused, 12)
 {
     struct world *w = world_of(shape_tree(12, 1, 1 + _i % 4));
 
@@ -1323,10 +1246,8 @@ START_TEST(whoever_has_left_is_not_accused)
     world_run(w, MINUTE);
     expect_nothing_told(w);
 }
-END_TEST
 
-/* rows: who_leaves_does_not_hide_a_crash 12 */
-START_TEST(who_leaves_does_not_hide_a_crash)
+TEST_CASES(who_leaves_does_not_hide_a_crash, 12)
 {
     struct world *w = world_of(shape_tree(12, 1, 3));
     int32_t crashed = (_i + 5) % 12;
@@ -1344,9 +1265,8 @@ START_TEST(who_leaves_does_not_hide_a_crash)
         expect_report(w, 0, w->reporter[0], FTREE_CLASS_PROCESS_CRASH, crashed, crashed);
     }
 }
-END_TEST
 
-START_TEST(a_report_is_out_before_the_root_goes)
+TEST_CASE(a_report_is_out_before_the_root_goes)
 {
     struct world *w = world_of(shape_star(4, 2));
 
@@ -1362,9 +1282,8 @@ START_TEST(a_report_is_out_before_the_root_goes)
     ck_assert_int_eq(w->reports, 1);
     expect_report(w, 0, 0, FTREE_CLASS_PROCESS_CRASH, 2, 5);
 }
-END_TEST
 
-START_TEST(a_lost_node_holds_nobody_longer_than_linger)
+TEST_CASE(a_lost_node_holds_nobody_longer_than_linger)
 {
     struct world *w = world_of(shape_binary(7, 1));
 
@@ -1379,9 +1298,8 @@ START_TEST(a_lost_node_holds_nobody_longer_than_linger)
             ck_assert(ftree_may_go(w->node[n].ft));
     expect_nothing_told(w);
 }
-END_TEST
 
-START_TEST(a_node_known_to_be_lost_holds_nobody)
+TEST_CASE(a_node_known_to_be_lost_holds_nobody)
 {
     struct world *w = world_of(shape_binary(7, 1));
 
@@ -1399,7 +1317,6 @@ START_TEST(a_node_known_to_be_lost_holds_nobody)
             ck_assert(ftree_may_go(w->node[n].ft));
     ck_assert_int_eq(w->reports, 1);
 }
-END_TEST
 
 /* ---- anything, anywhere ---------------------------------------------------------------------- */
 
@@ -1469,8 +1386,7 @@ static void expect_each_once(const struct world *w)
     }
 }
 
-/* rows: whatever_happens 200 */
-START_TEST(whatever_happens)
+TEST_CASES(whatever_happens, 200)
 {
     struct chance c = {.random = 77u + (uint64_t) _i};
     int32_t nodes = 4 + draw(&c, 40), ppn = 1 + draw(&c, 3), n = 1 + draw(&c, 3), broken[3];
@@ -1493,74 +1409,4 @@ START_TEST(whatever_happens)
         if (lives(w, w->rank_node[r]) && count_living(w) > 1)
             ck_assert(is_known(w->node[w->rank_node[r]].ft, w->rank_node[w->rank[r].peer]));
     expect_all_told(w, w->reports);
-}
-END_TEST
-
-SUITE("story")
-{
-    TEST(a_leaf_is_lost);
-    TEST(the_root_is_lost);
-    TEST(two_of_eight_are_lost_one_the_fln_of_the_other);
-    TEST(root_and_first_substitute_are_lost);
-    TEST(after_the_root_another_is_lost_and_found_by_a_flood_query);
-    TEST(one_of_two_nodes_is_lost);
-    TEST(neighbours_are_lost_together);
-    TEST(half_of_the_job_is_lost);
-    TEST(the_only_process_of_a_node_is_stopped);
-    TEST_ROWS(a_stopped_agent_is_no_stopped_rank, 2);
-    TEST(the_agent_is_stopped_and_its_deputy_says_so);
-    TEST(the_roots_agent_is_stopped_and_its_deputy_takes_over);
-    TEST(another_process_of_a_node_is_stopped);
-    TEST(two_stopped_processes_of_a_node_are_both_named_by_its_deputy);
-    TEST(continued_before_the_verdict_there_is_none);
-    TEST(continued_before_anybody_waits_nobody_asks);
-    TEST(continued_while_it_settles_there_is_no_verdict);
-    TEST_ROWS(nobody_is_accused_of_a_suspension, COUNT(suspensions));
-    TEST(the_only_rank_of_a_node_is_stopped_and_its_agent_says_so);
-    TEST(a_stopped_rank_waits_for_nobody);
-    TEST(who_stays_stopped_after_a_suspension_is_named);
-    TEST(agent_and_deputy_are_mute);
-    TEST(the_only_process_of_a_node_has_crashed);
-    TEST_ROWS(all_processes_of_a_node_have_crashed, 14);
-    TEST_ROWS(victims_told_to_an_agent_that_ends_are_reported, 20);
-    TEST_ROWS(agent_and_deputy_have_ended, 2);
-    TEST_ROWS(of_whom_nobody_observes_others_tell, 2);
-    TEST_ROWS(the_launcher_tells_of_several_ranks_of_a_node, 3);
-    TEST(one_process_of_several_has_crashed);
-    TEST(all_are_killed_while_it_settles_there_is_no_verdict);
-    TEST(the_agent_has_crashed_and_the_next_takes_over);
-    TEST(a_data_path_is_silent_and_its_node_is_not);
-    TEST(the_own_data_path_is_silent);
-    TEST(a_node_cut_off_knows_it_while_the_others_take_it_for_lost);
-    TEST(what_is_silent_from_the_root_only_is_no_outage);
-    TEST(a_data_path_is_silent_from_the_root_only);
-    TEST_ROWS(a_job_with_one_path, 2);
-    TEST(an_hour_of_waiting_for_a_busy_peer);
-    TEST(an_hour_of_waiting_for_anybody);
-    TEST(a_job_at_work_sends_nothing);
-    TEST_ROWS(a_storm_on_a_thousand_nodes, COUNT(storms));
-    TEST_ROWS(a_healthy_storm_on_a_thousand_nodes, 2);
-    TEST(where_nobody_waits_a_verdict_costs_two_messages_a_node);
-    TEST(fifty_that_are_found_together_are_told_together);
-    TEST(the_heir_knows_why_what_the_root_has_told);
-    TEST(five_hundred_symptoms_a_second_are_one_verdict);
-    TEST(a_healthy_node_that_many_speak_of_is_well);
-    TEST(two_faults_in_two_subtrees_are_two_verdicts);
-    TEST_ROWS(a_lossy_network_accuses_nobody, 20);
-    TEST_ROWS(a_lossy_network_finds_the_fault_and_tells_everybody, 20);
-    TEST_ROWS(messages_come_twice_and_out_of_order, 20);
-    TEST_ROWS(duplicates_accuse_nobody, 10);
-    TEST_ROWS(who_sleeps_accuses_nobody, 10);
-    TEST_ROWS(the_fln_sleeps_while_it_asks, 10);
-    TEST(a_successor_reports_nothing_again);
-    TEST(a_successor_takes_part_in_the_next_verdict);
-    TEST(a_successor_is_heard_when_it_floods);
-    TEST(all_leave);
-    TEST_ROWS(all_leave_one_by_one, 12);
-    TEST_ROWS(whoever_has_left_is_not_accused, 12);
-    TEST_ROWS(who_leaves_does_not_hide_a_crash, 12);
-    TEST(a_report_is_out_before_the_root_goes);
-    TEST(a_lost_node_holds_nobody_longer_than_linger);
-    TEST(a_node_known_to_be_lost_holds_nobody);
-    TEST_ROWS(whatever_happens, 200);
 }

@@ -158,8 +158,7 @@ static struct world *begin(int32_t nodes)
 
 static const int32_t nodes_of[] = {1, 4, 16};
 
-/* rows: three shapes of a job */
-START_TEST(the_rank_that_others_wait_for_is_named)
+TEST_CASES(the_rank_that_others_wait_for_is_named, COUNT(nodes_of))
 {
     struct world *w = begin(nodes_of[_i]);
     const struct ftree_verdict *v = &w->report[0];
@@ -192,10 +191,9 @@ START_TEST(the_rank_that_others_wait_for_is_named)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
 }
-END_TEST
 
 /* The others lose too little for a test of each, and its node is no observer. */
-START_TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu)
+TEST_CASE(its_own_node_asks_where_a_rank_waits_for_a_cpu)
 {
     struct world *w = begin(16);
 
@@ -209,9 +207,8 @@ START_TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu)
     ck_assert_str_eq(w->report[0].rule, "straggler/quota");
     ck_assert_int_le(story.looked, 6 * RANKS);
 }
-END_TEST
 
-START_TEST(one_that_waits_more_is_enough_of_its_node)
+TEST_CASE(one_that_waits_more_is_enough_of_its_node)
 {
     struct world *w = begin(4);
 
@@ -223,11 +220,10 @@ START_TEST(one_that_waits_more_is_enough_of_its_node)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].component.count, 2);
 }
-END_TEST
 
 /* The root asks again at once, and not after a pause.  rows: so many blocks later; never, and then
  * the questions end */
-START_TEST(what_a_wait_costs_the_others_may_show_later)
+TEST_CASES(what_a_wait_costs_the_others_may_show_later, 2)
 {
     static const int late[] = {2, 1000};
     struct world *w = begin(4);
@@ -243,11 +239,10 @@ START_TEST(what_a_wait_costs_the_others_may_show_later)
     ck_assert_int_eq(w->reports, _i == 0);
     ck_assert_int_le(story.looked, 40 * RANKS);
 }
-END_TEST
 
 /* Each node has its own block, and asks at its own time: one alone does, and nothing is measured
  * twice within a moment.  rows: nodes */
-START_TEST(observers_do_not_disturb_each_other)
+TEST_CASES(observers_do_not_disturb_each_other, COUNT(nodes_of))
 {
     struct world *w = begin(nodes_of[_i]);
 
@@ -259,11 +254,10 @@ START_TEST(observers_do_not_disturb_each_other)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_le(story.looked, 8 * RANKS);
 }
-END_TEST
 
 /* Some are above the bound by one measurement and below it by the next, and their order is another
  * than that of their numbers.  rows: a few; more than a set has runs */
-START_TEST(a_node_that_is_slow_as_a_whole_is_named_once)
+TEST_CASES(a_node_that_is_slow_as_a_whole_is_named_once, 2)
 {
     int32_t ranks = _i ? RANKS_MAX : RANKS, first = ranks / 4, count = ranks / 4;
     struct world *w = begin_of(4, ranks);
@@ -282,10 +276,9 @@ START_TEST(a_node_that_is_slow_as_a_whole_is_named_once)
     for (int32_t n = 0; n < w->job.nodes; n++)
         ck_assert_int_eq(w->verdicts_on[n], 1);
 }
-END_TEST
 
 /* They were in MPI for most of the time before, too, but not at the same call for so long. */
-START_TEST(one_that_serves_all_others_is_named)
+TEST_CASE(one_that_serves_all_others_is_named)
 {
     struct world *w = begin(4);
 
@@ -298,7 +291,6 @@ START_TEST(one_that_serves_all_others_is_named)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].rank, 6);
 }
-END_TEST
 
 static const struct {
     struct ftree_lag by;
@@ -319,7 +311,7 @@ static const struct {
      "rank 6: its core's clock at 35 % of the nominal one"},
 };
 
-START_TEST(what_slows_it_is_said)
+TEST_CASES(what_slows_it_is_said, COUNT(causes))
 {
     struct world *w = begin(4);
 
@@ -330,10 +322,9 @@ START_TEST(what_slows_it_is_said)
     ck_assert_str_eq(w->report[0].rule, causes[_i].rule);
     ck_assert_str_eq(w->report[0].evidence[2].detail, causes[_i].line);
 }
-END_TEST
 
 /* The same rank, and for another reason. */
-START_TEST(another_reason_is_told)
+TEST_CASE(another_reason_is_told)
 {
     struct world *w = begin(4);
 
@@ -345,9 +336,8 @@ START_TEST(another_reason_is_told)
     ck_assert_int_eq(w->withdrawals, 1);
     ck_assert_str_eq(w->report[1].rule, causes[1].rule);
 }
-END_TEST
 
-START_TEST(it_is_withdrawn_when_it_is_over)
+TEST_CASE(it_is_withdrawn_when_it_is_over)
 {
     struct world *w = begin(4);
 
@@ -364,10 +354,9 @@ START_TEST(it_is_withdrawn_when_it_is_over)
     ck_assert_int_eq(w->reports, 2);
     ck_assert_int_eq(w->report[1].rank, 2);
 }
-END_TEST
 
 /* Its node, which says nothing for a while, is not one that says that its ranks are not slowed. */
-START_TEST(it_stands_while_its_node_does_not_answer)
+TEST_CASE(it_stands_while_its_node_does_not_answer)
 {
     struct world *w = begin(4);
 
@@ -382,10 +371,9 @@ START_TEST(it_stands_while_its_node_does_not_answer)
     run_periods(20);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
 /* Another one, which is lost, is not waited for. */
-START_TEST(it_is_withdrawn_where_a_node_is_lost)
+TEST_CASE(it_is_withdrawn_where_a_node_is_lost)
 {
     struct world *w = begin(4);
 
@@ -399,9 +387,8 @@ START_TEST(it_is_withdrawn_where_a_node_is_lost)
     run_periods(20);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
-START_TEST(ranks_of_a_node_are_one_verdict)
+TEST_CASE(ranks_of_a_node_are_one_verdict)
 {
     struct world *w = begin(4);
 
@@ -417,11 +404,9 @@ START_TEST(ranks_of_a_node_are_one_verdict)
     }
     ck_assert_int_eq(w->report[0].rank + w->report[1].rank, 4 + 9);
 }
-END_TEST
 
 /* Who is slowed less is named with others of its node, unless these are half of all. */
-/* rows: more_than_half_are_never_named 2 */
-START_TEST(more_than_half_are_never_named)
+TEST_CASES(more_than_half_are_never_named, 2)
 {
     struct world *w = begin_of(4, 8);
     int nodes = _i == 0 ? 3 : 4, named = 0;
@@ -438,9 +423,8 @@ START_TEST(more_than_half_are_never_named)
         named += w->report[i].component.count > 0 ? w->report[i].component.count : 1;
     ck_assert_int_eq(named, 4);
 }
-END_TEST
 
-START_TEST(a_change_is_told)
+TEST_CASE(a_change_is_told)
 {
     struct world *w = begin(4);
 
@@ -453,10 +437,9 @@ START_TEST(a_change_is_told)
     ck_assert_int_eq(w->withdrawals, 1);
     ck_assert_int_eq(w->report[1].component.count, 2);
 }
-END_TEST
 
 /* The root looks at its verdict no more. */
-START_TEST(another_root_looks_at_it)
+TEST_CASE(another_root_looks_at_it)
 {
     struct world *w = begin(4);
 
@@ -468,10 +451,8 @@ START_TEST(another_root_looks_at_it)
     run_periods(20);
     ck_assert_int_eq(w->withdrawals, 1);
 }
-END_TEST
 
-/* rows: which allocation fails, and whether all that follow do */
-START_TEST(without_memory_nothing_false_is_said)
+TEST_CASES(without_memory_nothing_false_is_said, 120)
 {
     struct world *w = begin(4);
 
@@ -489,12 +470,11 @@ START_TEST(without_memory_nothing_false_is_said)
     for (int i = 0; i < w->reports; i++)
         ck_assert_int_eq(w->report[i].rank, 6);
 }
-END_TEST
 
 /* ---- nobody is named ------------------------------------------------------------------------- */
 
 /* Its rank 0 has more to do from now on. */
-START_TEST(nobody_is_named_without_an_explanation)
+TEST_CASE(nobody_is_named_without_an_explanation)
 {
     struct world *w = begin(4);
 
@@ -507,10 +487,9 @@ START_TEST(nobody_is_named_without_an_explanation)
     ck_assert_int_ge(story.looked, 2 * RANKS);
     ck_assert_int_le(story.looked, 16 * RANKS); /* and it is not asked for ever */
 }
-END_TEST
 
 /* What is lost explains that the others wait. */
-START_TEST(nobody_is_slow_where_something_is_lost)
+TEST_CASE(nobody_is_slow_where_something_is_lost)
 {
     struct world *w = begin(4);
 
@@ -521,9 +500,8 @@ START_TEST(nobody_is_slow_where_something_is_lost)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_PROCESS_CRASH);
 }
-END_TEST
 
-START_TEST(a_program_that_waits_more_is_not_asked_for_ever)
+TEST_CASE(a_program_that_waits_more_is_not_asked_for_ever)
 {
     struct world *w = begin(4);
 
@@ -533,9 +511,8 @@ START_TEST(a_program_that_waits_more_is_not_asked_for_ever)
     ck_assert_int_eq(w->reports, 0);
     ck_assert_int_le(story.looked, 16 * RANKS);
 }
-END_TEST
 
-START_TEST(nobody_is_asked_while_all_is_well)
+TEST_CASE(nobody_is_asked_while_all_is_well)
 {
     struct world *w = begin(16);
 
@@ -544,10 +521,9 @@ START_TEST(nobody_is_asked_while_all_is_well)
     ck_assert_int_eq(story.looked, 0);
     ck_assert_int_eq(world_busiest(w), 0);
 }
-END_TEST
 
 /* Who is hindered from the start always has an explanation, when others wait more by chance. */
-START_TEST(nobody_is_named_by_chance)
+TEST_CASE(nobody_is_named_by_chance)
 {
     struct world *w = begin(4);
 
@@ -560,10 +536,9 @@ START_TEST(nobody_is_named_by_chance)
     ck_assert_int_le(story.looked, 8 * RANKS); /* and it comes to an end */
     ck_assert_int_eq(w->reports, 0);
 }
-END_TEST
 
 /* What was slow from the start is how the job is. */
-START_TEST(nobody_is_named_who_always_was_slow)
+TEST_CASE(nobody_is_named_who_always_was_slow)
 {
     struct world *w = begin(4);
 
@@ -572,32 +547,4 @@ START_TEST(nobody_is_named_who_always_was_slow)
     run_periods(20);
     ck_assert_int_eq(w->reports, 0);
     ck_assert_int_eq(story.looked, 0);
-}
-END_TEST
-
-SUITE("straggle_story")
-{
-    TEST_ROWS(the_rank_that_others_wait_for_is_named, COUNT(nodes_of));
-    TEST(its_own_node_asks_where_a_rank_waits_for_a_cpu);
-    TEST(one_that_waits_more_is_enough_of_its_node);
-    TEST_ROWS(what_a_wait_costs_the_others_may_show_later, 2);
-    TEST_ROWS(observers_do_not_disturb_each_other, COUNT(nodes_of));
-    TEST_ROWS(a_node_that_is_slow_as_a_whole_is_named_once, 2);
-    TEST(one_that_serves_all_others_is_named);
-    TEST_ROWS(what_slows_it_is_said, COUNT(causes));
-    TEST(another_reason_is_told);
-    TEST(it_is_withdrawn_when_it_is_over);
-    TEST(it_stands_while_its_node_does_not_answer);
-    TEST(it_is_withdrawn_where_a_node_is_lost);
-    TEST(ranks_of_a_node_are_one_verdict);
-    TEST_ROWS(more_than_half_are_never_named, 2);
-    TEST(a_change_is_told);
-    TEST(another_root_looks_at_it);
-    TEST_ROWS(without_memory_nothing_false_is_said, 120);
-    TEST(nobody_is_named_without_an_explanation);
-    TEST(nobody_is_slow_where_something_is_lost);
-    TEST(a_program_that_waits_more_is_not_asked_for_ever);
-    TEST(nobody_is_asked_while_all_is_well);
-    TEST(nobody_is_named_by_chance);
-    TEST(nobody_is_named_who_always_was_slow);
 }

@@ -94,8 +94,7 @@ static const struct {
     int32_t nodes, by;
 } jobs[] = {{1, 0}, {2, 1}, {7, 0}, {7, 6}, {40, 17}};
 
-/* rows: all_nodes_have_it 5 */
-START_TEST(all_nodes_have_it)
+TEST_CASES(all_nodes_have_it, 5)
 {
     struct world *w = nodes_of(shape_binary(jobs[_i].nodes, 1));
 
@@ -116,9 +115,8 @@ START_TEST(all_nodes_have_it)
     for (int32_t i = 0; i < jobs[_i].nodes; i++)
         ck_assert_uint_eq(ftree_deadline(w->node[i].ft), FTREE_NEVER);
 }
-END_TEST
 
-START_TEST(a_second_one_adds_to_the_first)
+TEST_CASE(a_second_one_adds_to_the_first)
 {
     struct world *w = nodes_of(shape_binary(7, 1));
 
@@ -134,10 +132,9 @@ START_TEST(a_second_one_adds_to_the_first)
         ck_assert_uint_eq(on[i].s.uid, 8);
     }
 }
-END_TEST
 
 /* The stall limit is the core's own business. */
-START_TEST(the_stall_limit_counts_from_then_on)
+TEST_CASE(the_stall_limit_counts_from_then_on)
 {
     struct world *w = nodes_of(shape_star(4, 1));
 
@@ -150,7 +147,6 @@ START_TEST(the_stall_limit_counts_from_then_on)
     world_run(w, MS(3000));
     ck_assert(got.answered == 4);
 }
-END_TEST
 
 static struct ftree_setting with_rules(const char *text, size_t len)
 {
@@ -160,7 +156,7 @@ static struct ftree_setting with_rules(const char *text, size_t len)
 
 extern const char *ftree_rules_builtin(size_t *len);
 
-START_TEST(rules_come_in_parts)
+TEST_CASE(rules_come_in_parts)
 {
     struct world *w = nodes_of(shape_binary(7, 1));
     struct ftree_setting s = {0};
@@ -174,9 +170,8 @@ START_TEST(rules_come_in_parts)
     for (int32_t i = 0; i < 7; i++)
         ck_assert_uint_eq(on[i].rules_len, len);
 }
-END_TEST
 
-START_TEST(rules_of_the_greatest_length_do_too)
+TEST_CASE(rules_of_the_greatest_length_do_too)
 {
     struct world *w = nodes_of(shape_star(3, 1));
     char *text = malloc(FTREE_SET_RULES_MAX);
@@ -194,9 +189,8 @@ START_TEST(rules_of_the_greatest_length_do_too)
     ck_assert_uint_eq(on[2].rules_len, FTREE_SET_RULES_MAX);
     free(text);
 }
-END_TEST
 
-START_TEST(the_root_refuses_what_it_cannot_use)
+TEST_CASE(the_root_refuses_what_it_cannot_use)
 {
     struct world *w = nodes_of(shape_star(4, 1));
     struct ftree_setting s = with_rules("{\"x\":", 5);
@@ -213,9 +207,8 @@ START_TEST(the_root_refuses_what_it_cannot_use)
     ck_assert_str_eq(got.why, "the request is malformed");
     ck_assert_int_eq(count_with(w, 0), 4);
 }
-END_TEST
 
-START_TEST(a_node_that_comes_back_has_it)
+TEST_CASE(a_node_that_comes_back_has_it)
 {
     struct world *w = nodes_of(shape_binary(7, 1));
 
@@ -231,9 +224,8 @@ START_TEST(a_node_that_comes_back_has_it)
     ck_assert_int_eq(on[2].times, 1);
     ck_assert_int_eq(count_with(w, 1), 7);
 }
-END_TEST
 
-START_TEST(a_lost_node_that_comes_back_has_it)
+TEST_CASE(a_lost_node_that_comes_back_has_it)
 {
     struct world *w = nodes_of(shape_binary(7, 1));
 
@@ -247,9 +239,8 @@ START_TEST(a_lost_node_that_comes_back_has_it)
     world_run(w, MS(200000));
     ck_assert_int_eq(on[4].times, 1);
 }
-END_TEST
 
-START_TEST(who_acts_for_the_root_goes_on_from_it)
+TEST_CASE(who_acts_for_the_root_goes_on_from_it)
 {
     struct world *w = nodes_of(shape_binary(7, 1));
 
@@ -266,9 +257,8 @@ START_TEST(who_acts_for_the_root_goes_on_from_it)
     for (int32_t i = 1; i < 7; i++)
         ck_assert_uint_eq(on[i].s.has, FTREE_SET_ACTION | FTREE_SET_STALL);
 }
-END_TEST
 
-START_TEST(the_agent_that_follows_is_given_it)
+TEST_CASE(the_agent_that_follows_is_given_it)
 {
     struct world *w = nodes_of(shape_star(4, 1));
 
@@ -283,9 +273,8 @@ START_TEST(the_agent_that_follows_is_given_it)
     ck_assert(on[0].s.abort);
     ck_assert_int_eq(ftree_restore_setting(w->node[0].ft, "x", 1), FTREE_ERR_INVALID);
 }
-END_TEST
 
-START_TEST(a_root_that_has_forgotten_all_goes_on_from_what_the_asker_knows)
+TEST_CASE(a_root_that_has_forgotten_all_goes_on_from_what_the_asker_knows)
 {
     struct world *w = nodes_of(shape_star(4, 1));
 
@@ -295,20 +284,4 @@ START_TEST(a_root_that_has_forgotten_all_goes_on_from_what_the_asker_knows)
     set(w, 1, &stall);
     world_run(w, MS(200));
     ck_assert_int_eq(count_with(w, 2), 4);
-}
-END_TEST
-
-SUITE("set")
-{
-    TEST_ROWS(all_nodes_have_it, 5);
-    TEST(a_second_one_adds_to_the_first);
-    TEST(the_stall_limit_counts_from_then_on);
-    TEST(rules_come_in_parts);
-    TEST(rules_of_the_greatest_length_do_too);
-    TEST(the_root_refuses_what_it_cannot_use);
-    TEST(a_node_that_comes_back_has_it);
-    TEST(a_lost_node_that_comes_back_has_it);
-    TEST(who_acts_for_the_root_goes_on_from_it);
-    TEST(the_agent_that_follows_is_given_it);
-    TEST(a_root_that_has_forgotten_all_goes_on_from_what_the_asker_knows);
 }

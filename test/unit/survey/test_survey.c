@@ -115,7 +115,7 @@ static const struct shape shapes[] = {
     {.nodes = 15, .ranks = 2, .fanout = 2}, {.nodes = 40, .ranks = 1, .fanout = 3},
     {.nodes = 6, .ranks = 4, .fanout = 1}};
 
-START_TEST(every_node_answers_whoever_asks)
+TEST_CASES(every_node_answers_whoever_asks, COUNT(shapes))
 {
     struct world *w = begin(shapes[_i]);
 
@@ -134,9 +134,8 @@ START_TEST(every_node_answers_whoever_asks)
     expect_idle(w);
     ck_assert_int_eq(w->reports, 0);
 }
-END_TEST
 
-START_TEST(what_ranks_do_is_merged)
+TEST_CASE(what_ranks_do_is_merged)
 {
     struct world *w = begin(shape_binary(6, 2));
     struct ranks *r = ranks_of(w);
@@ -154,10 +153,9 @@ START_TEST(what_ranks_do_is_merged)
                                "5 waiting in 1 on MPI_COMM_WORLD: 2-10/2, for 1\n"
                                "1 waiting in 7 on MPI_COMM_WORLD: 5\n");
 }
-END_TEST
 
 /* A rank that does not turn its progress is in a class by what its agent sees. */
-START_TEST(a_rank_that_says_nothing_is_not_waited_for)
+TEST_CASE(a_rank_that_says_nothing_is_not_waited_for)
 {
     struct world *w = begin(shape_star(2, 1));
     struct ranks *r = ranks_of(w);
@@ -171,9 +169,8 @@ START_TEST(a_rank_that_says_nothing_is_not_waited_for)
     world_run(w, 60 * FTREE_MS);
     ck_assert_str_eq(got.text, "1 outside MPI: 0\n1 waiting in 1: 1, for 0\n");
 }
-END_TEST
 
-START_TEST(many_ask_at_once)
+TEST_CASE(many_ask_at_once)
 {
     struct world *w = begin(shape_binary(7, 1));
     int64_t sent = 0;
@@ -190,11 +187,10 @@ START_TEST(many_ask_at_once)
     ck_assert_int_le(sent, 4 * 120 + 2 * 4 * 6);
     expect_idle(w);
 }
-END_TEST
 
 /* ---- who does not answer --------------------------------------------------------------------- */
 
-START_TEST(a_lost_branch_is_stated)
+TEST_CASE(a_lost_branch_is_stated)
 {
     struct world *w = begin(shape_binary(15, 1));
 
@@ -206,9 +202,8 @@ START_TEST(a_lost_branch_is_stated)
     ck_assert_str_eq(got.text, "14 outside MPI: 0-4, 6-14\nsilent 5");
     expect_idle(w);
 }
-END_TEST
 
-START_TEST(a_node_that_is_known_to_be_lost_costs_no_time)
+TEST_CASE(a_node_that_is_known_to_be_lost_costs_no_time)
 {
     struct world *w = begin(shape_binary(15, 1));
 
@@ -223,10 +218,9 @@ START_TEST(a_node_that_is_known_to_be_lost_costs_no_time)
     ck_assert_int_eq(got.failed, 1);
     ck_assert_int_eq(got.silent, 0);
 }
-END_TEST
 
 /* Nobody knows of it yet: the substitute answers as soon as it does. */
-START_TEST(the_root_is_lost)
+TEST_CASE(the_root_is_lost)
 {
     struct world *w = begin(shape_binary(7, 1));
 
@@ -239,9 +233,8 @@ START_TEST(the_root_is_lost)
     ck_assert_int_ne(got.root, 0);
     expect_idle(w);
 }
-END_TEST
 
-START_TEST(an_agent_that_stops_in_between_costs_a_deadline)
+TEST_CASE(an_agent_that_stops_in_between_costs_a_deadline)
 {
     struct world *w = begin(shape_binary(7, 1));
 
@@ -252,9 +245,8 @@ START_TEST(an_agent_that_stops_in_between_costs_a_deadline)
     ck_assert_int_ge(got.answered, 6);
     expect_idle(w);
 }
-END_TEST
 
-START_TEST(while_a_job_ends)
+TEST_CASE(while_a_job_ends)
 {
     struct world *w = begin(shape_binary(7, 1));
     uint32_t number;
@@ -270,7 +262,6 @@ START_TEST(while_a_job_ends)
     world_run(w, 10000 * FTREE_MS);
     ck_assert_int_eq(w->reports, 0);
 }
-END_TEST
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
@@ -285,7 +276,7 @@ static int32_t many_classes(struct world *w)
     return w->job.size;
 }
 
-START_TEST(of_many_classes_the_largest_are_told)
+TEST_CASE(of_many_classes_the_largest_are_told)
 {
     struct world *w = begin(shape_binary(3, 20));
 
@@ -299,7 +290,6 @@ START_TEST(of_many_classes_the_largest_are_told)
     world_run(w, 300 * FTREE_MS);
     ck_assert_int_eq(got.classes, 60);
 }
-END_TEST
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -319,7 +309,7 @@ static bool stay(void *ctx, int32_t i, struct ftree_stay *s)
 }
 
 /* A node that cannot say all about its ranks outside MPI is one that does not answer. */
-START_TEST(a_part_of_an_answer_is_none)
+TEST_CASE(a_part_of_an_answer_is_none)
 {
     struct world *w = begin(shape_binary(1, 3));
     struct ftree *ft = w->node[0].ft;
@@ -344,7 +334,6 @@ START_TEST(a_part_of_an_answer_is_none)
         survey_answer_clear(ft, &r.answer);
     }
 }
-END_TEST
 
 /* ---- hostile bytes --------------------------------------------------------------------------- */
 
@@ -421,7 +410,7 @@ static struct ftree_bytes sample(struct world *w, uint8_t kind)
     return bytes;
 }
 
-START_TEST(an_answer_comes_back_as_it_was)
+TEST_CASES(an_answer_comes_back_as_it_was, COUNT(kinds))
 {
     struct world *w = begin(shape_binary(7, 2));
     struct ftree *ft = w->node[0].ft;
@@ -443,7 +432,6 @@ START_TEST(an_answer_comes_back_as_it_was)
     ftree_alloc(ft, bytes.items, 0);
     ftree_alloc(ft, again.items, 0);
 }
-END_TEST
 
 static bool is_within(const struct ftree_spans *s, int32_t most)
 {
@@ -464,7 +452,7 @@ static void judge(struct world *w, const struct lag_answer *a)
         REQUIRE(f.found[i].lag.rank >= 0 && f.found[i].lag.rank < w->job.size);
 }
 
-START_TEST(spoilt_bytes_stay_within_bounds)
+TEST_CASES(spoilt_bytes_stay_within_bounds, COUNT(kinds))
 {
     struct world *w = begin(shape_binary(7, 2));
     struct ftree *ft = w->node[0].ft;
@@ -497,10 +485,9 @@ START_TEST(spoilt_bytes_stay_within_bounds)
     }
     ftree_alloc(ft, bytes.items, 0);
 }
-END_TEST
 
 /* Queries, answers and results that nobody asked for, of any content. */
-START_TEST(messages_of_any_content_do_no_harm)
+TEST_CASE(messages_of_any_content_do_no_harm)
 {
     static const uint8_t types[] = {WIRE_QUERY_UP, WIRE_QUERY_DOWN, WIRE_QUERY_ANSWER,
                                     WIRE_QUERY_RESULT};
@@ -527,11 +514,10 @@ START_TEST(messages_of_any_content_do_no_harm)
     expect_idle(w);
     ck_assert_int_eq(w->reports, 0);
 }
-END_TEST
 
 /* ---- out of memory --------------------------------------------------------------------------- */
 
-START_TEST(out_of_memory_ends_in_time)
+TEST_CASE(out_of_memory_ends_in_time)
 {
     for (int32_t n = 1; n < 120; n++) {
         struct world *w = begin(shape_binary(4, 2));
@@ -551,24 +537,4 @@ START_TEST(out_of_memory_ends_in_time)
         expect_idle(w);
         world_free(w);
     }
-}
-END_TEST
-
-SUITE("query")
-{
-    TEST_ROWS(every_node_answers_whoever_asks, COUNT(shapes));
-    TEST(what_ranks_do_is_merged);
-    TEST(a_rank_that_says_nothing_is_not_waited_for);
-    TEST(many_ask_at_once);
-    TEST(a_lost_branch_is_stated);
-    TEST(a_node_that_is_known_to_be_lost_costs_no_time);
-    TEST(the_root_is_lost);
-    TEST(an_agent_that_stops_in_between_costs_a_deadline);
-    TEST(while_a_job_ends);
-    TEST(of_many_classes_the_largest_are_told);
-    TEST(a_part_of_an_answer_is_none);
-    TEST_ROWS(an_answer_comes_back_as_it_was, COUNT(kinds));
-    TEST_ROWS(spoilt_bytes_stay_within_bounds, COUNT(kinds));
-    TEST(messages_of_any_content_do_no_harm);
-    TEST(out_of_memory_ends_in_time);
 }

@@ -149,8 +149,7 @@ static void check_fanout(const struct world *w, const struct ftree_tree *t)
     }
 }
 
-/* rows: random_files_give_what_the_header_promises 400 */
-START_TEST(random_files_give_what_the_header_promises)
+TEST_CASES(random_files_give_what_the_header_promises, 400)
 {
     static struct world w;
     int32_t order[NODES_MAX];
@@ -164,10 +163,9 @@ START_TEST(random_files_give_what_the_header_promises)
     check_fanout(&w, t);
     ftree_tree_free(t);
 }
-END_TEST
 
 /* A tree made of the new numbers is the same once more. */
-START_TEST(numbering_twice_changes_nothing)
+TEST_CASES(numbering_twice_changes_nothing, 50)
 {
     static struct world w;
     const char *again[NODES_MAX];
@@ -187,7 +185,6 @@ START_TEST(numbering_twice_changes_nothing)
     ftree_tree_free(a);
     ftree_tree_free(b);
 }
-END_TEST
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
@@ -225,7 +222,7 @@ static const struct {
 };
 
 /* rows: strings_become_trees_or_say_what_is_wrong */
-START_TEST(strings_become_trees_or_say_what_is_wrong)
+TEST_CASES(strings_become_trees_or_say_what_is_wrong, COUNT(strings))
 {
     struct ftree_tree *t;
     struct ftree_tree_error e;
@@ -247,9 +244,8 @@ START_TEST(strings_become_trees_or_say_what_is_wrong)
     ck_assert_pstr_eq(ftree_tree_check(t), NULL);
     ftree_tree_free(t);
 }
-END_TEST
 
-START_TEST(switches_have_a_deepest_level)
+TEST_CASE(switches_have_a_deepest_level)
 {
     char string[12 * (TREE_DEPTH_MAX + 2)] = "";
     struct ftree_tree *t;
@@ -266,10 +262,9 @@ START_TEST(switches_have_a_deepest_level)
     ck_assert_int_eq(ftree_tree_synthetic(string, 2, &t, &ranks, &e), FTREE_ERR_INVALID);
     ck_assert_str_eq(e.text, "more than 64 levels of switches");
 }
-END_TEST
 
 /* Without a switch it is the complete tree. */
-START_TEST(nodes_alone_are_the_tree_by_formula)
+TEST_CASE(nodes_alone_are_the_tree_by_formula)
 {
     struct topo formula = {.nodes = 1000};
     struct ftree_tree *t;
@@ -283,9 +278,8 @@ START_TEST(nodes_alone_are_the_tree_by_formula)
         ftree_tree_free(t);
     }
 }
-END_TEST
 
-START_TEST(a_string_says_who_is_where_in_a_job)
+TEST_CASE(a_string_says_who_is_where_in_a_job)
 {
     struct ftree_tree *t;
     struct ftree_tree_error e;
@@ -306,9 +300,8 @@ START_TEST(a_string_says_who_is_where_in_a_job)
     ck_assert_int_eq(ftree_tree_synthetic_job("node:6", 6, 0, &t, order, &e), FTREE_ERR_INVALID);
     ck_assert_ptr_null(t);
 }
-END_TEST
 
-START_TEST(a_string_wants_a_fanout)
+TEST_CASE(a_string_wants_a_fanout)
 {
     struct ftree_tree *t;
     struct ftree_tree_error e;
@@ -317,7 +310,6 @@ START_TEST(a_string_wants_a_fanout)
     ck_assert_int_eq(ftree_tree_synthetic("node:4", 0, &t, &ranks, &e), FTREE_ERR_INVALID);
     ck_assert_str_eq(e.text, "a fan-out of 0");
 }
-END_TEST
 
 /* ---- as bytes -------------------------------------------------------------------------------- */
 
@@ -334,7 +326,7 @@ static struct ftree_tree *sample(void)
     return t;
 }
 
-START_TEST(a_tree_comes_out_of_its_bytes_as_it_was)
+TEST_CASE(a_tree_comes_out_of_its_bytes_as_it_was)
 {
     struct ftree_tree *a = sample(), *b;
     size_t len = ftree_tree_packed_size(a);
@@ -358,10 +350,9 @@ START_TEST(a_tree_comes_out_of_its_bytes_as_it_was)
     ftree_tree_free(b);
     free(bytes);
 }
-END_TEST
 
 /* Whatever the bytes are: an error or a tree. */
-START_TEST(other_bytes_do_no_harm)
+TEST_CASE(other_bytes_do_no_harm)
 {
     struct ftree_tree *a = sample(), *b;
     size_t len = ftree_tree_packed_size(a), trees = 0;
@@ -389,7 +380,6 @@ START_TEST(other_bytes_do_no_harm)
     ftree_tree_free(a);
     free(bytes);
 }
-END_TEST
 
 /* ---- every invariant is looked at ------------------------------------------------------------ */
 
@@ -435,7 +425,7 @@ static int32_t *table_of(const struct ftree_tree *t, enum table table)
 }
 
 /* rows: what_is_broken_is_seen */
-START_TEST(what_is_broken_is_seen)
+TEST_CASES(what_is_broken_is_seen, COUNT(breakages))
 {
     struct ftree_tree *t = sample();
 
@@ -444,9 +434,8 @@ START_TEST(what_is_broken_is_seen)
     ck_assert_pstr_eq(ftree_tree_check(t), breakages[_i].says);
     ftree_tree_free(t);
 }
-END_TEST
 
-START_TEST(wrong_numbers_of_leaves_and_nodes_are_seen)
+TEST_CASE(wrong_numbers_of_leaves_and_nodes_are_seen)
 {
     struct ftree_tree *t = sample();
 
@@ -463,20 +452,4 @@ START_TEST(wrong_numbers_of_leaves_and_nodes_are_seen)
     ck_assert_pstr_eq(ftree_tree_check(t), "every node but the root is somebody's child");
     ftree_tree_free(t);
     ftree_tree_free(NULL);
-}
-END_TEST
-
-SUITE("tree")
-{
-    TEST_ROWS(random_files_give_what_the_header_promises, 400);
-    TEST_ROWS(numbering_twice_changes_nothing, 50);
-    TEST_ROWS(strings_become_trees_or_say_what_is_wrong, COUNT(strings));
-    TEST(switches_have_a_deepest_level);
-    TEST(nodes_alone_are_the_tree_by_formula);
-    TEST(a_string_says_who_is_where_in_a_job);
-    TEST(a_string_wants_a_fanout);
-    TEST(a_tree_comes_out_of_its_bytes_as_it_was);
-    TEST(other_bytes_do_no_harm);
-    TEST_ROWS(what_is_broken_is_seen, COUNT(breakages));
-    TEST(wrong_numbers_of_leaves_and_nodes_are_seen);
 }

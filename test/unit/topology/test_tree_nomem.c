@@ -61,7 +61,7 @@ static int unpack_it(struct ftree_tree **t)
 static int (*const stories[])(struct ftree_tree **) = {read_it, make_it, unpack_it};
 
 /* rows: an_allocation_fails */
-START_TEST(an_allocation_fails)
+TEST_CASES(an_allocation_fails, COUNT(stories))
 {
     struct ftree_tree *t;
 
@@ -85,10 +85,4 @@ START_TEST(an_allocation_fails)
         }
         REQUIRE(rc == FTREE_ERR_NOMEM && t == NULL && nomem_taken == before && n < 1000);
     }
-}
-END_TEST
-
-SUITE("tree_nomem")
-{
-    TEST_ROWS(an_allocation_fails, COUNT(stories));
 }

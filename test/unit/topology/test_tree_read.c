@@ -190,16 +190,15 @@ static const struct {
 };
 
 /* rows: texts_become_trees_or_say_what_is_wrong */
-START_TEST(texts_become_trees_or_say_what_is_wrong)
+TEST_CASES(texts_become_trees_or_say_what_is_wrong, COUNT(rows))
 {
     char out[SHOW_MAX];
 
     read_and_show(rows[_i].text, strlen(rows[_i].text), rows[_i].names, rows[_i].fanout, out);
     ck_assert_str_eq(out, rows[_i].expect);
 }
-END_TEST
 
-START_TEST(a_zero_byte_is_an_error)
+TEST_CASE(a_zero_byte_is_an_error)
 {
     static const char text[] = "SwitchName=s0\0Nodes=c1";
     char out[SHOW_MAX];
@@ -207,9 +206,8 @@ START_TEST(a_zero_byte_is_an_error)
     read_and_show(text, sizeof(text), "c1", 32, out);
     ck_assert_str_eq(out, "1:14: byte 0x00 is not printable ASCII");
 }
-END_TEST
 
-START_TEST(a_text_may_end_anywhere)
+TEST_CASE(a_text_may_end_anywhere)
 {
     static const char text[] = "SwitchName=s0 Nodes=\"c[01-02]\" # \\\n"
                                "SwitchName=t Switches=s0\\ \n";
@@ -218,9 +216,8 @@ START_TEST(a_text_may_end_anywhere)
     for (size_t len = 0; len < sizeof(text); len++)
         read_and_show(text, len, "c01 c02", 32, out);
 }
-END_TEST
 
-START_TEST(a_name_has_a_longest)
+TEST_CASE(a_name_has_a_longest)
 {
     char text[1000], name[300], out[SHOW_MAX];
 
@@ -236,9 +233,8 @@ START_TEST(a_name_has_a_longest)
     read_and_show(text, strlen(text), "c1", 32, out);
     ck_assert_str_eq(out, "1:12: a name of more than 255 characters");
 }
-END_TEST
 
-START_TEST(switches_may_be_so_deep_and_no_deeper)
+TEST_CASE(switches_may_be_so_deep_and_no_deeper)
 {
     char text[8192] = "SwitchName=s0 Nodes=c1\n", out[SHOW_MAX];
     size_t len = strlen(text);
@@ -252,10 +248,9 @@ START_TEST(switches_may_be_so_deep_and_no_deeper)
     read_and_show(text, strlen(text), "c1", 32, out);
     ck_assert_str_eq(out, "2:24: switch s0 has more than 64 switches above it");
 }
-END_TEST
 
 /* Lists draw on one account. */
-START_TEST(names_are_counted_over_all_lists)
+TEST_CASE(names_are_counted_over_all_lists)
 {
     static const char text[] = "SwitchName=a Nodes=a[1-5]\nSwitchName=b Nodes=b[1-4]\n"
                                "SwitchName=c Switches=a,b";
@@ -271,9 +266,8 @@ START_TEST(names_are_counted_over_all_lists)
         ftree_tree_free(t);
     }
 }
-END_TEST
 
-START_TEST(a_job_has_nodes_and_a_fanout)
+TEST_CASE(a_job_has_nodes_and_a_fanout)
 {
     struct ftree_tree_error e;
     struct ftree_tree *t;
@@ -286,9 +280,8 @@ START_TEST(a_job_has_nodes_and_a_fanout)
                      FTREE_ERR_INVALID);
     ck_assert_str_eq(e.text, "a job of 1 nodes, a fan-out of 0");
 }
-END_TEST
 
-START_TEST(switches_keep_their_names_and_places)
+TEST_CASE(switches_keep_their_names_and_places)
 {
     static const char text[] = TWO "SwitchName=s2 Nodes=d1\nSwitchName=top Switches=s[0-2]";
     const char *name[] = {"c7", "c1", "c8"};
@@ -314,17 +307,4 @@ START_TEST(switches_keep_their_names_and_places)
     ck_assert(ftree_tree_is_behind(t, 1, 0) && ftree_tree_is_behind(t, 3, 0));
     ck_assert(!ftree_tree_is_behind(t, 0, 0) && !ftree_tree_is_behind(t, 2, 1));
     ftree_tree_free(t);
-}
-END_TEST
-
-SUITE("tree_read")
-{
-    TEST_ROWS(texts_become_trees_or_say_what_is_wrong, COUNT(rows));
-    TEST(a_zero_byte_is_an_error);
-    TEST(a_text_may_end_anywhere);
-    TEST(a_name_has_a_longest);
-    TEST(switches_may_be_so_deep_and_no_deeper);
-    TEST(names_are_counted_over_all_lists);
-    TEST(a_job_has_nodes_and_a_fanout);
-    TEST(switches_keep_their_names_and_places);
 }

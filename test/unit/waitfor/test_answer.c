@@ -52,7 +52,7 @@ static struct waitfor_answer *back(const waitfor_bytes *b)
     return a;
 }
 
-START_TEST(an_answer_comes_back_as_it_was)
+TEST_CASE(an_answer_comes_back_as_it_was)
 {
     waitfor_bytes b = {0};
     struct waitfor_answer *a;
@@ -79,9 +79,8 @@ START_TEST(an_answer_comes_back_as_it_was)
     ftree_alloc(&ft, a, 0);
     ftree_alloc(&ft, b.items, 0);
 }
-END_TEST
 
-START_TEST(an_answer_cut_anywhere_is_malformed)
+TEST_CASE(an_answer_cut_anywhere_is_malformed)
 {
     waitfor_bytes b = {0};
 
@@ -96,10 +95,8 @@ START_TEST(an_answer_cut_anywhere_is_malformed)
     }
     ftree_alloc(&ft, b.items, 0);
 }
-END_TEST
 
-/* rows: a_page_out_of_bounds_says_nothing 6 */
-START_TEST(a_page_out_of_bounds_says_nothing)
+TEST_CASES(a_page_out_of_bounds_says_nothing, 6)
 {
     waitfor_bytes b = {0};
     struct waitfor_answer *a;
@@ -120,11 +117,9 @@ START_TEST(a_page_out_of_bounds_says_nothing)
     ftree_alloc(&ft, a, 0);
     ftree_alloc(&ft, b.items, 0);
 }
-END_TEST
 
 /* All that a print must tell apart. */
-/* rows: a_print_changes_with_the_wait 12 */
-START_TEST(a_print_changes_with_the_wait)
+TEST_CASES(a_print_changes_with_the_wait, 12)
 {
     struct waits_record r = {
         .rank = 2, .threads = 1, .state = WAITS_WAITING, .call = 7, .stamp = 9, .requests = 2,
@@ -150,10 +145,9 @@ START_TEST(a_print_changes_with_the_wait)
     }
     ck_assert_uint_ne(print, waitfor_print(&a));
 }
-END_TEST
 
 /* A rank that polls for several things comes by with any of them first. */
-START_TEST(the_order_of_requests_does_not_count)
+TEST_CASE(the_order_of_requests_does_not_count)
 {
     struct waits_record r = {.rank = 2, .threads = 1, .state = WAITS_WAITING, .requests = 2,
                              .request = {{.comm = FTREE_NONE, .peer = 3, .tag = 5},
@@ -166,10 +160,9 @@ START_TEST(the_order_of_requests_does_not_count)
     r.request[1] = first;
     ck_assert_uint_eq(print, waitfor_print(&a));
 }
-END_TEST
 
 /* Whose call it is is not certain then. */
-START_TEST(of_several_threads_the_call_does_not_count)
+TEST_CASE(of_several_threads_the_call_does_not_count)
 {
     struct waits_record r = {
         .rank = 2, .threads = 2, .state = WAITS_WAITING, .call = 7, .stamp = 9};
@@ -179,7 +172,6 @@ START_TEST(of_several_threads_the_call_does_not_count)
     r.call++;
     ck_assert_uint_eq(print, waitfor_print(&a));
 }
-END_TEST
 
 /* ---- parcels --------------------------------------------------------------------------------- */
 
@@ -204,7 +196,7 @@ static bool take(uint32_t number, uint16_t part, uint16_t parts, const char *tex
     return ftree_parcel_take(&ft, NOW, 3, type, &p, out);
 }
 
-START_TEST(parts_come_in_any_order_and_twice)
+TEST_CASE(parts_come_in_any_order_and_twice)
 {
     waitfor_bytes out = {0};
 
@@ -220,9 +212,8 @@ START_TEST(parts_come_in_any_order_and_twice)
     ftree_alloc(&ft, out.items, 0);
     ftree_parcel_clear(&ft);
 }
-END_TEST
 
-START_TEST(newer_items_end_older_ones)
+TEST_CASE(newer_items_end_older_ones)
 {
     waitfor_bytes out = {0};
 
@@ -236,9 +227,8 @@ START_TEST(newer_items_end_older_ones)
     ftree_alloc(&ft, out.items, 0);
     ftree_parcel_clear(&ft);
 }
-END_TEST
 
-START_TEST(answers_of_several_looks_come_at_once)
+TEST_CASE(answers_of_several_looks_come_at_once)
 {
     waitfor_bytes out = {0};
 
@@ -253,9 +243,8 @@ START_TEST(answers_of_several_looks_come_at_once)
     ftree_alloc(&ft, out.items, 0);
     ftree_parcel_clear(&ft);
 }
-END_TEST
 
-START_TEST(a_parcel_is_bounded)
+TEST_CASE(a_parcel_is_bounded)
 {
     waitfor_bytes out = {0};
 
@@ -266,19 +255,4 @@ START_TEST(a_parcel_is_bounded)
         take(i + 1, 0, 2, "a", WIRE_WAITS_SEEN, &out);
     ck_assert_int_le(net.parcels.n, 256);
     ftree_parcel_clear(&ft);
-}
-END_TEST
-
-SUITE("waitfor_answer")
-{
-    TEST(an_answer_comes_back_as_it_was);
-    TEST(an_answer_cut_anywhere_is_malformed);
-    TEST_ROWS(a_page_out_of_bounds_says_nothing, 6);
-    TEST_ROWS(a_print_changes_with_the_wait, 12);
-    TEST(the_order_of_requests_does_not_count);
-    TEST(of_several_threads_the_call_does_not_count);
-    TEST(parts_come_in_any_order_and_twice);
-    TEST(newer_items_end_older_ones);
-    TEST(answers_of_several_looks_come_at_once);
-    TEST(a_parcel_is_bounded);
 }

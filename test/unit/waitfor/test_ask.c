@@ -104,7 +104,7 @@ static const struct {
      WAITFOR_READY, 0},
 };
 
-START_TEST(what_a_rank_is_and_says_makes_its_answer)
+TEST_CASES(what_a_rank_is_and_says_makes_its_answer, 9)
 {
     enum waitfor_seen seen;
 
@@ -122,9 +122,8 @@ START_TEST(what_a_rank_is_and_says_makes_its_answer)
     }
     waitfor_ask_clear(&ft);
 }
-END_TEST
 
-START_TEST(a_look_that_comes_twice_is_one)
+TEST_CASE(a_look_that_comes_twice_is_one)
 {
     begin();
     ask(7, 2);
@@ -133,10 +132,9 @@ START_TEST(a_look_that_comes_twice_is_one)
     ck_assert_int_eq(work.looks.n, 2);
     waitfor_ask_clear(&ft);
 }
-END_TEST
 
 /* Another rank of the node is asked at once. */
-START_TEST(a_rank_answers_one_look_at_a_time)
+TEST_CASE(a_rank_answers_one_look_at_a_time)
 {
     uint32_t first;
 
@@ -158,10 +156,9 @@ START_TEST(a_rank_answers_one_look_at_a_time)
     ck_assert_uint_gt(asked[0], first);
     waitfor_ask_clear(&ft);
 }
-END_TEST
 
 /* A person waits: what the agent knows is said where the ranks are still being asked by another. */
-START_TEST(what_they_do_is_said_soon)
+TEST_CASE(what_they_do_is_said_soon)
 {
     struct ftree_events events = {0};
     struct ftree_event said_event;
@@ -189,7 +186,6 @@ START_TEST(what_they_do_is_said_soon)
     ftree_events_end(&ft);
     waitfor_ask_clear(&ft);
 }
-END_TEST
 
 static const struct {
     const char *what;
@@ -204,16 +200,15 @@ static const struct {
     {"more ranks than the node has", {4, 0, 6, 0, 4, 0}, 6},
 };
 
-START_TEST(a_malformed_look_is_dropped)
+TEST_CASES(a_malformed_look_is_dropped, 6)
 {
     begin();
     waitfor_ask(&ft, NOW, 3, 7, malformed[_i].bytes, malformed[_i].len);
     ck_assert_msg(work.looks.n == 0, "%s", malformed[_i].what);
     waitfor_ask_clear(&ft);
 }
-END_TEST
 
-START_TEST(looks_are_bounded)
+TEST_CASE(looks_are_bounded)
 {
     begin();
     for (uint32_t number = 1; number < 1000; number++)
@@ -221,15 +216,4 @@ START_TEST(looks_are_bounded)
     ck_assert_int_eq(work.looks.n, 256);
     waitfor_ask_clear(&ft);
     ck_assert_int_eq(work.looks.n, 0);
-}
-END_TEST
-
-SUITE("waitfor_ask")
-{
-    TEST_ROWS(what_a_rank_is_and_says_makes_its_answer, 9);
-    TEST(a_look_that_comes_twice_is_one);
-    TEST(a_rank_answers_one_look_at_a_time);
-    TEST(what_they_do_is_said_soon);
-    TEST_ROWS(a_malformed_look_is_dropped, 6);
-    TEST(looks_are_bounded);
 }

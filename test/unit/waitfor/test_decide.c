@@ -86,7 +86,7 @@ static const struct {
      1400, 4000},
 };
 
-START_TEST(a_candidate_is_looked_at_as_often_as_it_takes)
+TEST_CASES(a_candidate_is_looked_at_as_often_as_it_takes, 7)
 {
     struct ranks *r = begin();
     ftree_time begun = r->w->now;
@@ -104,10 +104,9 @@ START_TEST(a_candidate_is_looked_at_as_often_as_it_takes)
     }
     world_free(r->w);
 }
-END_TEST
 
 /* A candidate that is never confirmed is asked for less and less often. */
-START_TEST(the_pause_of_a_candidate_grows)
+TEST_CASE(the_pause_of_a_candidate_grows)
 {
     struct ranks *r = begin();
     int first, last;
@@ -125,7 +124,6 @@ START_TEST(the_pause_of_a_candidate_grows)
     ck_assert_int_eq(r->w->reports, 0);
     world_free(r->w);
 }
-END_TEST
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
 
@@ -210,7 +208,7 @@ static const struct {
     {"one has waited anew since", one_has_waited_anew_since, true},
 };
 
-START_TEST(a_verdict_is_over_once_one_of_its_ranks_goes_on)
+TEST_CASES(a_verdict_is_over_once_one_of_its_ranks_goes_on, COUNT(later))
 {
     struct ranks *r = begin();
 
@@ -223,7 +221,6 @@ START_TEST(a_verdict_is_over_once_one_of_its_ranks_goes_on)
                   (int) r->w->withdrawals);
     world_free(r->w);
 }
-END_TEST
 
 /* ---- a mismatch ------------------------------------------------------------------------------ */
 
@@ -243,7 +240,7 @@ static const struct {
 };
 
 /* Where members have not spoken the root waits for them. */
-START_TEST(the_root_waits_for_members_that_have_not_spoken)
+TEST_CASES(the_root_waits_for_members_that_have_not_spoken, 3)
 {
     struct ranks *r = begin();
     ftree_time begun = r->w->now;
@@ -257,7 +254,6 @@ START_TEST(the_root_waits_for_members_that_have_not_spoken)
     ck_assert_uint_le(r->w->reported_at[0], begun + silent_rows[_i].before_ms * FTREE_MS);
     world_free(r->w);
 }
-END_TEST
 
 /* ---- an open core ---------------------------------------------------------------------------- */
 
@@ -280,7 +276,7 @@ static const struct {
 };
 
 /* Ranks that stall within half a stall limit are in the verdict; it does not wait longer. */
-START_TEST(an_open_core_waits_for_its_other_ranks)
+TEST_CASES(an_open_core_waits_for_its_other_ranks, 3)
 {
     struct ranks *r = begin();
     ftree_time begun = r->w->now;
@@ -297,14 +293,4 @@ START_TEST(an_open_core_waits_for_its_other_ranks)
     ck_assert_uint_ge(r->w->reported_at[0], begun + open_rows[_i].after_ms * FTREE_MS);
     ck_assert_uint_le(r->w->reported_at[0], begun + open_rows[_i].before_ms * FTREE_MS);
     world_free(r->w);
-}
-END_TEST
-
-SUITE("waitfor_decide")
-{
-    TEST_ROWS(a_candidate_is_looked_at_as_often_as_it_takes, 7);
-    TEST(the_pause_of_a_candidate_grows);
-    TEST_ROWS(a_verdict_is_over_once_one_of_its_ranks_goes_on, COUNT(later));
-    TEST_ROWS(the_root_waits_for_members_that_have_not_spoken, 3);
-    TEST_ROWS(an_open_core_waits_for_its_other_ranks, 3);
 }

@@ -91,7 +91,7 @@ static int32_t told_after(struct lone *l, int ms)
     return n;
 }
 
-START_TEST(items_of_several_go_up_together)
+TEST_CASE(items_of_several_go_up_together)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
 
@@ -103,9 +103,8 @@ START_TEST(items_of_several_go_up_together)
     ck_assert_int_eq(told_after(l, 25), -1);
     ck_assert_int_eq(told_after(l, 60), 3);
 }
-END_TEST
 
-START_TEST(new_items_replace_those_of_the_same_node)
+TEST_CASE(new_items_replace_those_of_the_same_node)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
 
@@ -121,9 +120,8 @@ START_TEST(new_items_replace_those_of_the_same_node)
     lone_run(l, 5000);
     ck_assert_ptr_null(l->ft->waitfor->work);
 }
-END_TEST
 
-START_TEST(an_older_round_does_not_count)
+TEST_CASE(an_older_round_does_not_count)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
     waitfor_bytes newer, older;
@@ -137,10 +135,9 @@ START_TEST(an_older_round_does_not_count)
     ftree_alloc(l->ft, newer.items, 0);
     ftree_alloc(l->ft, older.items, 0);
 }
-END_TEST
 
 /* What has not changed is told again after one stall limit, then after twice as long. */
-START_TEST(the_same_items_are_told_at_growing_intervals)
+TEST_CASE(the_same_items_are_told_at_growing_intervals)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
 
@@ -151,10 +148,9 @@ START_TEST(the_same_items_are_told_at_growing_intervals)
     ck_assert_int_eq(told_after(l, 1700), -1);
     ck_assert_int_eq(told_after(l, 500), 1);
 }
-END_TEST
 
 /* Ranks that block one after the other are known soon after the last of them. */
-START_TEST(the_pause_between_changes_is_bounded)
+TEST_CASE(the_pause_between_changes_is_bounded)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
     int ms;
@@ -166,10 +162,9 @@ START_TEST(the_pause_between_changes_is_bounded)
     tell(l, 6, 6, 38);
     ck_assert_int_eq(told_after(l, 260), 2);
 }
-END_TEST
 
 /* Who has not told again for three of the longest intervals takes another way, or is not there. */
-START_TEST(old_items_are_forgotten)
+TEST_CASE(old_items_are_forgotten)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
     int32_t last = -1, n;
@@ -182,9 +177,8 @@ START_TEST(old_items_are_forgotten)
     ck_assert_int_eq(last, 0);
     ck_assert_ptr_null(l->ft->waitfor->work);
 }
-END_TEST
 
-START_TEST(malformed_items_are_forgotten)
+TEST_CASE(malformed_items_are_forgotten)
 {
     struct lone *l = lone_new(40, 1, 4, SELF);
     uint8_t bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff};
@@ -194,16 +188,4 @@ START_TEST(malformed_items_are_forgotten)
     tell(l, 6, 6, 38);
     ck_assert_int_eq(told_after(l, 900), -1);
     ck_assert_int_eq(told_after(l, 400), 1);
-}
-END_TEST
-
-SUITE("waitfor_gather")
-{
-    TEST(items_of_several_go_up_together);
-    TEST(new_items_replace_those_of_the_same_node);
-    TEST(an_older_round_does_not_count);
-    TEST(the_same_items_are_told_at_growing_intervals);
-    TEST(the_pause_between_changes_is_bounded);
-    TEST(old_items_are_forgotten);
-    TEST(malformed_items_are_forgotten);
 }

@@ -50,7 +50,7 @@ static ftree_time hold(const struct hang_sweep *s, char line[FTREE_DETAIL_MAX])
     return waitfor_hang_hold(s, line, FTREE_DETAIL_MAX);
 }
 
-START_TEST(what_a_rank_does_decides)
+TEST_CASES(what_a_rank_does_decides, sizeof(rows) / sizeof(rows[0]))
 {
     struct hang_sweep s = {
         .count = 1, .stay = {{.rank = 3, .what = rows[_i].what, .ending = rows[_i].ending}}};
@@ -63,9 +63,8 @@ START_TEST(what_a_rank_does_decides)
     ck_assert_ptr_nonnull(strstr(line, end));
     ck_assert_ptr_nonnull(strstr(line, rows[_i].why));
 }
-END_TEST
 
-START_TEST(the_longest_stay_before_gives_the_scale)
+TEST_CASE(the_longest_stay_before_gives_the_scale)
 {
     struct hang_sweep s = {.count = 1, .longest = 100 * SECOND};
     char line[FTREE_DETAIL_MAX];
@@ -76,10 +75,9 @@ START_TEST(the_longest_stay_before_gives_the_scale)
     s.stay[0].ending = FTREE_ENDING_INPUT;
     ck_assert_uint_eq(hold(&s, line), NEVER);
 }
-END_TEST
 
 /* A blocked one may wait for it. */
-START_TEST(one_that_may_go_on_speaks_for_all)
+TEST_CASE(one_that_may_go_on_speaks_for_all)
 {
     struct hang_sweep s = {.count = 3};
     char line[FTREE_DETAIL_MAX];
@@ -94,9 +92,8 @@ START_TEST(one_that_may_go_on_speaks_for_all)
     ck_assert_uint_eq(hold(&s, line), NEVER);
     ck_assert_ptr_nonnull(strstr(line, "rank 1 is in a call with a timeout of its own"));
 }
-END_TEST
 
-START_TEST(while_others_go_on_there_is_time)
+TEST_CASE(while_others_go_on_there_is_time)
 {
     struct hang_sweep s = {.count = 1, .others_go_on = true};
     char line[FTREE_DETAIL_MAX];
@@ -104,13 +101,4 @@ START_TEST(while_others_go_on_there_is_time)
     s.stay[0].what = FTREE_OUTSIDE_SLEEPS;
     ck_assert_uint_eq(hold(&s, line), ACTIVE);
     ck_assert_ptr_nonnull(strstr(line, "after 600 s: other ranks continue"));
-}
-END_TEST
-
-SUITE("hang_hold")
-{
-    TEST_ROWS(what_a_rank_does_decides, sizeof(rows) / sizeof(rows[0]));
-    TEST(the_longest_stay_before_gives_the_scale);
-    TEST(one_that_may_go_on_speaks_for_all);
-    TEST(while_others_go_on_there_is_time);
 }

@@ -501,8 +501,7 @@ static const struct {
     ROW(a_generalized_request, WAITS_UNKNOWN),
 };
 
-/* rows: what_both_sides_say_decides COUNT(rows) */
-START_TEST(what_both_sides_say_decides)
+TEST_CASES(what_both_sides_say_decides, COUNT(rows))
 {
     bool unsure = false;
     enum waits_fate fate;
@@ -513,7 +512,6 @@ START_TEST(what_both_sides_say_decides)
     ck_assert_msg(fate == rows[_i].fate, "%s: %d", rows[_i].what, (int) fate);
     ck_assert_msg(unsure == rows[_i].unsure, "%s: unsure %d", rows[_i].what, unsure);
 }
-END_TEST
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
@@ -531,7 +529,7 @@ static void two_wait_for_each_other(void)
     s.record[1].request[0] = (struct waits_request){.kind = WAITS_RECV, .peer = 0, .tag = 7};
 }
 
-START_TEST(a_cycle_is_a_core)
+TEST_CASE(a_cycle_is_a_core)
 {
     struct waits_core core;
     struct ftree ft;
@@ -545,9 +543,8 @@ START_TEST(a_cycle_is_a_core)
     ck_assert(!unsure);
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(a_message_under_way_ends_it)
+TEST_CASE(a_message_under_way_ends_it)
 {
     struct waits_core core;
     struct ftree ft;
@@ -560,9 +557,8 @@ START_TEST(a_message_under_way_ends_it)
     ck_assert(!ftree_waits_core_at(w, 0, &core));
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(what_nearly_matches_is_named)
+TEST_CASE(what_nearly_matches_is_named)
 {
     struct waits_hints hints;
 
@@ -574,13 +570,4 @@ START_TEST(what_nearly_matches_is_named)
     ck_assert_int_eq(hints.hint[0].tag, 9);
     ck_assert_int_eq(hints.hint[0].peer, 1);
     ck_assert_uint_eq(hints.hint[1].context, 4);
-}
-END_TEST
-
-SUITE("waitfor_judge")
-{
-    TEST_ROWS(what_both_sides_say_decides, COUNT(rows));
-    TEST(a_cycle_is_a_core);
-    TEST(a_message_under_way_ends_it);
-    TEST(what_nearly_matches_is_named);
 }

@@ -36,7 +36,7 @@ static void end(struct waitfor_candidate *c)
     world_free(r->w);
 }
 
-START_TEST(ranks_are_kept_ascending_and_once)
+TEST_CASE(ranks_are_kept_ascending_and_once)
 {
     struct waitfor_candidate *c = begin();
 
@@ -51,7 +51,6 @@ START_TEST(ranks_are_kept_ascending_and_once)
     ck_assert_ptr_null(waitfor_look_find(c, -1));
     end(c);
 }
-END_TEST
 
 /* That rank says only that it did not answer. */
 static void hear(int32_t from, uint32_t number, int32_t rank)
@@ -76,7 +75,7 @@ static const struct {
     {"a rank that was not asked", 1, 7, 6, false},
 };
 
-START_TEST(an_answer_counts_if_the_node_of_the_rank_gives_it)
+TEST_CASES(an_answer_counts_if_the_node_of_the_rank_gives_it, 4)
 {
     struct waitfor_candidate *c = begin();
 
@@ -86,9 +85,8 @@ START_TEST(an_answer_counts_if_the_node_of_the_rank_gives_it)
     ck_assert_int_eq(c->next == r->w->now, heard[_i].counts);
     end(c);
 }
-END_TEST
 
-START_TEST(a_look_is_over_with_the_last_answer)
+TEST_CASE(a_look_is_over_with_the_last_answer)
 {
     struct waitfor_candidate *c = begin();
 
@@ -102,9 +100,8 @@ START_TEST(a_look_is_over_with_the_last_answer)
     ck_assert(waitfor_look_is_over(c));
     end(c);
 }
-END_TEST
 
-START_TEST(ranks_of_a_node_that_cannot_be_asked_are_unable)
+TEST_CASE(ranks_of_a_node_that_cannot_be_asked_are_unable)
 {
     struct waitfor_candidate *c = begin();
 
@@ -118,11 +115,10 @@ START_TEST(ranks_of_a_node_that_cannot_be_asked_are_unable)
     ck_assert_uint_gt(c->next, r->w->now); /* behind this tick */
     end(c);
 }
-END_TEST
 
 /* Those of the own node are looked at without a message; a node is sent one, however many it
  * has. */
-START_TEST(each_node_is_asked_once)
+TEST_CASE(each_node_is_asked_once)
 {
     struct waitfor_candidate *c = begin();
 
@@ -136,10 +132,9 @@ START_TEST(each_node_is_asked_once)
     ck_assert_int_eq(ft->waitfor->work->looks.items[0].ranks.n, 4);
     end(c);
 }
-END_TEST
 
 /* The question or the answer was lost. */
-START_TEST(who_has_not_answered_is_asked_again)
+TEST_CASE(who_has_not_answered_is_asked_again)
 {
     struct waitfor_candidate *c = begin();
 
@@ -160,9 +155,8 @@ START_TEST(who_has_not_answered_is_asked_again)
     ck_assert(!waitfor_look_again(ft, r->w->now, c));
     end(c);
 }
-END_TEST
 
-START_TEST(nobody_is_asked_again_for_ever)
+TEST_CASE(nobody_is_asked_again_for_ever)
 {
     struct waitfor_candidate *c = begin();
 
@@ -172,16 +166,4 @@ START_TEST(nobody_is_asked_again_for_ever)
     ck_assert_uint_eq(c->next, c->until);
     ck_assert(!waitfor_look_again(ft, c->until, c));
     end(c);
-}
-END_TEST
-
-SUITE("waitfor_look")
-{
-    TEST(ranks_are_kept_ascending_and_once);
-    TEST_ROWS(an_answer_counts_if_the_node_of_the_rank_gives_it, 4);
-    TEST(a_look_is_over_with_the_last_answer);
-    TEST(ranks_of_a_node_that_cannot_be_asked_are_unable);
-    TEST(each_node_is_asked_once);
-    TEST(who_has_not_answered_is_asked_again);
-    TEST(nobody_is_asked_again_for_ever);
 }

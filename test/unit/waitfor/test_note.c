@@ -18,7 +18,7 @@ static void receive(struct ranks *r, int32_t rank, int32_t from)
     ranks_recv(r, rank, from, 7, WORLD_CONTEXT);
 }
 
-START_TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals)
+TEST_CASE(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals)
 {
     static const ftree_time at_s[] = {10, 30, 70, 150};
     struct ranks *r = ranks_of(world_new(4, 4, 4));
@@ -36,10 +36,9 @@ START_TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals)
     }
     world_free(r->w);
 }
-END_TEST
 
 /* On a busy machine a rank may seem to go on for a moment. */
-START_TEST(a_pause_of_the_stall_brings_no_note_sooner)
+TEST_CASE(a_pause_of_the_stall_brings_no_note_sooner)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -60,9 +59,8 @@ START_TEST(a_pause_of_the_stall_brings_no_note_sooner)
     }
     world_free(r->w);
 }
-END_TEST
 
-START_TEST(those_most_waited_for_are_first)
+TEST_CASE(those_most_waited_for_are_first)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -78,11 +76,10 @@ START_TEST(those_most_waited_for_are_first)
     }
     world_free(r->w);
 }
-END_TEST
 
 /* A thread that does not say what it does may send what others wait for, so there is no verdict, but
  * the note. */
-START_TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for)
+TEST_CASE(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -100,7 +97,6 @@ START_TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for)
     ck_assert_str_eq(r->w->note.end[0].state, "in MPI_Recv but for a thread");
     world_free(r->w);
 }
-END_TEST
 
 static const struct {
     int32_t from;
@@ -110,7 +106,7 @@ static const struct {
 
 /* One thread is a server, another one computes: nobody is late.  Beside one that waits for somebody others
  * may run idle. */
-START_TEST(a_rank_of_which_a_thread_computes_does_not_wait)
+TEST_CASES(a_rank_of_which_a_thread_computes_does_not_wait, 3)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -125,10 +121,9 @@ START_TEST(a_rank_of_which_a_thread_computes_does_not_wait)
     ck_assert_int_eq(r->w->notes, serving[_i].notes + 1);
     world_free(r->w);
 }
-END_TEST
 
 /* On a busy machine a rank does not come to answer; its agent sees that it waits as before. */
-START_TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits)
+TEST_CASE(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -141,10 +136,9 @@ START_TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits)
     ck_assert_int_eq(r->w->note.end[0].rank, 14);
     world_free(r->w);
 }
-END_TEST
 
 /* A rank that others come to wait for instead has not been waited for that long. */
-START_TEST(another_rank_to_wait_for_begins_anew)
+TEST_CASE(another_rank_to_wait_for_begins_anew)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -160,9 +154,8 @@ START_TEST(another_rank_to_wait_for_begins_anew)
     ck_assert_int_eq(r->w->note.end[0].rank, 13);
     world_free(r->w);
 }
-END_TEST
 
-START_TEST(while_a_verdict_stands_there_is_no_note)
+TEST_CASE(while_a_verdict_stands_there_is_no_note)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -174,10 +167,9 @@ START_TEST(while_a_verdict_stands_there_is_no_note)
     ck_assert_int_eq(r->w->notes, 0);
     world_free(r->w);
 }
-END_TEST
 
 /* That a rank is slow does not explain that others stand still. */
-START_TEST(a_slow_rank_hides_no_stall)
+TEST_CASE(a_slow_rank_hides_no_stall)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
     struct ftree_verdict v = {.class_ = FTREE_CLASS_STRAGGLER,
@@ -197,7 +189,6 @@ START_TEST(a_slow_rank_hides_no_stall)
     ck_assert_int_eq(r->w->notes, 1);
     world_free(r->w);
 }
-END_TEST
 
 static void computes(struct ranks *r)
 {
@@ -217,7 +208,7 @@ static const struct {
     const char *state;
 } ends[] = {{computes, "outside MPI"}, {is_in_mpi, "in MPI"}};
 
-START_TEST(what_the_rank_does_is_said)
+TEST_CASES(what_the_rank_does_is_said, 2)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -229,11 +220,10 @@ START_TEST(what_the_rank_does_is_said)
     ck_assert_str_eq(r->w->note.end[0].state, ends[_i].state);
     world_free(r->w);
 }
-END_TEST
 
 /* One-sided communication with a rank that waits in a barrier: each operation waits for that rank,
  * for a moment. */
-START_TEST(a_rank_in_short_waits_has_not_waited)
+TEST_CASE(a_rank_in_short_waits_has_not_waited)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -253,10 +243,9 @@ START_TEST(a_rank_in_short_waits_has_not_waited)
     ck_assert_str_eq(r->w->note.end[0].state, "in MPI_Win_lock");
     world_free(r->w);
 }
-END_TEST
 
 /* Of two that another one waits for now one seems to wait, now the other. */
-START_TEST(ranks_that_wait_at_some_looks_have_not_come)
+TEST_CASE(ranks_that_wait_at_some_looks_have_not_come)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -270,21 +259,4 @@ START_TEST(ranks_that_wait_at_some_looks_have_not_come)
     ck_assert_int_eq(r->w->reports, 0);
     ck_assert_int_eq(r->w->notes, 1);
     world_free(r->w);
-}
-END_TEST
-
-SUITE("waitfor_note")
-{
-    TEST(a_note_comes_after_ten_stall_limits_and_at_doubling_intervals);
-    TEST(a_pause_of_the_stall_brings_no_note_sooner);
-    TEST(those_most_waited_for_are_first);
-    TEST_ROWS(a_rank_of_which_a_thread_computes_does_not_wait, 3);
-    TEST(what_a_rank_said_of_a_wait_holds_as_long_as_it_waits);
-    TEST(a_rank_with_a_thread_that_does_not_tell_is_one_that_others_wait_for);
-    TEST(another_rank_to_wait_for_begins_anew);
-    TEST(while_a_verdict_stands_there_is_no_note);
-    TEST(a_slow_rank_hides_no_stall);
-    TEST_ROWS(what_the_rank_does_is_said, 2);
-    TEST(a_rank_in_short_waits_has_not_waited);
-    TEST(ranks_that_wait_at_some_looks_have_not_come);
 }

@@ -428,7 +428,7 @@ static void print_lines(const struct ftree_verdict *v)
         fprintf(stderr, "    %s\n", v->evidence[i].detail);
 }
 
-START_TEST(a_verdict_says_what_was_found)
+TEST_CASES(a_verdict_says_what_was_found, COUNT(rows))
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
     const struct ftree_verdict *v = &r->w->report[0];
@@ -445,10 +445,9 @@ START_TEST(a_verdict_says_what_was_found)
     ck_assert(!rows[_i].line || has_line(v, rows[_i].line));
     world_free(r->w);
 }
-END_TEST
 
 /* A program may call its communicators anything. */
-START_TEST(lines_are_printable)
+TEST_CASE(lines_are_printable)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
 
@@ -458,10 +457,9 @@ START_TEST(lines_are_printable)
     ck_assert(has_line(&r->w->report[0], "a??[31mb?"));
     world_free(r->w);
 }
-END_TEST
 
 /* It came about when the last of its ranks began to wait. */
-START_TEST(a_verdict_began_with_the_last_wait)
+TEST_CASE(a_verdict_began_with_the_last_wait)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
     ftree_time last;
@@ -475,10 +473,9 @@ START_TEST(a_verdict_began_with_the_last_wait)
     ck_assert_uint_le(r->w->report[0].first_symptom, last + 10 * FTREE_MS);
     world_free(r->w);
 }
-END_TEST
 
 /* Survivors of a crash that do not fit together any more. */
-START_TEST(what_was_before_is_said)
+TEST_CASE(what_was_before_is_said)
 {
     struct ranks *r = ranks_of(world_new(4, 4, 4));
     struct ftree_verdict crash = base_verdict("process-crash/pid-gone", 1, 5);
@@ -493,13 +490,4 @@ START_TEST(what_was_before_is_said)
     ck_assert(has_line(&r->w->report[0],
                        "after process-crash of rank 5 on n1, which stands: this may follow from it"));
     world_free(r->w);
-}
-END_TEST
-
-SUITE("waitfor_verdict")
-{
-    TEST_ROWS(a_verdict_says_what_was_found, COUNT(rows));
-    TEST(lines_are_printable);
-    TEST(a_verdict_began_with_the_last_wait);
-    TEST(what_was_before_is_said);
 }

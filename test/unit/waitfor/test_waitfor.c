@@ -363,8 +363,7 @@ static void expect_verdict(struct world *w, int p, int shape)
     ck_assert_int_eq(w->withdrawals, 0);
 }
 
-/* rows: a_program_that_hangs_is_explained COUNT(programs) */
-START_TEST(a_program_that_hangs_is_explained)
+TEST_CASES(a_program_that_hangs_is_explained, COUNT(programs))
 {
     for (int shape = 0; shape < COUNT(shapes); shape++) {
         struct ranks *r = ranks_in(shape);
@@ -385,7 +384,6 @@ START_TEST(a_program_that_hangs_is_explained)
         world_free(w);
     }
 }
-END_TEST
 
 /* 2 and 5 wait for each other; 2 and 14 do, too. */
 static void cycle_beside_a_cycle(struct ranks *r)
@@ -398,8 +396,7 @@ static void cycle_beside_a_cycle(struct ranks *r)
 }
 
 /* Of 14 the answers are never twice the same. */
-/* rows: the_rest_of_a_core_is_one COUNT(shapes) */
-START_TEST(the_rest_of_a_core_is_one)
+TEST_CASES(the_rest_of_a_core_is_one, COUNT(shapes))
 {
     struct ranks *r = ranks_in(_i);
     struct world *w = r->w;
@@ -413,7 +410,6 @@ START_TEST(the_rest_of_a_core_is_one)
     expect_component(&w->report[0], "2, 5", "the rest", _i);
     ck_assert_int_eq(w->withdrawals, 0);
 }
-END_TEST
 
 /* ---- programs that do not -------------------------------------------------------------------- */
 
@@ -540,8 +536,7 @@ static const struct {
     {ROW(not_of_this_world)},
 };
 
-/* rows: a_program_that_waits_is_not_accused COUNT(innocent) */
-START_TEST(a_program_that_waits_is_not_accused)
+TEST_CASES(a_program_that_waits_is_not_accused, COUNT(innocent))
 {
     for (int shape = 0; shape < COUNT(shapes); shape++) {
         struct ranks *r = ranks_in(shape);
@@ -554,11 +549,9 @@ START_TEST(a_program_that_waits_is_not_accused)
         world_free(w);
     }
 }
-END_TEST
 
 /* A rank that goes on for a moment at one of its first looks is no part of a deadlock then. */
-/* rows: who_moves_between_two_looks_is_not_accused 6 */
-START_TEST(who_moves_between_two_looks_is_not_accused)
+TEST_CASES(who_moves_between_two_looks_is_not_accused, 6)
 {
     struct ranks *r = ranks_in(1);
     struct world *w = r->w;
@@ -569,7 +562,6 @@ START_TEST(who_moves_between_two_looks_is_not_accused)
     ck_assert_int_le(w->reports, 1);
     world_free(w);
 }
-END_TEST
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
@@ -601,8 +593,7 @@ static const struct {
       "ranks 0-3, 5-15 (15 of 16) in MPI_Allreduce(MPI_COMM_WORLD, the 3rd, 8 bytes)", NULL}},
 };
 
-/* rows: both_sides_are_quoted COUNT(words) */
-START_TEST(both_sides_are_quoted)
+TEST_CASES(both_sides_are_quoted, COUNT(words))
 {
     struct ranks *r = ranks_in(1);
 
@@ -611,9 +602,8 @@ START_TEST(both_sides_are_quoted)
     for (int i = 0; words[_i].line[i]; i++)
         expect_line(&r->w->report[0], words[_i].line[i]);
 }
-END_TEST
 
-START_TEST(victims_are_all_others_that_wait)
+TEST_CASE(victims_are_all_others_that_wait)
 {
     struct ranks *r = ranks_in(1);
 
@@ -622,7 +612,6 @@ START_TEST(victims_are_all_others_that_wait)
     ck_assert_int_eq(r->w->report[0].victims.count, 14);
     ck_assert_int_eq(r->w->report[0].confidence, 990);
 }
-END_TEST
 
 static void expect_victims(const struct world *w, int32_t rank, const char *victims, int shape)
 {
@@ -635,7 +624,7 @@ static void expect_victims(const struct world *w, int32_t rank, const char *vict
         ck_abort_msg("rank %d, shape %d: victims %s instead of %s", rank, shape, text, victims);
 }
 
-START_TEST(victims_of_two_deadlocks_are_told_apart)
+TEST_CASE(victims_of_two_deadlocks_are_told_apart)
 {
     for (int shape = 0; shape < COUNT(shapes); shape++) {
         struct ranks *r = ranks_in(shape);
@@ -649,9 +638,8 @@ START_TEST(victims_of_two_deadlocks_are_told_apart)
         world_free(r->w);
     }
 }
-END_TEST
 
-START_TEST(who_polls_is_accused_with_less_confidence)
+TEST_CASE(who_polls_is_accused_with_less_confidence)
 {
     struct ranks *r = ranks_in(1);
 
@@ -661,11 +649,10 @@ START_TEST(who_polls_is_accused_with_less_confidence)
     ck_assert_uint_eq(r->w->report[0].holds_back, FTREE_HOLDS_FOR_EVER);
     ck_assert_uint_gt(r->w->reported_at[0], 2500 * FTREE_MS);
 }
-END_TEST
 
 /* ---- trouble --------------------------------------------------------------------------------- */
 
-START_TEST(a_rank_of_the_component_goes_on)
+TEST_CASE(a_rank_of_the_component_goes_on)
 {
     struct ranks *r = ranks_in(1);
 
@@ -677,11 +664,9 @@ START_TEST(a_rank_of_the_component_goes_on)
     world_run(r->w, 3 * SECOND);
     ck_assert_int_eq(r->w->withdrawals, 1);
 }
-END_TEST
 
 /* Its job ends: by MPI_Finalize, or by MPI_Abort in the call that it waits in. */
-/* rows: a_rank_of_the_component_leaves 2 */
-START_TEST(a_rank_of_the_component_leaves)
+TEST_CASES(a_rank_of_the_component_leaves, 2)
 {
     struct ranks *r = ranks_in(1);
 
@@ -693,10 +678,9 @@ START_TEST(a_rank_of_the_component_leaves)
     world_run(r->w, 3 * SECOND);
     ck_assert_int_eq(r->w->withdrawals, _i == 0);
 }
-END_TEST
 
 /* Its stall is never over, but its stamp moves. */
-START_TEST(a_rank_that_polls_goes_on)
+TEST_CASE(a_rank_that_polls_goes_on)
 {
     struct ranks *r = ranks_in(1);
 
@@ -706,9 +690,8 @@ START_TEST(a_rank_that_polls_goes_on)
     world_run(r->w, 12 * SECOND);
     ck_assert_int_ge(r->w->withdrawals, 1);
 }
-END_TEST
 
-START_TEST(a_stopped_rank_of_the_cycle_is_the_fault)
+TEST_CASE(a_stopped_rank_of_the_cycle_is_the_fault)
 {
     struct ranks *r = ranks_in(1);
     struct world *w = r->w;
@@ -719,9 +702,8 @@ START_TEST(a_stopped_rank_of_the_cycle_is_the_fault)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_PROCESS_STOPPED);
 }
-END_TEST
 
-START_TEST(a_lost_node_of_the_cycle_is_the_fault)
+TEST_CASE(a_lost_node_of_the_cycle_is_the_fault)
 {
     struct ranks *r = ranks_in(1);
     struct world *w = r->w;
@@ -732,11 +714,9 @@ START_TEST(a_lost_node_of_the_cycle_is_the_fault)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_NODE_OUTAGE);
 }
-END_TEST
 
 /* At any time an agent between the ranks and the root is stopped, and its deputy takes over. */
-/* rows: an_agent_is_lost_meanwhile 30 */
-START_TEST(an_agent_is_lost_meanwhile)
+TEST_CASES(an_agent_is_lost_meanwhile, 30)
 {
     struct ranks *r = ranks_in(3);
     struct world *w = r->w;
@@ -748,10 +728,8 @@ START_TEST(an_agent_is_lost_meanwhile)
     ck_assert_int_eq(w->verdicts_on[3], 1);
     ck_assert_int_eq(w->withdrawals, 0);
 }
-END_TEST
 
-/* rows: a_bad_network_loses_and_doubles 10 */
-START_TEST(a_bad_network_loses_and_doubles)
+TEST_CASES(a_bad_network_loses_and_doubles, 10)
 {
     struct ranks *r = ranks_in(3);
     struct world *w = r->w;
@@ -765,9 +743,8 @@ START_TEST(a_bad_network_loses_and_doubles)
     ck_assert_int_eq(w->report[0].class_, FTREE_CLASS_DEADLOCK);
     expect_component(&w->report[0], "0, 3, 6, 9, 12", "bad network", 3);
 }
-END_TEST
 
-START_TEST(a_look_of_another_node_is_checked)
+TEST_CASE(a_look_of_another_node_is_checked)
 {
     struct ranks *r = ranks_in(1);
     struct wire_message m = {.type = WIRE_WAITS_LOOK, .id = 77};
@@ -786,25 +763,4 @@ START_TEST(a_look_of_another_node_is_checked)
         }
     world_run(r->w, 20 * SECOND);
     ck_assert_int_eq(r->w->reports, 0);
-}
-END_TEST
-
-SUITE("waitfor")
-{
-    TEST_ROWS(a_program_that_hangs_is_explained, COUNT(programs));
-    TEST_ROWS(the_rest_of_a_core_is_one, COUNT(shapes));
-    TEST_ROWS(a_program_that_waits_is_not_accused, COUNT(innocent));
-    TEST_ROWS(who_moves_between_two_looks_is_not_accused, 6);
-    TEST_ROWS(both_sides_are_quoted, COUNT(words));
-    TEST(victims_are_all_others_that_wait);
-    TEST(victims_of_two_deadlocks_are_told_apart);
-    TEST(who_polls_is_accused_with_less_confidence);
-    TEST(a_rank_of_the_component_goes_on);
-    TEST_ROWS(a_rank_of_the_component_leaves, 2);
-    TEST(a_rank_that_polls_goes_on);
-    TEST(a_stopped_rank_of_the_cycle_is_the_fault);
-    TEST(a_lost_node_of_the_cycle_is_the_fault);
-    TEST_ROWS(an_agent_is_lost_meanwhile, 30);
-    TEST_ROWS(a_bad_network_loses_and_doubles, 10);
-    TEST(a_look_of_another_node_is_checked);
 }

@@ -62,7 +62,7 @@ static void flows_of(const struct waits_flow *flow, bool partly, struct waits_fl
         flows->flow[flows->flows++] = flow[i];
 }
 
-START_TEST(what_is_under_way_ends_a_wait)
+TEST_CASES(what_is_under_way_ends_a_wait, COUNT(rows))
 {
     struct waits_request q = rows[_i].q;
     struct waits_flows flows;
@@ -71,10 +71,9 @@ START_TEST(what_is_under_way_ends_a_wait)
     flows_of(rows[_i].flow, rows[_i].partly, &flows);
     ck_assert_msg(ftree_waits_match(&q, WORLD, ME, &flows) == rows[_i].fate, "%s", rows[_i].what);
 }
-END_TEST
 
 /* Whether it is the one that is waited for. */
-START_TEST(a_message_may_be_known_by_its_mark)
+TEST_CASE(a_message_may_be_known_by_its_mark)
 {
     struct waits_request q = {.kind = WAITS_RECV, .peer = PEER, .tag = 7};
     struct waits_flows flows = {
@@ -87,9 +86,8 @@ START_TEST(a_message_may_be_known_by_its_mark)
     q.tag = ANY;
     ck_assert_int_eq(ftree_waits_match(&q, WORLD, ME, &flows), WAITS_UNKNOWN);
 }
-END_TEST
 
-START_TEST(another_tag_is_nearer_than_another_communicator)
+TEST_CASE(another_tag_is_nearer_than_another_communicator)
 {
     static const struct waits_flow sent[3] = {{WAITS_SENT, ME, 7, OTHER, 1},
                                               {WAITS_SENT, ME, 9, WORLD, 2},
@@ -106,9 +104,8 @@ START_TEST(another_tag_is_nearer_than_another_communicator)
     ck_assert_int_eq(hints.hint[1].tag, 7);
     ck_assert_uint_eq(hints.hint[1].context, OTHER);
 }
-END_TEST
 
-START_TEST(a_message_inside_a_collective_is_no_hint)
+TEST_CASE(a_message_inside_a_collective_is_no_hint)
 {
     static const struct waits_flow posted[3] = {{WAITS_POSTED, ME, 7, WORLD | 1, 1}};
     struct waits_request q = {.kind = WAITS_SSEND, .peer = PEER, .tag = 7};
@@ -119,9 +116,8 @@ START_TEST(a_message_inside_a_collective_is_no_hint)
     ftree_waits_near(&q, WORLD, ME, &flows, &hints);
     ck_assert_int_eq(hints.hints, 0);
 }
-END_TEST
 
-START_TEST(a_send_is_near_a_posted_receive)
+TEST_CASE(a_send_is_near_a_posted_receive)
 {
     static const struct waits_flow posted[3] = {{WAITS_POSTED, ME, 9, WORLD, 1},
                                                 {WAITS_SENT, ME, 8, WORLD, 1}};
@@ -133,14 +129,4 @@ START_TEST(a_send_is_near_a_posted_receive)
     ftree_waits_near(&q, WORLD, ME, &flows, &hints);
     ck_assert_int_eq(hints.hints, 1);
     ck_assert_int_eq(hints.hint[0].tag, 9);
-}
-END_TEST
-
-SUITE("waits_match")
-{
-    TEST_ROWS(what_is_under_way_ends_a_wait, COUNT(rows));
-    TEST(a_message_may_be_known_by_its_mark);
-    TEST(another_tag_is_nearer_than_another_communicator);
-    TEST(a_message_inside_a_collective_is_no_hint);
-    TEST(a_send_is_near_a_posted_receive);
 }

@@ -81,7 +81,7 @@ static const struct odd rows[] = {
     {23, ODD(op, 4)},       {1, ODD(blocking, false)},
 };
 
-START_TEST(one_that_differs_is_the_few)
+TEST_CASES(one_that_differs_is_the_few, COUNT(rows))
 {
     struct story s = {.silent = FTREE_NONE};
     struct waits *w = run(&s, &rows[_i], 1);
@@ -99,9 +99,8 @@ START_TEST(one_that_differs_is_the_few)
     ck_assert(!ftree_waits_mismatch_at(w, 1, &m));
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(equal_collectives_are_no_mismatch)
+TEST_CASE(equal_collectives_are_no_mismatch)
 {
     struct story s = {.silent = FTREE_NONE};
     struct waits *w = run(&s, NULL, 0);
@@ -112,10 +111,9 @@ START_TEST(equal_collectives_are_no_mismatch)
     ck_assert_int_eq(ftree_waits_of(w, 7, &of), WAITS_FREE);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* Another position is a wait for who is behind, not another operation. */
-START_TEST(one_that_is_behind_is_no_mismatch_of_operations)
+TEST_CASE(one_that_is_behind_is_no_mismatch_of_operations)
 {
     static const struct odd behind[] = {{3, ODD(begun, 4)}};
     struct story s = {.silent = FTREE_NONE};
@@ -125,10 +123,9 @@ START_TEST(one_that_is_behind_is_no_mismatch_of_operations)
     ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* It has freed one of which it was a member, and others have its context now. */
-START_TEST(one_of_other_members_is_another_communicator)
+TEST_CASE(one_of_other_members_is_another_communicator)
 {
     static const struct odd freed[] = {{17, ODD(call, BCAST), .members = 7}};
     struct story s = {.silent = FTREE_NONE};
@@ -140,10 +137,9 @@ START_TEST(one_of_other_members_is_another_communicator)
     ck_assert_int_ne(ftree_waits_of(w, 7, &of), WAITS_BLOCKED);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* Where somebody has not spoken a node above may know better. */
-START_TEST(it_says_how_many_have_spoken)
+TEST_CASE(it_says_how_many_have_spoken)
 {
     struct story s = {.silent = 9};
     struct waits *w = run(&s, rows, 1);
@@ -154,9 +150,8 @@ START_TEST(it_says_how_many_have_spoken)
     ck_assert_int_eq(m.told, SIZE - 1);
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(of_many_classes_the_largest_are_named)
+TEST_CASE(of_many_classes_the_largest_are_named)
 {
     static const struct odd many[] = {{1, ODD(bytes, 1)}, {2, ODD(bytes, 2)}, {3, ODD(bytes, 2)},
                                       {4, ODD(bytes, 3)}, {5, ODD(bytes, 4)}, {6, ODD(bytes, 4)},
@@ -174,10 +169,9 @@ START_TEST(of_many_classes_the_largest_are_named)
     ck_assert_int_eq(m.class_[3].count, 1);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* What those who have gone on did where others still are is known. */
-START_TEST(one_that_has_gone_on_did_another)
+TEST_CASE(one_that_has_gone_on_did_another)
 {
     static const struct odd ahead[] = {{3, ODD(begun, 6), BCAST}, {17, ODD(begun, 6), REDUCE}};
     struct story s = {.silent = FTREE_NONE};
@@ -197,9 +191,8 @@ START_TEST(one_that_has_gone_on_did_another)
     ck_assert(!ftree_waits_mismatch_at(w, 1, &m));
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(most_that_have_gone_on_are_the_many)
+TEST_CASE(most_that_have_gone_on_are_the_many)
 {
     struct odd ahead[SIZE - 1];
     struct story s = {.silent = FTREE_NONE};
@@ -216,7 +209,6 @@ START_TEST(most_that_have_gone_on_are_the_many)
     ck_assert_int_eq(m.class_[1].gone, 0);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* What all have left behind holds nobody up, nor is the last but two known. */
 static const struct odd over[][SIZE] = {
@@ -225,7 +217,7 @@ static const struct odd over[][SIZE] = {
     {{3, ODD(begun, 6)}},
 };
 
-START_TEST(what_is_over_for_all_or_not_known_is_no_mismatch)
+TEST_CASES(what_is_over_for_all_or_not_known_is_no_mismatch, COUNT(over))
 {
     struct story s = {.silent = FTREE_NONE};
     struct waits *w = run(&s, over[_i], 1);
@@ -234,10 +226,9 @@ START_TEST(what_is_over_for_all_or_not_known_is_no_mismatch)
     ck_assert(!ftree_waits_mismatch_at(w, 0, &m));
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* A rank is told by its own node, and by the one that has asked it, at another time. */
-START_TEST(of_what_a_rank_has_said_the_newest_counts)
+TEST_CASE(of_what_a_rank_has_said_the_newest_counts)
 {
     static const struct {
         int32_t rank;
@@ -269,7 +260,6 @@ START_TEST(of_what_a_rank_has_said_the_newest_counts)
     ck_assert_int_eq(m.class_[1].gone, 1);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* The communicators of one thread are none of another's. */
 static void add_thread(struct waits *w, const struct waiters *k, int32_t rank, uint8_t thread)
@@ -288,7 +278,7 @@ static void add_thread(struct waits *w, const struct waiters *k, int32_t rank, u
     ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
 }
 
-START_TEST(each_thread_has_communicators_of_its_own)
+TEST_CASE(each_thread_has_communicators_of_its_own)
 {
     struct waits_mismatch m;
     struct waiters k;
@@ -306,20 +296,4 @@ START_TEST(each_thread_has_communicators_of_its_own)
     }
     ck_assert(!ftree_waits_mismatch_at(w, WAITS_THREADS_MAX * WAITS_COMMS_MAX, &m));
     ftree_waits_destroy(w);
-}
-END_TEST
-
-SUITE("waits_mismatch")
-{
-    TEST_ROWS(one_that_differs_is_the_few, COUNT(rows));
-    TEST(equal_collectives_are_no_mismatch);
-    TEST(one_that_is_behind_is_no_mismatch_of_operations);
-    TEST(one_of_other_members_is_another_communicator);
-    TEST(it_says_how_many_have_spoken);
-    TEST(of_many_classes_the_largest_are_named);
-    TEST(one_that_has_gone_on_did_another);
-    TEST(of_what_a_rank_has_said_the_newest_counts);
-    TEST(most_that_have_gone_on_are_the_many);
-    TEST(each_thread_has_communicators_of_its_own);
-    TEST_ROWS(what_is_over_for_all_or_not_known_is_no_mismatch, COUNT(over));
 }

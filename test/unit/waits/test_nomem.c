@@ -80,7 +80,7 @@ static int run(struct waiters *k, uint8_t *items, size_t *len)
     return rc;
 }
 
-START_TEST(each_allocation_may_fail)
+TEST_CASES(each_allocation_may_fail, 2)
 {
     struct memory m;
     const struct ftree_io io = {.alloc = allocate};
@@ -105,10 +105,4 @@ START_TEST(each_allocation_may_fail)
         ck_assert(rc == FTREE_ERR_NOMEM || m.countdown >= 0);
     } while (rc != FTREE_OK);
     ck_assert_int_gt(n, 10);
-}
-END_TEST
-
-SUITE("waits_nomem")
-{
-    TEST_ROWS(each_allocation_may_fail, 2);
 }

@@ -569,7 +569,7 @@ static int run(struct program *g, int *claims)
     return stuck;
 }
 
-START_TEST(who_is_blocked_stays_so_and_who_stays_is_blocked)
+TEST_CASES(who_is_blocked_stays_so_and_who_stays_is_blocked, CASES)
 {
     int with_stuck = 0, claims = 0;
     struct program g;
@@ -583,10 +583,4 @@ START_TEST(who_is_blocked_stays_so_and_who_stays_is_blocked)
     ck_assert_int_gt(with_stuck, PROGRAMS / 10);
     ck_assert_int_lt(with_stuck, PROGRAMS * 9 / 10);
     ck_assert_int_gt(claims, PROGRAMS / 50);
-}
-END_TEST
-
-SUITE("waits_program")
-{
-    TEST_ROWS(who_is_blocked_stays_so_and_who_stays_is_blocked, CASES);
 }

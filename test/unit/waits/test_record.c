@@ -120,7 +120,7 @@ static void make_loop(struct waits_record *r)
 
 static void (*const samples[])(struct waits_record *) = {make_plain, make_full, make_loop};
 
-START_TEST(a_record_comes_back_as_it_was)
+TEST_CASES(a_record_comes_back_as_it_was, COUNT(samples))
 {
     uint8_t bytes[FTREE_MESSAGE_MAX];
     struct waits_record r, again;
@@ -136,9 +136,8 @@ START_TEST(a_record_comes_back_as_it_was)
     ck_assert(ftree_waits_unchanged(&r, &again));
     ck_assert_mem_eq(&r, &again, sizeof(r));
 }
-END_TEST
 
-START_TEST(a_message_has_room_for_many)
+TEST_CASE(a_message_has_room_for_many)
 {
     uint8_t bytes[FTREE_MESSAGE_MAX - 64];
     struct waits_record r;
@@ -155,9 +154,8 @@ START_TEST(a_message_has_room_for_many)
         ck_assert_int_eq(ftree_waits_record_get(&job, bytes + at, len - at, &r, &used), FTREE_OK);
     ck_assert_int_eq(n, 0);
 }
-END_TEST
 
-START_TEST(a_record_that_is_cut_is_refused)
+TEST_CASES(a_record_that_is_cut_is_refused, COUNT(samples))
 {
     uint8_t bytes[FTREE_MESSAGE_MAX];
     struct waits_record r, again;
@@ -168,9 +166,8 @@ START_TEST(a_record_that_is_cut_is_refused)
     for (size_t cut = 0; cut < len; cut++)
         REQUIRE(read_record(bytes, cut, &again, &used) == FTREE_ERR_MALFORMED);
 }
-END_TEST
 
-START_TEST(a_record_that_is_changed_is_refused_or_in_bounds)
+TEST_CASES(a_record_that_is_changed_is_refused_or_in_bounds, COUNT(samples))
 {
     uint8_t bytes[FTREE_MESSAGE_MAX], changed[FTREE_MESSAGE_MAX];
     struct waits_record r, again;
@@ -187,9 +184,8 @@ START_TEST(a_record_that_is_changed_is_refused_or_in_bounds)
         REQUIRE(!ftree_waits_record_check(&job, &again) && used <= len);
     }
 }
-END_TEST
 
-START_TEST(a_record_out_of_bounds_is_not_added)
+TEST_CASE(a_record_out_of_bounds_is_not_added)
 {
     static const struct ftree_io io;
     struct ftree ft = {.job = &job, .io = &io};
@@ -206,9 +202,8 @@ START_TEST(a_record_out_of_bounds_is_not_added)
     ck_assert_int_eq(ftree_waits_add(w, &r), FTREE_OK);
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(two_looks_are_compared_by_their_stamps)
+TEST_CASE(two_looks_are_compared_by_their_stamps)
 {
     struct waits_record a, b;
 
@@ -227,7 +222,6 @@ START_TEST(two_looks_are_compared_by_their_stamps)
     b.stamp++;
     ck_assert(!ftree_waits_unchanged(&a, &b));
 }
-END_TEST
 
 /* ---- members --------------------------------------------------------------------------------- */
 
@@ -245,7 +239,7 @@ static const struct {
     {{0, 5, 1, 6, 2, 7}, 6, 3, {{0, 5, 2}, {1, 5, 2}, {2, 5, 2}}},
 };
 
-START_TEST(members_become_runs)
+TEST_CASES(members_become_runs, COUNT(members))
 {
     struct waits_comm c = {.key = {.context = 4}, .size = members[_i].ranks, .name = "x"};
 
@@ -254,9 +248,8 @@ START_TEST(members_become_runs)
     ck_assert_int_eq(c.runs, members[_i].runs);
     ck_assert_mem_eq(c.run, members[_i].run, (size_t) c.runs * sizeof(*c.run));
 }
-END_TEST
 
-START_TEST(members_in_no_order_fit_or_are_not_told)
+TEST_CASE(members_in_no_order_fit_or_are_not_told)
 {
     for (int32_t ranks = 1; ranks <= SIZE; ranks++) {
         struct waits_comm c = {.size = ranks};
@@ -279,7 +272,6 @@ START_TEST(members_in_no_order_fit_or_are_not_told)
         ck_assert(!fits || told == all);
     }
 }
-END_TEST
 
 static uint32_t hash_of(const int32_t *rank, int32_t n)
 {
@@ -291,7 +283,7 @@ static uint32_t hash_of(const int32_t *rank, int32_t n)
     return c.key.members;
 }
 
-START_TEST(other_members_have_another_key)
+TEST_CASE(other_members_have_another_key)
 {
     const int sets = sizeof(members) / sizeof(members[0]);
 
@@ -300,7 +292,6 @@ START_TEST(other_members_have_another_key)
             ck_assert((hash_of(members[i].rank, members[i].ranks) ==
                        hash_of(members[k].rank, members[k].ranks)) == (i == k));
 }
-END_TEST
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
@@ -371,7 +362,7 @@ static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, uint8_
     return rc;
 }
 
-START_TEST(items_come_back_as_they_were)
+TEST_CASE(items_come_back_as_they_were)
 {
     uint8_t bytes[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
     struct waiters k;
@@ -382,9 +373,8 @@ START_TEST(items_come_back_as_they_were)
     ck_assert_uint_eq(again_len, len);
     ck_assert_mem_eq(again, bytes, len);
 }
-END_TEST
 
-START_TEST(items_that_are_changed_do_no_harm)
+TEST_CASE(items_that_are_changed_do_no_harm)
 {
     uint8_t bytes[FTREE_MESSAGE_MAX], changed[FTREE_MESSAGE_MAX], again[4 * FTREE_MESSAGE_MAX];
     struct waiters k;
@@ -401,10 +391,9 @@ START_TEST(items_that_are_changed_do_no_harm)
     for (size_t cut = 0; cut < len; cut++)
         try_items(&k, bytes, cut, again, sizeof(again), &again_len);
 }
-END_TEST
 
 /* All ranks, again and again: it is not believed, and takes no memory without end. */
-START_TEST(more_ranks_than_there_are_are_refused)
+TEST_CASE(more_ranks_than_there_are_are_refused)
 {
     uint8_t item[] = {2, 0, SIZE * 2 % 128 | 128, SIZE * 2 / 128, 2, WAITS_DONE, 0}, many[700];
     struct waiters k;
@@ -420,21 +409,4 @@ START_TEST(more_ranks_than_there_are_are_refused)
         rc = ftree_waits_merge(w, many, sizeof(item));
     ck_assert_int_eq(rc, FTREE_ERR_MALFORMED);
     ftree_waits_destroy(w);
-}
-END_TEST
-
-SUITE("waits_record")
-{
-    TEST_ROWS(a_record_comes_back_as_it_was, COUNT(samples));
-    TEST(a_message_has_room_for_many);
-    TEST_ROWS(a_record_that_is_cut_is_refused, COUNT(samples));
-    TEST_ROWS(a_record_that_is_changed_is_refused_or_in_bounds, COUNT(samples));
-    TEST(a_record_out_of_bounds_is_not_added);
-    TEST(two_looks_are_compared_by_their_stamps);
-    TEST_ROWS(members_become_runs, COUNT(members));
-    TEST(members_in_no_order_fit_or_are_not_told);
-    TEST(other_members_have_another_key);
-    TEST(items_come_back_as_they_were);
-    TEST(items_that_are_changed_do_no_harm);
-    TEST(more_ranks_than_there_are_are_refused);
 }

@@ -395,7 +395,7 @@ static void wait_in_collective(struct story *s, int32_t rank, uint32_t number)
     s->record[rank].comm[0].last.begun = number;
 }
 
-START_TEST(two_that_receive_from_each_other_are_a_core)
+TEST_CASE(two_that_receive_from_each_other_are_a_core)
 {
     struct story s;
 
@@ -406,9 +406,8 @@ START_TEST(two_that_receive_from_each_other_are_a_core)
     run(&s);
     EXPECT_LINES(s.log, "core 1 3\n");
 }
-END_TEST
 
-START_TEST(a_core_says_if_one_of_it_polls)
+TEST_CASE(a_core_says_if_one_of_it_polls)
 {
     struct story s;
 
@@ -422,9 +421,8 @@ START_TEST(a_core_says_if_one_of_it_polls)
     run(&s);
     EXPECT_LINES(s.log, "core 1 3\ncore 1 3 (polls)\n");
 }
-END_TEST
 
-START_TEST(one_that_waits_for_itself_is_a_core)
+TEST_CASE(one_that_waits_for_itself_is_a_core)
 {
     struct story s;
 
@@ -433,9 +431,8 @@ START_TEST(one_that_waits_for_itself_is_a_core)
     run(&s);
     EXPECT_LINES(s.log, "core 1\n");
 }
-END_TEST
 
-START_TEST(a_message_under_way_breaks_a_cycle)
+TEST_CASE(a_message_under_way_breaks_a_cycle)
 {
     struct story s;
 
@@ -445,9 +442,8 @@ START_TEST(a_message_under_way_breaks_a_cycle)
     run(&s);
     EXPECT_LINES(s.log, "");
 }
-END_TEST
 
-START_TEST(what_was_not_asked_is_not_claimed)
+TEST_CASE(what_was_not_asked_is_not_claimed)
 {
     struct story s;
 
@@ -457,9 +453,8 @@ START_TEST(what_was_not_asked_is_not_claimed)
     run(&s);
     EXPECT_LINES(s.log, "");
 }
-END_TEST
 
-START_TEST(a_chain_ends_in_a_rank_that_runs)
+TEST_CASE(a_chain_ends_in_a_rank_that_runs)
 {
     struct story s;
 
@@ -470,10 +465,9 @@ START_TEST(a_chain_ends_in_a_rank_that_runs)
     run(&s);
     EXPECT_LINES(s.log, "");
 }
-END_TEST
 
 /* 0 waits for 1 or 2; 2 waits for 0, 1 for a rank that says nothing. */
-START_TEST(an_or_wait_needs_a_knot)
+TEST_CASE(an_or_wait_needs_a_knot)
 {
     struct story s;
 
@@ -495,9 +489,8 @@ START_TEST(an_or_wait_needs_a_knot)
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 2\n");
 }
-END_TEST
 
-START_TEST(a_master_of_any_source_and_its_workers_are_a_knot)
+TEST_CASE(a_master_of_any_source_and_its_workers_are_a_knot)
 {
     struct story s;
 
@@ -511,9 +504,8 @@ START_TEST(a_master_of_any_source_and_its_workers_are_a_knot)
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 2 3 4 5 6\n");
 }
-END_TEST
 
-START_TEST(who_looks_at_shared_memory_waits_for_all_that_share_it)
+TEST_CASE(who_looks_at_shared_memory_waits_for_all_that_share_it)
 {
     struct story s;
 
@@ -528,9 +520,8 @@ START_TEST(who_looks_at_shared_memory_waits_for_all_that_share_it)
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 2\n");
 }
-END_TEST
 
-START_TEST(a_worker_that_has_finalized_does_not_take_the_blame_for_a_knot)
+TEST_CASE(a_worker_that_has_finalized_does_not_take_the_blame_for_a_knot)
 {
     struct story s;
 
@@ -543,9 +534,8 @@ START_TEST(a_worker_that_has_finalized_does_not_take_the_blame_for_a_knot)
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 2\n");
 }
-END_TEST
 
-START_TEST(a_peer_that_has_finalized_is_missing)
+TEST_CASE(a_peer_that_has_finalized_is_missing)
 {
     struct story s;
 
@@ -557,9 +547,8 @@ START_TEST(a_peer_that_has_finalized_is_missing)
     /* the parents of 1 and 2 differ: each finds it; the ids are the same */
     EXPECT_LINES(s.log, "missing 3\nmissing 3\n");
 }
-END_TEST
 
-START_TEST(a_rank_that_skips_a_collective_closes_a_cycle)
+TEST_CASE(a_rank_that_skips_a_collective_closes_a_cycle)
 {
     struct story s;
 
@@ -571,9 +560,8 @@ START_TEST(a_rank_that_skips_a_collective_closes_a_cycle)
     run(&s);
     EXPECT_LINES(s.log, "core 0 3 (collective)\n");
 }
-END_TEST
 
-START_TEST(a_rank_that_finalizes_before_a_collective_is_missing)
+TEST_CASE(a_rank_that_finalizes_before_a_collective_is_missing)
 {
     struct story s;
 
@@ -586,9 +574,8 @@ START_TEST(a_rank_that_finalizes_before_a_collective_is_missing)
     run(&s);
     EXPECT_LINES(s.log, "missing 3 (collective)\n");
 }
-END_TEST
 
-START_TEST(a_collective_that_all_have_begun_goes_on)
+TEST_CASE(a_collective_that_all_have_begun_goes_on)
 {
     struct story s;
 
@@ -603,7 +590,6 @@ START_TEST(a_collective_that_all_have_begun_goes_on)
     run(&s); /* rank 2 says nothing, so it may come */
     EXPECT_LINES(s.log, "");
 }
-END_TEST
 
 /* A rank holds the lock of target 2 (or more of it, by `of`), or needs that of those who do. */
 static struct waits_comm *lock_of_2(struct story *s, int32_t rank, uint32_t of, uint32_t begun)
@@ -643,7 +629,7 @@ static void begin_lock(struct story *s, uint32_t held, uint32_t of, uint32_t num
 }
 
 /* More may hold it, of whom nothing is known. */
-START_TEST(who_holds_a_lock_closes_a_cycle)
+TEST_CASE(who_holds_a_lock_closes_a_cycle)
 {
     struct story s;
 
@@ -660,7 +646,6 @@ START_TEST(who_holds_a_lock_closes_a_cycle)
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 (open)\n");
 }
-END_TEST
 
 /* Whom the waits end in of whom nothing is known, as "3(1)! 4(1)": so many wait for them, and for
  * one of those no other rank will do. */
@@ -679,7 +664,7 @@ static const char *list_silent(struct story *s, int32_t most)
     return list;
 }
 
-START_TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others)
+TEST_CASE(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others)
 {
     struct story s;
 
@@ -695,10 +680,9 @@ START_TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others)
     run(&s);
     ck_assert_str_eq(list_silent(&s, 8), "3(1)!");
 }
-END_TEST
 
 /* 0 takes what comes, 1 waits for 3. */
-START_TEST(one_of_several_is_not_needed)
+TEST_CASE(one_of_several_is_not_needed)
 {
     struct story s;
 
@@ -710,9 +694,8 @@ START_TEST(one_of_several_is_not_needed)
     run(&s);
     ck_assert_str_eq(list_silent(&s, 8), "3(2)! 2(1)");
 }
-END_TEST
 
-START_TEST(all_who_hold_a_lock_must_give_it_back)
+TEST_CASE(all_who_hold_a_lock_must_give_it_back)
 {
     struct story s;
 
@@ -723,9 +706,8 @@ START_TEST(all_who_hold_a_lock_must_give_it_back)
     run(&s);
     EXPECT_LINES(s.log, "core 0 1 4 (open)\n");
 }
-END_TEST
 
-START_TEST(a_lock_that_excludes_nobody_is_not_waited_for)
+TEST_CASE(a_lock_that_excludes_nobody_is_not_waited_for)
 {
     struct story s;
 
@@ -741,9 +723,8 @@ START_TEST(a_lock_that_excludes_nobody_is_not_waited_for)
     run(&s);
     EXPECT_LINES(s.log, "");
 }
-END_TEST
 
-START_TEST(a_target_that_waits_turns_its_progress)
+TEST_CASE(a_target_that_waits_turns_its_progress)
 {
     struct story s;
 
@@ -759,10 +740,9 @@ START_TEST(a_target_that_waits_turns_its_progress)
     run(&s);
     EXPECT_LINES(s.log, "missing 2\n");
 }
-END_TEST
 
 /* 0 and 1 wait in a Bcast of root 2, and 2 for 1. */
-START_TEST(a_rooted_collective_waits_for_its_root)
+TEST_CASE(a_rooted_collective_waits_for_its_root)
 {
     struct story s;
 
@@ -775,11 +755,10 @@ START_TEST(a_rooted_collective_waits_for_its_root)
     run(&s);
     EXPECT_LINES(s.log, "core 1 2 (collective)\n");
 }
-END_TEST
 
 /* Halves of a split communicator have one context id: 0 and 1 are in one, 2 and 3 in the other.
  * All of the one have begun their 2nd collective; 3 has not, and waits for 2. */
-START_TEST(communicators_of_one_context_id_are_told_apart)
+TEST_CASE(communicators_of_one_context_id_are_told_apart)
 {
     struct story s;
 
@@ -801,11 +780,10 @@ START_TEST(communicators_of_one_context_id_are_told_apart)
     run(&s);
     EXPECT_LINES(s.log, "core 2 3 (collective)\n");
 }
-END_TEST
 
 /* 1 and 3 wait for each other, and 3 for 5, too, which waits for 1: node 1, which sees two of them,
  * leaves it to the root. */
-START_TEST(a_core_is_whole)
+TEST_CASE(a_core_is_whole)
 {
     struct story s;
 
@@ -820,10 +798,9 @@ START_TEST(a_core_is_whole)
         EXPECT_LINES(s.log, speaks ? "core 1 3 5\n" : "core 1 3 (open)\n");
     }
 }
-END_TEST
 
 /* {2, 3} is a core; {0, 1} another, though 1 waits for 2, too; 4 is a victim. */
-START_TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own)
+TEST_CASE(a_cycle_behind_a_cycle_is_a_core_of_its_own)
 {
     struct story s;
 
@@ -839,10 +816,9 @@ START_TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own)
     run(&s);
     EXPECT_LINES(s.log, "core 2 3\ncore 0 1\n");
 }
-END_TEST
 
 /* One thread of rank 1 waits for 0, the other for 2. */
-START_TEST(a_rank_is_blocked_if_all_its_threads_are)
+TEST_CASE(a_rank_is_blocked_if_all_its_threads_are)
 {
     struct story s;
 
@@ -868,7 +844,6 @@ START_TEST(a_rank_is_blocked_if_all_its_threads_are)
     run(&s); /* a third thread may do anything */
     EXPECT_LINES(s.log, "");
 }
-END_TEST
 
 /* ---- stories at random ----------------------------------------------------------------------- */
 
@@ -1033,7 +1008,7 @@ static void check_place(const struct story *told)
     }
 }
 
-START_TEST(a_tree_finds_what_the_oracle_finds)
+TEST_CASES(a_tree_finds_what_the_oracle_finds, CASES)
 {
     int32_t with_core = 0, with_missing = 0;
     struct story s;
@@ -1049,35 +1024,4 @@ START_TEST(a_tree_finds_what_the_oracle_finds)
     /* the stories are worth something */
     ck_assert_int_gt(with_core, STORIES / 5);
     ck_assert_int_gt(with_missing, STORIES / 50);
-}
-END_TEST
-
-SUITE("waits_reduction")
-{
-    TEST(two_that_receive_from_each_other_are_a_core);
-    TEST(a_core_says_if_one_of_it_polls);
-    TEST(one_that_waits_for_itself_is_a_core);
-    TEST(a_message_under_way_breaks_a_cycle);
-    TEST(what_was_not_asked_is_not_claimed);
-    TEST(a_chain_ends_in_a_rank_that_runs);
-    TEST(an_or_wait_needs_a_knot);
-    TEST(a_master_of_any_source_and_its_workers_are_a_knot);
-    TEST(who_looks_at_shared_memory_waits_for_all_that_share_it);
-    TEST(a_worker_that_has_finalized_does_not_take_the_blame_for_a_knot);
-    TEST(a_peer_that_has_finalized_is_missing);
-    TEST(a_rank_that_skips_a_collective_closes_a_cycle);
-    TEST(a_rank_that_finalizes_before_a_collective_is_missing);
-    TEST(a_collective_that_all_have_begun_goes_on);
-    TEST(a_rooted_collective_waits_for_its_root);
-    TEST(who_holds_a_lock_closes_a_cycle);
-    TEST(a_lock_that_nobody_is_known_to_hold_is_held_by_one_of_the_others);
-    TEST(one_of_several_is_not_needed);
-    TEST(all_who_hold_a_lock_must_give_it_back);
-    TEST(a_lock_that_excludes_nobody_is_not_waited_for);
-    TEST(a_target_that_waits_turns_its_progress);
-    TEST(communicators_of_one_context_id_are_told_apart);
-    TEST(a_core_is_whole);
-    TEST(a_cycle_behind_a_cycle_is_a_core_of_its_own);
-    TEST(a_rank_is_blocked_if_all_its_threads_are);
-    TEST_ROWS(a_tree_finds_what_the_oracle_finds, CASES);
 }

@@ -36,7 +36,7 @@ static uint32_t count_of(const struct waits_flows *f, int32_t tag)
     return n;
 }
 
-START_TEST(a_rank_computes_the_same_mark)
+TEST_CASE(a_rank_computes_the_same_mark)
 {
     for (int i = 0; i < 1000; i++) {
         uint32_t context = (uint32_t) draw(1 << 16);
@@ -45,13 +45,12 @@ START_TEST(a_rank_computes_the_same_mark)
         ck_assert_uint_eq(ftree_waits_mark(context, tag), x * x);
     }
 }
-END_TEST
 
 /* Tags of threads of which sums, squares and cubes are equal. */
 static const int8_t equal[2][8] = {{0, 3, 5, 6, 9, 10, 12, 15}, {1, 2, 4, 7, 8, 11, 13, 14}};
 
 /* 1 + 4 = 2 + 3, and 0 + 4 + 5 = 1 + 2 + 6 with the squares likewise: no sum of marks. */
-START_TEST(tags_of_equal_sums_have_other_marks)
+TEST_CASE(tags_of_equal_sums_have_other_marks)
 {
 #define MARK(tag) ftree_waits_mark(WORLD, tag)
     for (int32_t t = 0; t < 10000; t++) {
@@ -68,9 +67,8 @@ START_TEST(tags_of_equal_sums_have_other_marks)
     }
 #undef MARK
 }
-END_TEST
 
-START_TEST(equal_sums_are_nothing_under_way)
+TEST_CASE(equal_sums_are_nothing_under_way)
 {
     struct waits_sum sent = {0}, received = {0};
     struct waits_flows out;
@@ -83,9 +81,8 @@ START_TEST(equal_sums_are_nothing_under_way)
     ck_assert_int_eq(out.flows, 0);
     ck_assert(out.whole);
 }
-END_TEST
 
-START_TEST(as_many_of_other_tags_are_not_equal)
+TEST_CASE(as_many_of_other_tags_are_not_equal)
 {
     struct waits_sum sent = {0}, received = {0};
     struct waits_flows out;
@@ -95,10 +92,9 @@ START_TEST(as_many_of_other_tags_are_not_equal)
     ck_assert(!ftree_waits_unreceived(&sent, &received, NULL, 0, &out));
     ck_assert(!out.whole);
 }
-END_TEST
 
 /* A tag is another one in another communicator. */
-START_TEST(a_message_with_the_wrong_tag_is_known)
+TEST_CASE(a_message_with_the_wrong_tag_is_known)
 {
     static const struct waits_flow last[] = {{.peer = 3, .tag = 7, .context = 8},
                                              {.peer = 3, .tag = 9, .context = WORLD}};
@@ -117,7 +113,6 @@ START_TEST(a_message_with_the_wrong_tag_is_known)
     add(&sent, WORLD, 11);
     ck_assert(!ftree_waits_unreceived(&sent, &received, last, 2, &out));
 }
-END_TEST
 
 /* Of many messages some are not received, of up to `kinds` tags. */
 static bool lose(int kinds, int most, uint32_t *lost, struct waits_flows *out)
@@ -139,7 +134,7 @@ static bool lose(int kinds, int most, uint32_t *lost, struct waits_flows *out)
     return ftree_waits_unreceived(&sent, &received, last, LAST, out);
 }
 
-START_TEST(some_of_many_are_found)
+TEST_CASE(some_of_many_are_found)
 {
     struct waits_flows out;
     uint32_t lost[20];
@@ -150,7 +145,6 @@ START_TEST(some_of_many_are_found)
             REQUIRE(count_of(&out, tag) == lost[tag]);
     }
 }
-END_TEST
 
 /* Each of many threads has sent some messages with tags of its own, of which `lost` were not
  * received, among the last `newest`. */
@@ -178,7 +172,7 @@ static const struct {
     int lost, newest;
 } singles[] = {{4, LAST}, {8, 8}, {8, 22}, {12, 20}, {16, 20}, {20, 20}, {28, LAST}, {LAST, LAST}};
 
-START_TEST(one_message_of_each_of_many_tags_is_found)
+TEST_CASES(one_message_of_each_of_many_tags_is_found, COUNT(singles))
 {
     bool is_lost[LAST];
     struct waits_flows out;
@@ -190,10 +184,9 @@ START_TEST(one_message_of_each_of_many_tags_is_found)
             REQUIRE(count_of(&out, tag) == is_lost[tag]);
     }
 }
-END_TEST
 
 /* Threads whose tags are the same. */
-START_TEST(messages_of_one_tag_are_one_row)
+TEST_CASE(messages_of_one_tag_are_one_row)
 {
     struct waits_flow last[LAST];
     struct waits_sum sent = {0}, none = {0};
@@ -208,11 +201,9 @@ START_TEST(messages_of_one_tag_are_one_row)
     for (int tag = 0; tag < LAST / 4; tag++)
         ck_assert_uint_eq(count_of(&out, tag), 4);
 }
-END_TEST
 
 /* Of the last messages all were received. */
-/* rows: an_old_message_is_known_by_its_mark 3 */
-START_TEST(an_old_message_is_known_by_its_mark)
+TEST_CASES(an_old_message_is_known_by_its_mark, 3)
 {
     struct waits_sum sent = {0}, received = {0};
     struct waits_flow last[LAST];
@@ -229,9 +220,8 @@ START_TEST(an_old_message_is_known_by_its_mark)
     ck_assert_int_eq(out.flows, 0);
     ck_assert_uint_eq(out.lone, _i == 1 ? ftree_waits_mark(WORLD, 70) : 0);
 }
-END_TEST
 
-START_TEST(too_many_are_not_guessed)
+TEST_CASE(too_many_are_not_guessed)
 {
     struct waits_flows out;
     uint32_t lost[20];
@@ -244,19 +234,4 @@ START_TEST(too_many_are_not_guessed)
                 REQUIRE(count_of(&out, tag) == lost[tag]);
         }
     ck_assert_int_lt(found, 20);
-}
-END_TEST
-
-SUITE("waits_sums")
-{
-    TEST(a_rank_computes_the_same_mark);
-    TEST(tags_of_equal_sums_have_other_marks);
-    TEST(equal_sums_are_nothing_under_way);
-    TEST(as_many_of_other_tags_are_not_equal);
-    TEST(a_message_with_the_wrong_tag_is_known);
-    TEST_ROWS(an_old_message_is_known_by_its_mark, 3);
-    TEST(some_of_many_are_found);
-    TEST_ROWS(one_message_of_each_of_many_tags_is_found, COUNT(singles));
-    TEST(messages_of_one_tag_are_one_row);
-    TEST(too_many_are_not_guessed);
 }

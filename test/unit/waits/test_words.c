@@ -54,7 +54,7 @@ static const char *line_of(const struct waits_record *r)
     return line;
 }
 
-START_TEST(requests_say_their_kind_where_the_call_does_not)
+TEST_CASE(requests_say_their_kind_where_the_call_does_not)
 {
     struct waits_record r;
 
@@ -85,10 +85,9 @@ START_TEST(requests_say_their_kind_where_the_call_does_not)
     ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitall(all of recv from 0, tag 1; "
                                   "recv from 1, tag 1; recv from 2, tag 1; 2 more)");
 }
-END_TEST
 
 /* How it waits for its root is no other wait. */
-START_TEST(who_waits_for_a_root_waits_for_nothing_else)
+TEST_CASE(who_waits_for_a_root_waits_for_nothing_else)
 {
     struct waits_record r;
     struct waits_request *q;
@@ -106,7 +105,6 @@ START_TEST(who_waits_for_a_root_waits_for_nothing_else)
     ck_assert_str_eq(line_of(&r), "rank 2 (h2) in MPI_Waitall(all of MPI_Bcast MPI_COMM_WORLD, the "
                                   "5th, root 1, 8 bytes; recv from 4, tag 2, MPI_COMM_WORLD)");
 }
-END_TEST
 
 static struct waits_comm *add_lock(struct waits_record *r, uint32_t of, uint32_t begun)
 {
@@ -118,7 +116,7 @@ static struct waits_comm *add_lock(struct waits_record *r, uint32_t of, uint32_t
     return c;
 }
 
-START_TEST(locks_are_named_by_their_targets)
+TEST_CASE(locks_are_named_by_their_targets)
 {
     struct waits_record r;
 
@@ -144,17 +142,15 @@ START_TEST(locks_are_named_by_their_targets)
                      "5, halo, holds exclusive lock of 5, a window (context 12), holds all shared "
                      "locks, a window (context 12)");
 }
-END_TEST
 
-START_TEST(states_and_kinds_have_names)
+TEST_CASE(states_and_kinds_have_names)
 {
     ck_assert_str_eq(ftree_waits_state_name(WAITS_WAITING), "waiting");
     ck_assert_str_eq(ftree_waits_kind_name(WAITS_RMA), "rma");
     ck_assert_str_eq(ftree_waits_kind_name(WAITS_KIND_COUNT), "?");
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_cut_after_a_word)
+TEST_CASE(what_does_not_fit_is_cut_after_a_word)
 {
     static const struct {
         size_t room;
@@ -177,9 +173,8 @@ START_TEST(what_does_not_fit_is_cut_after_a_word)
         ck_assert_str_eq(line, rows[i].text);
     }
 }
-END_TEST
 
-START_TEST(one_that_polls_says_so)
+TEST_CASE(one_that_polls_says_so)
 {
     struct waits_record r;
 
@@ -190,9 +185,8 @@ START_TEST(one_that_polls_says_so)
     ck_assert_str_eq(line_of(&r), "rank 2 (h2) polls by MPI_Wait(recv from 4, tag 7, "
                                   "MPI_COMM_WORLD)");
 }
-END_TEST
 
-START_TEST(a_collective_says_what_all_must_agree_on)
+TEST_CASE(a_collective_says_what_all_must_agree_on)
 {
     struct waits_record r;
     struct waits_request *q;
@@ -218,9 +212,8 @@ START_TEST(a_collective_says_what_all_must_agree_on)
     q->number = 0; /* it is not known which */
     ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Wait(a collective MPI_COMM_WORLD)");
 }
-END_TEST
 
-START_TEST(one_that_does_not_wait_says_what_it_does)
+TEST_CASE(one_that_does_not_wait_says_what_it_does)
 {
     struct waits_record r;
 
@@ -234,9 +227,8 @@ START_TEST(one_that_does_not_wait_says_what_it_does)
     r.call = PROBE;
     ck_assert_str_eq(line_of(&r), "rank 1 (h1) in MPI_Probe");
 }
-END_TEST
 
-START_TEST(a_hint_says_what_would_have_matched)
+TEST_CASE(a_hint_says_what_would_have_matched)
 {
     struct waits_request q = {.kind = WAITS_RECV, .peer = 5, .tag = 7};
     struct waits_flow hint = {.kind = WAITS_SENT, .peer = 3, .tag = 9, .context = 4, .count = 1};
@@ -253,7 +245,6 @@ START_TEST(a_hint_says_what_would_have_matched)
     ftree_waits_hint_line(&q, 4, 3, &hint, line, sizeof(line));
     ck_assert_str_eq(line, "rank 5 receives from rank 3, with tag 9");
 }
-END_TEST
 
 static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
 {
@@ -266,7 +257,7 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
     return true;
 }
 
-START_TEST(both_sides_of_a_mismatch_are_quoted)
+TEST_CASE(both_sides_of_a_mismatch_are_quoted)
 {
     struct waits_mismatch m;
     struct waits *w;
@@ -284,7 +275,6 @@ START_TEST(both_sides_of_a_mismatch_are_quoted)
                            "8 bytes)");
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* Some have begun the next one, rank 4 among them. */
 static bool tell_gone(void *ctx, int32_t rank, int32_t thread, struct waits_record *r)
@@ -311,7 +301,7 @@ static const struct {
         "have begun the next"},
 };
 
-START_TEST(who_has_gone_on_since_is_said)
+TEST_CASES(who_has_gone_on_since_is_said, COUNT(gone))
 {
     int32_t stays = gone[_i].stays;
     struct waits_mismatch m;
@@ -329,20 +319,4 @@ START_TEST(who_has_gone_on_since_is_said)
     ck_assert_str_eq(line, "rank 4 (1 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 1, "
                            "8 bytes), and has begun the next");
     ftree_waits_destroy(w);
-}
-END_TEST
-
-SUITE("waits_words")
-{
-    TEST(requests_say_their_kind_where_the_call_does_not);
-    TEST(who_waits_for_a_root_waits_for_nothing_else);
-    TEST(locks_are_named_by_their_targets);
-    TEST(states_and_kinds_have_names);
-    TEST(one_that_polls_says_so);
-    TEST(a_collective_says_what_all_must_agree_on);
-    TEST(what_does_not_fit_is_cut_after_a_word);
-    TEST(one_that_does_not_wait_says_what_it_does);
-    TEST(a_hint_says_what_would_have_matched);
-    TEST(both_sides_of_a_mismatch_are_quoted);
-    TEST_ROWS(who_has_gone_on_since_is_said, COUNT(gone));
 }

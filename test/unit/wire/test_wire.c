@@ -47,7 +47,7 @@ static void put(uint8_t *p, uint64_t value, int bytes)
         p[i] = (uint8_t) (value >> (8 * i));
 }
 
-START_TEST(every_message_comes_back_as_it_was)
+TEST_CASE(every_message_comes_back_as_it_was)
 {
     uint8_t buf[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
     struct wire_message m, back;
@@ -66,9 +66,8 @@ START_TEST(every_message_comes_back_as_it_was)
     for (int type = 0; type < WIRE_TYPE_COUNT; type++)
         ck_assert_int_gt(seen[type], 0);
 }
-END_TEST
 
-START_TEST(the_bytes_are_these)
+TEST_CASE(the_bytes_are_these)
 {
     /* clang-format off */
     static const uint8_t expected[] = {
@@ -96,9 +95,8 @@ START_TEST(the_bytes_are_these)
     ck_assert_uint_eq(ftree_wire_encode(&m, NOW, buf), sizeof(expected));
     ck_assert_mem_eq(buf, expected, sizeof(expected));
 }
-END_TEST
 
-START_TEST(fields_come_back_symptom_and_probe)
+TEST_CASE(fields_come_back_symptom_and_probe)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
@@ -123,9 +121,8 @@ START_TEST(fields_come_back_symptom_and_probe)
     ck_assert_int_eq(m.u.probe.ask, RULES_ASK_STATE);
     ck_assert_uint_eq(m.u.probe.first, NOW - 1000 * FTREE_MS);
 }
-END_TEST
 
-START_TEST(fields_come_back_answer)
+TEST_CASE(fields_come_back_answer)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
@@ -145,9 +142,8 @@ START_TEST(fields_come_back_answer)
     ck_assert_int_eq(m.u.answer.waiting.range[1].first, 2);
     ck_assert_int_eq(m.u.answer.waiting.range[1].last, 2);
 }
-END_TEST
 
-START_TEST(fields_come_back_verdict)
+TEST_CASE(fields_come_back_verdict)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
@@ -185,9 +181,8 @@ START_TEST(fields_come_back_verdict)
     ck_assert(!v->candidate[1].ruled_out);
     ck_assert_int_eq(v->victims.count, MESSAGES_SIZE);
 }
-END_TEST
 
-START_TEST(outlines_come_back)
+TEST_CASE(outlines_come_back)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     char rule[FTREE_NAME_MAX] = "";
@@ -223,9 +218,8 @@ START_TEST(outlines_come_back)
     ck_assert_int_eq(n, 1);
     ck_assert_int_eq(m.u.summaries.n, 0);
 }
-END_TEST
 
-START_TEST(outlines_have_room_for_days)
+TEST_CASE(outlines_have_room_for_days)
 {
     struct wire_summaries w = {0};
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
@@ -242,9 +236,8 @@ START_TEST(outlines_have_room_for_days)
     ck_assert_uint_eq(o.first_symptom, now - ((ftree_time) 1 << 40) * 1000 + 1000);
     ck_assert_uint_eq(o.located, now - 12 * day);
 }
-END_TEST
 
-START_TEST(no_outlines_are_a_message_too)
+TEST_CASE(no_outlines_are_a_message_too)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = 1};
@@ -254,10 +247,9 @@ START_TEST(no_outlines_are_a_message_too)
     ck_assert_int_eq(decoded(buf, len, &m), FTREE_OK);
     ck_assert_int_eq(m.u.summaries.n, 0);
 }
-END_TEST
 
 /* A rule's name is as a job's rules have it: that the first has none does not borrow one. */
-START_TEST(an_outline_may_have_no_rule)
+TEST_CASE(an_outline_may_have_no_rule)
 {
     struct wire_summaries w = {0};
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
@@ -277,9 +269,8 @@ START_TEST(an_outline_may_have_no_rule)
     ck_assert(!ftree_wire_get_summary(messages_job(), NOW, &told, &o, rule));
     ck_assert_uint_eq(told.len, 0);
 }
-END_TEST
 
-START_TEST(what_is_over_stays_so_however_long_ago)
+TEST_CASE(what_is_over_stays_so_however_long_ago)
 {
     struct wire_summaries w = {0};
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
@@ -294,10 +285,9 @@ START_TEST(what_is_over_stays_so_however_long_ago)
     ck_assert_uint_eq(o.first_symptom, 0);
     ck_assert_uint_gt(o.withdrawn, 0); /* 0 is none */
 }
-END_TEST
 
 /* Whatever is before it. */
-START_TEST(a_name_that_finds_no_room_is_not_begun)
+TEST_CASE(a_name_that_finds_no_room_is_not_begun)
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 3, FTREE_NONE);
     struct summary o = messages_summary(&v);
@@ -322,12 +312,11 @@ START_TEST(a_name_that_finds_no_room_is_not_begun)
         ck_assert_uint_eq(strlen(rule), FTREE_NAME_MAX - 1);
     }
 }
-END_TEST
 
 /* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who
  * stands in; of verdicts on their way up several may belong together, and one on its way down may
  * be for another; what an answer says of a node is where data of its ranks may come through. */
-START_TEST(flags_belong_to_their_types)
+TEST_CASE(flags_belong_to_their_types)
 {
     static const uint8_t allowed[WIRE_TYPE_COUNT] = {[WIRE_ACK] = WIRE_FLAG_NOBODY_WAITS,
                                                      [WIRE_SYMPTOM] = WIRE_FLAG_SUBSTITUTE,
@@ -348,7 +337,6 @@ START_TEST(flags_belong_to_their_types)
         }
     }
 }
-END_TEST
 
 /* ---- written anew ---------------------------------------------------------------------------- */
 
@@ -370,7 +358,7 @@ static const char *same_times(const struct wire_message *a, const struct wire_me
 }
 
 /* Whatever its type: as long as before, and the same when it is read at the later time. */
-START_TEST(what_is_written_anew_says_the_same)
+TEST_CASE(what_is_written_anew_says_the_same)
 {
     uint8_t buf[FTREE_MESSAGE_MAX], renewed[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
     struct wire_message m, before;
@@ -390,9 +378,8 @@ START_TEST(what_is_written_anew_says_the_same)
         ck_assert_mem_eq(again, buf, len);
     }
 }
-END_TEST
 
-START_TEST(outlines_are_written_anew)
+TEST_CASE(outlines_are_written_anew)
 {
     uint8_t buf[FTREE_MESSAGE_MAX], renewed[FTREE_MESSAGE_MAX];
     size_t len = encoded(FULL_TOLD, buf);
@@ -411,9 +398,8 @@ START_TEST(outlines_are_written_anew)
     }
     ck_assert_int_eq(m.u.summaries.n, 0);
 }
-END_TEST
 
-START_TEST(what_is_malformed_is_not_written_anew)
+TEST_CASE(what_is_malformed_is_not_written_anew)
 {
     uint8_t buf[FTREE_MESSAGE_MAX], renewed[FTREE_MESSAGE_MAX] = {0};
     size_t len = encoded(FULL_TOLD, buf);
@@ -425,9 +411,8 @@ START_TEST(what_is_malformed_is_not_written_anew)
                      FTREE_ERR_VERSION);
     ck_assert_uint_eq(renewed[0], 0);
 }
-END_TEST
 
-START_TEST(times_travel_as_ages)
+TEST_CASE(times_travel_as_ages)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
@@ -446,9 +431,8 @@ START_TEST(times_travel_as_ages)
     ck_assert_int_eq(decoded(buf, len, &m), FTREE_OK);
     ck_assert_uint_eq(m.u.verdict.located, NOW);
 }
-END_TEST
 
-START_TEST(cut_at_any_length_is_malformed)
+TEST_CASE(cut_at_any_length_is_malformed)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
@@ -459,9 +443,8 @@ START_TEST(cut_at_any_length_is_malformed)
             ck_assert_int_eq(decoded(buf, cut, &m), FTREE_ERR_MALFORMED);
     }
 }
-END_TEST
 
-START_TEST(bytes_left_over_are_malformed)
+TEST_CASE(bytes_left_over_are_malformed)
 {
     uint8_t buf[FTREE_MESSAGE_MAX + 1] = {0};
     struct wire_message m;
@@ -473,9 +456,8 @@ START_TEST(bytes_left_over_are_malformed)
     }
     ck_assert_int_eq(decoded(buf, FTREE_MESSAGE_MAX + 1, &m), FTREE_ERR_MALFORMED);
 }
-END_TEST
 
-START_TEST(magic_and_version)
+TEST_CASE(magic_and_version)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     size_t len = encoded(FULL_SYMPTOM, buf);
@@ -492,7 +474,6 @@ START_TEST(magic_and_version)
     buf[0] = 0;
     ck_assert_int_eq(decoded(buf, len, &m), FTREE_ERR_MALFORMED);
 }
-END_TEST
 
 /* Every field that has a range, at its first bad value, and a bad pair where two must agree. */
 #define NAMED (FTREE_NAME_MAX) /* a length byte and the longest name */
@@ -602,8 +583,7 @@ static const struct {
     {"told.located before the first symptom", FULL_TOLD, 40, 5, 0xffffffffff},
 };
 
-/* rows: a_field_out_of_range_is_malformed COUNT(bad_fields) */
-START_TEST(a_field_out_of_range_is_malformed)
+TEST_CASES(a_field_out_of_range_is_malformed, COUNT(bad_fields))
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     size_t len = encoded(bad_fields[_i].message, buf);
@@ -613,9 +593,8 @@ START_TEST(a_field_out_of_range_is_malformed)
     put(buf + bad_fields[_i].offset, bad_fields[_i].value, bad_fields[_i].bytes);
     ck_assert_msg(decoded(buf, len, &m) == FTREE_ERR_MALFORMED, "%s", bad_fields[_i].field);
 }
-END_TEST
 
-START_TEST(a_job_without_tables_has_one_rank_a_node)
+TEST_CASE(a_job_without_tables_has_one_rank_a_node)
 {
     const struct ftree_job job = {.nodes = 8, .size = 8, .fanout = 2};
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -632,9 +611,8 @@ START_TEST(a_job_without_tables_has_one_rank_a_node)
     len = ftree_wire_encode(&m, NOW, buf);
     ck_assert_int_eq(ftree_wire_decode(&job, NOW, buf, len, &m), FTREE_ERR_MALFORMED);
 }
-END_TEST
 
-START_TEST(the_longest_message_fits)
+TEST_CASE(the_longest_message_fits)
 {
     struct ftree_job job = {.nodes = 4096, .size = 4096, .fanout = 32};
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -651,9 +629,8 @@ START_TEST(the_longest_message_fits)
     ck_assert_int_eq(ftree_wire_decode(&job, NOW, buf, len, &m), FTREE_OK);
     ck_assert_int_eq(m.u.verdict.victims.count, 2 * FTREE_RANGES_MAX * 6);
 }
-END_TEST
 
-START_TEST(an_unknown_type_has_no_body_to_write)
+TEST_CASE(an_unknown_type_has_no_body_to_write)
 {
     struct wire_message m = {.type = WIRE_TYPE_COUNT}, back;
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -661,41 +638,11 @@ START_TEST(an_unknown_type_has_no_body_to_write)
     ck_assert_uint_eq(ftree_wire_encode(&m, NOW, buf), WIRE_HEADER);
     ck_assert_int_eq(decoded(buf, WIRE_HEADER, &back), FTREE_ERR_MALFORMED);
 }
-END_TEST
 
-START_TEST(types_have_names)
+TEST_CASE(types_have_names)
 {
     ck_assert_str_eq(ftree_wire_type_name(WIRE_ACK), "ack");
     ck_assert_str_eq(ftree_wire_type_name(WIRE_VERDICT_DOWN), "verdict-down");
     ck_assert_str_eq(ftree_wire_type_name(WIRE_TYPE_COUNT), "?");
     ck_assert_str_eq(ftree_wire_type_name(-1), "?");
-}
-END_TEST
-
-SUITE("wire")
-{
-    TEST(every_message_comes_back_as_it_was);
-    TEST(the_bytes_are_these);
-    TEST(fields_come_back_symptom_and_probe);
-    TEST(fields_come_back_answer);
-    TEST(fields_come_back_verdict);
-    TEST(outlines_come_back);
-    TEST(outlines_have_room_for_days);
-    TEST(no_outlines_are_a_message_too);
-    TEST(an_outline_may_have_no_rule);
-    TEST(what_is_over_stays_so_however_long_ago);
-    TEST(a_name_that_finds_no_room_is_not_begun);
-    TEST(flags_belong_to_their_types);
-    TEST(what_is_written_anew_says_the_same);
-    TEST(outlines_are_written_anew);
-    TEST(what_is_malformed_is_not_written_anew);
-    TEST(times_travel_as_ages);
-    TEST(cut_at_any_length_is_malformed);
-    TEST(bytes_left_over_are_malformed);
-    TEST(magic_and_version);
-    TEST_ROWS(a_field_out_of_range_is_malformed, COUNT(bad_fields));
-    TEST(a_job_without_tables_has_one_rank_a_node);
-    TEST(the_longest_message_fits);
-    TEST(an_unknown_type_has_no_body_to_write);
-    TEST(types_have_names);
 }

@@ -26,7 +26,7 @@ static struct ftree_setting all(void)
 
 static uint8_t bytes[FTREE_SETTING_BYTES + 64];
 
-START_TEST(what_is_written_is_read)
+TEST_CASE(what_is_written_is_read)
 {
     struct ftree_setting s = all(), t;
     size_t len = ftree_setting_encode(&s, bytes);
@@ -42,9 +42,8 @@ START_TEST(what_is_written_is_read)
     ck_assert_uint_eq(t.rules_len, 2);
     ck_assert_mem_eq(t.rules, "{}", 2);
 }
-END_TEST
 
-START_TEST(what_is_cut_off_or_longer_is_malformed)
+TEST_CASE(what_is_cut_off_or_longer_is_malformed)
 {
     struct ftree_setting s = all(), t;
     size_t len = ftree_setting_encode(&s, bytes);
@@ -53,7 +52,6 @@ START_TEST(what_is_cut_off_or_longer_is_malformed)
         if (n != len)
             ck_assert_int_eq(ftree_setting_decode(bytes, n, &t), FTREE_ERR_MALFORMED);
 }
-END_TEST
 
 static void expect_malformed(const struct ftree_setting *s)
 {
@@ -63,7 +61,7 @@ static void expect_malformed(const struct ftree_setting *s)
                      FTREE_ERR_MALFORMED);
 }
 
-START_TEST(what_cannot_be_is_malformed)
+TEST_CASE(what_cannot_be_is_malformed)
 {
     struct ftree_setting s = all();
 
@@ -84,9 +82,8 @@ START_TEST(what_cannot_be_is_malformed)
     s.has = FTREE_SET_ALL + 1;
     expect_malformed(&s);
 }
-END_TEST
 
-START_TEST(rules_are_checked)
+TEST_CASE(rules_are_checked)
 {
     struct ftree_setting s = all();
     char why[320] = "";
@@ -103,9 +100,8 @@ START_TEST(rules_are_checked)
     s.rules_len = 0; /* the built-in ones */
     ck_assert_int_eq(ftree_setting_check(&s, why, sizeof(why)), FTREE_OK);
 }
-END_TEST
 
-START_TEST(what_is_not_changed_is_as_before)
+TEST_CASE(what_is_not_changed_is_as_before)
 {
     struct ftree_setting before = all(), s = {.changed = FTREE_SET_ACTION};
 
@@ -121,9 +117,8 @@ START_TEST(what_is_not_changed_is_as_before)
     ck_assert_uint_eq(s.has, FTREE_SET_STALL);
     ck_assert_uint_eq(s.stall_ms, 200);
 }
-END_TEST
 
-START_TEST(in_words_it_is_what_was_changed)
+TEST_CASE(in_words_it_is_what_was_changed)
 {
     struct ftree_setting s = all();
     char text[160];
@@ -137,15 +132,4 @@ START_TEST(in_words_it_is_what_was_changed)
     s.rules_len = 0;
     ftree_report_setting(&s, text, sizeof(text));
     ck_assert_str_eq(text, "rules=built-in");
-}
-END_TEST
-
-SUITE("setting")
-{
-    TEST(what_is_written_is_read);
-    TEST(what_is_cut_off_or_longer_is_malformed);
-    TEST(what_cannot_be_is_malformed);
-    TEST(rules_are_checked);
-    TEST(what_is_not_changed_is_as_before);
-    TEST(in_words_it_is_what_was_changed);
 }

@@ -152,7 +152,7 @@ static void require_sane(enum what what, const union any *any)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-START_TEST(it_comes_back_as_it_was)
+TEST_CASES(it_comes_back_as_it_was, WHATS)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     union any any, back;
@@ -166,9 +166,8 @@ START_TEST(it_comes_back_as_it_was)
     ck_assert_uint_le(len, _i == STATE ? STATE_MOST : LOG_MOST);
     ck_assert_uint_gt(len, _i == STATE ? 250 : 900); /* the full ones are full */
 }
-END_TEST
 
-START_TEST(what_is_not_known_stays_so)
+TEST_CASE(what_is_not_known_stays_so)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     union any any, back;
@@ -184,9 +183,8 @@ START_TEST(what_is_not_known_stays_so)
     ck_assert_int_eq(back.state.link, FTREE_LINK_UNKNOWN);
     ck_assert_int_eq(back.state.ranks, 0);
 }
-END_TEST
 
-START_TEST(an_empty_log_comes_back)
+TEST_CASE(an_empty_log_comes_back)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     union any any, back;
@@ -198,10 +196,9 @@ START_TEST(an_empty_log_comes_back)
     ck_assert_int_eq(back.log.rank, 3);
     ck_assert_int_eq(back.log.entries, 0);
 }
-END_TEST
 
 /* Clocks need not agree: the reader's time of a message is as long ago as the writer's was. */
-START_TEST(ages_travel_and_not_times)
+TEST_CASE(ages_travel_and_not_times)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     struct wire_codec w = {.p = buf, .now = NOW};
@@ -221,9 +218,8 @@ START_TEST(ages_travel_and_not_times)
     ck_assert_uint_eq(back.entry[2].at, 100 * FTREE_MS);
     ck_assert_uint_eq(back.entry[3].at, 0);
 }
-END_TEST
 
-START_TEST(a_table_that_claims_too_much_is_cut)
+TEST_CASE(a_table_that_claims_too_much_is_cut)
 {
     static const int32_t claims[] = {-1, INT32_MIN, 1000, INT32_MAX};
     uint8_t buf[FTREE_MESSAGE_MAX];
@@ -240,9 +236,8 @@ START_TEST(a_table_that_claims_too_much_is_cut)
         ck_assert_int_eq(back.log.entries, claims[i] < 0 ? 0 : FTREE_LOG_MAX);
     }
 }
-END_TEST
 
-START_TEST(every_truncation_is_bad)
+TEST_CASES(every_truncation_is_bad, WHATS)
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     union any any, back;
@@ -257,11 +252,10 @@ START_TEST(every_truncation_is_bad)
     buf[len] = 0;
     ck_assert(!read_any(_i, buf, len + 1, &back)); /* nor is one with a byte left over */
 }
-END_TEST
 
 /* Each byte replaced by each other value: refused, or read as something within its bounds that
  * says the same bytes again. */
-START_TEST(every_changed_byte_is_survived)
+TEST_CASES(every_changed_byte_is_survived, WHATS)
 {
     uint8_t buf[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
     union any any, back;
@@ -290,7 +284,6 @@ START_TEST(every_changed_byte_is_survived)
     ck_assert_int_gt(refused, 0);
     ck_assert_int_gt(taken, 0);
 }
-END_TEST
 
 /* One field each beyond its bounds, by its place in a full one. */
 static const struct {
@@ -314,7 +307,7 @@ static const struct {
     {"peer", LOG, 14, 4, (uint32_t) -2},
 };
 
-START_TEST(a_field_out_of_its_bounds_is_bad)
+TEST_CASES(a_field_out_of_its_bounds_is_bad, COUNT(bad_fields))
 {
     uint8_t buf[FTREE_MESSAGE_MAX];
     union any any, back;
@@ -327,17 +320,4 @@ START_TEST(a_field_out_of_its_bounds_is_bad)
         buf[bad_fields[_i].at + (size_t) i] = (uint8_t) (bad_fields[_i].value >> (8 * i));
     ck_assert_msg(!read_any(bad_fields[_i].of, buf, len, &back), "%s was taken",
                   bad_fields[_i].what);
-}
-END_TEST
-
-SUITE("wire_state")
-{
-    TEST_ROWS(it_comes_back_as_it_was, WHATS);
-    TEST(what_is_not_known_stays_so);
-    TEST(an_empty_log_comes_back);
-    TEST(ages_travel_and_not_times);
-    TEST(a_table_that_claims_too_much_is_cut);
-    TEST_ROWS(every_truncation_is_bad, WHATS);
-    TEST_ROWS(every_changed_byte_is_survived, WHATS);
-    TEST_ROWS(a_field_out_of_its_bounds_is_bad, COUNT(bad_fields));
 }
