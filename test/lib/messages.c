@@ -190,9 +190,8 @@ static struct wire_part part_of(const uint8_t *bytes, size_t len)
 /* Rank 4 waits for 5, and that for 4. */
 static void fill_items(struct wire_part *part)
 {
-    static uint8_t bytes[1024];
+    static struct ftree_bytes bytes;
     struct waits_record *r = &a_page()->record[0];
-    int32_t from = 0;
     struct waits *w;
 
     memory.job = messages_job();
@@ -201,7 +200,9 @@ static void fill_items(struct wire_part *part)
     r->rank = 5;
     r->request[0].peer = 4;
     REQUIRE(!ftree_waits_add(w, r) && !ftree_waits_reduce(w, true));
-    *part = part_of(bytes, ftree_waits_items(w, &from, bytes, sizeof(bytes)));
+    bytes.n = 0;
+    REQUIRE(ftree_waits_items(w, &bytes));
+    *part = part_of(bytes.items, (size_t) bytes.n);
     ftree_waits_destroy(w);
 }
 

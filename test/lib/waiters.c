@@ -5,6 +5,8 @@
 
 #include "waiters.h"
 
+#include "ftree/wire/codec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,6 @@ void waiters_init(struct waiters *k, int32_t size, int32_t nodes, int32_t fanout
     k->ft.job = &k->job;
     k->ft.io = &no_io;
     k->nodes = nodes;
-    k->room = FTREE_MESSAGE_MAX - 64;
 }
 
 void waiters_begin(const struct waiters *k, struct waits_record *r, int32_t rank, uint32_t call)
@@ -55,9 +56,29 @@ struct waits_request *waiters_add(struct waits_record *r, int kind, int32_t peer
     return q;
 }
 
+size_t waiters_put(const struct ftree_job *job, const struct waits_record *r, uint8_t *bytes)
+{
+    struct wire_codec c = {.p = bytes, .job = job};
+    struct waits_record copy = *r;
+
+    ftree_waits_wire_record(&c, &copy);
+    return c.at;
+}
+
+int waiters_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                struct waits_record *r, size_t *used)
+{
+    struct wire_codec c = {
+        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = job};
+
+    ftree_waits_wire_record(&c, r);
+    *used = c.at;
+    return c.bad ? FTREE_ERR_MALFORMED : FTREE_OK;
+}
+
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* What lies at a node: bytes of its children, one message behind the other. */
+/* What lies at a node: bytes of its children, one behind the other. */
 struct inbox {
     uint8_t *bytes;
     size_t len;
@@ -70,31 +91,31 @@ static int32_t parent_of(const struct waiters *k, int32_t node)
 
 static void send_up(struct waiters *k, const struct waits *w, struct inbox *to)
 {
-    uint8_t *message = malloc(k->room);
-    int32_t from = 0;
+    struct ftree_bytes items = {0};
     size_t len;
 
-    while ((len = ftree_waits_items(w, &from, message, k->room)) > 0) {
-        to->bytes = realloc(to->bytes, to->len + len);
-        memcpy(to->bytes + to->len, message, len);
-        to->len += len;
-        k->messages++;
-        k->bytes += (int64_t) len;
-    }
-    free(message);
+    MUST(ftree_waits_items(w, &items));
+    len = (size_t) items.n;
+    to->bytes = realloc(to->bytes, to->len + len);
+    if (len > 0)
+        memcpy(to->bytes + to->len, items.items, len);
+    to->len += len;
+    k->messages += (items.n + WIRE_PART_BYTES - 1) / WIRE_PART_BYTES;
+    k->bytes += items.n;
+    free(items.items);
 }
 
 /* By way of its bytes, from a copy of the exact length. */
 static void add_record(struct waits *w, const struct waiters *k, const struct waits_record *r)
 {
-    uint8_t bytes[WAITS_RECORD_BYTES], *exact;
+    uint8_t bytes[FTREE_MESSAGE_MAX], *exact;
     struct waits_record again;
-    size_t len = ftree_waits_record_put(r, bytes, 0, sizeof(bytes)), used;
+    size_t len = waiters_put(&k->job, r, bytes), used;
 
     MUST(len > 0);
     exact = malloc(len);
     memcpy(exact, bytes, len);
-    MUST(ftree_waits_record_get(&k->job, exact, len, &again, &used) == FTREE_OK && used == len);
+    MUST(waiters_get(&k->job, exact, len, &again, &used) == FTREE_OK && used == len);
     MUST(ftree_waits_unchanged(r, &again));
     MUST(ftree_waits_add(w, &again) == FTREE_OK);
     free(exact);

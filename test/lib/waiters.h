@@ -11,7 +11,7 @@
 
 /*
  * Ranks that wait, and a tree that reduces their records: on each node those of its own ranks, as
- * bytes, and the items of its children, in messages of the given room; up to the root.
+ * bytes, and the items of its children; up to the root.
  */
 
 #define WAITERS_CONTEXT 4 /* of MPI_COMM_WORLD */
@@ -22,7 +22,6 @@ struct waiters {
     int32_t nodes;
     const int32_t *rank_node; /* NULL: rank r is on node r */
     const int32_t *parent; /* of node v, less than v; NULL: complete, by job.fanout */
-    size_t room; /* of a message */
     /* Fills in what a thread of a rank does; false: nothing to speak of.  It is asked for thread 0,
      * then for the others that r->threads says there are. */
     bool (*record)(void *ctx, int32_t rank, int32_t thread, struct waits_record *r);
@@ -44,5 +43,12 @@ void waiters_begin(const struct waiters *k, struct waits_record *r, int32_t rank
 
 /* Purpose: appends a request on communicator 0; the fate is WAITS_OPEN. */
 struct waits_request *waiters_add(struct waits_record *r, int kind, int32_t peer, int32_t tag);
+
+/* Purpose: a record as bytes, into room for FTREE_MESSAGE_MAX; returns how many. */
+size_t waiters_put(const struct ftree_job *job, const struct waits_record *r, uint8_t *bytes);
+
+/* Purpose: reads one, and says in *used how long it was.  Errors: FTREE_ERR_MALFORMED. */
+int waiters_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
+                struct waits_record *r, size_t *used);
 
 #endif /* WAITERS_H_INCLUDED */

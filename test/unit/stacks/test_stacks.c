@@ -81,19 +81,28 @@ START_TEST(ranks_part_where_their_stacks_do)
 }
 END_TEST
 
-/* Returns what ftree_stacks_get() makes of it, in a buffer of exactly that length. */
+/* Returns what is read of it, in a buffer of exactly that length. */
 static bool get(struct ftree *ft, const struct ftree_bytes *bytes, int32_t len,
                 struct ftree_stacks *out)
 {
     uint8_t *copy = malloc((size_t) len + 1);
-    struct wire_codec c = {.reads = true, .p = copy, .len = (size_t) len, .job = ft->job};
+    struct wire_codec c = ftree_wire_reader(ft, 0, copy, (size_t) len);
     bool good;
 
     memcpy(copy, bytes->items, (size_t) len);
-    ck_assert(ftree_stacks_get(ft, &c, out));
+    ftree_stacks_wire(&c, out);
+    ck_assert(!c.nomem);
     good = !c.bad && c.at == c.len;
     free(copy);
     return good;
+}
+
+static void put(struct ftree *ft, struct ftree_stacks *s, struct ftree_bytes *out)
+{
+    struct wire_codec c = ftree_wire_writer(ft, 0, out);
+
+    ftree_stacks_wire(&c, s);
+    ck_assert(!c.nomem);
 }
 
 static void put_one(struct ftree *ft, struct ftree_stacks *s)
@@ -113,7 +122,7 @@ START_TEST(what_is_read_is_what_was_written)
     char *text;
 
     put_one(ft, &s);
-    ck_assert(ftree_stacks_put(ft, &s, &bytes));
+    put(ft, &s, &bytes);
     ck_assert(get(ft, &bytes, bytes.n, &r));
     text = ftree_report_stacks(&s, "  ");
     expect(&r, "8 ranks (0-7)  main app.c:40\n"
@@ -139,7 +148,7 @@ START_TEST(what_is_malformed_is_refused_or_harmless)
     struct ftree *ft = begin(8);
 
     put_one(ft, &s);
-    ck_assert(ftree_stacks_put(ft, &s, &bytes));
+    put(ft, &s, &bytes);
     for (int32_t len = 0; len < bytes.n; len++) {
         r = (struct ftree_stacks){0};
         ck_assert_msg(!get(ft, &bytes, len, &r), "of %d bytes", (int) len);
@@ -151,7 +160,7 @@ START_TEST(what_is_malformed_is_refused_or_harmless)
         bytes.items[i / 256] = (uint8_t) i;
         again.n = 0;
         if (get(ft, &bytes, bytes.n, &r)) {
-            ck_assert(ftree_stacks_put(ft, &r, &again));
+            put(ft, &r, &again);
             ck_assert(ftree_stacks_merge(ft, &r, &s));
             free(ftree_report_stacks(&r, ""));
         }
@@ -201,7 +210,7 @@ START_TEST(what_few_ranks_have_is_dropped_first)
     }
     ftree_stacks_add(ft, &s, 0, in_recv, 3);
     ftree_stacks_add(ft, &s, 3, in_recv, 3);
-    ck_assert(ftree_stacks_put(ft, &s, &bytes));
+    put(ft, &s, &bytes);
     ck_assert_int_le(bytes.n, FTREE_STACKS_BYTES);
     ck_assert(get(ft, &bytes, bytes.n, &r));
     ck_assert_int_le(r.n, FTREE_STACKS_MAX);

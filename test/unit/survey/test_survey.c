@@ -417,7 +417,7 @@ TEST_CASES(an_answer_comes_back_as_it_was, COUNT(kinds))
     struct ftree_bytes bytes = sample(w, kinds[_i]), again = {0};
     struct survey_answer a;
 
-    ck_assert_int_eq(survey_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) bytes.n, &a),
+    ck_assert_int_eq(survey_answer_get(ft, kinds[_i], bytes.items, (size_t) bytes.n, &a),
                      FTREE_OK);
     a.is_full = true;
     ck_assert(survey_answer_put(ft, &a, kinds[_i], &again));
@@ -425,7 +425,7 @@ TEST_CASES(an_answer_comes_back_as_it_was, COUNT(kinds))
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
     survey_answer_clear(ft, &a);
     for (int32_t n = 0; n < bytes.n; n++) { /* cut anywhere */
-        ck_assert_int_eq(survey_answer_get(ft, w->now, kinds[_i], bytes.items, (size_t) n, &a),
+        ck_assert_int_eq(survey_answer_get(ft, kinds[_i], bytes.items, (size_t) n, &a),
                          FTREE_ERR_MALFORMED);
         survey_answer_clear(ft, &a);
     }
@@ -468,7 +468,7 @@ TEST_CASES(spoilt_bytes_stay_within_bounds, COUNT(kinds))
             random = random * 6364136223846793005u + 1442695040888963407u;
             copy[(random >> 33) % (uint64_t) bytes.n] = (uint8_t) (random >> 20);
         }
-        if (survey_answer_get(ft, w->now, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
+        if (survey_answer_get(ft, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
             if (a.lags)
                 judge(w, a.lags);
             REQUIRE(a.hang.ahead <= HANG_APART && (uint64_t) a.hang.ahead <= a.hang.last);

@@ -61,21 +61,20 @@ static int add_all(struct waits *w, const struct waiters *k)
 }
 
 /* Own records first, then what they come to as items. */
-static int run(struct waiters *k, uint8_t *items, size_t *len)
+static int run(struct waiters *k, struct ftree_bytes *items)
 {
     struct waits *w = ftree_waits_create(&k->ft);
-    int32_t from = 0, order[SIZE];
+    int32_t order[SIZE];
     int rc = FTREE_ERR_NOMEM;
 
     if (!w)
         return rc;
-    rc = *len > 0 ? ftree_waits_merge(w, items, *len) : add_all(w, k);
+    rc = items->n > 0 ? ftree_waits_merge(w, items->items, (size_t) items->n) : add_all(w, k);
     if (!rc)
         rc = ftree_waits_reduce(w, true);
-    if (!rc && *len == 0) {
-        *len = ftree_waits_items(w, &from, items, FTREE_MESSAGE_MAX);
-        rc = ftree_waits_order(w, 0, order) > 0 ? FTREE_OK : FTREE_ERR_NOMEM;
-    }
+    if (!rc && items->n == 0)
+        rc = ftree_waits_items(w, items) && ftree_waits_order(w, 0, order) > 0 ? FTREE_OK
+                                                                               : FTREE_ERR_NOMEM;
     ftree_waits_destroy(w);
     return rc;
 }
@@ -84,9 +83,8 @@ TEST_CASES(each_allocation_may_fail, 2)
 {
     struct memory m;
     const struct ftree_io io = {.alloc = allocate};
-    uint8_t items[FTREE_MESSAGE_MAX];
+    struct ftree_bytes first = {0}, items = {0};
     struct waiters k;
-    size_t len = 0, first;
     int64_t n = -1;
     int rc;
 
@@ -94,15 +92,17 @@ TEST_CASES(each_allocation_may_fail, 2)
     k.ft.io = &io;
     k.ft.io_ctx = &m;
     m = (struct memory){.countdown = n};
-    ck_assert_int_eq(run(&k, items, &len), FTREE_OK);
-    first = _i ? len : 0;
+    ck_assert_int_eq(run(&k, &first), FTREE_OK);
     do {
         m = (struct memory){.countdown = ++n};
-        len = first;
-        rc = run(&k, items, &len);
+        items = _i ? first : (struct ftree_bytes){0};
+        rc = run(&k, &items);
         ck_assert(rc == FTREE_OK || rc == FTREE_ERR_NOMEM);
+        if (!_i)
+            ftree_alloc(&k.ft, items.items, 0);
         ck_assert_int_eq(m.taken, 0);
         ck_assert(rc == FTREE_ERR_NOMEM || m.countdown >= 0);
     } while (rc != FTREE_OK);
     ck_assert_int_gt(n, 10);
+    free(first.items);
 }

@@ -102,7 +102,7 @@ static int read_record(const uint8_t *bytes, size_t len, struct waits_record *r,
     int rc;
 
     memcpy(exact, bytes, len);
-    rc = ftree_waits_record_get(&job, exact, len, r, used);
+    rc = waiters_get(&job, exact, len, r, used);
     free(exact);
     return rc;
 }
@@ -128,9 +128,9 @@ TEST_CASES(a_record_comes_back_as_it_was, COUNT(samples))
 
     samples[_i](&r);
     ck_assert_ptr_null(ftree_waits_record_check(&job, &r));
-    len = ftree_waits_record_put(&r, bytes, 0, sizeof(bytes));
+    len = waiters_put(&job, &r, bytes);
     ck_assert_uint_gt(len, 0);
-    ck_assert_uint_le(len, WAITS_RECORD_BYTES);
+    ck_assert_uint_le(len, FTREE_MESSAGE_MAX - 64);
     ck_assert_int_eq(read_record(bytes, len, &again, &used), FTREE_OK);
     ck_assert_uint_eq(used, len);
     ck_assert(ftree_waits_unchanged(&r, &again));
@@ -139,20 +139,11 @@ TEST_CASES(a_record_comes_back_as_it_was, COUNT(samples))
 
 TEST_CASE(a_message_has_room_for_many)
 {
-    uint8_t bytes[FTREE_MESSAGE_MAX - 64];
+    uint8_t bytes[FTREE_MESSAGE_MAX];
     struct waits_record r;
-    size_t len = 0, next;
-    int n = 0;
 
     make_plain(&r);
-    while ((next = ftree_waits_record_put(&r, bytes, len, sizeof(bytes))) > 0) {
-        len = next;
-        n++;
-    }
-    ck_assert_int_ge(n, 60);
-    for (size_t at = 0, used; at < len; at += used, n--)
-        ck_assert_int_eq(ftree_waits_record_get(&job, bytes + at, len - at, &r, &used), FTREE_OK);
-    ck_assert_int_eq(n, 0);
+    ck_assert_uint_le(60 * waiters_put(&job, &r, bytes), FTREE_MESSAGE_MAX - 64);
 }
 
 TEST_CASES(a_record_that_is_cut_is_refused, COUNT(samples))
@@ -162,7 +153,7 @@ TEST_CASES(a_record_that_is_cut_is_refused, COUNT(samples))
     size_t len, used;
 
     samples[_i](&r);
-    len = ftree_waits_record_put(&r, bytes, 0, sizeof(bytes));
+    len = waiters_put(&job, &r, bytes);
     for (size_t cut = 0; cut < len; cut++)
         REQUIRE(read_record(bytes, cut, &again, &used) == FTREE_ERR_MALFORMED);
 }
@@ -174,7 +165,7 @@ TEST_CASES(a_record_that_is_changed_is_refused_or_in_bounds, COUNT(samples))
     size_t len, used;
 
     samples[_i](&r);
-    len = ftree_waits_record_put(&r, bytes, 0, sizeof(bytes));
+    len = waiters_put(&job, &r, bytes);
     for (int i = 0; i < CHANGES; i++) {
         memcpy(changed, bytes, len);
         for (uint32_t k = 1 + draw(3); k > 0; k--)
@@ -318,11 +309,10 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
     return rank % 13 != 0;
 }
 
-static size_t make_items(struct waiters *k, uint8_t *bytes, size_t room)
+static struct ftree_bytes make_items(struct waiters *k)
 {
+    struct ftree_bytes items = {0};
     struct waits *w;
-    int32_t from = 0;
-    size_t len;
 
     waiters_init(k, SIZE, 8, 2);
     static int32_t rank_node[SIZE];
@@ -332,19 +322,17 @@ static size_t make_items(struct waiters *k, uint8_t *bytes, size_t room)
     k->record = tell;
     k->ctx = k;
     w = waiters_reduce(k);
-    len = ftree_waits_items(w, &from, bytes, room);
-    ck_assert_uint_eq(ftree_waits_items(w, &from, bytes + len, room - len), 0);
+    ck_assert(ftree_waits_items(w, &items));
     ftree_waits_destroy(w);
-    return len;
+    return items;
 }
 
-static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, uint8_t *again,
-                     size_t room, size_t *again_len)
+static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, struct ftree_bytes *again)
 {
     struct waits *w = ftree_waits_create(&k->ft);
     uint8_t *exact = malloc(len ? len : 1);
     struct waits_mismatch m;
-    int32_t from = 0, order[SIZE];
+    int32_t order[SIZE];
     int rc;
 
     memcpy(exact, bytes, len);
@@ -357,39 +345,45 @@ static int try_items(struct waiters *k, const uint8_t *bytes, size_t len, uint8_
         REQUIRE(ftree_waits_order(w, i, order) >= 1);
     }
     ftree_waits_mismatch_at(w, 0, &m);
-    *again_len = ftree_waits_items(w, &from, again, room);
+    again->n = 0;
+    REQUIRE(ftree_waits_items(w, again));
     ftree_waits_destroy(w);
     return rc;
 }
 
 TEST_CASE(items_come_back_as_they_were)
 {
-    uint8_t bytes[FTREE_MESSAGE_MAX], again[FTREE_MESSAGE_MAX];
     struct waiters k;
-    size_t len = make_items(&k, bytes, sizeof(bytes)), again_len;
+    struct ftree_bytes bytes = make_items(&k), again = {0};
 
-    ck_assert_uint_gt(len, 100);
-    ck_assert_int_eq(try_items(&k, bytes, len, again, sizeof(again), &again_len), FTREE_OK);
-    ck_assert_uint_eq(again_len, len);
-    ck_assert_mem_eq(again, bytes, len);
+    ck_assert_int_gt(bytes.n, 100);
+    ck_assert_int_eq(try_items(&k, bytes.items, (size_t) bytes.n, &again), FTREE_OK);
+    ck_assert_int_eq(again.n, bytes.n);
+    ck_assert_mem_eq(again.items, bytes.items, (size_t) bytes.n);
+    free(bytes.items);
+    free(again.items);
 }
 
 TEST_CASE(items_that_are_changed_do_no_harm)
 {
-    uint8_t bytes[FTREE_MESSAGE_MAX], changed[FTREE_MESSAGE_MAX], again[4 * FTREE_MESSAGE_MAX];
+    uint8_t changed[FTREE_MESSAGE_MAX];
     struct waiters k;
-    size_t len = make_items(&k, bytes, sizeof(bytes)), again_len;
+    struct ftree_bytes bytes = make_items(&k), again = {0};
+    size_t len = (size_t) bytes.n;
     int refused = 0;
 
+    REQUIRE(len <= sizeof(changed));
     for (int i = 0; i < CHANGES / 4; i++) {
-        memcpy(changed, bytes, len);
+        memcpy(changed, bytes.items, len);
         for (uint32_t n = 1 + draw(4); n > 0; n--)
             changed[draw((uint32_t) len)] = (uint8_t) draw(256);
-        refused += try_items(&k, changed, len, again, sizeof(again), &again_len) != FTREE_OK;
+        refused += try_items(&k, changed, len, &again) != FTREE_OK;
     }
     ck_assert_int_gt(refused, CHANGES / 40);
     for (size_t cut = 0; cut < len; cut++)
-        try_items(&k, bytes, cut, again, sizeof(again), &again_len);
+        try_items(&k, bytes.items, cut, &again);
+    free(bytes.items);
+    free(again.items);
 }
 
 /* All ranks, again and again: it is not believed, and takes no memory without end. */

@@ -979,7 +979,6 @@ static void draw_story(struct story *s)
 
     memset(s, 0, sizeof(*s));
     waiters_init(&s->k, n, nodes, 2);
-    s->k.room = (size_t) (WAITS_ITEM_BYTES + draw(300));
     draw_comm(s, &other);
     for (int32_t r = 0; r < n; r++) {
         s->rank_node[r] = draw(nodes);

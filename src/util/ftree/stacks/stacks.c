@@ -129,9 +129,6 @@ void ftree_stacks_clear(struct ftree *ft, struct ftree_stacks *s)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define NUMBER_BYTES 10
-#define CALL_BYTES (2 * NUMBER_BYTES + 3 * 256)
-
 struct order {
     int32_t count, index;
 };
@@ -146,36 +143,23 @@ static int by_count(const void *a, const void *b)
                                 : (x->index > y->index) - (x->index < y->index);
 }
 
-static bool put_call(struct ftree *ft, const struct ftree_stack *c, int32_t parent,
-                     struct ftree_bytes *out)
+static void wire_call(struct wire_codec *c, struct ftree_stack *call, int32_t callers)
 {
-    uint8_t buf[CALL_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_put_signed(&w, parent);
-    ftree_put_signed(&w, c->line);
-    ftree_wire_text(&w, (char *) (uintptr_t) c->function, sizeof(c->function));
-    ftree_wire_text(&w, (char *) (uintptr_t) c->file, sizeof(c->file));
-    ftree_wire_text(&w, (char *) (uintptr_t) c->module, sizeof(c->module));
-    return ftree_bytes_append(ft, out, buf, w.at) &&
-           ftree_classes_put_spans(ft, &c->ranks, FTREE_STACKS_RUNS, out);
+    WIRE_WITHIN(c, call->parent, FTREE_NONE, callers - 1);
+    WIRE_WITHIN(c, call->line, 0, INT32_MAX);
+    ftree_wire_text(c, call->function, sizeof(call->function));
+    ftree_wire_text(c, call->file, sizeof(call->file));
+    ftree_wire_text(c, call->module, sizeof(call->module));
+    ftree_classes_wire_spans(c, &call->ranks, c->job->size, FTREE_STACKS_RUNS);
 }
 
-static bool put_numbers(struct ftree *ft, int64_t a, int64_t b, struct ftree_bytes *out)
-{
-    uint8_t buf[2 * NUMBER_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_put_signed(&w, a);
-    ftree_put_signed(&w, b);
-    return ftree_bytes_append(ft, out, buf, w.at);
-}
-
-/* As many as find room; one whose caller found none finds none, for that one was before it.  *kept:
+/* As many as find room; one whose caller found none finds none, for that one was before it.  Returns
  * their number. */
-static bool put_largest(struct ftree *ft, const struct ftree_stacks *s, struct order *order,
-                        int32_t *place_of, struct ftree_bytes *out, int32_t *kept)
+static int32_t write_largest(struct wire_codec *c, const struct ftree_stacks *s,
+                             struct order *order, int32_t *place_of)
 {
+    int32_t kept = 0;
+
     for (int32_t i = 0; i < s->n; i++) {
         int32_t parent = s->items[i].parent, count = s->items[i].ranks.count;
         if (parent != FTREE_NONE && count > order[parent].count)
@@ -183,102 +167,82 @@ static bool put_largest(struct ftree *ft, const struct ftree_stacks *s, struct o
         order[i] = (struct order){count, i};
     }
     qsort(order, (size_t) s->n, sizeof(*order), by_count);
-    *kept = 0;
-    while (*kept < s->n && *kept < FTREE_STACKS_MAX && out->n < FTREE_STACKS_BYTES - 1024) {
-        const struct ftree_stack *c = &s->items[order[*kept].index];
-        place_of[order[*kept].index] = *kept;
-        if (!put_call(ft, c, c->parent == FTREE_NONE ? FTREE_NONE : place_of[c->parent], out))
-            return false;
-        ++*kept;
+    for (; kept < s->n && kept < FTREE_STACKS_MAX && c->at < FTREE_STACKS_BYTES - 1024; kept++) {
+        struct ftree_stack call = s->items[order[kept].index];
+        place_of[order[kept].index] = kept;
+        call.parent = call.parent == FTREE_NONE ? FTREE_NONE : place_of[call.parent];
+        wire_call(c, &call, kept);
     }
-    return true;
+    return kept;
 }
 
-static bool put_calls(struct ftree *ft, const struct ftree_stacks *s, struct ftree_bytes *out)
+static void write_calls(struct wire_codec *c, const struct ftree_stacks *s)
 {
-    struct ftree_bytes calls = {0};
+    struct ftree_bytes bytes = {0};
+    struct wire_codec calls = ftree_wire_writer(c->ft, c->now, &bytes);
     struct order *order = NULL;
-    int32_t *place_of, kept = 0;
-    bool whole = true;
+    int32_t kept = 0;
 
     if (s->n > 0) {
-        order = ftree_alloc(ft, NULL, (size_t) s->n * (sizeof(*order) + sizeof(*place_of)));
-        place_of = (int32_t *) (order + s->n);
-        whole = order && put_largest(ft, s, order, place_of, &calls, &kept);
+        order = ftree_alloc(c->ft, NULL, (size_t) s->n * (sizeof(*order) + sizeof(int32_t)));
+        c->nomem = c->nomem || !order;
     }
-    whole = whole && put_numbers(ft, kept, (int64_t) s->dropped + s->n - kept, out) &&
-            ftree_bytes_append(ft, out, calls.items, (size_t) calls.n);
-    ftree_alloc(ft, order, 0);
-    ftree_alloc(ft, calls.items, 0);
-    return whole;
+    if (order)
+        kept = write_largest(&calls, s, order, (int32_t *) (order + s->n));
+    ftree_wire_within(c, kept, 0, FTREE_STACKS_MAX);
+    ftree_wire_within(c, (int64_t) s->dropped + s->n - kept, 0, INT32_MAX);
+    ftree_wire_bytes(c, bytes.items, (size_t) bytes.n);
+    c->nomem |= calls.nomem;
+    ftree_alloc(c->ft, order, 0);
+    ftree_alloc(c->ft, bytes.items, 0);
 }
 
-static bool put_why(struct ftree *ft, const struct ftree_stacks *s, struct ftree_bytes *out)
+static void read_calls(struct wire_codec *c, struct ftree_stacks *s)
 {
-    uint8_t buf[256];
-    struct wire_codec w = {.p = buf};
+    int32_t n = (int32_t) ftree_wire_within(c, 0, 0, FTREE_STACKS_MAX);
+    struct ftree_stack *call;
 
-    ftree_wire_text(&w, (char *) (uintptr_t) s->why, sizeof(s->why));
-    return ftree_bytes_append(ft, out, buf, w.at);
+    WIRE_WITHIN(c, s->dropped, 0, INT32_MAX);
+    for (int32_t i = 0; i < n && (call = WIRE_ITEM(c, *s, i)); i++)
+        wire_call(c, call, i);
 }
 
-bool ftree_stacks_put(struct ftree *ft, const struct ftree_stacks *s, struct ftree_bytes *out)
+static void wire_detail(struct wire_codec *c, struct ftree_detail *d)
 {
-    bool whole = put_calls(ft, s, out) &&
-                 ftree_classes_put_spans(ft, &s->missing, FTREE_STACKS_RUNS, out) &&
-                 put_why(ft, s, out) && put_numbers(ft, s->details, 0, out);
-
-    for (int32_t i = 0; whole && i < s->details; i++)
-        whole = put_numbers(ft, s->detail[i].rank, s->detail[i].len, out) &&
-                ftree_bytes_append(ft, out, (const uint8_t *) s->detail[i].text,
-                                   (size_t) s->detail[i].len);
-    return whole;
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static bool get_call(struct ftree *ft, struct wire_codec *c, struct ftree_stacks *out)
-{
-    struct ftree_stack *call = FTREE_PUSH(ft, *out);
-
-    if (!call)
-        return false;
-    call->parent = (int32_t) ftree_get_within(c, FTREE_NONE, out->n - 2);
-    call->line = (int32_t) ftree_get_within(c, 0, INT32_MAX);
-    ftree_wire_text(c, call->function, sizeof(call->function));
-    ftree_wire_text(c, call->file, sizeof(call->file));
-    ftree_wire_text(c, call->module, sizeof(call->module));
-    return ftree_classes_get_spans(ft, c, c->job->size, &call->ranks);
-}
-
-static bool get_detail(struct ftree *ft, struct wire_codec *c, struct ftree_stacks *out)
-{
-    int32_t rank = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
-    int32_t len = (int32_t) ftree_get_within(c, 0, FTREE_DETAIL_BYTES);
-
-    if (c->bad || (size_t) len > c->len - c->at) {
+    WIRE_WITHIN(c, d->rank, 0, c->job->size - 1);
+    WIRE_WITHIN(c, d->len, 0, FTREE_DETAIL_BYTES);
+    if (!c->reads)
+        ftree_wire_bytes(c, d->text, (size_t) d->len);
+    else if (c->bad || (size_t) d->len > c->len - c->at)
         c->bad = true;
-        return true;
-    }
-    c->at += (size_t) len;
-    return ftree_stacks_add_detail(ft, out, rank, c->p + c->at - len, (size_t) len);
 }
 
-bool ftree_stacks_get(struct ftree *ft, struct wire_codec *c, struct ftree_stacks *out)
+static void read_detail(struct wire_codec *c, struct ftree_stacks *s)
 {
-    int32_t n = (int32_t) ftree_get_within(c, 0, FTREE_STACKS_MAX);
+    struct ftree_detail d = {0};
 
-    out->dropped = (int32_t) ftree_get_within(c, 0, INT32_MAX);
-    for (int32_t i = 0; i < n && !c->bad; i++)
-        if (!get_call(ft, c, out))
-            return false;
-    if (!ftree_classes_get_spans(ft, c, c->job->size, &out->missing))
-        return false;
-    ftree_wire_text(c, out->why, sizeof(out->why));
-    n = (int32_t) ftree_get_within(c, 0, FTREE_DETAILS_MAX);
-    ftree_get_within(c, 0, 0);
-    for (int32_t i = 0; i < n && !c->bad; i++)
-        if (!get_detail(ft, c, out))
-            return false;
-    return true;
+    wire_detail(c, &d);
+    if (c->bad)
+        return;
+    c->nomem = !ftree_stacks_add_detail(c->ft, s, d.rank, c->p + c->at, (size_t) d.len);
+    c->at += (size_t) d.len;
+}
+
+void ftree_stacks_wire(struct wire_codec *c, struct ftree_stacks *s)
+{
+    int32_t details = s->details;
+
+    if (c->reads)
+        read_calls(c, s);
+    else
+        write_calls(c, s);
+    ftree_classes_wire_spans(c, &s->missing, c->job->size, FTREE_STACKS_RUNS);
+    ftree_wire_text(c, s->why, sizeof(s->why));
+    WIRE_WITHIN(c, details, 0, FTREE_DETAILS_MAX);
+    ftree_wire_within(c, 0, 0, 0);
+    for (int32_t i = 0; i < details && !c->bad && !c->nomem; i++)
+        if (c->reads)
+            read_detail(c, s);
+        else
+            wire_detail(c, &s->detail[i]);
 }

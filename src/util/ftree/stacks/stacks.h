@@ -38,12 +38,9 @@ bool ftree_stacks_merge(struct ftree *ft, struct ftree_stacks *s, const struct f
 
 void ftree_stacks_clear(struct ftree *ft, struct ftree_stacks *s);
 
-/* Purpose: appends it to bytes, bounded as above.  False: out of memory. */
-bool ftree_stacks_put(struct ftree *ft, const struct ftree_stacks *s, struct ftree_bytes *out);
-
-/* Purpose: reads it; c->bad is set where it is malformed.  False: out of memory. */
+/* Purpose: writes it, bounded as above, or reads it. */
 struct wire_codec;
-bool ftree_stacks_get(struct ftree *ft, struct wire_codec *c, struct ftree_stacks *out);
+void ftree_stacks_wire(struct wire_codec *c, struct ftree_stacks *s);
 
 #pragma GCC visibility pop
 

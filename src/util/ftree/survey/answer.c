@@ -5,8 +5,6 @@
 
 #include "ftree/survey/survey.h"
 
-#include "ftree/wire/codec.h"
-
 #include <string.h>
 
 /* What nodes answer: which of them have, and the part of the kind. */
@@ -28,27 +26,31 @@ void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node)
         survey_answer_left(ft, a, child);
 }
 
+static void wire(struct wire_codec *c, struct survey_answer *a, uint8_t kind)
+{
+    ftree_classes_wire_spans(c, &a->answered, c->job->nodes, 0);
+    ftree_classes_wire_spans(c, &a->left, c->job->nodes, 0);
+    if (survey_kinds[kind].wire)
+        survey_kinds[kind].wire(c, a);
+}
+
 bool survey_answer_put(struct ftree *ft, struct survey_answer *a, uint8_t kind,
                        struct ftree_bytes *out)
 {
-    return ftree_classes_put_spans(ft, &a->answered, 0, out) &&
-           ftree_classes_put_spans(ft, &a->left, 0, out) &&
-           (!survey_kinds[kind].put || survey_kinds[kind].put(ft, a, out));
+    struct wire_codec c = ftree_wire_writer(ft, 0, out);
+
+    wire(&c, a, kind);
+    return !c.nomem;
 }
 
-int survey_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
-                      size_t len, struct survey_answer *out)
+int survey_answer_get(struct ftree *ft, uint8_t kind, const uint8_t *bytes, size_t len,
+                      struct survey_answer *out)
 {
-    struct wire_codec c = {.reads = true,
-                           .p = (uint8_t *) (uintptr_t) bytes,
-                           .len = len,
-                           .job = ft->job,
-                           .now = now};
+    struct wire_codec c = ftree_wire_reader(ft, 0, bytes, len);
 
     memset(out, 0, sizeof(*out));
-    if (!ftree_classes_get_spans(ft, &c, ft->job->nodes, &out->answered) ||
-        !ftree_classes_get_spans(ft, &c, ft->job->nodes, &out->left) ||
-        (survey_kinds[kind].get && !survey_kinds[kind].get(ft, &c, out)))
+    wire(&c, out, kind);
+    if (c.nomem)
         return FTREE_ERR_NOMEM;
     return c.bad || c.at < len ? FTREE_ERR_MALFORMED : FTREE_OK;
 }

@@ -6,7 +6,6 @@
 #include "ftree/survey/survey.h"
 
 #include "ftree/base/event.h"
-#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -19,9 +18,8 @@
 
 bool survey_hang_at_node(struct ftree *ft, struct survey_round *r)
 {
-    struct wire_codec c = {
-        .reads = true, .p = r->request.items, .len = (size_t) r->request.n, .at = 1, .job = ft->job};
-    uint64_t first = ftree_get_number(&c);
+    struct wire_codec c = survey_request(ft, r);
+    uint64_t first = ftree_wire_packed(&c, 0, UINT64_MAX);
 
     if (!c.bad && ftree_hang_answer_own(ft, &r->answer.hang, first))
         return false;
@@ -38,120 +36,73 @@ bool survey_hang_merge(struct ftree *ft, struct survey_answer *a, const struct s
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define STAY_BYTES (1 + 1 + 1 + 9 * 10 + 1 + FTREE_WCHAN_MAX + 1 + FTREE_WAITS_IN_MAX + 1 + FTREE_WHOM_MAX)
-
-static bool put_stay(struct ftree *ft, const struct ftree_stay *s, struct ftree_bytes *out)
+static void wire_ms(struct wire_codec *c, ftree_time *t)
 {
-    uint8_t buf[STAY_BYTES];
-    struct wire_codec w = {.p = buf};
+    int64_t ms = ftree_wire_within(c, (int64_t) (*t / FTREE_MS), 0, TIME_MAX);
 
-    ftree_put_signed(&w, s->rank);
-    ftree_wire_number(&w, s->what, 1, 0);
-    ftree_wire_number(&w, s->ending, 1, 0);
-    ftree_wire_number(&w, s->transfers, 1, 0);
-    ftree_put_number(&w, s->call);
-    ftree_put_signed(&w, s->cpu);
-    ftree_put_signed(&w, (int64_t) (s->calls & CALLS_MAX));
-    ftree_put_signed(&w, (int64_t) (s->stay / FTREE_MS));
-    ftree_put_signed(&w, (int64_t) (s->longest / FTREE_MS));
-    ftree_put_signed(&w, (int64_t) (s->before / FTREE_MS));
-    ftree_put_signed(&w, (int64_t) (s->still / FTREE_MS));
-    ftree_put_signed(&w, (int64_t) (s->used / FTREE_MS));
-    ftree_wire_text(&w, (char *) (uintptr_t) s->wchan, sizeof(s->wchan));
-    ftree_wire_text(&w, (char *) (uintptr_t) s->waits_in, sizeof(s->waits_in));
-    ftree_wire_text(&w, (char *) (uintptr_t) s->whom, sizeof(s->whom));
-    return ftree_bytes_append(ft, out, buf, w.at);
+    if (c->reads)
+        *t = (ftree_time) ms * FTREE_MS;
 }
 
-bool survey_hang_put(struct ftree *ft, struct survey_answer *answer, struct ftree_bytes *out)
+static void wire_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
 {
-    const struct hang_answer *a = &answer->hang;
-    uint8_t buf[11 * 10];
-    struct wire_codec w = {.p = buf};
-    bool fits;
+    int64_t calls = (int64_t) (s->calls & CALLS_MAX);
 
-    ftree_put_signed(&w, (int64_t) a->last);
-    ftree_put_signed(&w, a->ahead);
-    ftree_put_signed(&w, a->nodes);
-    ftree_put_signed(&w, a->sums.n);
-    ftree_put_number(&w, a->progress);
-    ftree_put_signed(&w, a->inside);
-    ftree_put_signed(&w, a->familiar);
-    ftree_put_signed(&w, (int64_t) (a->longest / FTREE_MS));
-    ftree_put_signed(&w, a->outside);
-    ftree_put_signed(&w, a->in_disk_sleep);
-    ftree_put_signed(&w, a->stays.n);
-    fits = ftree_bytes_append(ft, out, buf, w.at);
-    for (int32_t i = 0; i < a->sums.n && fits; i++) {
-        w.at = 0;
-        ftree_put_signed(&w, a->sums.items[i].out);
-        ftree_put_signed(&w, a->nodes - a->sums.items[i].told); /* 0 as a rule */
-        fits = ftree_bytes_append(ft, out, buf, w.at);
-    }
-    for (int32_t i = 0; i < a->stays.n && fits; i++)
-        fits = put_stay(ft, &a->stays.items[i], out);
-    return fits;
-}
-
-static void get_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
-{
-    s->rank = (int32_t) ftree_get_within(c, least, c->job->size - 1);
-    s->what = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_OUTSIDE_COUNT);
-    s->ending = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_ENDING_COUNT);
-    s->transfers = ftree_wire_number(c, 0, 1, 2) != 0;
-    s->call = ftree_get_u32(c);
-    s->cpu = (int32_t) ftree_get_within(c, FTREE_CPU_UNKNOWN, INT32_MAX);
-    s->calls = (uint64_t) ftree_get_within(c, 0, CALLS_MAX);
-    s->stay = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    s->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    s->before = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    s->still = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    s->used = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
+    WIRE_WITHIN(c, s->rank, least, c->job->size - 1);
+    WIRE_NUMBER(c, s->what, 1, FTREE_OUTSIDE_COUNT);
+    WIRE_NUMBER(c, s->ending, 1, FTREE_ENDING_COUNT);
+    WIRE_NUMBER(c, s->transfers, 1, 2);
+    WIRE_PACKED(c, s->call, UINT32_MAX);
+    WIRE_WITHIN(c, s->cpu, FTREE_CPU_UNKNOWN, INT32_MAX);
+    WIRE_WITHIN(c, calls, 0, CALLS_MAX);
+    if (c->reads)
+        s->calls = (uint64_t) calls;
+    wire_ms(c, &s->stay);
+    wire_ms(c, &s->longest);
+    wire_ms(c, &s->before);
+    wire_ms(c, &s->still);
+    wire_ms(c, &s->used);
     ftree_wire_text(c, s->wchan, sizeof(s->wchan));
     ftree_wire_text(c, s->waits_in, sizeof(s->waits_in));
     ftree_wire_text(c, s->whom, sizeof(s->whom));
 }
 
-static bool get_sums(struct ftree *ft, struct wire_codec *c, int32_t n, struct hang_answer *a)
+static void wire_sum(struct wire_codec *c, int32_t nodes, struct hang_sum *s)
 {
-    for (int32_t i = 0; i < n && !c->bad; i++) {
-        struct hang_sum *s = FTREE_PUSH(ft, a->sums);
-        if (!s)
-            return false;
-        s->out = (int32_t) ftree_get_within(c, 0, c->job->size);
-        s->told = a->nodes - (int32_t) ftree_get_within(c, 0, a->nodes);
-    }
-    return true;
+    int32_t untold = nodes - s->told; /* 0 as a rule */
+
+    WIRE_WITHIN(c, s->out, 0, c->job->size);
+    WIRE_WITHIN(c, untold, 0, nodes);
+    if (c->reads)
+        s->told = nodes - untold;
 }
 
-bool survey_hang_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *answer)
+void survey_hang_wire(struct wire_codec *c, struct survey_answer *answer)
 {
     struct hang_answer *a = &answer->hang;
-    int32_t sums, stays, least = 0;
+    int32_t sums = a->sums.n, stays = a->stays.n, least = 0;
+    struct ftree_stay *stay;
+    struct hang_sum *sum;
 
-    a->last = (uint64_t) ftree_get_within(c, 0, INT64_MAX - 1);
-    a->ahead = (int32_t) ftree_get_within(c, 0, HANG_APART);
-    a->nodes = (int32_t) ftree_get_within(c, 0, c->job->nodes);
-    sums = (int32_t) ftree_get_within(c, 0, HANG_HISTORY_MAX);
-    a->progress = ftree_get_number(c);
-    a->inside = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->familiar = (int32_t) ftree_get_within(c, 0, a->inside);
-    a->longest = (ftree_time) ftree_get_within(c, 0, TIME_MAX) * FTREE_MS;
-    a->outside = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->in_disk_sleep = (int32_t) ftree_get_within(c, 0, a->outside);
-    stays = (int32_t) ftree_get_within(c, 0, HANG_RANKS_MAX);
-    if ((uint64_t) sums > a->last || (uint64_t) a->ahead > a->last || stays > a->outside)
-        c->bad = true;
-    if (!get_sums(ft, c, sums, a))
-        return false;
-    for (int32_t i = 0; i < stays && !c->bad; i++) {
-        struct ftree_stay *s = FTREE_PUSH(ft, a->stays);
-        if (!s)
-            return false;
-        get_stay(c, least, s);
-        least = s->rank + 1;
+    WIRE_WITHIN(c, a->last, 0, INT64_MAX - 1);
+    WIRE_WITHIN(c, a->ahead, 0, HANG_APART);
+    WIRE_WITHIN(c, a->nodes, 0, c->job->nodes);
+    WIRE_WITHIN(c, sums, 0, HANG_HISTORY_MAX);
+    WIRE_PACKED(c, a->progress, UINT64_MAX);
+    WIRE_WITHIN(c, a->inside, 0, c->job->size);
+    WIRE_WITHIN(c, a->familiar, 0, a->inside);
+    wire_ms(c, &a->longest);
+    WIRE_WITHIN(c, a->outside, 0, c->job->size);
+    WIRE_WITHIN(c, a->in_disk_sleep, 0, a->outside);
+    WIRE_WITHIN(c, stays, 0, HANG_RANKS_MAX);
+    c->bad |= c->reads && ((uint64_t) sums > a->last || (uint64_t) a->ahead > a->last ||
+                           stays > a->outside);
+    for (int32_t i = 0; i < sums && (sum = WIRE_ITEM(c, a->sums, i)); i++)
+        wire_sum(c, a->nodes, sum);
+    for (int32_t i = 0; i < stays && (stay = WIRE_ITEM(c, a->stays, i)); i++) {
+        wire_stay(c, least, stay);
+        least = stay->rank + 1;
     }
-    return true;
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */

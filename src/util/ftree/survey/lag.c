@@ -6,7 +6,6 @@
 #include "ftree/survey/survey.h"
 
 #include "ftree/base/event.h"
-#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -66,99 +65,50 @@ bool survey_lags_merge(struct ftree *ft, struct survey_answer *a, const struct s
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 #define SHARE_MAX 1000
-#define LAG_BYTES (12 * 10)
 
-static bool put_lag(struct ftree *ft, const struct ftree_lag *l, struct ftree_bytes *out)
+static void wire_lag(struct wire_codec *c, struct ftree_lag *l)
 {
-    uint8_t buf[LAG_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_put_signed(&w, l->rank);
-    ftree_put_signed(&w, l->before);
-    ftree_put_signed(&w, l->now);
-    ftree_put_signed(&w, l->wants);
-    ftree_put_signed(&w, l->gets);
-    ftree_put_signed(&w, l->throttled);
-    ftree_put_signed(&w, l->stolen);
-    ftree_put_signed(&w, l->stall);
-    ftree_put_signed(&w, l->clock);
-    ftree_put_signed(&w, l->faults);
-    ftree_put_signed(&w, l->beside);
-    ftree_put_signed(&w, l->waits_more);
-    return ftree_bytes_append(ft, out, buf, w.at);
+    WIRE_WITHIN(c, l->rank, 0, c->job->size - 1);
+    WIRE_WITHIN(c, l->before, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->now, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->wants, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->gets, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->throttled, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->stolen, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->stall, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->clock, 0, SHARE_MAX);
+    WIRE_WITHIN(c, l->faults, 0, FTREE_LAG_FAULTS_MAX);
+    WIRE_WITHIN(c, l->beside, FTREE_NONE, c->job->size - 1);
+    WIRE_WITHIN(c, l->waits_more, 0, 1);
+    if (c->reads)
+        l->measured = true;
 }
 
-bool survey_lags_put(struct ftree *ft, struct survey_answer *answer, struct ftree_bytes *out)
+static void wire_lags(struct wire_codec *c, struct lag_answer *a)
+{
+    WIRE_WITHIN(c, a->ranks, 0, c->job->size);
+    WIRE_WITHIN(c, a->lost, 0, a->ranks);
+    WIRE_WITHIN(c, a->before, 0, SHARE_MAX * (int64_t) a->ranks);
+    WIRE_WITHIN(c, a->now, 0, SHARE_MAX * (int64_t) a->ranks);
+    WIRE_WITHIN(c, a->measured, 0, c->job->size);
+    WIRE_WITHIN(c, a->wants, 0, SHARE_MAX * (int64_t) a->measured);
+    WIRE_WITHIN(c, a->runs, 0, a->wants);
+    WIRE_WITHIN(c, a->stolen, 0, SHARE_MAX * (int64_t) a->measured);
+    WIRE_WITHIN(c, a->faults, 0, FTREE_LAG_FAULTS_MAX * (int64_t) a->measured);
+    WIRE_WITHIN(c, a->stall, 0, SHARE_MAX * (int64_t) a->measured);
+    WIRE_WITHIN(c, a->clocks, 0, a->measured);
+    WIRE_WITHIN(c, a->clock, 0, SHARE_MAX * (int64_t) a->clocks);
+    WIRE_WITHIN(c, a->n, 0, LAG_RANKS_MAX);
+    for (int32_t i = 0; i < a->n && !c->bad; i++)
+        wire_lag(c, &a->lag[i]);
+}
+
+void survey_lags_wire(struct wire_codec *c, struct survey_answer *answer)
 {
     static const struct lag_answer none;
-    const struct lag_answer *a = answer->lags ? answer->lags : &none;
-    uint8_t buf[LAG_BYTES];
-    struct wire_codec w = {.p = buf};
-    bool fits;
+    struct lag_answer *a = c->reads ? answer_of(c->ft, answer) : answer->lags;
 
-    ftree_put_signed(&w, a->ranks);
-    ftree_put_signed(&w, a->lost);
-    ftree_put_signed(&w, a->before);
-    ftree_put_signed(&w, a->now);
-    ftree_put_signed(&w, a->measured);
-    ftree_put_signed(&w, a->wants);
-    ftree_put_signed(&w, a->runs);
-    ftree_put_signed(&w, a->stolen);
-    ftree_put_signed(&w, a->faults);
-    ftree_put_signed(&w, a->stall);
-    ftree_put_signed(&w, a->clocks);
-    ftree_put_signed(&w, a->clock);
-    fits = ftree_bytes_append(ft, out, buf, w.at);
-    w.at = 0;
-    ftree_put_signed(&w, a->n);
-    fits = fits && ftree_bytes_append(ft, out, buf, w.at);
-    for (int32_t i = 0; i < a->n && fits; i++)
-        fits = put_lag(ft, &a->lag[i], out);
-    return fits;
-}
-
-static void get_lag(struct wire_codec *c, struct ftree_lag *l)
-{
-    l->rank = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
-    l->before = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->now = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->wants = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->gets = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->throttled = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->stolen = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->stall = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->clock = (uint16_t) ftree_get_within(c, 0, SHARE_MAX);
-    l->faults = (uint32_t) ftree_get_within(c, 0, FTREE_LAG_FAULTS_MAX);
-    l->beside = (int32_t) ftree_get_within(c, FTREE_NONE, c->job->size - 1);
-    l->waits_more = ftree_get_within(c, 0, 1);
-    l->measured = true;
-}
-
-static int64_t get_sum(struct wire_codec *c, int32_t ranks, int64_t most)
-{
-    return ftree_get_within(c, 0, most * ranks);
-}
-
-bool survey_lags_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *out)
-{
-    struct lag_answer *a = answer_of(ft, out);
-
-    if (!a)
-        return false;
-    a->ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->lost = (int32_t) ftree_get_within(c, 0, a->ranks);
-    a->before = get_sum(c, a->ranks, SHARE_MAX);
-    a->now = get_sum(c, a->ranks, SHARE_MAX);
-    a->measured = (int32_t) ftree_get_within(c, 0, c->job->size);
-    a->wants = get_sum(c, a->measured, SHARE_MAX);
-    a->runs = ftree_get_within(c, 0, a->wants);
-    a->stolen = get_sum(c, a->measured, SHARE_MAX);
-    a->faults = get_sum(c, a->measured, FTREE_LAG_FAULTS_MAX);
-    a->stall = get_sum(c, a->measured, SHARE_MAX);
-    a->clocks = (int32_t) ftree_get_within(c, 0, a->measured);
-    a->clock = get_sum(c, a->clocks, SHARE_MAX);
-    a->n = (int32_t) ftree_get_within(c, 0, LAG_RANKS_MAX);
-    for (int32_t i = 0; i < a->n && !c->bad; i++)
-        get_lag(c, &a->lag[i]);
-    return true;
+    c->nomem |= c->reads && !a;
+    if (!c->nomem)
+        wire_lags(c, a ? a : (struct lag_answer *) (uintptr_t) &none);
 }

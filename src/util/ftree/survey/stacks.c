@@ -5,44 +5,29 @@
 
 #include "ftree/survey/survey.h"
 
-#include "ftree/wire/codec.h"
-
 #include <stdio.h>
 
 /* Where ranks are in their code: the request says which, and each node has those of its own
  * taken. */
 
-#define NUMBER_BYTES 10
-
-bool survey_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
-                          struct ftree_bytes *out)
+static void wire_request(struct wire_codec *c, struct ftree_ranks *ranks, int *what)
 {
-    uint8_t buf[1 + (1 + 2 * FTREE_RANGES_MAX) * NUMBER_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_wire_number(&w, (uint64_t) what, 1, 0);
-    ftree_put_signed(&w, ranks->count > 0 ? ranks->ranges : 0);
-    for (int32_t i = 0; ranks->count > 0 && i < ranks->ranges; i++) {
-        ftree_put_signed(&w, ranks->range[i].first);
-        ftree_put_signed(&w, ranks->range[i].last);
+    WIRE_NUMBER(c, *what, 1, FTREE_STACKS_WHATS);
+    WIRE_WITHIN(c, ranks->ranges, 0, FTREE_RANGES_MAX);
+    for (int32_t i = 0; i < ranks->ranges && !c->bad; i++) {
+        WIRE_WITHIN(c, ranks->range[i].first, 0, c->job->size - 1);
+        WIRE_WITHIN(c, ranks->range[i].last, 0, c->job->size - 1);
     }
-    return ftree_bytes_append(ft, out, buf, w.at);
 }
 
-/* False: it is malformed. */
-static bool read_request(const struct ftree *ft, const struct ftree_bytes *bytes,
-                         struct ftree_ranks *ranks, int *what)
+bool survey_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
+                           struct ftree_bytes *out)
 {
-    struct wire_codec c = {
-        .reads = true, .p = bytes->items, .len = (size_t) bytes->n, .at = 1, .job = ft->job};
+    struct wire_codec c = ftree_wire_writer(ft, 0, out);
+    struct ftree_ranks these = ranks->count > 0 ? *ranks : (struct ftree_ranks){0};
 
-    *what = (int) ftree_wire_number(&c, 0, 1, FTREE_STACKS_WHATS);
-    *ranks = (struct ftree_ranks){.ranges = (int32_t) ftree_get_within(&c, 0, FTREE_RANGES_MAX)};
-    for (int32_t i = 0; i < ranks->ranges && !c.bad; i++) {
-        ranks->range[i].first = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
-        ranks->range[i].last = (int32_t) ftree_get_within(&c, 0, ft->job->size - 1);
-    }
-    return !c.bad && c.at == c.len;
+    wire_request(&c, &these, &what);
+    return !c.nomem;
 }
 
 /* Those of the own ranks that are meant, by their place. */
@@ -68,11 +53,13 @@ static void add_missing(struct ftree *ft, struct ftree_stacks *s, const int32_t 
 bool survey_stacks_at_node(struct ftree *ft, struct survey_round *r)
 {
     int32_t *local, n = 0, own = ftree_ranks_of(ft->job, ft->self);
-    struct ftree_ranks ranks;
+    struct wire_codec c = survey_request(ft, r);
+    struct ftree_ranks ranks = {0};
     bool later = false;
-    int what;
+    int what = 0;
 
-    if (own == 0 || !read_request(ft, &r->request, &ranks, &what))
+    wire_request(&c, &ranks, &what);
+    if (own == 0 || c.bad || c.at < c.len)
         return false;
     local = ftree_alloc(ft, NULL, (size_t) own * sizeof(*local));
     if (local)
@@ -93,12 +80,7 @@ bool survey_stacks_merge(struct ftree *ft, struct survey_answer *a,
     return ftree_stacks_merge(ft, &a->stacks, &more->stacks);
 }
 
-bool survey_stacks_put(struct ftree *ft, struct survey_answer *a, struct ftree_bytes *out)
+void survey_stacks_wire(struct wire_codec *c, struct survey_answer *a)
 {
-    return ftree_stacks_put(ft, &a->stacks, out);
-}
-
-bool survey_stacks_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *a)
-{
-    return ftree_stacks_get(ft, c, &a->stacks);
+    ftree_stacks_wire(c, &a->stacks);
 }

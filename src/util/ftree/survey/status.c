@@ -6,7 +6,6 @@
 #include "ftree/survey/survey.h"
 
 #include "ftree/base/event.h"
-#include "ftree/wire/codec.h"
 
 /* The status of the job: what ranks do, and whom nodes suspect. */
 
@@ -47,51 +46,24 @@ bool survey_status_merge(struct ftree *ft, struct survey_answer *a,
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define SUSPICION_BYTES (3 * 10 + 1 + 8)
-
-static bool put_suspicions(struct ftree *ft, const struct survey_answer *a, struct ftree_bytes *out)
-{
-    uint8_t buf[2 * 10 + SURVEY_SUSPICIONS * SUSPICION_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_put_signed(&w, a->suspicions);
-    ftree_put_signed(&w, a->more_suspicions);
-    for (int32_t i = 0; i < a->suspicions; i++) {
-        const struct ftree_suspicion *s = &a->suspicion[i];
-        ftree_put_signed(&w, s->node);
-        ftree_put_signed(&w, s->switch_);
-        ftree_put_signed(&w, s->by);
-        ftree_wire_number(&w, s->kind, 1, 0);
-        ftree_wire_number(&w, s->age, 8, 0);
-    }
-    return ftree_bytes_append(ft, out, buf, w.at);
-}
-
-bool survey_status_put(struct ftree *ft, struct survey_answer *a, struct ftree_bytes *out)
-{
-    ftree_classes_bound(ft, &a->classes, a->is_full ? FTREE_CLASSES_MAX : SURVEY_CLASSES);
-    return put_suspicions(ft, a, out) &&
-           ftree_classes_put(ft, &a->classes, a->is_full ? 0 : SURVEY_RUNS, out);
-}
-
-static void get_suspicions(struct wire_codec *c, struct survey_answer *a)
+static void wire_suspicion(struct wire_codec *c, struct ftree_suspicion *s)
 {
     int32_t nodes = c->job->nodes, switches = c->job->tree ? c->job->tree->switches : 0;
-    int32_t n = (int32_t) ftree_get_within(c, 0, SURVEY_SUSPICIONS);
 
-    a->more_suspicions = (int32_t) ftree_get_within(c, 0, nodes);
-    for (int32_t i = 0; i < n && !c->bad; i++) {
-        struct ftree_suspicion *s = &a->suspicion[a->suspicions++];
-        s->node = (int32_t) ftree_get_within(c, 0, nodes - 1);
-        s->switch_ = (int32_t) ftree_get_within(c, FTREE_NONE, switches - 1);
-        s->by = (int32_t) ftree_get_within(c, 0, nodes - 1);
-        s->kind = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_SYMPTOM_COUNT);
-        s->age = ftree_wire_number(c, 0, 8, FTREE_NEVER);
-    }
+    WIRE_WITHIN(c, s->node, 0, nodes - 1);
+    WIRE_WITHIN(c, s->switch_, FTREE_NONE, switches - 1);
+    WIRE_WITHIN(c, s->by, 0, nodes - 1);
+    WIRE_NUMBER(c, s->kind, 1, FTREE_SYMPTOM_COUNT);
+    WIRE_NUMBER(c, s->age, 8, FTREE_NEVER);
 }
 
-bool survey_status_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *a)
+void survey_status_wire(struct wire_codec *c, struct survey_answer *a)
 {
-    get_suspicions(c, a);
-    return ftree_classes_get(ft, c, &a->classes);
+    if (!c->reads)
+        ftree_classes_bound(c->ft, &a->classes, a->is_full ? FTREE_CLASSES_MAX : SURVEY_CLASSES);
+    WIRE_WITHIN(c, a->suspicions, 0, SURVEY_SUSPICIONS);
+    WIRE_WITHIN(c, a->more_suspicions, 0, c->job->nodes);
+    for (int32_t i = 0; i < a->suspicions && !c->bad; i++)
+        wire_suspicion(c, &a->suspicion[i]);
+    ftree_classes_wire(c, &a->classes, a->is_full ? 0 : SURVEY_RUNS);
 }

@@ -6,7 +6,6 @@
 #include "ftree/survey/survey.h"
 
 #include "ftree/base/event.h"
-#include "ftree/wire/codec.h"
 
 #include <string.h>
 
@@ -287,7 +286,7 @@ static void take_answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t
 
     if (!r)
         return;
-    if (survey_answer_get(ft, now, r->kind, bytes->items, (size_t) bytes->n, &a) ||
+    if (survey_answer_get(ft, r->kind, bytes->items, (size_t) bytes->n, &a) ||
         !survey_answer_merge(ft, r->kind, &r->answer, &a))
         ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, from));
     survey_answer_clear(ft, &a);
@@ -559,7 +558,7 @@ void ftree_survey_hang(struct ftree *ft, ftree_time now, uint64_t first)
     struct wire_codec w = {.p = request};
     uint32_t number;
 
-    ftree_put_number(&w, first);
+    ftree_wire_packed(&w, first, UINT64_MAX);
     if (ftree_survey_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
         FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
 }

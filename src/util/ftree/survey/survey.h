@@ -12,10 +12,9 @@
 #include "ftree/stacks/stacks.h"
 #include "ftree/state/state.h"
 #include "ftree/waits/classes.h"
+#include "ftree/wire/codec.h"
 
 #pragma GCC visibility push(hidden)
-
-struct wire_codec;
 
 /*
  * A survey: a question goes from the acting root down the tree, and each node answers to the one
@@ -82,6 +81,12 @@ struct survey_round {
     struct survey_answer answer;
 };
 
+/* What is asked, to be read behind the kind. */
+static inline struct wire_codec survey_request(struct ftree *ft, const struct survey_round *r)
+{
+    return ftree_wire_reader(ft, 0, r->request.items + 1, (size_t) r->request.n - 1);
+}
+
 /* What the kinds differ in.  NULL: there is nothing to do. */
 struct survey_kind {
     /* On the acting root, before it goes down: replaces the request, or returns why it does not
@@ -89,10 +94,9 @@ struct survey_kind {
     const char *(*at_root)(struct ftree *ft, struct ftree_bytes *request, char why[SURVEY_WHY]);
     /* On every node: the own part, which takes time.  True: it is said later. */
     bool (*at_node)(struct ftree *ft, struct survey_round *r);
-    /* Parts: merged, and in bytes.  False: out of memory. */
+    /* Parts: merged (false: out of memory), and in bytes. */
     bool (*merge)(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more);
-    bool (*put)(struct ftree *ft, struct survey_answer *a, struct ftree_bytes *out);
-    bool (*get)(struct ftree *ft, struct wire_codec *c, struct survey_answer *a);
+    void (*wire)(struct wire_codec *c, struct survey_answer *a);
     /* On every node, of a round that is over: else the answer goes up in bytes. */
     void (*over)(struct ftree *ft, ftree_time now, struct survey_round *r);
     /* On the acting root, likewise. */
@@ -219,16 +223,15 @@ void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node)
 bool survey_answer_put(struct ftree *ft, struct survey_answer *a, uint8_t kind,
                        struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
-int survey_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
-                      size_t len, struct survey_answer *out);
+int survey_answer_get(struct ftree *ft, uint8_t kind, const uint8_t *bytes, size_t len,
+                      struct survey_answer *out);
 void survey_answer_clear(struct ftree *ft, struct survey_answer *a);
 
 /* The parts of each kind, as struct survey_kind has them. */
 #define SURVEY_PART(kind) \
     bool survey_##kind##_merge(struct ftree *ft, struct survey_answer *a, \
                                const struct survey_answer *more); \
-    bool survey_##kind##_put(struct ftree *ft, struct survey_answer *a, struct ftree_bytes *out); \
-    bool survey_##kind##_get(struct ftree *ft, struct wire_codec *c, struct survey_answer *a);
+    void survey_##kind##_wire(struct wire_codec *c, struct survey_answer *a);
 SURVEY_PART(status)
 SURVEY_PART(hang)
 SURVEY_PART(stacks)

@@ -62,7 +62,7 @@ uint64_t waitfor_progress(const struct waits_record *r, int32_t n)
     return most;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static bool is_wanted(int32_t peer, const int32_t *with, int32_t withs)
 {
@@ -72,62 +72,85 @@ static bool is_wanted(int32_t peer, const int32_t *with, int32_t withs)
     return false;
 }
 
-#define EXCHANGE_BYTES (5 + 2 * (5 + 10))
-#define FLOW_BYTES (4 * 5)
-#define PAGE_BYTES (4096) /* of all that is not a record */
-_Static_assert(4 * 5 + WAITS_PEERS_MAX * EXCHANGE_BYTES +
-                       (WAITS_FLOWS_MAX + WAITS_LAST_MAX) * FLOW_BYTES + 1 <=
-                   2 * PAGE_BYTES,
-               "what a page has of messages finds room");
-
-static void put_exchange(struct wire_codec *c, const struct waits_exchange *x)
+static void wire_exchange(struct wire_codec *c, struct waits_exchange *x)
 {
-    ftree_put_signed(c, x->peer);
-    ftree_put_number(c, x->sent.count);
-    ftree_put_number(c, x->sent.sum);
-    ftree_put_number(c, x->received.count);
-    ftree_put_number(c, x->received.sum);
+    WIRE_WITHIN(c, x->peer, 0, c->job->size - 1);
+    WIRE_PACKED(c, x->sent.count, UINT32_MAX);
+    WIRE_PACKED(c, x->sent.sum, UINT64_MAX);
+    WIRE_PACKED(c, x->received.count, UINT32_MAX);
+    WIRE_PACKED(c, x->received.sum, UINT64_MAX);
 }
 
-static void put_exchanges(struct wire_codec *c, const struct waits_page *page, const int32_t *with,
-                          int32_t withs)
+static void wire_exchanges(struct wire_codec *c, struct waits_exchange *x, int32_t *n)
 {
-    int32_t n = 0;
-
-    for (int32_t i = 0; i < page->exchanges; i++)
-        n += is_wanted(page->exchange[i].peer, with, withs);
-    ftree_put_signed(c, n);
-    for (int32_t i = 0; i < page->exchanges; i++)
-        if (is_wanted(page->exchange[i].peer, with, withs))
-            put_exchange(c, &page->exchange[i]);
+    WIRE_WITHIN(c, *n, 0, WAITS_PEERS_MAX);
+    for (int32_t i = 0; i < *n && !c->bad; i++)
+        wire_exchange(c, &x[i]);
 }
 
-static bool flow_is_wanted(const struct waits_flow *f, const int32_t *with, int32_t withs)
+static void wire_flows(struct wire_codec *c, struct waits_flow *f, int32_t *n, int32_t most,
+                       uint8_t kind)
 {
-    return f->peer == WAITS_ANY || is_wanted(f->peer, with, withs);
+    WIRE_WITHIN(c, *n, 0, most);
+    for (int32_t i = 0; i < *n && !c->bad; i++) {
+        f[i].kind = kind;
+        WIRE_WITHIN(c, f[i].peer, WAITS_ANY, c->job->size - 1);
+        WIRE_WITHIN(c, f[i].tag, INT32_MIN, INT32_MAX);
+        WIRE_PACKED(c, f[i].context, UINT32_MAX);
+        WIRE_PACKED(c, f[i].count, UINT32_MAX);
+    }
 }
 
-static void put_flows(struct wire_codec *c, const struct waits_flow *flow, int32_t flows,
-                      const int32_t *with, int32_t withs)
+/* How long they are is known only behind them. */
+struct tables {
+    struct waits_exchange exchange[WAITS_PEERS_MAX];
+    struct waits_flow post[WAITS_FLOWS_MAX];
+    struct waits_flow sent[WAITS_LAST_MAX];
+};
+
+static void wire_head(struct wire_codec *c, struct waitfor_answer *a, struct tables *t)
+{
+    bool since = a->since != 0;
+
+    WIRE_WITHIN(c, a->rank, 0, c->job->size - 1);
+    WIRE_NUMBER(c, a->seen, 1, WAITFOR_SEEN_COUNT);
+    WIRE_NUMBER(c, since, 1, 2);
+    if (since)
+        ftree_wire_age(c, &a->since, 8, 1);
+    WIRE_WITHIN(c, a->records, 0, WAITS_THREADS_MAX);
+    c->bad |= a->seen == WAITFOR_READY && a->records == 0;
+    if (a->records == 0 || c->bad)
+        return;
+    wire_exchanges(c, t->exchange, &a->exchanges);
+    WIRE_NUMBER(c, a->posted_more, 1, 2);
+    wire_flows(c, t->post, &a->posted, WAITS_FLOWS_MAX, WAITS_POSTED);
+    wire_flows(c, t->sent, &a->last, WAITS_LAST_MAX, WAITS_SENT);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int32_t choose_flows(const struct waits_flow *flow, int32_t flows, const int32_t *with,
+                            int32_t withs, struct waits_flow *out)
 {
     int32_t n = 0;
 
     for (int32_t i = 0; i < flows; i++)
-        n += flow_is_wanted(&flow[i], with, withs);
-    ftree_put_signed(c, n);
-    for (int32_t i = 0; i < flows; i++) {
-        if (!flow_is_wanted(&flow[i], with, withs))
-            continue;
-        ftree_put_signed(c, flow[i].peer);
-        ftree_put_signed(c, flow[i].tag);
-        ftree_put_number(c, flow[i].context);
-        ftree_put_number(c, flow[i].count);
-    }
+        if (flow[i].peer == WAITS_ANY || is_wanted(flow[i].peer, with, withs))
+            out[n++] = flow[i];
+    return n;
 }
 
-static int32_t bounded(int32_t n, int32_t most)
+/* What was asked for. */
+static void choose(const struct waits_page *page, const int32_t *with, int32_t withs,
+                   struct waitfor_answer *a, struct tables *t)
 {
-    return n < 0 ? 0 : n > most ? most : n;
+    for (int32_t i = 0; i < page->exchanges; i++)
+        if (is_wanted(page->exchange[i].peer, with, withs))
+            t->exchange[a->exchanges++] = page->exchange[i];
+    a->records = page->records;
+    a->posted_more = page->posted_more;
+    a->posted = choose_flows(page->post, page->posted, with, withs, t->post);
+    a->last = choose_flows(page->sent, page->last, with, withs, t->sent);
 }
 
 bool waitfor_has_records(const struct ftree *ft, int32_t rank, const struct waits_page *page)
@@ -154,94 +177,25 @@ static bool is_sound(const struct ftree *ft, int32_t rank, const struct waits_pa
            waitfor_has_records(ft, rank, page);
 }
 
-static bool put_page(struct ftree *ft, waitfor_bytes *out, const struct waits_page *page,
-                     const int32_t *with, int32_t withs)
-{
-    uint8_t buf[2 * PAGE_BYTES];
-    struct wire_codec c = {.p = buf};
-    size_t len;
-
-    put_exchanges(&c, page, with, withs);
-    ftree_wire_number(&c, page->posted_more, 1, 0);
-    put_flows(&c, page->post, bounded(page->posted, WAITS_FLOWS_MAX), with, withs);
-    put_flows(&c, page->sent, bounded(page->last, WAITS_LAST_MAX), with, withs);
-    if (!ftree_bytes_append(ft, out, buf, c.at))
-        return false;
-    for (int32_t i = 0; i < page->records; i++) {
-        len = ftree_waits_record_put(&page->record[i], buf, 0, sizeof(buf));
-        if (!ftree_bytes_append(ft, out, buf, len))
-            return false;
-    }
-    return true;
-}
-
 bool waitfor_answer_put(struct ftree *ft, ftree_time now, waitfor_bytes *out, int32_t rank,
                         enum waitfor_seen seen, ftree_time since, const struct waits_page *page,
                         const int32_t *with, int32_t withs)
 {
-    uint8_t head[32];
-    struct wire_codec c = {.p = head, .now = now};
+    struct wire_codec c = ftree_wire_writer(ft, now, out);
+    struct waitfor_answer a = {.rank = rank, .seen = (uint8_t) seen, .since = since};
+    struct tables t;
 
-    if (page && !is_sound(ft, rank, page)) {
-        page = NULL;
-        seen = seen == WAITFOR_READY ? WAITFOR_UNABLE : seen;
-    }
-    ftree_put_signed(&c, rank);
-    ftree_wire_number(&c, seen, 1, 0);
-    ftree_wire_number(&c, since != 0, 1, 0);
-    if (since)
-        ftree_wire_age(&c, &since, 8, 1);
-    ftree_put_signed(&c, page ? page->records : 0);
-    return ftree_bytes_append(ft, out, head, c.at) &&
-           (!page || put_page(ft, out, page, with, withs));
+    if (page && is_sound(ft, rank, page))
+        choose(page, with, withs, &a, &t);
+    else if (page && seen == WAITFOR_READY)
+        a.seen = WAITFOR_UNABLE;
+    wire_head(&c, &a, &t);
+    for (int32_t i = 0; i < a.records; i++)
+        ftree_waits_wire_record(&c, (struct waits_record *) (uintptr_t) &page->record[i]);
+    return !c.nomem;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-/* The tables while they are read: how long they are is known only behind them. */
-struct tables {
-    struct waits_exchange exchange[WAITS_PEERS_MAX];
-    struct waits_flow post[WAITS_FLOWS_MAX];
-    struct waits_flow sent[WAITS_LAST_MAX];
-};
-
-static int32_t get_exchanges(struct wire_codec *c, struct waits_exchange *x)
-{
-    int32_t n = (int32_t) ftree_get_within(c, 0, WAITS_PEERS_MAX);
-
-    for (int32_t i = 0; i < n && !c->bad; i++) {
-        x[i].peer = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
-        x[i].sent.count = ftree_get_u32(c);
-        x[i].sent.sum = ftree_get_number(c);
-        x[i].received.count = ftree_get_u32(c);
-        x[i].received.sum = ftree_get_number(c);
-    }
-    return n;
-}
-
-static int32_t get_flows(struct wire_codec *c, struct waits_flow *f, int32_t most, uint8_t kind)
-{
-    int32_t n = (int32_t) ftree_get_within(c, 0, most);
-
-    for (int32_t i = 0; i < n && !c->bad; i++) {
-        f[i].kind = kind;
-        f[i].peer = (int32_t) ftree_get_within(c, WAITS_ANY, c->job->size - 1);
-        f[i].tag = (int32_t) ftree_get_within(c, INT32_MIN, INT32_MAX);
-        f[i].context = ftree_get_u32(c);
-        f[i].count = ftree_get_u32(c);
-    }
-    return n;
-}
-
-static void get_head(struct wire_codec *c, struct waitfor_answer *a)
-{
-    a->rank = (int32_t) ftree_get_within(c, 0, c->job->size - 1);
-    a->seen = (uint8_t) ftree_wire_number(c, 0, 1, WAITFOR_SEEN_COUNT);
-    if (ftree_wire_number(c, 0, 1, 2))
-        ftree_wire_age(c, &a->since, 8, 1);
-    a->records = (int32_t) ftree_get_within(c, 0, WAITS_THREADS_MAX);
-    c->bad |= a->seen == WAITFOR_READY && a->records == 0;
-}
 
 static struct waitfor_answer *block(struct ftree *ft, const struct waitfor_answer *head,
                                     const struct tables *t)
@@ -268,48 +222,26 @@ _Static_assert(sizeof(struct waitfor_answer) % 8 == 0 && sizeof(struct waits_rec
                    sizeof(struct waits_exchange) % 8 == 0,
                "each table of a block is aligned");
 
-static bool get_records(struct wire_codec *c, struct waitfor_answer *a)
-{
-    size_t used;
-
-    for (int32_t i = 0; i < a->records; i++) {
-        if (ftree_waits_record_get(c->job, c->p + c->at, c->len - c->at, &a->record[i], &used) ||
-            a->record[i].rank != a->rank)
-            return false;
-        c->at += used;
-    }
-    return true;
-}
-
 struct waitfor_answer *waitfor_answer_get(struct ftree *ft, ftree_time now, const uint8_t *bytes,
                                           size_t len, size_t *at)
 {
-    struct wire_codec c = {.reads = true,
-                           .p = (uint8_t *) (uintptr_t) bytes,
-                           .at = *at,
-                           .len = len,
-                           .job = ft->job,
-                           .now = now};
+    struct wire_codec c = ftree_wire_reader(ft, now, bytes, len);
     struct waitfor_answer head = {0}, *a;
-    struct tables t;
+    struct tables t = {.exchange = {{.peer = 0}}};
 
     if (*at >= len)
         return NULL;
+    c.at = *at;
     *at = 0;
-    get_head(&c, &head);
-    if (head.records > 0 && !c.bad) {
-        head.exchanges = get_exchanges(&c, t.exchange);
-        head.posted_more = ftree_wire_number(&c, 0, 1, 2) != 0;
-        head.posted = get_flows(&c, t.post, WAITS_FLOWS_MAX, WAITS_POSTED);
-        head.last = get_flows(&c, t.sent, WAITS_LAST_MAX, WAITS_SENT);
-    }
+    wire_head(&c, &head, &t);
     a = c.bad ? NULL : block(ft, &head, &t);
-    if (!a)
-        return NULL;
-    if (!get_records(&c, a)) {
-        ftree_alloc(ft, a, 0);
-        return NULL;
+    for (int32_t i = 0; a && i < a->records; i++) {
+        ftree_waits_wire_record(&c, &a->record[i]);
+        c.bad |= a->record[i].rank != a->rank;
     }
-    *at = c.at;
-    return a;
+    if (!c.bad && a)
+        *at = c.at;
+    else
+        ftree_alloc(ft, a, 0);
+    return c.bad ? NULL : a;
 }

@@ -183,24 +183,20 @@ static struct waitfor_look *push_look(struct ftree *ft, int32_t from, uint32_t n
     return l;
 }
 
-static bool read_with(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
+static bool read_with(const struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
 {
-    int32_t n = (int32_t) ftree_get_within(c, 0, WAITS_PEERS_MAX), *with;
+    int32_t n = (int32_t) ftree_wire_within(c, 0, 0, WAITS_PEERS_MAX), *with;
 
-    for (int32_t i = 0; i < n && !c->bad; i++) {
-        with = FTREE_PUSH(ft, l->with);
-        if (!with)
-            return false;
-        *with = (int32_t) ftree_get_within(c, 0, ft->job->size - 1);
-    }
-    return !c->bad;
+    for (int32_t i = 0; i < n && (with = WIRE_ITEM(c, l->with, i)); i++)
+        WIRE_WITHIN(c, *with, 0, ft->job->size - 1);
+    return !c->bad && !c->nomem;
 }
 
 static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
 {
     struct waitfor_looked r = {.with = l->with.n}, *slot;
 
-    r.rank = (int32_t) ftree_get_within(c, 0, ft->job->size - 1);
+    WIRE_WITHIN(c, r.rank, 0, ft->job->size - 1);
     r.i = c->bad ? FTREE_NONE : ftree_place_of(ft->job, ft->self, r.rank);
     if (r.i == FTREE_NONE || l->ranks.n >= ftree_ranks_of(ft->job, ft->self) ||
         !read_with(ft, c, l))
@@ -215,8 +211,7 @@ static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_loo
 void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                  const uint8_t *bytes, size_t len)
 {
-    struct wire_codec c = {
-        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = ft->job, .now = now};
+    struct wire_codec c = ftree_wire_reader(ft, now, bytes, len);
     struct waitfor_look *l = NULL;
 
     FTREE_EACH(const struct waitfor_look, other, ft->waitfor->work->looks)

@@ -248,16 +248,9 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
 
 static bool write_items(struct ftree *ft, const struct waits *w, waitfor_bytes *out)
 {
-    uint8_t buf[8 * WAITS_ITEM_BYTES];
-    int32_t from = 0;
-    size_t len;
-
     if (ftree_waits_count(w) == 0 && ft->waitfor->work->own.n + ft->waitfor->work->below.n == 0)
         return true; /* nobody cares any more who has called MPI_Finalize */
-    while ((len = ftree_waits_items(w, &from, buf, sizeof(buf))) > 0)
-        if (!ftree_bytes_append(ft, out, buf, len))
-            return false;
-    return true;
+    return ftree_waits_items(w, out);
 }
 
 static uint64_t print_of(const waitfor_bytes *bytes)

@@ -54,17 +54,13 @@ void waitfor_look_forget(struct ftree *ft, struct waitfor_candidate *c)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool put_rank(struct ftree *ft, const struct waitfor_candidate *c,
-                     const struct waitfor_asked *a, waitfor_bytes *out)
+static void write_rank(struct wire_codec *c, const struct waitfor_candidate *of,
+                       const struct waitfor_asked *a)
 {
-    uint8_t buf[5 + 5 + 5 * WAITS_PEERS_MAX];
-    struct wire_codec w = {.p = buf};
-
-    ftree_put_signed(&w, a->rank);
-    ftree_put_signed(&w, a->withs);
+    ftree_wire_within(c, a->rank, 0, INT32_MAX);
+    ftree_wire_within(c, a->withs, 0, WAITS_PEERS_MAX);
     for (int32_t i = 0; i < a->withs; i++)
-        ftree_put_signed(&w, c->with.items[a->with + i]);
-    return ftree_bytes_append(ft, out, buf, w.at);
+        ftree_wire_within(c, of->with.items[a->with + i], 0, INT32_MAX);
 }
 
 static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
@@ -90,7 +86,7 @@ static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candid
 static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate *c, int32_t node)
 {
     waitfor_bytes bytes = {0};
-    bool fits = true;
+    struct wire_codec w = ftree_wire_writer(ft, now, &bytes);
 
     if (node != ft->self && ftree_has_no_agent(ft, node)) {
         note_unasked(ft, now, c, node, WAITFOR_LOST);
@@ -102,10 +98,10 @@ static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate 
     }
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
         if (ftree_node_of(ft, a->rank) == node)
-            fits = fits && put_rank(ft, c, a, &bytes);
-    if (fits && node == ft->self)
+            write_rank(&w, c, a);
+    if (!w.nomem && node == ft->self)
         waitfor_ask(ft, now, ft->self, c->number, bytes.items, (size_t) bytes.n);
-    else if (fits)
+    else if (!w.nomem)
         ftree_parcel_send(ft, now, node, WIRE_WAITS_LOOK, c->number, bytes.items,
                             (size_t) bytes.n);
     ftree_alloc(ft, bytes.items, 0);

@@ -10,53 +10,25 @@
 /* What records and items have in common, as it is written and read.  What is read is within the
  * bounds of waits.h, or the message is bad. */
 
-void waits_put_key(struct wire_codec *w, struct waits_key key)
+void waits_wire_key(struct wire_codec *c, struct waits_key *key)
 {
-    ftree_put_number(w, key.context);
-    ftree_put_signed(w, key.first);
-    ftree_wire_number(w, key.members, 4, 0);
+    WIRE_PACKED(c, key->context, UINT32_MAX);
+    WIRE_WITHIN(c, key->first, 0, c->job->size - 1);
+    WIRE_NUMBER(c, key->members, 4, 0);
 }
 
-struct waits_key waits_get_key(struct wire_codec *r)
+void waits_wire_run(struct wire_codec *c, struct waits_run *run, int32_t most)
 {
-    struct waits_key key = {.context = ftree_get_u32(r)};
-
-    key.first = (int32_t) ftree_get_within(r, 0, r->job->size - 1);
-    key.members = (uint32_t) ftree_wire_number(r, 0, 4, 0);
-    return key;
-}
-
-void waits_put_run(struct wire_codec *w, const struct waits_run *run)
-{
-    ftree_put_signed(w, run->first);
-    ftree_put_signed(w, run->count);
+    WIRE_WITHIN(c, run->first, 0, most - 1);
+    WIRE_WITHIN(c, run->count, 1, most);
     if (run->count > 1)
-        ftree_put_signed(w, run->step);
-}
-
-/* All of its ranks are in the job. */
-void waits_get_run(struct wire_codec *r, struct waits_run *run)
-{
-    int64_t last;
-
-    run->first = (int32_t) ftree_get_within(r, 0, r->job->size - 1);
-    run->count = (int32_t) ftree_get_within(r, 1, r->job->size);
-    run->step = run->count > 1 ? (int32_t) ftree_get_within(r, 1, r->job->size) : 1;
-    last = run->first + (int64_t) run->step * (run->count - 1);
-    if (last >= r->job->size) {
-        r->bad = true;
-        run->count = 1;
-    }
-}
-
-void waits_put_members(struct wire_codec *w, const struct waits_comm *c)
-{
-    waits_put_key(w, c->key);
-    ftree_put_signed(w, c->size);
-    ftree_wire_text(w, (char *) (uintptr_t) c->name, 256);
-    ftree_put_signed(w, c->runs);
-    for (int32_t i = 0; i < c->runs; i++)
-        waits_put_run(w, &c->run[i]);
+        WIRE_WITHIN(c, run->step, 1, most);
+    else if (c->reads)
+        run->step = 1;
+    if (!c->reads || run->first + (int64_t) run->step * (run->count - 1) < most)
+        return;
+    c->bad = true;
+    run->count = 1;
 }
 
 const char *waits_check_comm(const struct ftree_job *job, const struct waits_comm *c)
@@ -79,18 +51,18 @@ const char *waits_check_comm(const struct ftree_job *job, const struct waits_com
     return c->runs > 0 && members != c->size ? "the number of a communicator's members" : NULL;
 }
 
-void waits_get_members(struct wire_codec *r, struct waits_comm *c)
+void waits_wire_members(struct wire_codec *c, struct waits_comm *comm)
 {
-    c->key = waits_get_key(r);
-    c->size = (int32_t) ftree_get_within(r, 1, r->job->size);
-    ftree_wire_text(r, c->name, sizeof(c->name));
-    c->runs = (int32_t) ftree_get_within(r, 0, WAITS_RUNS_MAX);
-    for (int32_t i = 0; i < c->runs && !r->bad; i++)
-        waits_get_run(r, &c->run[i]);
-    if (r->bad || waits_check_comm(r->job, c)) {
-        r->bad = true;
-        c->runs = 0;
-    }
+    waits_wire_key(c, &comm->key);
+    WIRE_WITHIN(c, comm->size, 1, c->job->size);
+    ftree_wire_text(c, comm->name, sizeof(comm->name));
+    WIRE_WITHIN(c, comm->runs, 0, WAITS_RUNS_MAX);
+    for (int32_t i = 0; i < comm->runs && !c->bad; i++)
+        waits_wire_run(c, &comm->run[i], c->job->size);
+    if (!c->reads || (!c->bad && !waits_check_comm(c->job, comm)))
+        return;
+    c->bad = true;
+    comm->runs = 0;
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -114,24 +86,19 @@ int waits_compare_collectives(const struct waits_collective *a, const struct wai
     return 0;
 }
 
-static void put_what(struct wire_codec *w, const struct waits_collective *what)
+static void wire_what(struct wire_codec *c, struct waits_collective *what)
 {
-    ftree_wire_number(w, what->call, 3, 0);
-    ftree_put_number(w, what->op);
-    ftree_put_signed(w, what->root);
-    ftree_put_number(w, what->bytes + 1); /* none is 0 */
-    ftree_wire_number(w, what->blocking | (what->whole ? 2u : 0), 1, 0);
-}
+    uint64_t bytes = what->bytes + 1; /* none is 0 */
+    uint8_t flags = (uint8_t) (what->blocking | what->whole << 1);
 
-static void get_what(struct wire_codec *r, struct waits_collective *what)
-{
-    uint64_t flags;
-
-    what->call = (uint32_t) ftree_wire_number(r, 0, 3, 0);
-    what->op = ftree_get_u32(r);
-    what->root = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
-    what->bytes = ftree_get_number(r) - 1;
-    flags = ftree_wire_number(r, 0, 1, 4);
+    WIRE_NUMBER(c, what->call, 3, 0);
+    WIRE_PACKED(c, what->op, UINT32_MAX);
+    WIRE_WITHIN(c, what->root, INT32_MIN, INT32_MAX);
+    WIRE_PACKED(c, bytes, UINT64_MAX);
+    WIRE_NUMBER(c, flags, 1, 4);
+    if (!c->reads)
+        return;
+    what->bytes = bytes - 1;
     what->blocking = flags & 1;
     what->whole = flags & 2;
 }
@@ -144,7 +111,7 @@ enum before {
     BEFORES
 };
 
-static enum before kind_of(const struct waits_collective *last,
+static uint8_t kind_of(const struct waits_collective *last,
                            const struct waits_collective *before)
 {
     struct waits_collective same = *last;
@@ -155,31 +122,23 @@ static enum before kind_of(const struct waits_collective *last,
     return waits_compare_collectives(&same, before) == 0 ? BEFORE_SAME : BEFORE_OTHER;
 }
 
-void waits_put_last(struct wire_codec *w, const struct waits_collective *last,
-                    const struct waits_collective *before)
+void waits_wire_last(struct wire_codec *c, struct waits_collective *last,
+                     struct waits_collective *before)
 {
-    ftree_put_number(w, last->begun);
+    uint8_t kind = c->reads ? BEFORE_NONE : kind_of(last, before);
+
+    WIRE_PACKED(c, last->begun, UINT32_MAX);
+    if (c->reads)
+        *last = *before = (struct waits_collective){.begun = last->begun};
     if (last->begun == 0)
         return;
-    put_what(w, last);
-    ftree_wire_number(w, kind_of(last, before), 1, 0);
-    if (kind_of(last, before) == BEFORE_OTHER)
-        put_what(w, before);
-}
-
-void waits_get_last(struct wire_codec *r, struct waits_collective *last,
-                    struct waits_collective *before)
-{
-    enum before kind;
-
-    *last = *before = (struct waits_collective){.begun = ftree_get_u32(r)};
-    if (last->begun == 0)
+    wire_what(c, last);
+    WIRE_NUMBER(c, kind, 1, BEFORES);
+    if (kind == BEFORE_OTHER)
+        wire_what(c, before);
+    if (!c->reads)
         return;
-    get_what(r, last);
-    kind = (enum before) ftree_wire_number(r, 0, 1, BEFORES);
     if (kind == BEFORE_SAME)
         *before = *last;
-    else if (kind == BEFORE_OTHER)
-        get_what(r, before);
     before->begun = kind == BEFORE_NONE ? 0 : last->begun - 1;
 }

@@ -204,10 +204,6 @@ void ftree_classes_clear(struct ftree *ft, struct ftree_rank_classes *c)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define NUMBER_BYTES 10
-#define HEAD_BYTES \
-    (1 + 3 + 1 + FTREE_WAITING_NAME_MAX + 1 + FTREE_ON_MAX + 3 * NUMBER_BYTES + 2 * 8)
-
 static int32_t runs_of(const struct ftree_spans *s, int32_t most)
 {
     int32_t runs = 0, step, n;
@@ -217,129 +213,79 @@ static int32_t runs_of(const struct ftree_spans *s, int32_t most)
     return runs;
 }
 
-bool ftree_classes_put_spans(struct ftree *ft, const struct ftree_spans *s, int32_t most,
-                             struct ftree_bytes *out)
+static bool add_run(struct ftree *ft, struct ftree_spans *s, const struct waits_run *run)
 {
-    uint8_t buf[4 * NUMBER_BYTES];
-    struct wire_codec w = {.p = buf};
-    int32_t runs = runs_of(s, most), i = 0;
-
-    ftree_put_signed(&w, s->count);
-    ftree_put_signed(&w, runs);
-    if (!ftree_bytes_append(ft, out, buf, w.at))
-        return false;
-    for (int32_t r = 0; r < runs; r++) {
-        struct waits_run run;
-        run.first = ftree_spans_run(s, &i, &run.step, &run.count);
-        w.at = 0;
-        waits_put_run(&w, &run);
-        if (!ftree_bytes_append(ft, out, buf, w.at))
-            return false;
-    }
-    return true;
-}
-
-static bool put_class(struct ftree *ft, const struct ftree_rank_class *k, int32_t runs,
-                      struct ftree_bytes *out)
-{
-    uint8_t buf[HEAD_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_wire_number(&w, k->state, 1, 0);
-    ftree_wire_number(&w, k->call, 3, 0);
-    ftree_wire_text(&w, (char *) (uintptr_t) k->comm, sizeof(k->comm));
-    ftree_wire_text(&w, (char *) (uintptr_t) k->on, sizeof(k->on));
-    ftree_put_signed(&w, k->count);
-    ftree_put_signed(&w, k->example);
-    ftree_put_signed(&w, k->any);
-    ftree_wire_number(&w, k->shortest, 8, 0);
-    ftree_wire_number(&w, k->longest, 8, 0);
-    return ftree_bytes_append(ft, out, buf, w.at) &&
-           ftree_classes_put_spans(ft, &k->ranks, runs, out) &&
-           ftree_classes_put_spans(ft, &k->peers, runs, out);
-}
-
-bool ftree_classes_put(struct ftree *ft, const struct ftree_rank_classes *c, int32_t runs,
-                       struct ftree_bytes *out)
-{
-    uint8_t buf[3 * NUMBER_BYTES];
-    struct wire_codec w = {.p = buf};
-
-    ftree_put_signed(&w, c->n);
-    ftree_put_signed(&w, c->dropped);
-    ftree_put_signed(&w, c->dropped_ranks);
-    if (!ftree_bytes_append(ft, out, buf, w.at))
-        return false;
-    FTREE_EACH(const struct ftree_rank_class, k, *c)
-        if (!put_class(ft, k, runs, out))
+    if (run->step == 1)
+        return ftree_spans_add(ft, s, run->first, run->first + run->count - 1);
+    for (int32_t i = 0, n = run->first; i < run->count; i++, n += run->step)
+        if (!ftree_spans_add(ft, s, n, n))
             return false;
     return true;
 }
 
 /* Runs come in ascending order and apart, so that nobody can make this node list more numbers than
  * there are. */
-static bool get_run(struct ftree *ft, struct wire_codec *c, int32_t most, struct ftree_spans *out)
+static void read_run(struct wire_codec *c, int32_t most, struct ftree_spans *s)
 {
-    int64_t least = out->n > 0 ? (int64_t) out->items[out->n - 1].last + 1 : 0;
-    int64_t first = ftree_get_within(c, 0, most - 1), n = ftree_get_within(c, 1, most);
-    int64_t step = n > 1 ? ftree_get_within(c, 1, most) : 1;
+    struct waits_run run = {0};
 
-    c->bad |= first < least || first + step * (n - 1) >= most;
-    if (c->bad)
-        return true;
-    if (step == 1)
-        return ftree_spans_add(ft, out, (int32_t) first, (int32_t) (first + n - 1));
-    for (int64_t i = 0; i < n; i++)
-        if (!ftree_spans_add(ft, out, (int32_t) (first + i * step), (int32_t) (first + i * step)))
-            return false;
-    return true;
+    waits_wire_run(c, &run, most);
+    c->bad = c->bad || (s->n > 0 && run.first <= s->items[s->n - 1].last);
+    c->nomem = c->nomem || (!c->bad && !add_run(c->ft, s, &run));
 }
 
-bool ftree_classes_get_spans(struct ftree *ft, struct wire_codec *c, int32_t most,
-                             struct ftree_spans *out)
+static void write_run(struct wire_codec *c, int32_t most, const struct ftree_spans *s, int32_t *at)
 {
-    int32_t count = (int32_t) ftree_get_within(c, 0, most);
-    int32_t runs = (int32_t) ftree_get_within(c, 0, most);
+    struct waits_run run;
 
-    for (int32_t i = 0; i < runs && !c->bad; i++)
-        if (!get_run(ft, c, most, out))
-            return false;
-    c->bad |= out->count > count;
-    out->count = count;
-    return true;
+    run.first = ftree_spans_run(s, at, &run.step, &run.count);
+    waits_wire_run(c, &run, most);
 }
 
-static bool get_class(struct ftree *ft, struct wire_codec *c, struct ftree_rank_class *k)
+void ftree_classes_wire_spans(struct wire_codec *c, struct ftree_spans *s, int32_t most,
+                              int32_t runs)
+{
+    int32_t count = s->count, n = c->reads ? 0 : runs_of(s, runs), at = 0;
+
+    WIRE_WITHIN(c, count, 0, most);
+    WIRE_WITHIN(c, n, 0, most);
+    for (int32_t i = 0; i < n && !c->bad && !c->nomem; i++)
+        if (c->reads)
+            read_run(c, most, s);
+        else
+            write_run(c, most, s, &at);
+    if (!c->reads)
+        return;
+    c->bad |= s->count > count;
+    s->count = count;
+}
+
+static void wire_class(struct wire_codec *c, struct ftree_rank_class *k, int32_t runs)
 {
     int32_t size = c->job->size;
 
-    k->state = (uint8_t) ftree_wire_number(c, 0, 1, FTREE_DOING_COUNT);
-    k->call = (uint32_t) ftree_wire_number(c, 0, 3, 0);
+    WIRE_NUMBER(c, k->state, 1, FTREE_DOING_COUNT);
+    WIRE_NUMBER(c, k->call, 3, 0);
     ftree_wire_text(c, k->comm, sizeof(k->comm));
     ftree_wire_text(c, k->on, sizeof(k->on));
-    k->count = (int32_t) ftree_get_within(c, 1, size);
-    k->example = (int32_t) ftree_get_within(c, 0, size - 1);
-    k->any = (int32_t) ftree_get_within(c, 0, k->count);
-    k->shortest = ftree_wire_number(c, 0, 8, FTREE_NEVER);
-    k->longest = ftree_wire_number(c, 0, 8, FTREE_NEVER);
-    if (!ftree_classes_get_spans(ft, c, size, &k->ranks) ||
-        !ftree_classes_get_spans(ft, c, size, &k->peers))
-        return false;
-    c->bad |= k->shortest > k->longest || k->ranks.count != k->count;
-    return true;
+    WIRE_WITHIN(c, k->count, 1, size);
+    WIRE_WITHIN(c, k->example, 0, size - 1);
+    WIRE_WITHIN(c, k->any, 0, k->count);
+    WIRE_NUMBER(c, k->shortest, 8, FTREE_NEVER);
+    WIRE_NUMBER(c, k->longest, 8, FTREE_NEVER);
+    ftree_classes_wire_spans(c, &k->ranks, size, runs);
+    ftree_classes_wire_spans(c, &k->peers, size, runs);
+    c->bad |= c->reads && (k->shortest > k->longest || k->ranks.count != k->count);
 }
 
-bool ftree_classes_get(struct ftree *ft, struct wire_codec *c, struct ftree_rank_classes *out)
+void ftree_classes_wire(struct wire_codec *c, struct ftree_rank_classes *all, int32_t runs)
 {
-    int32_t n = (int32_t) ftree_get_within(c, 0, FTREE_CLASSES_MAX);
     struct ftree_rank_class *k;
+    int32_t n = all->n;
 
-    out->dropped = (int32_t) ftree_get_within(c, 0, c->job->size);
-    out->dropped_ranks = (int32_t) ftree_get_within(c, 0, c->job->size);
-    for (int32_t i = 0; i < n && !c->bad; i++) {
-        k = FTREE_PUSH(ft, *out);
-        if (!k || !get_class(ft, c, k))
-            return false;
-    }
-    return true;
+    WIRE_WITHIN(c, n, 0, FTREE_CLASSES_MAX);
+    WIRE_WITHIN(c, all->dropped, 0, c->job->size);
+    WIRE_WITHIN(c, all->dropped_ranks, 0, c->job->size);
+    for (int32_t i = 0; i < n && (k = WIRE_ITEM(c, *all, i)); i++)
+        wire_class(c, k, runs);
 }

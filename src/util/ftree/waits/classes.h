@@ -44,18 +44,12 @@ void ftree_classes_bound(struct ftree *ft, struct ftree_rank_classes *c, int32_t
 
 void ftree_classes_clear(struct ftree *ft, struct ftree_rank_classes *c);
 
-/* Appends them to bytes; runs: so many of each set at the most, 0: all.  False: out of memory. */
-bool ftree_classes_put(struct ftree *ft, const struct ftree_rank_classes *c, int32_t runs,
-                       struct ftree_bytes *out);
-bool ftree_classes_put_spans(struct ftree *ft, const struct ftree_spans *s, int32_t runs,
-                             struct ftree_bytes *out);
-
-/* Reads them; c->bad is set where they are malformed.  Numbers of the spans are 0 .. most - 1.
- * False: out of memory. */
+/* Writes or reads them, and a set of numbers 0 .. most - 1; runs: so many of each set are written at
+ * the most, 0: all. */
 struct wire_codec;
-bool ftree_classes_get(struct ftree *ft, struct wire_codec *c, struct ftree_rank_classes *out);
-bool ftree_classes_get_spans(struct ftree *ft, struct wire_codec *c, int32_t most,
-                             struct ftree_spans *out);
+void ftree_classes_wire(struct wire_codec *c, struct ftree_rank_classes *all, int32_t runs);
+void ftree_classes_wire_spans(struct wire_codec *c, struct ftree_spans *s, int32_t most,
+                              int32_t runs);
 
 #pragma GCC visibility pop
 

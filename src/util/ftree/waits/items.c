@@ -21,12 +21,6 @@ enum item {
     ITEMS
 };
 
-#define ENTRY_BYTES \
-    (1 + 15 + 5 + 6 + TERMS_MAX * (2 + 14 + 5 + 5)) /* run, head, end or core, terms */
-_Static_assert(ENTRY_BYTES <= WAITS_ITEM_BYTES, "the largest wait is an item");
-_Static_assert(1 + 19 + WAITS_NAME_MAX + 5 + 15 * WAITS_RUNS_MAX <= WAITS_ITEM_BYTES,
-               "and so is the largest communicator");
-
 /* ---- what goes up ---------------------------------------------------------------------------- */
 
 /* What it goes up as. */
@@ -152,73 +146,133 @@ static int32_t run_length(const struct waits *w, int32_t at, struct shape *shape
     return n;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
-static void put_number_of(struct wire_codec *out, const struct entry *e, int32_t number,
-                          const struct shape *shape, int32_t i)
+/* A number of an item, for the i-th rank of its run. */
+struct number {
+    bool moves;
+    int64_t value;
+};
+
+struct item_term {
+    struct term t;
+    struct number rank;
+};
+
+struct item_ranks {
+    struct waits_run run;
+    uint8_t what, thread, threads, mode;
+    bool told, polls;
+    struct number of;
+    int32_t terms;
+    struct item_term term[TERMS_MAX];
+};
+
+static void wire_number(struct wire_codec *c, const struct waits_run *run, struct number *n)
 {
-    bool moves = !(shape->fixed >> i & 1);
+    int64_t most = c->job->size - 1, last = run->first + (int64_t) run->step * (run->count - 1);
 
-    ftree_wire_number(out, moves, 1, 0);
-    ftree_put_signed(out, moves ? (int64_t) number - e->rank : number);
+    WIRE_NUMBER(c, n->moves, 1, 2);
+    WIRE_WITHIN(c, n->value, n->moves ? -run->first : 0, n->moves ? most - last : most);
 }
 
-static void put_term(struct wire_codec *out, const struct waits *w, const struct entry *e,
-                     int32_t i, const struct shape *shape)
+static void wire_term(struct wire_codec *c, const struct waits_run *run, struct item_term *t)
 {
-    const struct term *t = &w->terms.items[e->term + i];
-
-    ftree_wire_number(out, t->type, 1, 0);
-    if (waits_has_rank(t->type))
-        put_number_of(out, e, t->rank, shape, i);
-    if (t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST)
-        waits_put_key(out, t->key);
-    if (t->type == TERM_ALL || t->type == TERM_FIRST)
-        ftree_put_number(out, t->number);
+    WIRE_NUMBER(c, t->t.type, 1, TERM_TYPES);
+    if (waits_has_rank(t->t.type))
+        wire_number(c, run, &t->rank);
+    if (t->t.type == TERM_ANY || t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
+        waits_wire_key(c, &t->t.key);
+    if (t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
+        WIRE_PACKED(c, t->t.number, UINT32_MAX);
 }
 
 #define HAS_THREADS 0x80
 #define POLLS 0x40
 
-static void put_head(struct wire_codec *out, const struct entry *e)
+static void wire_head(struct wire_codec *c, struct item_ranks *item)
 {
-    bool polls = e->polls && sent_as(e) == WAITS_UNDECIDED;
+    uint8_t byte = (uint8_t) (item->what | (item->threads > 1 ? HAS_THREADS : 0u) |
+                              (item->polls ? POLLS : 0u));
 
-    ftree_wire_number(out, sent_as(e) | (e->threads > 1 ? HAS_THREADS : 0u) | (polls ? POLLS : 0u),
-                      1, 0);
-    if (e->threads <= 1)
+    WIRE_NUMBER(c, byte, 1, 0);
+    if (c->reads) {
+        item->what = byte & (POLLS - 1);
+        item->polls = (byte & POLLS) != 0;
+        item->threads = 1;
+    }
+    if (!(byte & HAS_THREADS))
         return;
-    ftree_wire_number(out, e->thread, 1, 0);
-    ftree_wire_number(out, e->threads, 1, 0);
+    WIRE_NUMBER(c, item->thread, 1, WAITS_THREADS_MAX);
+    WIRE_NUMBER(c, item->threads, 1, 0);
 }
 
-/* Returns how many entries are in it. */
+static void wire_ranks(struct wire_codec *c, struct item_ranks *item)
+{
+    waits_wire_run(c, &item->run, c->job->size);
+    wire_head(c, item);
+    if (item->what == WAITS_SILENT || item->what > WAITS_DONE || item->thread >= item->threads) {
+        c->bad = true;
+    } else if (item->what == WAITS_DONE) {
+        WIRE_NUMBER(c, item->told, 1, 2);
+        item->of.moves = true;
+    } else if (item->what != WAITS_UNDECIDED) {
+        wire_number(c, &item->run, &item->of);
+    } else {
+        item->of.moves = true;
+        WIRE_NUMBER(c, item->mode, 1, WAITS_MODE_COUNT);
+        WIRE_WITHIN(c, item->terms, 1, TERMS_MAX);
+        for (int32_t i = 0; i < item->terms && !c->bad; i++)
+            wire_term(c, &item->run, &item->term[i]);
+    }
+}
+
+static void wire_positions(struct wire_codec *c, struct waits_run *run, struct position *p)
+{
+    waits_wire_run(c, run, c->job->size);
+    waits_wire_key(c, &p->key);
+    waits_wire_last(c, &p->last, &p->before);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static struct number number_in(const struct waits *w, const struct entry *e,
+                               const struct shape *shape, int32_t i)
+{
+    bool moves = !(shape->fixed >> i & 1);
+
+    return (struct number){.moves = moves, .value = number_of(w, e, i) - (moves ? e->rank : 0)};
+}
+
+/* Each returns how many entries, or positions, are in it. */
 static int32_t put_ranks(struct wire_codec *out, const struct waits *w, int32_t at)
 {
     const struct entry *e = &w->entries.items[at];
+    bool open = sent_as(e) == WAITS_UNDECIDED;
     struct shape shape;
-    struct waits_run run = {.first = e->rank, .count = run_length(w, at, &shape)};
+    struct item_ranks item = {.run = {.first = e->rank, .count = run_length(w, at, &shape)},
+                              .what = sent_as(e),
+                              .thread = e->thread,
+                              .threads = e->threads,
+                              .mode = e->mode,
+                              .told = e->told,
+                              .polls = e->polls && open,
+                              .terms = open ? e->terms : 0};
 
-    run.step = shape.step;
+    item.run.step = shape.step;
+    if (!open)
+        item.of = number_in(w, e, &shape, 0);
+    for (int32_t i = 0; i < item.terms; i++)
+        item.term[i] =
+            (struct item_term){w->terms.items[e->term + i], number_in(w, e, &shape, i)};
     ftree_wire_number(out, ITEM_RANKS, 1, 0);
-    waits_put_run(out, &run);
-    put_head(out, e);
-    if (sent_as(e) == WAITS_DONE) {
-        ftree_wire_number(out, e->told, 1, 0);
-    } else if (sent_as(e) != WAITS_UNDECIDED) {
-        put_number_of(out, e, e->of, &shape, 0);
-    } else {
-        ftree_wire_number(out, e->mode, 1, 0);
-        ftree_put_signed(out, e->terms);
-        for (int32_t i = 0; i < e->terms; i++)
-            put_term(out, w, e, i, &shape);
-    }
-    return run.count;
+    wire_ranks(out, &item);
+    return item.run.count;
 }
 
 static int32_t put_positions(struct wire_codec *out, const struct waits *w, int32_t at)
 {
-    const struct position *p = &w->positions.items[at];
+    struct position *p = &w->positions.items[at];
     struct waits_run run = {.first = p->rank, .step = 1, .count = 1};
 
     for (; at + run.count < w->positions.n; run.count++) {
@@ -232,138 +286,32 @@ static int32_t put_positions(struct wire_codec *out, const struct waits *w, int3
     }
     if (goes_up(w, p->key)) {
         ftree_wire_number(out, ITEM_POSITION, 1, 0);
-        waits_put_run(out, &run);
-        waits_put_key(out, p->key);
-        waits_put_last(out, &p->last, &p->before);
+        wire_positions(out, &run, p);
     }
     return run.count;
 }
 
-static void put_comm(struct wire_codec *out, const struct waits *w, int32_t at)
+bool ftree_waits_items(const struct waits *w, struct ftree_bytes *bytes)
 {
-    if (!w->comm_goes_up[at])
-        return;
-    ftree_wire_number(out, ITEM_COMM, 1, 0);
-    waits_put_members(out, &w->comms.items[at]);
-}
+    struct wire_codec out = ftree_wire_writer(w->ft, 0, bytes);
 
-/* Appends the item at *from, if it goes up, and moves *from behind it. */
-static void put_item(struct wire_codec *out, const struct waits *w, int32_t *from)
-{
-    int32_t at = *from;
-
-    if (at < w->comms.n) {
-        put_comm(out, w, at);
-        ++*from;
-        return;
-    }
-    at -= w->comms.n;
-    if (at < w->positions.n)
-        *from += put_positions(out, w, at);
-    else
-        *from += put_ranks(out, w, at - w->positions.n);
-}
-
-size_t ftree_waits_items(const struct waits *w, int32_t *from, uint8_t *buf, size_t room)
-{
-    int32_t end = w->comms.n + w->positions.n + w->entries.n, next;
-    uint8_t item[WAITS_ITEM_BYTES];
-    struct wire_codec out;
-    size_t len = 0;
-
-    while (*from < end) {
-        next = *from;
-        out = (struct wire_codec){.p = item};
-        put_item(&out, w, &next);
-        if (out.at > room - len)
-            break;
-        memcpy(buf + len, item, out.at);
-        len += out.at;
-        *from = next;
-    }
-    return len;
+    for (int32_t i = 0; i < w->comms.n; i++)
+        if (w->comm_goes_up[i]) {
+            ftree_wire_number(&out, ITEM_COMM, 1, 0);
+            waits_wire_members(&out, &w->comms.items[i]);
+        }
+    for (int32_t i = 0; i < w->positions.n;)
+        i += put_positions(&out, w, i);
+    for (int32_t i = 0; i < w->entries.n;)
+        i += put_ranks(&out, w, i);
+    return !out.nomem;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A number of an item, for the i-th rank of its run. */
-struct number {
-    bool moves;
-    int64_t value;
-};
-
-static struct number get_number(struct wire_codec *r, const struct waits_run *run)
-{
-    struct number n = {.moves = ftree_wire_number(r, 0, 1, 2) != 0};
-    int64_t most = r->job->size - 1, last = run->first + (int64_t) run->step * (run->count - 1);
-
-    n.value =
-        n.moves ? ftree_get_within(r, -run->first, most - last) : ftree_get_within(r, 0, most);
-    return n;
-}
-
 static int32_t value_of(const struct number *n, int32_t rank)
 {
     return (int32_t) (n->moves ? rank + n->value : n->value);
-}
-
-struct item_term {
-    struct term t;
-    struct number rank;
-};
-
-static void get_term(struct wire_codec *r, const struct waits_run *run, struct item_term *t)
-{
-    *t = (struct item_term){.t.type = (uint8_t) ftree_wire_number(r, 0, 1, TERM_TYPES)};
-    if (waits_has_rank(t->t.type))
-        t->rank = get_number(r, run);
-    if (t->t.type == TERM_ANY || t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
-        t->t.key = waits_get_key(r);
-    if (t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
-        t->t.number = ftree_get_u32(r);
-}
-
-struct item_ranks {
-    struct waits_run run;
-    uint8_t what, thread, threads, mode;
-    bool told, polls;
-    struct number of;
-    int32_t terms;
-    struct item_term term[TERMS_MAX];
-};
-
-static void get_head(struct wire_codec *r, struct item_ranks *item)
-{
-    uint8_t byte = (uint8_t) ftree_wire_number(r, 0, 1, 0);
-
-    item->what = byte & (POLLS - 1);
-    item->polls = (byte & POLLS) != 0;
-    item->threads = 1;
-    if (!(byte & HAS_THREADS))
-        return;
-    item->thread = (uint8_t) ftree_wire_number(r, 0, 1, WAITS_THREADS_MAX);
-    item->threads = (uint8_t) ftree_wire_number(r, 0, 1, 0);
-}
-
-static void get_ranks(struct wire_codec *r, struct item_ranks *item)
-{
-    memset(item, 0, sizeof(*item));
-    waits_get_run(r, &item->run);
-    get_head(r, item);
-    if (item->what == WAITS_SILENT || item->what > WAITS_DONE || item->thread >= item->threads) {
-        r->bad = true;
-    } else if (item->what == WAITS_DONE) {
-        item->told = ftree_wire_number(r, 0, 1, 2) != 0;
-        item->of.moves = true;
-    } else if (item->what != WAITS_UNDECIDED) {
-        item->of = get_number(r, &item->run);
-    } else {
-        item->of.moves = true;
-        item->mode = (uint8_t) ftree_wire_number(r, 0, 1, WAITS_MODE_COUNT);
-        item->terms = (int32_t) ftree_get_within(r, 1, TERMS_MAX);
-        for (int32_t i = 0; i < item->terms && !r->bad; i++)
-            get_term(r, &item->run, &item->term[i]);
-    }
 }
 
 static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank)
@@ -390,10 +338,10 @@ static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank
 
 static int merge_ranks(struct waits *w, struct wire_codec *r)
 {
-    struct item_ranks item;
+    struct item_ranks item = {0};
     int rc = FTREE_OK;
 
-    get_ranks(r, &item);
+    wire_ranks(r, &item);
     if (r->bad || w->entries.n + (int64_t) item.run.count > most_entries(w))
         return FTREE_ERR_MALFORMED;
     for (int32_t i = 0; i < item.run.count && !rc; i++)
@@ -403,13 +351,11 @@ static int merge_ranks(struct waits *w, struct wire_codec *r)
 
 static int merge_positions(struct waits *w, struct wire_codec *r)
 {
-    struct position p;
-    struct waits_run run;
+    struct position p = {0};
+    struct waits_run run = {0};
     int rc = FTREE_OK;
 
-    waits_get_run(r, &run);
-    p.key = waits_get_key(r);
-    waits_get_last(r, &p.last, &p.before);
+    wire_positions(r, &run, &p);
     if (r->bad)
         return FTREE_ERR_MALFORMED;
     for (int32_t i = 0; i < run.count && !rc; i++) {
@@ -423,16 +369,13 @@ static int merge_comm(struct waits *w, struct wire_codec *r)
 {
     struct waits_comm comm = {0};
 
-    waits_get_members(r, &comm);
+    waits_wire_members(r, &comm);
     return r->bad ? FTREE_ERR_MALFORMED : waits_put_comm(w, &comm);
 }
 
 int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len)
 {
-    struct wire_codec r = {.reads = true,
-                           .p = (uint8_t *) (uintptr_t) bytes,
-                           .len = len,
-                           .job = w->ft->job};
+    struct wire_codec r = ftree_wire_reader(w->ft, 0, bytes, len);
     int rc = FTREE_OK;
 
     while (r.at < r.len && !rc) {

@@ -136,118 +136,62 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-#define NUMBER_BYTES 5 /* of 32 bits, and 10 of 64 */
-#define REQUEST_BYTES (3 + 2 * NUMBER_BYTES + 10)
-#define COMM_BYTES \
-    (4 * NUMBER_BYTES + WAITS_NAME_MAX + 3 * NUMBER_BYTES * WAITS_RUNS_MAX + 3 * NUMBER_BYTES + \
-     10 + 3 + 1 + 1 + 3 + 2 * NUMBER_BYTES + 10 + 1)
-#define HEAD_BYTES (NUMBER_BYTES + 4 + 3 + 2 * 10 + 2)
-_Static_assert(HEAD_BYTES + WAITS_REQUESTS_MAX * REQUEST_BYTES + WAITS_COMMS_MAX * COMM_BYTES <=
-                   WAITS_RECORD_BYTES,
-               "the largest record is as long as waits.h says");
-_Static_assert(WAITS_RECORD_BYTES <= FTREE_MESSAGE_MAX - 64, "and fits into a message");
 _Static_assert(WAITS_STATE_COUNT <= 8 && WAITS_MODE_COUNT <= 4, "state and mode are one byte");
 _Static_assert(WAITS_KIND_COUNT <= 16 && WAITS_FATE_COUNT <= 16, "kind and fate are one byte");
 
-static void put_request(struct wire_codec *w, const struct waits_request *q)
+static void wire_request(struct wire_codec *c, struct waits_request *q)
 {
-    ftree_wire_number(w, (uint8_t) (q->kind | q->fate << 4), 1, 0);
-    ftree_put_signed(w, q->comm);
-    ftree_put_signed(w, q->peer);
+    uint8_t byte = (uint8_t) (q->kind | q->fate << 4);
+
+    WIRE_NUMBER(c, byte, 1, 0);
+    if (c->reads) {
+        q->kind = byte & 15;
+        q->fate = byte >> 4;
+    }
+    WIRE_WITHIN(c, q->comm, FTREE_NONE, WAITS_COMMS_MAX - 1);
+    WIRE_WITHIN(c, q->peer, WAITS_ANY, c->job->size - 1);
     if (q->kind == WAITS_COLLECTIVE) {
-        ftree_put_number(w, q->number);
+        WIRE_PACKED(c, q->number, UINT32_MAX);
         return;
     }
-    ftree_put_signed(w, q->tag);
-    ftree_put_number(w, q->bytes);
+    WIRE_WITHIN(c, q->tag, INT32_MIN, INT32_MAX);
+    WIRE_PACKED(c, q->bytes, UINT64_MAX);
 }
 
-static void get_request(struct wire_codec *r, struct waits_request *q)
+static void wire_flags(struct wire_codec *c, struct waits_record *r)
 {
-    uint8_t byte = (uint8_t) ftree_wire_number(r, 0, 1, 0);
+    uint16_t bits = (uint16_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6 |
+                                r->sleepers << 7 | r->handles << 8);
 
-    q->kind = byte & 15;
-    q->fate = byte >> 4;
-    q->comm = (int8_t) ftree_get_within(r, FTREE_NONE, WAITS_COMMS_MAX - 1);
-    q->peer = (int32_t) ftree_get_within(r, WAITS_ANY, r->job->size - 1);
-    if (q->kind == WAITS_COLLECTIVE) {
-        q->number = ftree_get_u32(r);
+    WIRE_NUMBER(c, bits, 2, 0);
+    if (!c->reads)
         return;
-    }
-    q->tag = (int32_t) ftree_get_within(r, INT32_MIN, INT32_MAX);
-    q->bytes = ftree_get_number(r);
-}
-
-static void put_record(struct wire_codec *w, const struct waits_record *r)
-{
-    ftree_put_signed(w, r->rank);
-    ftree_wire_number(w, r->thread, 1, 0);
-    ftree_wire_number(w, r->threads, 1, 0);
-    ftree_wire_number(w, (uint16_t) (r->state | r->mode << 3 | r->more << 5 | r->polls << 6 |
-                                    r->sleepers << 7 | r->handles << 8),
-                      2, 0);
-    ftree_wire_number(w, r->call, 3, 0);
-    ftree_put_number(w, r->stamp);
-    ftree_put_number(w, r->switches);
-    ftree_put_signed(w, r->requests);
-    ftree_put_signed(w, r->comms);
-    for (int32_t i = 0; i < r->requests; i++)
-        put_request(w, &r->request[i]);
-    for (int32_t i = 0; i < r->comms; i++) {
-        waits_put_members(w, &r->comm[i]);
-        waits_put_last(w, &r->comm[i].last, &r->comm[i].before);
-    }
-}
-
-size_t ftree_waits_record_put(const struct waits_record *r, uint8_t *buf, size_t len, size_t room)
-{
-    uint8_t bytes[WAITS_RECORD_BYTES];
-    struct wire_codec w = {.p = bytes};
-
-    put_record(&w, r);
-    if (w.at > room - len)
-        return 0;
-    memcpy(buf + len, bytes, w.at);
-    return len + w.at;
-}
-
-static void get_record(struct wire_codec *in, struct waits_record *r)
-{
-    uint16_t bits;
-
-    r->rank = (int32_t) ftree_get_within(in, 0, in->job->size - 1);
-    r->thread = (uint8_t) ftree_wire_number(in, 0, 1, 0);
-    r->threads = (uint8_t) ftree_wire_number(in, 0, 1, 0);
-    bits = (uint16_t) ftree_wire_number(in, 0, 2, 0);
     r->state = bits & 7;
     r->mode = bits >> 3 & 3;
     r->more = bits >> 5 & 1;
     r->polls = bits >> 6 & 1;
     r->sleepers = bits >> 7 & 1;
     r->handles = bits >> 8 & 1;
-    r->call = (uint32_t) ftree_wire_number(in, 0, 3, 0);
-    r->stamp = ftree_get_number(in);
-    r->switches = ftree_get_number(in);
-    r->requests = (int32_t) ftree_get_within(in, 0, WAITS_REQUESTS_MAX);
-    r->comms = (int32_t) ftree_get_within(in, 0, WAITS_COMMS_MAX);
-    for (int32_t i = 0; i < r->requests && !in->bad; i++)
-        get_request(in, &r->request[i]);
-    for (int32_t i = 0; i < r->comms && !in->bad; i++) {
-        waits_get_members(in, &r->comm[i]);
-        waits_get_last(in, &r->comm[i].last, &r->comm[i].before);
-    }
 }
 
-int ftree_waits_record_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
-                           struct waits_record *r, size_t *used)
+void ftree_waits_wire_record(struct wire_codec *c, struct waits_record *r)
 {
-    struct wire_codec in = {
-        .reads = true, .p = (uint8_t *) (uintptr_t) bytes, .len = len, .job = job};
-
-    memset(r, 0, sizeof(*r));
-    get_record(&in, r);
-    if (in.bad || ftree_waits_record_check(job, r))
-        return FTREE_ERR_MALFORMED;
-    *used = in.at;
-    return FTREE_OK;
+    if (c->reads)
+        memset(r, 0, sizeof(*r));
+    WIRE_WITHIN(c, r->rank, 0, c->job->size - 1);
+    WIRE_NUMBER(c, r->thread, 1, 0);
+    WIRE_NUMBER(c, r->threads, 1, 0);
+    wire_flags(c, r);
+    WIRE_NUMBER(c, r->call, 3, 0);
+    WIRE_PACKED(c, r->stamp, UINT64_MAX);
+    WIRE_PACKED(c, r->switches, UINT64_MAX);
+    WIRE_WITHIN(c, r->requests, 0, WAITS_REQUESTS_MAX);
+    WIRE_WITHIN(c, r->comms, 0, WAITS_COMMS_MAX);
+    for (int32_t i = 0; i < r->requests && !c->bad; i++)
+        wire_request(c, &r->request[i]);
+    for (int32_t i = 0; i < r->comms && !c->bad; i++) {
+        waits_wire_members(c, &r->comm[i]);
+        waits_wire_last(c, &r->comm[i].last, &r->comm[i].before);
+    }
+    c->bad = c->bad || (c->reads && ftree_waits_record_check(c->job, r));
 }

@@ -182,7 +182,7 @@ struct waits_request {
 
 /* Of a rank of which several threads are in MPI there is a record for each of them: the rank can go
  * on if any of them can.  Memory only: some 3 KiB.  On the wire it has as many bytes as it needs,
- * some 50 for a receive, WAITS_RECORD_BYTES at most. */
+ * some 50 for a receive. */
 struct waits_record {
     int32_t rank;
     uint8_t thread, threads; /* it is one of so many; 0 and 1 where there is one.  More than
@@ -229,16 +229,9 @@ bool ftree_waits_alike(const struct waits_record *a, const struct waits_record *
  * callers that fill in records of their own may. */
 const char *ftree_waits_record_check(const struct ftree_job *job, const struct waits_record *r);
 
-#define WAITS_RECORD_BYTES 3500
-
-/* Purpose: appends a record to `len` bytes in a buffer with room for `room`; returns the new
- * length, 0: it does not fit. */
-size_t ftree_waits_record_put(const struct waits_record *r, uint8_t *buf, size_t len, size_t room);
-
-/* Purpose: reads a record, and says in *used how long it was; bytes may follow.
- * Errors: FTREE_ERR_MALFORMED. */
-int ftree_waits_record_get(const struct ftree_job *job, const uint8_t *bytes, size_t len,
-                           struct waits_record *r, size_t *used);
+/* Purpose: a record in bytes, written or read; c->bad is set where what is read is malformed. */
+struct wire_codec;
+void ftree_waits_wire_record(struct wire_codec *c, struct waits_record *r);
 
 const char *ftree_waits_state_name(int state);
 const char *ftree_waits_kind_name(int kind);
@@ -387,11 +380,9 @@ int ftree_waits_reduce(struct waits *w, bool is_top);
 /* Purpose: the same, where adding came to rc.  Returns w, or ends it and returns NULL. */
 struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc);
 
-/* Purpose: what goes up, after reducing: fills buf with as many items as fit, each whole, from
- * *from on (0 at first).  Returns the number of bytes, 0: there is no more.  room: WAITS_ITEM_BYTES
- * at least. */
-#define WAITS_ITEM_BYTES 512
-size_t ftree_waits_items(const struct waits *w, int32_t *from, uint8_t *buf, size_t room);
+/* Purpose: what goes up, after reducing: appends it to bytes.  False: out of memory. */
+struct ftree_bytes;
+bool ftree_waits_items(const struct waits *w, struct ftree_bytes *out);
 
 /* Purpose: what was decided of a rank.  *of: the id of a blocked one's core. */
 enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of);

@@ -183,19 +183,15 @@ int waits_find_mismatches(struct waits *w);
 
 /* NULL, or what is out of bounds. */
 const char *waits_check_comm(const struct ftree_job *job, const struct waits_comm *c);
-void waits_put_key(struct wire_codec *w, struct waits_key key);
-struct waits_key waits_get_key(struct wire_codec *r);
-void waits_put_run(struct wire_codec *w, const struct waits_run *run);
-void waits_get_run(struct wire_codec *r, struct waits_run *run);
-void waits_put_members(struct wire_codec *w, const struct waits_comm *c);
-void waits_get_members(struct wire_codec *r, struct waits_comm *c);
+void waits_wire_key(struct wire_codec *c, struct waits_key *key);
+/* All of its ranks are less than `most`. */
+void waits_wire_run(struct wire_codec *c, struct waits_run *run, int32_t most);
+void waits_wire_members(struct wire_codec *c, struct waits_comm *comm);
 /* In all that members must agree upon, the number first. */
 int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b);
 /* The last collective, and the one before it. */
-void waits_put_last(struct wire_codec *w, const struct waits_collective *last,
-                    const struct waits_collective *before);
-void waits_get_last(struct wire_codec *r, struct waits_collective *last,
-                    struct waits_collective *before);
+void waits_wire_last(struct wire_codec *c, struct waits_collective *last,
+                     struct waits_collective *before);
 
 #pragma GCC visibility pop
 

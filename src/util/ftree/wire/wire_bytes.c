@@ -9,17 +9,34 @@
 
 /* Numbers, ages and texts, as they are written and read. */
 
+void ftree_wire_bytes(struct wire_codec *c, const void *bytes, size_t len)
+{
+    if (c->out && !ftree_bytes_append(c->ft, c->out, bytes, len))
+        c->nomem = true;
+    else if (!c->out)
+        memcpy(c->p + c->at, bytes, len);
+    c->at += len;
+}
+
+static void write_number(struct wire_codec *c, uint64_t value, int bytes)
+{
+    uint8_t p[8];
+
+    for (int i = 0; i < bytes; i++)
+        p[i] = (uint8_t) (value >> (8 * i));
+    ftree_wire_bytes(c, p, (size_t) bytes);
+}
+
 uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint64_t limit)
 {
-    uint8_t *p = c->p + c->at;
-    bool fits = !c->reads || c->len - c->at >= (size_t) bytes;
+    bool fits = c->reads && c->len - c->at >= (size_t) bytes;
+    const uint8_t *p = fits ? c->p + c->at : NULL;
 
-    c->at = fits ? c->at + (size_t) bytes : c->len;
     if (!c->reads) {
-        for (int i = 0; i < bytes; i++)
-            p[i] = (uint8_t) (value >> (8 * i));
+        write_number(c, value, bytes);
         return value;
     }
+    c->at = fits ? c->at + (size_t) bytes : c->len;
     value = 0;
     for (int i = 0; i < bytes && fits; i++)
         value |= (uint64_t) p[i] << (8 * i);
@@ -29,53 +46,64 @@ uint64_t ftree_wire_number(struct wire_codec *c, uint64_t value, int bytes, uint
     return 0;
 }
 
-void ftree_put_number(struct wire_codec *w, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        ftree_wire_number(w, (value & 0x7f) | 0x80, 1, 0);
-    ftree_wire_number(w, value, 1, 0);
-}
-
-void ftree_put_signed(struct wire_codec *w, int64_t value)
-{
-    ftree_put_number(w, value < 0 ? ~(uint64_t) value << 1 | 1 : (uint64_t) value << 1);
-}
-
-uint64_t ftree_get_number(struct wire_codec *r)
+static uint64_t read_packed(struct wire_codec *c)
 {
     uint64_t value = 0, part;
 
     for (int shift = 0; shift < 64; shift += 7) {
-        part = ftree_wire_number(r, 0, 1, 0);
+        part = ftree_wire_number(c, 0, 1, 0);
         value |= (part & 0x7f) << shift;
         if (part < 0x80) {
-            if (shift == 63 && part > 1)
-                r->bad = true;
+            c->bad |= shift == 63 && part > 1;
             return value;
         }
     }
-    r->bad = true;
+    c->bad = true;
     return 0;
 }
 
-uint32_t ftree_get_u32(struct wire_codec *r)
+uint64_t ftree_wire_packed(struct wire_codec *c, uint64_t value, uint64_t most)
 {
-    uint64_t value = ftree_get_number(r);
+    uint64_t rest = value;
 
-    if (value > UINT32_MAX)
-        r->bad = true;
-    return (uint32_t) value;
+    if (c->reads) {
+        value = read_packed(c);
+        c->bad |= value > most;
+        return value > most ? 0 : value;
+    }
+    for (; rest >= 0x80; rest >>= 7)
+        write_number(c, (rest & 0x7f) | 0x80, 1);
+    write_number(c, rest, 1);
+    return value;
 }
 
-int64_t ftree_get_within(struct wire_codec *r, int64_t least, int64_t most)
+int64_t ftree_wire_within(struct wire_codec *c, int64_t value, int64_t least, int64_t most)
 {
-    uint64_t n = ftree_get_number(r);
-    int64_t value = n & 1 ? (int64_t) ~(n >> 1) : (int64_t) (n >> 1);
+    uint64_t n = value < 0 ? ~(uint64_t) value << 1 | 1 : (uint64_t) value << 1;
 
-    if (value >= least && value <= most)
+    n = ftree_wire_packed(c, n, UINT64_MAX);
+    value = n & 1 ? (int64_t) ~(n >> 1) : (int64_t) (n >> 1);
+    if (!c->reads || (value >= least && value <= most))
         return value;
-    r->bad = true;
+    c->bad = true;
     return least;
+}
+
+void *ftree_wire_item(struct wire_codec *c, void *items, int32_t *n, int32_t *room, size_t size,
+                      int32_t i)
+{
+    uint8_t *array;
+    void *item;
+
+    if (c->bad || c->nomem)
+        return NULL;
+    if (c->reads) {
+        item = ftree_push(c->ft, items, n, room, size);
+        c->nomem = !item;
+        return item;
+    }
+    memcpy(&array, items, sizeof(array));
+    return array + (size_t) i * size;
 }
 
 void ftree_wire_node(struct wire_codec *c, int32_t *node)
@@ -140,11 +168,8 @@ void ftree_wire_text(struct wire_codec *c, char *text, size_t size)
     size_t len = c->reads ? 0 : strnlen(text, 255);
 
     WIRE_NUMBER(c, len, 1, size);
-    if (c->reads) {
+    if (c->reads)
         read_text(c, text, len);
-        return;
-    }
-    for (size_t i = 0; i < len; i++) /* a program may call its communicators anything */
-        c->p[c->at + i] = (uint8_t) (text[i] < ' ' || text[i] > '~' ? '?' : text[i]);
-    c->at += len;
+    for (size_t i = 0; i < len && !c->reads; i++) /* a program may call its communicators anything */
+        write_number(c, (uint8_t) (text[i] < ' ' || text[i] > '~' ? '?' : text[i]), 1);
 }
