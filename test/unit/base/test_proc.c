@@ -169,11 +169,11 @@ static const struct {
     uint64_t asked;
     enum faultloc_proc_fate fate;
 } fate_table[] = {
-    {'R', 1, 777, FAULTLOC_PROC_ALIVE},   {'S', 1, 777, FAULTLOC_PROC_ALIVE},
-    {'S', 1, 0, FAULTLOC_PROC_ALIVE},     {'I', 1, 777, FAULTLOC_PROC_ALIVE},
-    {'D', 1, 777, FAULTLOC_PROC_BLOCKED}, {'T', 1, 777, FAULTLOC_PROC_STOPPED},
-    {'t', 1, 777, FAULTLOC_PROC_STOPPED}, {'Z', 1, 777, FAULTLOC_PROC_GONE},
-    {'Z', 0, 777, FAULTLOC_PROC_GONE},    {'Z', 2, 777, FAULTLOC_PROC_ALIVE},
+    {'R', 1, 777, FAULTLOC_PROC_LIVES},   {'S', 1, 777, FAULTLOC_PROC_LIVES},
+    {'S', 1, 0, FAULTLOC_PROC_LIVES},     {'I', 1, 777, FAULTLOC_PROC_LIVES},
+    {'D', 1, 777, FAULTLOC_PROC_LIVES},   {'T', 1, 777, FAULTLOC_PROC_LIVES},
+    {'t', 1, 777, FAULTLOC_PROC_LIVES},   {'Z', 1, 777, FAULTLOC_PROC_GONE},
+    {'Z', 0, 777, FAULTLOC_PROC_GONE},    {'Z', 2, 777, FAULTLOC_PROC_LIVES},
     {'X', 1, 777, FAULTLOC_PROC_GONE},    {'x', 1, 777, FAULTLOC_PROC_GONE},
     {'S', 1, 778, FAULTLOC_PROC_GONE}, /* another's number now */
     {'T', 1, 778, FAULTLOC_PROC_GONE},
@@ -181,11 +181,8 @@ static const struct {
 
 START_TEST(fate)
 {
-    enum faultloc_proc_fate what;
-
     write_state(fate_table[_i].state, fate_table[_i].threads, 777);
-    ck_assert_int_eq(faultloc_proc_fate(root, 42, fate_table[_i].asked, &what), 0);
-    ck_assert_int_eq(what, fate_table[_i].fate);
+    ck_assert_int_eq(faultloc_proc_fate(root, 42, fate_table[_i].asked), fate_table[_i].fate);
 }
 END_TEST
 
@@ -225,13 +222,11 @@ END_TEST
 START_TEST(no_such_process)
 {
     struct faultloc_proc proc;
-    enum faultloc_proc_fate what;
 
     ck_assert_int_eq(faultloc_proc_read(root, 43, &proc), ESRCH);
     ck_assert_int_eq(faultloc_proc_read(root, 0, &proc), ESRCH);
     ck_assert_int_eq(faultloc_proc_read(root, -1, &proc), ESRCH);
-    ck_assert_int_eq(faultloc_proc_fate(root, 43, 777, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
+    ck_assert_int_eq(faultloc_proc_fate(root, 43, 777), FAULTLOC_PROC_GONE);
 }
 END_TEST
 
@@ -239,13 +234,12 @@ START_TEST(nonsense_instead_of_a_file)
 {
     static char big[1 << 20];
     struct faultloc_proc proc;
-    enum faultloc_proc_fate what;
     char path[128];
 
     memset(big, '(', sizeof(big));
     write_stat(big, sizeof(big));
     ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
-    ck_assert_int_eq(faultloc_proc_fate(root, 42, 777, &what), EBADMSG);
+    ck_assert_int_eq(faultloc_proc_fate(root, 42, 777), FAULTLOC_PROC_UNKNOWN);
     write_stat("", 0);
     ck_assert_int_eq(faultloc_proc_read(root, 42, &proc), EBADMSG);
     memset(big, 0, sizeof(big));
@@ -294,26 +288,21 @@ static pid_t start_child(void)
 START_TEST(child_is_stopped_goes_on_and_is_killed)
 {
     struct faultloc_proc proc;
-    enum faultloc_proc_fate what;
     int status;
     pid_t pid = start_child();
 
     ck_assert_int_eq(faultloc_proc_read(NULL, pid, &proc), 0);
     kill(pid, SIGSTOP);
     ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_STOPPED);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_LIVES);
     kill(pid, SIGCONT);
     ck_assert_int_eq(waitpid(pid, &status, WCONTINUED), pid);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_ALIVE);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_LIVES);
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitid(P_PID, (id_t) pid, NULL, WEXITED | WNOWAIT), 0);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_GONE); /* not waited for yet */
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_GONE); /* not waited for yet */
     waitpid(pid, NULL, 0);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_GONE);
 }
 END_TEST
 
@@ -405,14 +394,14 @@ END_TEST
  * has.  Exit code 2: cannot be made so here. */
 static int fate_without_proc(void)
 {
-    enum faultloc_proc_fate what;
 
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
         mount("none", "/proc", "tmpfs", 0, NULL))
         return 2;
-    if (faultloc_proc_fate(NULL, getpid(), 0, &what) != EACCES)
-        return 1;
-    return faultloc_proc_fate(NULL, 1 << 30, 0, &what) == 0 && what == FAULTLOC_PROC_GONE ? 0 : 1;
+    return faultloc_proc_fate(NULL, getpid(), 0) == FAULTLOC_PROC_UNKNOWN &&
+                   faultloc_proc_fate(NULL, 1 << 30, 0) == FAULTLOC_PROC_GONE
+               ? 0
+               : 1;
 }
 
 /* A process that the kernel knows is not gone because /proc does not show it. */
@@ -430,6 +419,32 @@ START_TEST(what_proc_hides_is_not_gone)
 END_TEST
 
 /* ---- suite --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *line;
+    long number;
+} call_rows[] = {{"0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7fff10 0x7f1234", 0},
+                 {"running", -2},
+                 {"-1 0x7fff10 0x7f1234", -1}, /* waits in no call: stopped, or for a page */
+                 {"0 0x3 0x7ffd", -2},
+                 {"-1 0x7fff10", -2},
+                 {"", -2}};
+
+START_TEST(a_line_of_syscall_is_read)
+{
+    struct faultloc_proc_call c = {.number = -2};
+    bool is = faultloc_proc_call_parse(call_rows[_i].line, &c);
+
+    ck_assert_int_eq(is, call_rows[_i].number >= -1);
+    if (!is)
+        return;
+    ck_assert_int_eq(c.number, call_rows[_i].number);
+    ck_assert_uint_eq(c.sp, 0x7fff10);
+    ck_assert_uint_eq(c.pc, 0x7f1234);
+    if (c.number >= 0)
+        ck_assert_int_eq(c.arg[0], 3);
+}
+END_TEST
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
@@ -712,6 +727,7 @@ static Suite *proc_suite(void)
     suite_add_tcase(s, tc);
     tc = tcase_create("files");
     tcase_add_checked_fixture(tc, setup_root, teardown_root);
+    tcase_add_loop_test(tc, a_line_of_syscall_is_read, 0, sizeof(call_rows) / sizeof(call_rows[0]));
     tcase_add_loop_test(tc, fate, 0, sizeof(fate_table) / sizeof(fate_table[0]));
     tcase_add_loop_test(tc, one_that_is_killed_is_ending, 0,
                         sizeof(ending_table) / sizeof(ending_table[0]));
