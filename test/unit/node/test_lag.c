@@ -73,7 +73,7 @@ static void make(int32_t slots)
 
 static void end(void)
 {
-    faultloc_lag_end(&lags);
+    free(lags.seen);
     files_end();
 }
 

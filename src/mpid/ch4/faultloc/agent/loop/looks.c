@@ -300,7 +300,7 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
     faultloc_launcher_finalizing(&w);
     for (int32_t i = 0; i < b->slots; i++)
         if (faultloc_board_slot(b, i)->state == FAULTLOC_SLOT_FINALIZING)
-            faultloc_launcher_finalizing_add(&w, faultloc_board_slot(b, i)->rank);
+            faultloc_launcher_add_rank(&w.ranks, faultloc_board_slot(b, i)->rank);
     if (!l->finalizing || !w.ranks.count)
         l->finalizing = w.ranks.count ? now : 0;
     if (w.ranks.count <= l->finalizing_told ||
