@@ -5,6 +5,9 @@
 
 #include "agent_socket.h"
 
+#include "faultloc/base/say.h"
+#include "faultloc/base/sock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +21,8 @@
 
 #define SOCKETS_MAX 1024
 #define ENTRIES_MAX 4096 /* of a folder */
-#define ANSWER_MS 2000
 #define SEND_MS 10000
-#define FILE_MAX (256 * 1024 * 1024)
+#define ANSWER_MAX (256 * 1024 * 1024)
 
 struct agent_sockets {
     int n;
@@ -274,27 +276,6 @@ const struct agent_socket *tool_agent_pick(struct agent_choice *o)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* Sends the text, and with it one end of a pair of sockets.  Returns 0 or an errno. */
-static int send_with(int fd, const char *text, int end)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(end))];
-        struct cmsghdr align;
-    } control = {.bytes = {0}};
-    struct iovec part = {.iov_base = (char *) text, .iov_len = strlen(text)};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof(control)};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(end));
-    memcpy(CMSG_DATA(c), &end, sizeof(end));
-    return sendmsg(fd, &m, 0) >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
-}
-
 /* Returns 0 or an errno. */
 static int put(int fd, const char *bytes, size_t len)
 {
@@ -306,13 +287,8 @@ static int put(int fd, const char *bytes, size_t len)
     return send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) len ? 0 : errno;
 }
 
-int tool_agent_ask(const struct agent_socket *d, const char *text)
-{
-    return tool_agent_ask_with(d, text, NULL, 0);
-}
-
-int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes,
-                        size_t len)
+/* Returns the end of a pair of sockets on which the answer comes, or -1 with errno. */
+static int ask(const struct agent_socket *d, const char *text, const char *bytes, size_t len)
 {
     int fd = tool_agent_connect(d), pair[2], one = 1, rc;
 
@@ -323,7 +299,8 @@ int tool_agent_ask_with(const struct agent_socket *d, const char *text, const ch
         setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one));
         rc = put(pair[0], bytes, len);
         if (!rc)
-            rc = send_with(fd, text, pair[1]);
+            rc = faultloc_sock_send(fd, text, strlen(text), &pair[1], 1, 0);
+        rc = rc == EAGAIN ? ETIMEDOUT : rc;
         close(pair[1]);
         if (rc)
             close(pair[0]);
@@ -333,100 +310,59 @@ int tool_agent_ask_with(const struct agent_socket *d, const char *text, const ch
     return rc ? -1 : pair[0];
 }
 
-/* The kernel says who sent it: only the job's user and root are believed. */
-static bool is_from(struct msghdr *m, uid_t uid)
-{
-    struct ucred who;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-            memcpy(&who, CMSG_DATA(c), sizeof(who));
-            return who.uid == uid || who.uid == 0;
-        }
-    return false;
-}
-
-enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room)
-{
-    return tool_agent_wait(fd, uid, text, room, ANSWER_MS);
-}
-
-/* The descriptor that came with it, -1: none. */
-static int take_file(struct msghdr *m)
-{
-    int fd = -1;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && fd < 0)
-            memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-    return fd;
-}
-
-/* *file: of a descriptor that came with the answer, -1: none did. */
-static enum agent_answer receive_answer(int fd, uid_t uid, char *text, size_t room, int ms,
-                                        int *file)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct iovec part = {.iov_base = text, .iov_len = room - 1};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof(control)};
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    ssize_t n;
-
-    *file = -1;
-    if (poll(&p, 1, ms) != 1)
-        return NO_ANSWER_YET;
-    n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n <= 0)
-        return NO_ANSWER;
-    text[n] = '\0';
-    *file = take_file(&m);
-    return is_from(&m, uid) ? ANSWERED : WRONG_USER;
-}
-
-enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms)
-{
-    int file;
-    enum agent_answer answer = receive_answer(fd, uid, text, room, ms, &file);
-
-    if (file >= 0)
-        close(file);
-    return answer;
-}
-
 /* NULL: it cannot be read, or is too long. */
-static char *read_all(int file)
+static char *read_answer(int file)
 {
-    off_t len = lseek(file, 0, SEEK_END);
-    char *text = len >= 0 && len <= FILE_MAX ? malloc((size_t) len + 1) : NULL;
-    off_t at = 0;
-    ssize_t n = 0;
+    char *text = NULL;
+    size_t len;
 
-    for (; text && at < len && (n = pread(file, text + at, (size_t) (len - at), at)) > 0; at += n)
-        ;
-    if (text && at == len) {
-        text[len] = '\0';
+    if (lseek(file, 0, SEEK_SET) == 0 && faultloc_read_whole(file, ANSWER_MAX, &text, &len) == 0)
         return text;
-    }
     free(text);
     return NULL;
 }
 
-enum agent_answer tool_agent_text(int fd, uid_t uid, int ms, char **text)
+/* The kernel says who sent it: only the job's user and root are believed. */
+static enum agent_answer receive(int fd, uid_t uid, char **text)
 {
     static char buf[FAULTLOC_STATUS_BYTES];
-    int file;
-    enum agent_answer answer = receive_answer(fd, uid, buf, sizeof(buf), ms, &file);
+    struct faultloc_beside beside;
+    ssize_t n = faultloc_sock_receive(fd, buf, sizeof(buf) - 1, MSG_DONTWAIT, 1, &beside);
+    bool is_ours = beside.has_sender && (beside.uid == uid || beside.uid == 0);
 
-    *text = NULL;
-    if (answer == ANSWERED)
-        *text = file < 0 || strcmp(buf, FAULTLOC_REPLY_IN_FILE) ? strdup(buf) : read_all(file);
-    if (file >= 0)
-        close(file);
-    return answer == ANSWERED && !*text ? NO_ANSWER : answer;
+    buf[n > 0 ? n : 0] = '\0';
+    if (n > 0 && is_ours)
+        *text = beside.fds == 0 || strcmp(buf, FAULTLOC_REPLY_IN_FILE) ? strdup(buf)
+                                                                      : read_answer(beside.fd[0]);
+    if (beside.fds > 0)
+        close(beside.fd[0]);
+    if (n > 0 && !is_ours)
+        return WRONG_USER;
+    return *text ? ANSWERED : NO_ANSWER;
+}
+
+enum agent_answer tool_agent_ask(const struct agent_socket *d, const char *text, const char *bytes,
+                                 size_t len, int ms, char **answer)
+{
+    struct pollfd p = {.fd = ask(d, text, bytes, len), .events = POLLIN};
+    enum agent_answer what = NO_ANSWER_YET;
+
+    *answer = NULL;
+    if (p.fd < 0)
+        return NOT_ASKED;
+    if (poll(&p, 1, ms) == 1)
+        what = receive(p.fd, d->uid, answer);
+    close(p.fd);
+    return what;
+}
+
+enum tool_exit tool_agent_silent(const char *command, const struct agent_socket *d,
+                                 enum agent_answer answer, const char *perhaps)
+{
+    tool_say(stderr, "faultloc %s: the agent of node %s of job %s %s%s", command, d->node, d->job,
+             answer == NO_ANSWER_YET ? "has not answered: it is stopped or busy"
+             : answer == WRONG_USER  ? "is not the owner's"
+                                     : "did not answer: it has ended",
+             answer == WRONG_USER ? "" : perhaps);
+    return TOOL_TROUBLE;
 }

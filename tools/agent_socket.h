@@ -35,6 +35,7 @@ struct agent_choice {
 };
 
 enum agent_answer {
+    NOT_ASKED, /* errno says why */
     NO_ANSWER_YET,
     NO_ANSWER,
     WRONG_USER,
@@ -56,20 +57,14 @@ const struct agent_socket *tool_agent_pick(struct agent_choice *c);
  * not its user's. */
 int tool_agent_connect(const struct agent_socket *d);
 
-/* Purpose: sends the text.  Returns the end of a pair of sockets on which the answer comes, or -1
- * with errno. */
-int tool_agent_ask(const struct agent_socket *d, const char *text);
+/* Purpose: sends the text, and waits for the answer, `ms` at the most; `len` bytes lie in the socket
+ * for the agent to read, as one packet.  *answer is to be freed, and NULL where there is none. */
+enum agent_answer tool_agent_ask(const struct agent_socket *d, const char *text, const char *bytes,
+                                 size_t len, int ms, char **answer);
 
-/* Purpose: the same; `len` bytes lie in the socket for the agent to read, as one packet. */
-int tool_agent_ask_with(const struct agent_socket *d, const char *text, const char *bytes, size_t len);
-
-/* Purpose: waits for the agent's answer, which is left in `text`. */
-enum agent_answer tool_agent_answer(int fd, uid_t uid, char *text, size_t room);
-
-/* Purpose: the same, for `ms`. */
-enum agent_answer tool_agent_wait(int fd, uid_t uid, char *text, size_t room, int ms);
-
-/* Purpose: the same, of any length; *text is to be freed, and NULL where there is no answer. */
-enum agent_answer tool_agent_text(int fd, uid_t uid, int ms, char **text);
+/* Purpose: says that there is no answer, why, and what there may be of it besides.  Returns
+ * TOOL_TROUBLE. */
+enum tool_exit tool_agent_silent(const char *command, const struct agent_socket *d,
+                                 enum agent_answer answer, const char *perhaps);
 
 #endif /* AGENT_SOCKET_H_INCLUDED */

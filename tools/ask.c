@@ -19,7 +19,7 @@
 #define PATIENCE_MS 20000 /* the agent's is 15 s */
 #define MESSAGES_SHOWN 5
 
-static const char usage[] =
+const char tool_ask_usage[] =
     "Usage: faultloc ask NODE [OPTION]...\n"
     "       faultloc ask rank N [OPTION]...\n"
     "\n"
@@ -199,12 +199,6 @@ static void print_answer(struct json_object *o)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static enum tool_exit no_answer(const struct agent_socket *d, const char *why)
-{
-    tool_say(stderr, "faultloc ask: the agent of node %s of job %s %s", d->node, d->job, why);
-    return TOOL_TROUBLE;
-}
-
 static enum tool_exit show(const struct agent_socket *d, const char *text, bool json)
 {
     struct json_object *o = json_tokener_parse(text);
@@ -228,28 +222,20 @@ static enum tool_exit show(const struct agent_socket *d, const char *text, bool 
 
 static enum tool_exit ask(const struct agent_socket *d, const char *component, bool json)
 {
-    static char text[FAULTLOC_STATUS_BYTES];
-    char question[512];
-    enum agent_answer answer = NO_ANSWER;
-    int fd;
+    char question[512], *text;
+    enum agent_answer answer;
+    enum tool_exit code;
 
     snprintf(question, sizeof(question), FAULTLOC_ASK_QUESTION "%s\"}", component);
-    fd = tool_agent_ask(d, question);
-    if (fd >= 0) {
-        answer = tool_agent_wait(fd, d->uid, text, sizeof(text), PATIENCE_MS);
-        close(fd);
-    }
-    switch (answer) {
-        case ANSWERED:
-            return show(d, text, json);
-        case NO_ANSWER_YET:
-            return no_answer(d, "has not answered: it is stopped or busy");
-        case WRONG_USER:
-            return no_answer(d, "is not the owner's");
-        default:
-            return no_answer(
-                d, "did not answer: it has ended, or accepts no questions from this user");
-    }
+    answer = tool_agent_ask(d, question, NULL, 0, PATIENCE_MS, &text);
+    if (answer == ANSWERED)
+        code = show(d, text, json);
+    else
+        code = tool_agent_silent("ask", d, answer,
+                                 answer == NO_ANSWER_YET
+                                     ? "" : ", or accepts no questions from this user");
+    free(text);
+    return code;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -307,8 +293,6 @@ enum tool_exit tool_ask(int n, char **arguments)
     struct options o = {.json = false};
     const struct agent_socket *d;
 
-    if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
-        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (read_options(n, arguments, &c, &o))
         return TOOL_TROUBLE;
     d = tool_agent_pick(&c);

@@ -99,32 +99,45 @@ static enum tool_exit all_files(int n, char **files, bool print, bool verbose)
     return finish(worst);
 }
 
+static bool is_help(const char *argument)
+{
+    return !strcmp(argument, "--help") || !strcmp(argument, "-h");
+}
+
+static enum tool_exit print_usage(const char *text)
+{
+    return fputs(text, stdout) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
+}
+
+static const struct command {
+    const char *name, *usage;
+    enum tool_exit (*run)(int n, char **arguments);
+} commands[] = {{"rules", tool_rules_usage, tool_rules},
+                {"symptom", tool_symptom_usage, tool_symptom},
+                {"status", tool_status_usage, tool_status},
+                {"ask", tool_ask_usage, tool_ask},
+                {"set", tool_set_usage, tool_set}};
+
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "";
     bool verbose;
     int first;
 
-    if (!strcmp(command, "--help") || !strcmp(command, "-h"))
-        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
+    if (is_help(command))
+        return print_usage(usage);
     if (!strcmp(command, "--version"))
         return puts("faultloc " FAULTLOC_VERSION) < 0 ? TOOL_TROUBLE : finish(TOOL_OK);
     if (!*command)
         return wrong_usage("missing command", "");
-    if (!strcmp(command, "rules"))
-        return finish(tool_rules(argc - 2, argv + 2));
     if (!strcmp(command, "simulate"))
         return sim_command(argc - 1, argv + 1);
     if (!strcmp(command, "replay"))
         return sim_replay_command(argc - 1, argv + 1);
-    if (!strcmp(command, "symptom"))
-        return finish(tool_symptom(argc - 2, argv + 2));
-    if (!strcmp(command, "status"))
-        return finish(tool_status(argc - 2, argv + 2));
-    if (!strcmp(command, "ask"))
-        return finish(tool_ask(argc - 2, argv + 2));
-    if (!strcmp(command, "set"))
-        return finish(tool_set(argc - 2, argv + 2));
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(command, commands[i].name))
+            return argc == 3 && is_help(argv[2]) ? print_usage(commands[i].usage)
+                                                 : finish(commands[i].run(argc - 2, argv + 2));
     if (strcmp(command, "report") && strcmp(command, "check"))
         return wrong_usage("no such command: ", command);
     verbose = argc > 2 && command[0] == 'r' && !strcmp(argv[2], "--verbose");

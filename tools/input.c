@@ -5,6 +5,7 @@
 
 #include "tool.h"
 
+#include "faultloc/base/say.h"
 #include "ftree/base/text.h"
 #include "ftree/report/report.h"
 
@@ -24,54 +25,18 @@
 
 struct bytes {
     char *at;
-    size_t len, room;
+    size_t len;
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool grow(struct bytes *b)
-{
-    size_t room = b->room ? 2 * b->room : 65536;
-    char *at = realloc(b->at, room);
-
-    if (!at)
-        return false;
-    b->at = at;
-    b->room = room;
-    return true;
-}
-
-/* Returns 0 or an errno; EFBIG: more than TOOL_BYTES_MAX.  A zero byte follows the content. */
-static int read_all(int fd, struct bytes *b)
-{
-    for (;;) {
-        ssize_t n;
-        if (b->room - b->len < 2 && !grow(b))
-            return ENOMEM;
-        n = read(fd, b->at + b->len, b->room - b->len - 1);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        b->len += (size_t) n;
-        b->at[b->len] = '\0';
-        if (n == 0)
-            return 0;
-        if (b->len > TOOL_BYTES_MAX)
-            return EFBIG;
-    }
-}
-
-static int read_file(const char *file, struct bytes *b)
+int tool_read_file(const char *file, size_t most, char **text, size_t *len)
 {
     bool standard = !strcmp(file, "-");
     int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-    int rc;
+    int rc = fd < 0 ? errno : faultloc_read_whole(fd, most, text, len);
 
-    if (fd < 0)
-        return errno;
-    rc = read_all(fd, b);
-    if (!standard)
+    if (fd >= 0 && !standard)
         close(fd);
     return rc;
 }
@@ -217,7 +182,7 @@ enum tool_exit tool_read(const char *file, struct json_object **out)
 {
     struct bytes b = {0};
     enum tool_exit code = TOOL_INVALID;
-    int rc = read_file(file, &b);
+    int rc = tool_read_file(file, TOOL_BYTES_MAX, &b.at, &b.len);
 
     *out = NULL;
     if (rc == EFBIG) {

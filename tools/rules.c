@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
+const char tool_rules_usage[] =
     "Usage: faultloc rules check FILE...\n"
     "       faultloc rules print [FILE]\n"
     "       faultloc rules explain CLASS|RULE [FILE]\n"
@@ -39,29 +39,6 @@ static const char usage[] =
 
 /* ---- a rule base ----------------------------------------------------------------------------- */
 
-/* Returns 0 or an errno.  One byte more than there may be is read, so that too much is seen. */
-static int read_stream(FILE *stream, struct rules_file *f)
-{
-    f->text = malloc(RULES_FILE_MAX + 1);
-    if (!f->text)
-        return ENOMEM;
-    f->len = fread(f->text, 1, RULES_FILE_MAX + 1, stream);
-    return ferror(stream) ? errno : 0;
-}
-
-static int read_file(const char *name, struct rules_file *f)
-{
-    FILE *stream = strcmp(name, "-") ? fopen(name, "r") : stdin;
-    int rc;
-
-    if (!stream)
-        return errno;
-    rc = read_stream(stream, f);
-    if (stream != stdin)
-        fclose(stream);
-    return rc;
-}
-
 static int copy_builtin(struct rules_file *f)
 {
     const char *text = ftree_rules_builtin(&f->len);
@@ -79,8 +56,8 @@ enum tool_exit tool_rules_open(struct rules_file *f, const char *name)
     int rc;
 
     *f = (struct rules_file){.name = name ? name : "built-in rules"};
-    rc = name ? read_file(name, f) : copy_builtin(f);
-    if (rc) {
+    rc = name ? tool_read_file(name, RULES_FILE_MAX, &f->text, &f->len) : copy_builtin(f);
+    if (rc && rc != EFBIG) { /* of what is too large its reader says so */
         tool_say(stderr, "faultloc: %s: %s", f->name, strerror(rc));
         return TOOL_TROUBLE;
     }
@@ -259,8 +236,6 @@ enum tool_exit tool_rules(int n, char **arguments)
     const char *command = n > 0 ? arguments[0] : "";
     bool learn = !strcmp(command, "learn");
 
-    if (!strcmp(command, "--help") || !strcmp(command, "-h"))
-        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (!*command)
         return tool_wrong("rules", "missing command: check, print, explain or learn", "");
     for (int i = 1; i < n; i++)

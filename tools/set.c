@@ -8,11 +8,9 @@
 #include "ftree/rules/rules.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * faultloc set: changes settings of a running job, on all of its nodes.  What can be seen to be
@@ -22,7 +20,7 @@
 
 #define PATIENCE_MS 60000 /* the agent's is shorter */
 
-static const char usage[] =
+const char tool_set_usage[] =
     "Usage: faultloc set [OPTION]... SETTING=VALUE...\n"
     "\n"
     "Changes settings of a running job, on all its nodes, until it ends. The job's owner and root may\n"
@@ -52,28 +50,20 @@ struct options {
 /* All of a regular file, at most FTREE_SET_RULES_MAX bytes; NULL: *why says what is wrong. */
 static char *read_file(const char *file, size_t *len, const char **why)
 {
-    int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    char *text = fd < 0 ? NULL : malloc(FTREE_SET_RULES_MAX + 1);
+    char *text = NULL;
     struct stat st;
-    ssize_t n = 1;
+    int rc = stat(file, &st) ? errno : 0;
 
     *len = 0;
-    *why = fd < 0 || fstat(fd, &st)            ? strerror(errno)
-           : !text                             ? "out of memory"
-           : !S_ISREG(st.st_mode)              ? "is not a regular file"
-           : st.st_size > FTREE_SET_RULES_MAX  ? "is larger than 128 KiB, the limit here"
-                                               : NULL;
-    while (!*why && n > 0 && *len <= FTREE_SET_RULES_MAX) {
-        n = read(fd, text + *len, FTREE_SET_RULES_MAX + 1 - *len);
-        *len += n > 0 ? (size_t) n : 0;
-    }
-    if (!*why && n < 0)
-        *why = strerror(errno);
-    if (fd >= 0)
-        close(fd);
-    if (!*why && *len > 0)
+    *why = NULL;
+    if (!rc && S_ISREG(st.st_mode))
+        rc = tool_read_file(file, FTREE_SET_RULES_MAX, &text, len);
+    if (!rc && *len > 0)
         return text;
-    *why = *why ? *why : "is empty";
+    *why = rc == EFBIG              ? "is larger than 128 KiB, the limit here"
+           : rc                     ? strerror(rc)
+           : !S_ISREG(st.st_mode)   ? "is not a regular file"
+                                    : "is empty";
     free(text);
     return NULL;
 }
@@ -119,12 +109,6 @@ static void compose(const struct options *o, size_t rules_len, char *out, size_t
     snprintf(out + at, room - (size_t) at, "}}");
 }
 
-static enum tool_exit no_answer(const struct agent_socket *d, const char *why)
-{
-    tool_say(stderr, "faultloc set: the agent of node %s of job %s %s", d->node, d->job, why);
-    return TOOL_TROUBLE;
-}
-
 static enum tool_exit print_result(const struct agent_socket *d, const char *text)
 {
     struct json_object *o = json_tokener_parse(text);
@@ -147,28 +131,21 @@ static enum tool_exit print_result(const struct agent_socket *d, const char *tex
 static enum tool_exit set(const struct agent_socket *d, const struct options *o, const char *rules,
                           size_t len)
 {
-    static char text[FAULTLOC_STATUS_BYTES];
-    enum agent_answer answer = NO_ANSWER;
-    char request[256];
-    int fd;
+    char request[256], *text;
+    enum agent_answer answer;
+    enum tool_exit code;
 
     compose(o, len, request, sizeof(request));
-    fd = tool_agent_ask_with(d, request, rules, len);
-    if (fd < 0)
-        return no_answer(d, strerror(errno));
-    answer = tool_agent_wait(fd, d->uid, text, sizeof(text), PATIENCE_MS);
-    close(fd);
-    switch (answer) {
-        case ANSWERED:
-            return print_result(d, text);
-        case NO_ANSWER_YET:
-            return no_answer(d, "has not answered: it is stopped or busy, and may still set it");
-        case WRONG_USER:
-            return no_answer(d, "is not the owner's");
-        default:
-            return no_answer(d,
-                             "did not answer: it has ended, or takes no requests from this user");
-    }
+    answer = tool_agent_ask(d, request, rules, len, PATIENCE_MS, &text);
+    if (answer == ANSWERED)
+        code = print_result(d, text);
+    else
+        code = tool_agent_silent("set", d, answer,
+                                 answer == NO_ANSWER_YET
+                                     ? ", and may still set it"
+                                     : ", or takes no requests from this user");
+    free(text);
+    return code;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -237,8 +214,6 @@ enum tool_exit tool_set(int n, char **arguments)
     size_t len = 0;
     enum tool_exit code;
 
-    if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
-        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (read_options(n, arguments, &c, &o))
         return TOOL_TROUBLE;
     code = take_rules(o.rules, &rules, &len);

@@ -16,7 +16,7 @@
  * what verdicts it knows.  Of the answer nothing is believed, and text is made safe for the terminal.
  */
 
-static const char usage[] =
+const char tool_status_usage[] =
     "Usage: faultloc status [JOB] [OPTION]...\n"
     "\n"
     "Says what the nodes and ranks of a running job do, on any of its nodes, as its owner or root.  The\n"
@@ -52,22 +52,13 @@ struct options {
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static enum tool_exit no_answer(const struct agent_socket *d, const char *why)
+static enum tool_exit no_status(const struct agent_socket *d)
 {
-    tool_say(stderr, "faultloc status: the agent of node %s of job %s %s", d->node, d->job, why);
+    tool_say(stderr,
+             "faultloc status: the agent of node %s of job %s is of another version: its answer is no "
+             "status",
+             d->node, d->job);
     return TOOL_TROUBLE;
-}
-
-static enum tool_exit not_answered(const struct agent_socket *d, enum agent_answer answer)
-{
-    switch (answer) {
-        case NO_ANSWER_YET:
-            return no_answer(d, "has not answered: it is stopped or busy");
-        case WRONG_USER:
-            return no_answer(d, "is not the owner's");
-        default:
-            return no_answer(d, "did not answer: it has ended");
-    }
 }
 
 static const char *question_of(const struct options *o)
@@ -108,7 +99,7 @@ static enum tool_exit print_text(const struct agent_socket *d, char *text, bool 
     bool silent = false;
 
     if (!begins_with(text, "job "))
-        return no_answer(d, "is of another version: its answer is no status");
+        return no_status(d);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         silent = silent || (begins_with(line, "nodes: ") && strstr(line, " silent ("));
         print_line(line, colour);
@@ -126,7 +117,7 @@ static enum tool_exit print_json(const struct agent_socket *d, const char *text)
     if (json_object_is_type(o, json_type_object))
         tool_print_json(o, JSON_C_TO_STRING_PLAIN);
     else
-        code = no_answer(d, "is of another version: its answer is no status");
+        code = no_status(d);
     json_object_put(o);
     return code;
 }
@@ -147,20 +138,15 @@ static enum tool_exit print_answer(const struct agent_socket *d, const struct op
 
 static enum tool_exit ask_once(const struct agent_socket *d, const struct options *o)
 {
-    enum agent_answer answer = NO_ANSWER;
-    enum tool_exit code;
-    char *text = NULL;
-    int fd = tool_agent_ask(d, question_of(o));
+    char *text;
+    enum agent_answer answer = tool_agent_ask(d, question_of(o), NULL, 0,
+                                              o->here     ? PATIENCE_HERE_MS
+                                              : o->stacks ? PATIENCE_STACKS_MS
+                                                          : PATIENCE_MS,
+                                              &text);
+    enum tool_exit code = answer == ANSWERED ? print_answer(d, o, text)
+                                             : tool_agent_silent("status", d, answer, "");
 
-    if (fd >= 0) {
-        answer = tool_agent_text(fd, d->uid,
-                                 o->here     ? PATIENCE_HERE_MS
-                                 : o->stacks ? PATIENCE_STACKS_MS
-                                             : PATIENCE_MS,
-                                 &text);
-        close(fd);
-    }
-    code = answer == ANSWERED ? print_answer(d, o, text) : not_answered(d, answer);
     free(text);
     return code;
 }
@@ -237,8 +223,6 @@ enum tool_exit tool_status(int n, char **arguments)
     const struct agent_socket *d;
     struct options o = {0};
 
-    if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
-        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (read_options(n, arguments, &c, &o))
         return TOOL_TROUBLE;
     d = tool_agent_pick(&c);

@@ -24,8 +24,9 @@
 #define REPEAT_MAX 100000000
 #define SUCCESSION_MS 3000 /* until a deputy that succeeds its agent has opened the socket anew */
 #define RETRY_MS 50
+#define ANSWER_MS 2000
 
-static const char usage[] =
+const char tool_symptom_usage[] =
     "Usage: faultloc symptom --kind KIND [OPTION]...\n"
     "       faultloc symptom --list\n"
     "\n"
@@ -54,8 +55,7 @@ static const char usage[] =
     "Exit code: 0 accepted, 1 refused by the agent, 2 wrong usage, or no such job.\n";
 
 struct options {
-    const char *kind, *component, *severity, *detail, *error, *age, *count, *job, *user, *node,
-        *repeat, *per_second;
+    const char *kind, *component, *severity, *detail, *error, *age, *count, *repeat, *per_second;
 };
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -132,7 +132,8 @@ static enum tool_exit check_options(const struct options *o)
     return TOOL_OK;
 }
 
-static enum tool_exit read_options(int n, char **arguments, struct options *o)
+static enum tool_exit read_options(int n, char **arguments, struct agent_choice *c,
+                                   struct options *o)
 {
     const struct {
         const char *name, **to;
@@ -140,21 +141,25 @@ static enum tool_exit read_options(int n, char **arguments, struct options *o)
         {"--kind", &o->kind},         {"--component", &o->component},
         {"--severity", &o->severity}, {"--detail", &o->detail},
         {"--errno", &o->error},       {"--age", &o->age},
-        {"--count", &o->count},       {"--job", &o->job},
-        {"--user", &o->user},         {"--node", &o->node},
-        {"--repeat", &o->repeat},     {"--per-second", &o->per_second},
+        {"--count", &o->count},       {"--repeat", &o->repeat},
+        {"--per-second", &o->per_second},
     };
 
-    for (int i = 0; i < n; i += 2) {
+    for (int i = 0; i < n && !c->no_value; i++) {
         size_t k = 0;
+        if (tool_agent_option(n, arguments, &i, c))
+            continue;
         while (k < sizeof(known) / sizeof(known[0]) && strcmp(arguments[i], known[k].name))
             k++;
         if (k == sizeof(known) / sizeof(known[0]))
             return tool_wrong("symptom", "no such option: ", arguments[i]);
-        if (i + 1 == n)
-            return tool_wrong("symptom", "missing value after ", arguments[i]);
-        *known[k].to = arguments[i + 1];
+        if (++i == n)
+            return tool_wrong("symptom", "missing value after ", arguments[i - 1]);
+        *known[k].to = arguments[i];
     }
+    c->any_node = o->component != NULL;
+    if (tool_agent_check(c))
+        return TOOL_TROUBLE;
     return check_options(o);
 }
 
@@ -193,6 +198,9 @@ static enum tool_exit print_answer(const struct agent_socket *d, enum agent_answ
                                    const char *word)
 {
     switch (answer) {
+        case NOT_ASKED:
+            tool_say(stderr, "faultloc symptom: %s/%s: %s", d->folder, d->name, strerror(errno));
+            return TOOL_TROUBLE;
         case NO_ANSWER_YET:
             tool_say(stderr,
                      "faultloc symptom: the agent of node %s has not answered yet: it may be "
@@ -200,12 +208,7 @@ static enum tool_exit print_answer(const struct agent_socket *d, enum agent_answ
                      d->node);
             return TOOL_OK;
         case NO_ANSWER:
-            tool_say(
-                stderr,
-                "faultloc symptom: the agent of node %s of job %s did not answer: it has ended, "
-                "or accepts no symptoms from this user",
-                d->node, d->job);
-            return TOOL_TROUBLE;
+            return tool_agent_silent("symptom", d, answer, ", or accepts no symptoms from this user");
         case WRONG_USER:
             tool_say(stderr,
                      "faultloc symptom: the answer for node %s of job %s is not from user "
@@ -224,17 +227,12 @@ static enum tool_exit print_answer(const struct agent_socket *d, enum agent_answ
 
 static enum tool_exit send_first(const struct agent_socket *d, const char *text)
 {
-    char word[FAULTLOC_SYMPTOM_ERROR];
-    int fd = tool_agent_ask(d, text);
-    enum agent_answer answer;
+    char *word;
+    enum agent_answer answer = tool_agent_ask(d, text, NULL, 0, ANSWER_MS, &word);
+    enum tool_exit code = print_answer(d, answer, word);
 
-    if (fd < 0) {
-        tool_say(stderr, "faultloc symptom: %s/%s: %s", d->folder, d->name, strerror(errno));
-        return TOOL_TROUBLE;
-    }
-    answer = tool_agent_answer(fd, d->uid, word, sizeof(word));
-    close(fd);
-    return print_answer(d, answer, word);
+    free(word);
+    return code;
 }
 
 static int64_t now_ns(void)
@@ -335,19 +333,11 @@ enum tool_exit tool_symptom(int n, char **arguments)
     const struct agent_socket *d;
     enum tool_exit code;
 
-    if (n == 1 && (!strcmp(arguments[0], "--help") || !strcmp(arguments[0], "-h")))
-        return fputs(usage, stdout) < 0 ? TOOL_TROUBLE : TOOL_OK;
     if (n == 1 && !strcmp(arguments[0], "--list"))
         return list_kinds();
-    code = read_options(n, arguments, &o);
+    code = read_options(n, arguments, &choice, &o);
     if (code)
         return code;
-    choice.job = o.job;
-    choice.user = o.user;
-    choice.node = o.node;
-    choice.any_node = o.component != NULL;
-    if (tool_agent_check(&choice))
-        return TOOL_TROUBLE;
     d = tool_agent_pick(&choice);
     return d ? report(d, &o) : TOOL_TROUBLE;
 }

@@ -5,6 +5,7 @@
 
 #include "tool.h"
 
+#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 
 #include <stdio.h>
@@ -35,18 +36,11 @@ static int percent(struct json_object *object)
 static void read_ranks(struct json_object *array, int64_t count, struct ftree_ranks *set)
 {
     memset(set, 0, sizeof(*set));
-    set->count = (int32_t) count;
     for (size_t i = 0; i < json_object_array_length(array); i++) {
         int32_t rank = json_object_get_int(json_object_array_get_idx(array, i));
-        if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == rank) {
-            set->range[set->ranges - 1].last = rank;
-        } else if (set->ranges < FTREE_RANGES_MAX) {
-            set->range[set->ranges].first = set->range[set->ranges].last = rank;
-            set->ranges++;
-        } else {
-            return;
-        }
+        ftree_ranks_add(set, rank, rank);
     }
+    set->count = (int32_t) count;
 }
 
 /* How many ranks a component is: what is not a set lists all of them. */

@@ -50,6 +50,9 @@ enum tool_exit {
  * Returns an exit code. */
 enum tool_exit tool_read(const char *file, struct json_object **out);
 
+/* Purpose: reads all of `file` ("-": standard input), as faultloc_read_whole(). */
+int tool_read_file(const char *file, size_t most, char **text, size_t *len);
+
 /* What was found to be wrong in a document.  Each finding is a line on stderr: file, path, text. */
 struct tool_findings {
     const char *file;
@@ -82,20 +85,15 @@ void tool_check_meaning(struct tool_findings *f, struct json_object *report);
  * with the table of nodes and the trace. */
 void tool_print(struct json_object *report, const char *file, bool verbose);
 
-/* Purpose: the command `faultloc ask`, with the arguments behind it.  Returns an exit code. */
+/* Purpose: the commands `faultloc ask` and so on, with the arguments behind them, and what --help
+ * prints of each.  Return an exit code. */
 enum tool_exit tool_ask(int n, char **arguments);
-
-/* Purpose: the command `faultloc set`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_set(int n, char **arguments);
-
-/* Purpose: the command `faultloc symptom`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_symptom(int n, char **arguments);
-
-/* Purpose: the command `faultloc status`, likewise. */
 enum tool_exit tool_status(int n, char **arguments);
-
-/* Purpose: the command `faultloc rules`, with the arguments behind it.  Returns an exit code. */
 enum tool_exit tool_rules(int n, char **arguments);
+extern const char tool_ask_usage[], tool_set_usage[], tool_symptom_usage[], tool_status_usage[],
+    tool_rules_usage[];
 
 /* Purpose: makes `s` safe for a terminal: what is not printable ASCII becomes '?'.  Returns s. */
 char *tool_clean(char *s);

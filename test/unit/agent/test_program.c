@@ -471,9 +471,7 @@ static int verdicts(void)
 
 static bool has_ended(pid_t pid)
 {
-    enum faultloc_proc_fate fate;
-
-    return faultloc_proc_fate(NULL, pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE;
+    return faultloc_proc_fate(NULL, pid, 0) == FAULTLOC_PROC_GONE;
 }
 
 static bool is_called(pid_t pid, const char *name)

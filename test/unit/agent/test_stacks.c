@@ -137,7 +137,7 @@ static void take(int32_t n)
 {
     static const int32_t local[] = {0, 1};
 
-    ck_assert(faultloc_stacks_take(&stacks, local, n, taken, NULL, 17));
+    ck_assert(faultloc_stacks_take(&stacks, local, n, false, taken, NULL, 17));
     ck_assert_int_eq(got.times, 0);
 }
 
@@ -278,8 +278,8 @@ TEST_CASE(requests_wait_and_are_bounded)
     write_script("exit 0");
     take(1);
     for (int i = 1; i < FAULTLOC_STACKS_REQUESTS; i++)
-        ck_assert(faultloc_stacks_take(&stacks, &local, 1, taken, NULL, 18));
-    ck_assert(!faultloc_stacks_take(&stacks, &local, 1, taken, NULL, 19));
+        ck_assert(faultloc_stacks_take(&stacks, &local, 1, false, taken, NULL, 18));
+    ck_assert(!faultloc_stacks_take(&stacks, &local, 1, false, taken, NULL, 19));
     for (int i = 0; i < 10000 && got.times < FAULTLOC_STACKS_REQUESTS; i++) {
         faultloc_stacks_turn(&stacks, faultloc_now());
         poll(NULL, 0, 1);

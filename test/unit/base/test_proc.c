@@ -135,11 +135,11 @@ static const struct {
     uint64_t asked;
     enum faultloc_proc_fate fate;
 } fate_table[] = {
-    {'R', 1, 777, FAULTLOC_PROC_ALIVE},   {'S', 1, 777, FAULTLOC_PROC_ALIVE},
-    {'S', 1, 0, FAULTLOC_PROC_ALIVE},     {'I', 1, 777, FAULTLOC_PROC_ALIVE},
-    {'D', 1, 777, FAULTLOC_PROC_BLOCKED}, {'T', 1, 777, FAULTLOC_PROC_STOPPED},
-    {'t', 1, 777, FAULTLOC_PROC_STOPPED}, {'Z', 1, 777, FAULTLOC_PROC_GONE},
-    {'Z', 0, 777, FAULTLOC_PROC_GONE},    {'Z', 2, 777, FAULTLOC_PROC_ALIVE},
+    {'R', 1, 777, FAULTLOC_PROC_LIVES},   {'S', 1, 777, FAULTLOC_PROC_LIVES},
+    {'S', 1, 0, FAULTLOC_PROC_LIVES},     {'I', 1, 777, FAULTLOC_PROC_LIVES},
+    {'D', 1, 777, FAULTLOC_PROC_LIVES}, {'T', 1, 777, FAULTLOC_PROC_LIVES},
+    {'t', 1, 777, FAULTLOC_PROC_LIVES}, {'Z', 1, 777, FAULTLOC_PROC_GONE},
+    {'Z', 0, 777, FAULTLOC_PROC_GONE},    {'Z', 2, 777, FAULTLOC_PROC_LIVES},
     {'X', 1, 777, FAULTLOC_PROC_GONE},    {'x', 1, 777, FAULTLOC_PROC_GONE},
     {'S', 1, 778, FAULTLOC_PROC_GONE}, /* another's number now */
     {'T', 1, 778, FAULTLOC_PROC_GONE},
@@ -147,11 +147,9 @@ static const struct {
 
 TEST_CASES(fate, COUNT(fate_table))
 {
-    enum faultloc_proc_fate what;
 
     write_state(fate_table[_i].state, fate_table[_i].threads, 777);
-    ck_assert_int_eq(faultloc_proc_fate(files_root, 42, fate_table[_i].asked, &what), 0);
-    ck_assert_int_eq(what, fate_table[_i].fate);
+    ck_assert_int_eq(faultloc_proc_fate(files_root, 42, fate_table[_i].asked), fate_table[_i].fate);
 }
 
 /* Fields 23 to 30, and 32 to 38. */
@@ -189,26 +187,23 @@ TEST_CASES(one_that_is_killed_is_ending, COUNT(ending_table))
 TEST_CASE(no_such_process)
 {
     struct faultloc_proc proc;
-    enum faultloc_proc_fate what;
 
     ck_assert_int_eq(faultloc_proc_read(files_root, 43, &proc), ESRCH);
     ck_assert_int_eq(faultloc_proc_read(files_root, 0, &proc), ESRCH);
     ck_assert_int_eq(faultloc_proc_read(files_root, -1, &proc), ESRCH);
-    ck_assert_int_eq(faultloc_proc_fate(files_root, 43, 777, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
+    ck_assert_int_eq(faultloc_proc_fate(files_root, 43, 777), FAULTLOC_PROC_GONE);
 }
 
 TEST_CASE(nonsense_instead_of_a_file)
 {
     static char big[1 << 20], zeros[4096];
     struct faultloc_proc proc;
-    enum faultloc_proc_fate what;
     FILE *f;
 
     memset(big, '(', sizeof(big) - 1);
     files_write("42/stat", big);
     ck_assert_int_eq(faultloc_proc_read(files_root, 42, &proc), EBADMSG);
-    ck_assert_int_eq(faultloc_proc_fate(files_root, 42, 777, &what), EBADMSG);
+    ck_assert_int_eq(faultloc_proc_fate(files_root, 42, 777), FAULTLOC_PROC_UNKNOWN);
     files_write("42/stat", "");
     ck_assert_int_eq(faultloc_proc_read(files_root, 42, &proc), EBADMSG);
     f = fopen(files_path("42/stat"), "w");
@@ -254,26 +249,21 @@ static pid_t start_child(void)
 TEST_CASE(child_is_stopped_goes_on_and_is_killed)
 {
     struct faultloc_proc proc;
-    enum faultloc_proc_fate what;
     int status;
     pid_t pid = start_child();
 
     ck_assert_int_eq(faultloc_proc_read(NULL, pid, &proc), 0);
     kill(pid, SIGSTOP);
     ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_STOPPED);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_LIVES);
     kill(pid, SIGCONT);
     ck_assert_int_eq(waitpid(pid, &status, WCONTINUED), pid);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_ALIVE);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_LIVES);
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitid(P_PID, (id_t) pid, NULL, WEXITED | WNOWAIT), 0);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_GONE); /* not waited for yet */
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_GONE); /* not waited for yet */
     waitpid(pid, NULL, 0);
-    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start, &what), 0);
-    ck_assert_int_eq(what, FAULTLOC_PROC_GONE);
+    ck_assert_int_eq(faultloc_proc_fate(NULL, pid, proc.start), FAULTLOC_PROC_GONE);
 }
 
 TEST_CASE(descriptor_tells_the_end)
@@ -361,14 +351,13 @@ TEST_CASE(a_process_that_lives_has_no_end)
  * has.  Exit code 2: cannot be made so here. */
 static int fate_without_proc(void)
 {
-    enum faultloc_proc_fate what;
-
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
         mount("none", "/proc", "tmpfs", 0, NULL))
         return 2;
-    if (faultloc_proc_fate(NULL, getpid(), 0, &what) != EACCES)
-        return 1;
-    return faultloc_proc_fate(NULL, 1 << 30, 0, &what) == 0 && what == FAULTLOC_PROC_GONE ? 0 : 1;
+    return faultloc_proc_fate(NULL, getpid(), 0) == FAULTLOC_PROC_UNKNOWN &&
+                   faultloc_proc_fate(NULL, 1 << 30, 0) == FAULTLOC_PROC_GONE
+               ? 0
+               : 1;
 }
 
 /* A process that the kernel knows is not gone because /proc does not show it. */
@@ -382,6 +371,31 @@ TEST_CASE(what_proc_hides_is_not_gone)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
     ck_assert_int_ne(WEXITSTATUS(status), 1);
+}
+
+static const struct {
+    const char *line;
+    long number;
+} call_rows[] = {{"0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7fff10 0x7f1234", 0},
+                 {"running", -2},
+                 {"-1 0x7fff10 0x7f1234", -1}, /* waits in no call: stopped, or for a page */
+                 {"0 0x3 0x7ffd", -2},
+                 {"-1 0x7fff10", -2},
+                 {"", -2}};
+
+TEST_CASES(a_line_of_syscall_is_read, COUNT(call_rows))
+{
+    struct faultloc_proc_call c = {.number = -2};
+    bool is = faultloc_proc_call_parse(call_rows[_i].line, &c);
+
+    ck_assert_int_eq(is, call_rows[_i].number >= -1);
+    if (!is)
+        return;
+    ck_assert_int_eq(c.number, call_rows[_i].number);
+    ck_assert_uint_eq(c.sp, 0x7fff10);
+    ck_assert_uint_eq(c.pc, 0x7f1234);
+    if (c.number >= 0)
+        ck_assert_int_eq(c.arg[0], 3);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */

@@ -138,10 +138,9 @@ static void hear(int sock)
 /* Closes the socket, and waits until the program has ended. */
 static void end(int sock)
 {
-    enum faultloc_proc_fate fate;
 
     close(sock);
-    UNTIL(faultloc_proc_fate(NULL, about.pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE);
+    UNTIL(faultloc_proc_fate(NULL, about.pid, 0) == FAULTLOC_PROC_GONE);
 }
 
 /* ---- what the process that starts it notices ------------------------------------------------- */

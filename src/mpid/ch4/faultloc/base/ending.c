@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
@@ -28,18 +29,12 @@
 #include <unistd.h>
 
 #define POLLED_MAX 64 /* descriptors of a poll that are looked at */
-#define LINK_MAX_BYTES 128
+#define LINK_MAX_BYTES 512
 
 struct process {
     const char *root;
     pid_t pid;
     bool is_handling; /* signals, by handlers of its own */
-};
-
-/* What a thread sleeps in. */
-struct call {
-    long number;
-    unsigned long arg[6];
 };
 
 /* ---- signals --------------------------------------------------------------------------------- */
@@ -69,12 +64,7 @@ static bool handles_signals(const char *root, pid_t pid)
 
 static void link_of(const struct process *p, long fd, char link[LINK_MAX_BYTES])
 {
-    char path[256];
-    ssize_t n;
-
-    snprintf(path, sizeof(path), "%s/%d/fd/%ld", p->root, (int) p->pid, fd);
-    n = readlink(path, link, LINK_MAX_BYTES - 1);
-    link[n > 0 ? n : 0] = '\0';
+    faultloc_proc_link(p->root, p->pid, fd, link, LINK_MAX_BYTES);
 }
 
 static bool begins_with(const char *text, const char *begin)
@@ -95,35 +85,14 @@ static bool is_input(const struct process *p, long fd)
            begins_with(link, "/dev/tty") || begins_with(link, "/dev/console");
 }
 
-/* Whether any thread is what `is` asks; unknown: where they are not known. */
-static bool any_thread(const struct process *p, bool unknown,
-                       bool (*is)(const struct process *p, long tid, void *ctx), void *ctx)
+static bool is_in_no_disk_sleep(void *ctx, pid_t tid)
 {
-    const struct dirent *entry;
-    char path[256];
-    bool any = false;
-    DIR *dir;
-
-    snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
-    dir = opendir(path);
-    if (!dir)
-        return unknown;
-    while (!any && (entry = readdir(dir)) != NULL) {
-        long tid = strtol(entry->d_name, NULL, 10);
-        any = tid > 0 && is(p, tid, ctx);
-    }
-    closedir(dir);
-    return any;
-}
-
-static bool is_in_disk_sleep(const struct process *p, long tid, void *ctx)
-{
+    const struct process *p = ctx;
     struct faultloc_proc thread;
     char path[256];
 
-    (void) ctx;
     snprintf(path, sizeof(path), "%s/%d/task", p->root, (int) p->pid);
-    return faultloc_proc_read(path, (pid_t) tid, &thread) == 0 && thread.state == 'D';
+    return faultloc_proc_read(path, tid, &thread) || thread.state != 'D';
 }
 
 /* False: it cannot be read, or that may have to wait for a disk: a thread that waits in a page fault
@@ -132,7 +101,8 @@ static bool read_memory(const struct process *p, unsigned long at, void *to, siz
 {
     struct iovec here = {to, bytes}, there = {(void *) (uintptr_t) at, bytes};
 
-    return at && !any_thread(p, true, is_in_disk_sleep, NULL) &&
+    return at && faultloc_proc_all_threads(p->root, p->pid, is_in_no_disk_sleep,
+                                           (void *) (uintptr_t) p) &&
            process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t) bytes;
 }
 
@@ -183,7 +153,7 @@ static bool reads(long number)
            number == SYS_recvmsg;
 }
 
-static bool waits_for_input(const struct process *p, const struct call *c)
+static bool waits_for_input(const struct process *p, const struct faultloc_proc_call *c)
 {
     switch (c->number) {
 #ifdef SYS_poll
@@ -209,7 +179,7 @@ static bool waits_for_input(const struct process *p, const struct call *c)
     }
 }
 
-static bool reads_from(const struct process *p, const struct call *c, const char *link)
+static bool reads_from(const struct process *p, const struct faultloc_proc_call *c, const char *link)
 {
     char of[LINK_MAX_BYTES] = "";
 
@@ -241,7 +211,7 @@ static const struct {
     {SYS_rt_sigtimedwait, 2, -1}, {SYS_semtimedop, 3, -1},   {SYS_mq_timedreceive, 4, -1},
     {SYS_mq_timedsend, 4, -1},    {SYS_recvmmsg, 4, -1},     {SYS_io_getevents, 4, -1}};
 
-static bool has_timeout(const struct process *p, const struct call *c)
+static bool has_timeout(const struct process *p, const struct faultloc_proc_call *c)
 {
     if (c->number == SYS_restart_syscall) /* no other call goes on by that */
         return true;
@@ -253,7 +223,7 @@ static bool has_timeout(const struct process *p, const struct call *c)
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
-static bool waits_for_signal(const struct process *p, const struct call *c)
+static bool waits_for_signal(const struct process *p, const struct faultloc_proc_call *c)
 {
 #ifdef SYS_pause
     if (c->number == SYS_pause)
@@ -263,52 +233,44 @@ static bool waits_for_signal(const struct process *p, const struct call *c)
            reads_from(p, c, "anon_inode:[signalfd]");
 }
 
-#define FUTEX_COMMAND 0x7f /* as in linux/futex.h: what is done, */
-#define FUTEX_OF_PROCESS 0x80 /* a flag, */
-#define FUTEX_WAITS 0 /* the two commands that wait, */
-#define FUTEX_WAITS_FOR_BITS 9
-#define FUTEX_LOCKS 6 /* and those of a lock with priority inheritance */
-#define FUTEX_LOCKS_2 13
-#define FUTEX_THREAD 0x3ffffffful /* of a value: its number, beside two flags */
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
+#endif
 
 /* For a lock, or the end of another thread, without a timeout: no signal ends that.  A semaphore,
  * which a handler may post, a condition and a read-write lock look alike, and not like these. */
-static bool waits_for_thread(const struct process *p, const struct call *c)
+static bool waits_for_thread(const struct process *p, const struct faultloc_proc_call *c)
 {
-    unsigned long command = c->arg[1] & FUTEX_COMMAND;
+    int op = (int) c->arg[1], command = op & FUTEX_CMD_MASK;
     char name[32];
 
     if (c->number != SYS_futex)
         return false;
-    if (c->arg[1] & FUTEX_OF_PROCESS)
-        return command == FUTEX_WAITS || command == FUTEX_LOCKS || command == FUTEX_LOCKS_2;
-    if (command != FUTEX_WAITS && command != FUTEX_WAITS_FOR_BITS)
+    if (op & FUTEX_PRIVATE_FLAG)
+        return command == FUTEX_WAIT || command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
+    if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET)
         return false;
     /* the word is the number of the thread that is joined, or has a lock that is robust */
-    faultloc_text_read(p->root, name, sizeof(name), "%d/task/%lu/comm", (int) p->pid,
-                       c->arg[2] & FUTEX_THREAD);
+    faultloc_text_read(p->root, name, sizeof(name), "%d/task/%u/comm", (int) p->pid,
+                       (unsigned) c->arg[2] & FUTEX_TID_MASK);
     return *name;
 }
 
 #ifdef SYS_poll
-static bool waits_in_poll(const struct process *p, long tid)
+static bool waits_in_poll(const struct process *p, pid_t tid)
 {
     char wchan[64];
 
-    faultloc_text_read(p->root, wchan, sizeof(wchan), "%d/task/%ld/wchan", (int) p->pid, tid);
+    faultloc_text_read(p->root, wchan, sizeof(wchan), "%d/task/%d/wchan", (int) p->pid, (int) tid);
     return strstr(wchan, "poll");
 }
 #endif
 
 /* False: it runs, or the kernel does not tell.  After a stop a poll goes on by restart_syscall(),
  * with its own arguments, also where it has no timeout. */
-static bool read_call(const struct process *p, long tid, struct call *c)
+static bool read_call(const struct process *p, pid_t tid, struct faultloc_proc_call *c)
 {
-    char line[256];
-
-    faultloc_text_read(p->root, line, sizeof(line), "%d/task/%ld/syscall", (int) p->pid, tid);
-    if (sscanf(line, "%ld %lx %lx %lx %lx %lx %lx", &c->number, &c->arg[0], &c->arg[1],
-               &c->arg[2], &c->arg[3], &c->arg[4], &c->arg[5]) != 7)
+    if (!faultloc_proc_call(p->root, p->pid, tid, c) || c->number < 0)
         return false;
 #ifdef SYS_poll
     if (c->number == SYS_restart_syscall && waits_in_poll(p, tid))
@@ -317,9 +279,9 @@ static bool read_call(const struct process *p, long tid, struct call *c)
     return true;
 }
 
-static enum ftree_ending ending_of(const struct process *p, long tid)
+static enum ftree_ending ending_of(const struct process *p, pid_t tid)
 {
-    struct call c;
+    struct faultloc_proc_call c;
 
     if (!read_call(p, tid, &c))
         return FTREE_ENDING_UNKNOWN;
@@ -336,36 +298,36 @@ static enum ftree_ending ending_of(const struct process *p, long tid)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool is_known(const pid_t *known, int n, long tid)
+struct endings {
+    struct process p;
+    const pid_t *known;
+    int n;
+    bool any; /* thread was seen */
+    enum ftree_ending found;
+};
+
+static bool take_ending(void *ctx, pid_t tid)
 {
-    for (int i = 0; i < n; i++)
-        if (known[i] == tid)
-            return true;
-    return false;
+    struct endings *e = ctx;
+    enum ftree_ending of = FTREE_ENDING_THREAD;
+
+    if (!faultloc_proc_is_among(e->known, e->n, tid))
+        of = ending_of(&e->p, tid);
+    e->any = true;
+    e->found = of > e->found ? of : e->found; /* the enumeration is in that order */
+    return e->found < FTREE_ENDING_INPUT;
 }
 
 enum ftree_ending faultloc_ending(const char *root, pid_t pid, const pid_t *known, int n)
 {
-    struct process p = {.root = root ? root : "/proc", .pid = pid};
-    enum ftree_ending found = FTREE_ENDING_THREAD;
-    const struct dirent *entry;
-    char path[256];
-    DIR *dir;
+    struct endings e = {.p = {.root = root ? root : "/proc", .pid = pid},
+                        .known = known,
+                        .n = n,
+                        .found = FTREE_ENDING_THREAD};
 
-    snprintf(path, sizeof(path), "%s/%d/task", p.root, (int) pid);
-    dir = opendir(path);
-    if (!dir)
-        return FTREE_ENDING_UNKNOWN;
-    p.is_handling = handles_signals(p.root, pid);
-    while (found < FTREE_ENDING_INPUT && (entry = readdir(dir)) != NULL) {
-        long tid = strtol(entry->d_name, NULL, 10);
-        enum ftree_ending of = FTREE_ENDING_THREAD;
-        if (tid > 0 && !is_known(known, n, tid))
-            of = ending_of(&p, tid);
-        found = of > found ? of : found; /* the enumeration is in that order */
-    }
-    closedir(dir);
-    return found;
+    e.p.is_handling = handles_signals(e.p.root, pid);
+    faultloc_proc_all_threads(root, pid, take_ending, &e);
+    return e.any ? e.found : FTREE_ENDING_UNKNOWN;
 }
 
 /* ---- whom it awaits -------------------------------------------------------------------------- */
@@ -378,33 +340,6 @@ struct search {
     int n, left; /* links that may be read */
 };
 
-/* The process has that file open, for reading or writing where `mode` says so (-1: either). */
-static bool has_open(struct search *s, pid_t pid, const char *link, int mode)
-{
-    char path[256], text[256], name[LINK_MAX_BYTES];
-    const struct process other = {.root = s->p->root, .pid = pid};
-    const struct dirent *entry;
-    bool found = false;
-    unsigned flags;
-    DIR *dir;
-
-    snprintf(path, sizeof(path), "%s/%d/fd", s->p->root, (int) pid);
-    dir = opendir(path);
-    while (dir && !found && s->left > 0 && (entry = readdir(dir)) != NULL) {
-        long fd = strtol(entry->d_name, NULL, 10);
-        s->left--;
-        link_of(&other, fd, name);
-        if (strcmp(name, link))
-            continue;
-        faultloc_text_read(s->p->root, text, sizeof(text), "%d/fdinfo/%ld", (int) pid, fd);
-        found = mode < 0 || (sscanf(text, "pos: %*s flags: %o", &flags) == 1 &&
-                             ((flags & O_ACCMODE) == (unsigned) mode || (flags & O_ACCMODE) == O_RDWR));
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
 /* Ranks may have many descriptors, and other processes of the user are few: these first. */
 static pid_t find_among(struct search *s, bool ranks, const char *link, int mode)
 {
@@ -414,8 +349,8 @@ static pid_t find_among(struct search *s, bool ranks, const char *link, int mode
 
     while (dir && !found && (entry = readdir(dir)) != NULL) {
         pid_t pid = (pid_t) strtol(entry->d_name, NULL, 10);
-        bool is_rank = pid == s->p->pid || is_known(s->ranks, s->n, pid);
-        if (pid > 0 && is_rank == ranks && has_open(s, pid, link, mode))
+        bool is_rank = pid == s->p->pid || faultloc_proc_is_among(s->ranks, s->n, pid);
+        if (pid > 0 && is_rank == ranks && faultloc_proc_has_open(s->p->root, pid, link, mode, &s->left))
             found = pid;
     }
     if (dir)
@@ -588,7 +523,7 @@ static bool prints(long number)
 }
 
 /* Standard output and error, also by another number, and a terminal. */
-static bool is_output(const struct process *p, const struct call *c, char *whom, size_t room)
+static bool is_output(const struct process *p, const struct faultloc_proc_call *c, char *whom, size_t room)
 {
     static const char *const names[] = {"", "standard output", "standard error"};
     char link[LINK_MAX_BYTES], output[LINK_MAX_BYTES];
@@ -610,7 +545,7 @@ static bool is_output(const struct process *p, const struct call *c, char *whom,
 }
 
 /* The first descriptor that is polled; -1: not known. */
-static long first_polled(const struct process *p, const struct call *c)
+static long first_polled(const struct process *p, const struct faultloc_proc_call *c)
 {
     struct pollfd polled;
     unsigned long bits;
@@ -650,14 +585,14 @@ static bool awaits_lock(struct search *s, char *whom, size_t room)
     }
     if (f)
         fclose(f);
-    if (!found || (holder > 0 && is_known(s->ranks, s->n, holder)))
+    if (!found || (holder > 0 && faultloc_proc_is_among(s->ranks, s->n, holder)))
         return false;
     name_process(s, (pid_t) holder, name, sizeof(name));
     snprintf(whom, room, "%s has locked the file", name);
     return true;
 }
 
-static bool awaits_child(struct search *s, const struct call *c, char *whom, size_t room)
+static bool awaits_child(struct search *s, const struct faultloc_proc_call *c, char *whom, size_t room)
 {
     long child = (int) c->arg[c->number == SYS_waitid && c->arg[0] == 1 /* P_PID */];
     char list[64], name[48];
@@ -674,7 +609,7 @@ static bool awaits_child(struct search *s, const struct call *c, char *whom, siz
     return true;
 }
 
-static bool awaits_in(struct search *s, const struct call *c, char *whom, size_t room)
+static bool awaits_in(struct search *s, const struct faultloc_proc_call *c, char *whom, size_t room)
 {
     bool writes = prints(c->number), in_pipe;
     char wchan[64];
@@ -695,28 +630,32 @@ static bool awaits_in(struct search *s, const struct call *c, char *whom, size_t
 }
 
 struct words {
+    const struct process *p;
     char *whom;
     size_t room;
+    bool found;
 };
 
-static bool is_printing(const struct process *p, long tid, void *words)
+static bool is_not_printing(void *words, pid_t tid)
 {
-    const struct words *w = words;
-    struct call c;
+    struct words *w = words;
+    struct faultloc_proc_call c;
 
-    return read_call(p, tid, &c) && is_output(p, &c, w->whom, w->room);
+    w->found = read_call(w->p, tid, &c) && is_output(w->p, &c, w->whom, w->room);
+    return !w->found;
 }
 
 bool faultloc_awaits(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom, size_t room)
 {
     const struct process p = {.root = root ? root : "/proc", .pid = pid};
     struct search s = {.p = &p, .ranks = ranks, .n = n, .left = LINKS_MAX};
-    struct words words = {whom, room};
-    struct call c;
+    struct words words = {.p = &p, .whom = whom, .room = room};
+    struct faultloc_proc_call c;
 
     *whom = '\0';
     /* another thread may wait for what is printed, and have the lock of the stream */
-    if (any_thread(&p, false, is_printing, &words))
+    faultloc_proc_all_threads(root, pid, is_not_printing, &words);
+    if (words.found)
         return true;
     return read_call(&p, pid, &c) && awaits_in(&s, &c, whom, room);
 }

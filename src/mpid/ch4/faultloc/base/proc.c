@@ -7,10 +7,13 @@
 
 #include "faultloc/base/syscalls.h"
 #include "faultloc/base/text_file.h"
+#include "ftree/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,42 +156,17 @@ int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultlo
     return 0;
 }
 
-/* Reads at most `room` bytes of a file into `bytes`. */
-static int read_file(const char *path, char *bytes, size_t room, size_t *len)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int rc = 0;
-
-    *len = 0;
-    if (fd < 0)
-        return errno == ENOENT ? ESRCH : errno;
-    while (*len < room) {
-        ssize_t n = read(fd, bytes + *len, room - *len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            rc = errno;
-        if (n <= 0)
-            break;
-        *len += (size_t) n;
-    }
-    close(fd);
-    return rc;
-}
-
 int faultloc_proc_read(const char *root, pid_t pid, struct faultloc_proc *proc)
 {
-    char path[PATH_LENGTH_MAX], bytes[STAT_MAX];
+    char bytes[STAT_MAX];
     size_t len;
-    int rc;
 
     if (pid <= 0)
         return ESRCH;
-    rc = snprintf(path, sizeof(path), "%s/%ld/stat", root ? root : "/proc", (long) pid);
-    if (rc < 0 || (size_t) rc >= sizeof(path))
-        return ENAMETOOLONG;
-    rc = read_file(path, bytes, sizeof(bytes), &len);
-    return rc ? rc : faultloc_proc_parse(bytes, len, pid, proc);
+    len = faultloc_text_read(root, bytes, sizeof(bytes), "%d/stat", (int) pid);
+    if (len == 0 && errno)
+        return errno == ENOENT ? ESRCH : errno;
+    return faultloc_proc_parse(bytes, len, pid, proc);
 }
 
 bool faultloc_proc_sched(const char *root, pid_t pid, struct faultloc_proc_sched *sched)
@@ -197,7 +175,7 @@ bool faultloc_proc_sched(const char *root, pid_t pid, struct faultloc_proc_sched
     char text[128];
 
     *sched = (struct faultloc_proc_sched){0};
-    faultloc_text_read(root ? root : "/proc", text, sizeof(text), "%d/schedstat", (int) pid);
+    faultloc_text_read(root, text, sizeof(text), "%d/schedstat", (int) pid);
     if (sscanf(text, "%llu %llu %llu", &ran, &waited, &turns) != 3)
         return false;
     *sched = (struct faultloc_proc_sched){ran, waited, turns};
@@ -209,7 +187,7 @@ uint64_t faultloc_proc_moved(const char *root, pid_t pid)
     unsigned long long in, out;
     char text[256];
 
-    faultloc_text_read(root ? root : "/proc", text, sizeof(text), "%d/io", (int) pid);
+    faultloc_text_read(root, text, sizeof(text), "%d/io", (int) pid);
     return sscanf(text, "rchar: %llu wchar: %llu", &in, &out) == 2 ? in + out : 0;
 }
 
@@ -219,25 +197,19 @@ static bool is_hidden(const char *root, pid_t pid)
     return !root && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
-int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultloc_proc_fate *fate)
+enum faultloc_proc_fate faultloc_proc_fate(const char *root, pid_t pid, uint64_t start)
 {
     struct faultloc_proc proc;
     int rc = faultloc_proc_read(root, pid, &proc);
 
-    if (rc == ESRCH && is_hidden(root, pid))
-        rc = EACCES;
-    if (rc && rc != ESRCH)
-        return rc;
-    if (rc || (start && proc.start != start) || proc.state == 'X' || proc.state == 'x' ||
-        (proc.state == 'Z' && proc.threads < 2))
-        *fate = FAULTLOC_PROC_GONE;
-    else if (proc.state == 'T' || proc.state == 't')
-        *fate = FAULTLOC_PROC_STOPPED;
-    else if (proc.state == 'D')
-        *fate = FAULTLOC_PROC_BLOCKED;
-    else
-        *fate = FAULTLOC_PROC_ALIVE;
-    return 0;
+    if (rc == ESRCH)
+        return is_hidden(root, pid) ? FAULTLOC_PROC_UNKNOWN : FAULTLOC_PROC_GONE;
+    if (rc)
+        return FAULTLOC_PROC_UNKNOWN;
+    return (start && proc.start != start) || proc.state == 'X' || proc.state == 'x' ||
+                   (proc.state == 'Z' && proc.threads < 2)
+               ? FAULTLOC_PROC_GONE
+               : FAULTLOC_PROC_LIVES;
 }
 
 int faultloc_proc_pidfd(pid_t pid)
@@ -252,13 +224,11 @@ int faultloc_proc_pidfd(pid_t pid)
 
 void faultloc_proc_wchan(const char *root, pid_t pid, char *wchan, size_t room)
 {
-    faultloc_text_read(root ? root : "/proc", wchan, room, "%d/wchan", (int) pid);
+    faultloc_text_read(root, wchan, room, "%d/wchan", (int) pid);
     wchan[strcspn(wchan, "\n")] = '\0';
     if (!strcmp(wchan, "0"))
         wchan[0] = '\0';
-    for (char *p = wchan; *p; p++)
-        if (*p < ' ' || *p > '~')
-            *p = '?';
+    ftree_text_ascii(wchan);
 }
 
 bool faultloc_proc_awaits_memory(const char *wchan)
@@ -400,16 +370,13 @@ _Static_assert(sizeof(struct pidfd_info_1) == 64, "as the kernel has it");
 
 static bool status_of_zombie(pid_t pid, int *status)
 {
-    char path[PATH_LENGTH_MAX], bytes[STAT_MAX];
+    char bytes[STAT_MAX];
     struct faultloc_proc proc;
     const char *last;
-    size_t len;
+    size_t len = faultloc_text_read(NULL, bytes, sizeof(bytes), "%d/stat", (int) pid);
 
-    snprintf(path, sizeof(path), "/proc/%ld/stat", (long) pid);
-    if (read_file(path, bytes, sizeof(bytes) - 1, &len) ||
-        faultloc_proc_parse(bytes, len, pid, &proc) || proc.state != 'Z')
+    if (faultloc_proc_parse(bytes, len, pid, &proc) || proc.state != 'Z')
         return false;
-    bytes[len] = '\0';
     last = strrchr(bytes, ' ');
     return last && sscanf(last, " %d", status) == 1;
 }
@@ -434,11 +401,65 @@ bool faultloc_proc_status(int pidfd, pid_t pid, int *status)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 #define THREAD_FILE_MAX 4096
-#define FUTEX_COMMAND 0x7f      /* as in linux/futex.h: what is done, */
-#define FUTEX_OF_PROCESS 0x80   /* a flag, */
-#define FUTEX_WAITS 0           /* and the two commands that wait */
-#define FUTEX_WAITS_FOR_BITS 9
 
+/* False: it cannot be read, or does not fit. */
+static bool read_of_thread(const char *root, pid_t pid, pid_t tid, const char *name, char *text)
+{
+    size_t len = faultloc_text_read(root, text, THREAD_FILE_MAX, "%d/task/%d/%s", (int) pid,
+                                    (int) tid, name);
+
+    return len > 0 && len < THREAD_FILE_MAX - 1;
+}
+
+bool faultloc_proc_call_parse(const char *line, struct faultloc_proc_call *c)
+{
+    if (sscanf(line, "%ld 0x%" SCNx64 " 0x%" SCNx64, &c->number, &c->sp, &c->pc) == 3 &&
+        c->number == -1)
+        return true;
+    return sscanf(line,
+                  "%ld 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
+                  " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64,
+                  &c->number, &c->arg[0], &c->arg[1], &c->arg[2], &c->arg[3], &c->arg[4],
+                  &c->arg[5], &c->sp, &c->pc) == 9 &&
+           c->number >= 0;
+}
+
+bool faultloc_proc_call(const char *root, pid_t pid, pid_t tid, struct faultloc_proc_call *c)
+{
+    char line[THREAD_FILE_MAX];
+
+    return read_of_thread(root, pid, tid, "syscall", line) && faultloc_proc_call_parse(line, c);
+}
+
+bool faultloc_proc_all_threads(const char *root, pid_t pid, bool (*is)(void *ctx, pid_t tid),
+                               void *ctx)
+{
+    char path[PATH_LENGTH_MAX];
+    const struct dirent *entry;
+    bool all = true;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%d/task", root ? root : "/proc", (int) pid);
+    dir = opendir(path);
+    if (!dir)
+        return false;
+    while (all && (entry = readdir(dir)) != NULL) {
+        long tid = strtol(entry->d_name, NULL, 10);
+        all = tid <= 0 || is(ctx, (pid_t) tid);
+    }
+    closedir(dir);
+    return all;
+}
+
+bool faultloc_proc_is_among(const pid_t *known, int n, pid_t pid)
+{
+    for (int i = 0; i < n; i++)
+        if (known[i] == pid)
+            return true;
+    return false;
+}
+
+/* What is asked about the threads of a process. */
 struct threads {
     const char *root;
     pid_t pid;
@@ -446,141 +467,98 @@ struct threads {
     int n;
     uintptr_t lock;
     size_t lock_bytes;
+    uint64_t switches;
+    const char *name;
+    pid_t named; /* of that name, the last, */
+    int names; /* and how many */
+    bool found;
 };
-
-/* False: it cannot be read, or does not fit. */
-static bool read_of_thread(const struct threads *t, long tid, const char *name, char *bytes)
-{
-    char path[PATH_LENGTH_MAX];
-    size_t len;
-    int rc = snprintf(path, sizeof(path), "%s/%ld/task/%ld/%s", t->root ? t->root : "/proc",
-                      (long) t->pid, tid, name);
-
-    if (rc < 0 || (size_t) rc >= sizeof(path) ||
-        read_file(path, bytes, THREAD_FILE_MAX, &len) || len == THREAD_FILE_MAX)
-        return false;
-    bytes[len] = '\0';
-    return true;
-}
-
-static bool is_known(const struct threads *t, long tid)
-{
-    for (int i = 0; i < t->n; i++)
-        if (t->known[i] == tid)
-            return true;
-    return false;
-}
-
-static bool is_of_process(const struct threads *t, unsigned long tid)
-{
-    char name[THREAD_FILE_MAX];
-
-    return tid > 0 && tid <= INT32_MAX && read_of_thread(t, (long) tid, "comm", name);
-}
 
 /* A thread is joined by a futex that is not marked as the process's own, but whose value is the
  * number of that thread. */
-static bool waits_for_process(const struct threads *t, const char *line)
+static bool waits_for_process(const struct threads *t, const struct faultloc_proc_call *c)
 {
-    unsigned long at, op, value, timeout;
-    long call;
+    int op = (int) c->arg[1], command = op & FUTEX_CMD_MASK;
+    char name[THREAD_FILE_MAX];
 
-    if (sscanf(line, "%ld %lx %lx %lx %lx", &call, &at, &op, &value, &timeout) != 5 ||
-        call != SYS_futex || timeout != 0)
+    if (c->number != SYS_futex || c->arg[3] != 0 ||
+        (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) ||
+        (c->arg[0] >= t->lock && c->arg[0] - t->lock < t->lock_bytes))
         return false;
-    if ((op & FUTEX_COMMAND) != FUTEX_WAITS && (op & FUTEX_COMMAND) != FUTEX_WAITS_FOR_BITS)
-        return false;
-    if (at >= t->lock && at - t->lock < t->lock_bytes)
-        return false;
-    return (op & FUTEX_OF_PROCESS) || is_of_process(t, value);
+    return (op & FUTEX_PRIVATE_FLAG) ||
+           (c->arg[2] > 0 && c->arg[2] <= INT32_MAX &&
+            read_of_thread(t->root, t->pid, (pid_t) c->arg[2], "comm", name));
 }
 
 /* The count is read after the thread was seen to sleep, so that one that is the same next time says
  * that it has slept in between. */
-static bool add_switches(const struct threads *t, long tid, uint64_t *switches)
+static bool add_switches(struct threads *t, pid_t tid)
 {
     static const char title[] = "\nvoluntary_ctxt_switches:";
     char bytes[THREAD_FILE_MAX];
-    const char *at = read_of_thread(t, tid, "status", bytes) ? strstr(bytes, title) : NULL;
+    const char *at =
+        read_of_thread(t->root, t->pid, tid, "status", bytes) ? strstr(bytes, title) : NULL;
 
     if (!at)
         return false;
-    *switches += strtoull(at + sizeof(title) - 1, NULL, 10);
+    t->switches += strtoull(at + sizeof(title) - 1, NULL, 10);
     return true;
 }
 
-/* Whether all threads are what `is` asks.  False also where they are not known. */
-static bool all_threads(const struct threads *t,
-                        bool (*is)(const struct threads *t, long tid, void *out), void *out)
+static bool thread_sleeps(void *ctx, pid_t tid)
 {
-    char path[PATH_LENGTH_MAX];
-    const struct dirent *entry;
-    bool all = true;
-    DIR *dir;
+    struct threads *t = ctx;
+    struct faultloc_proc_call c;
 
-    snprintf(path, sizeof(path), "%s/%ld/task", t->root ? t->root : "/proc", (long) t->pid);
-    dir = opendir(path);
-    if (!dir)
-        return false;
-    while (all && (entry = readdir(dir)) != NULL)
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-            all = is(t, strtol(entry->d_name, NULL, 10), out);
-    closedir(dir);
-    return all;
-}
-
-static bool thread_sleeps(const struct threads *t, long tid, void *switches)
-{
-    char line[THREAD_FILE_MAX];
-
-    return is_known(t, tid) ||
-           (read_of_thread(t, tid, "syscall", line) && waits_for_process(t, line) &&
-            add_switches(t, tid, switches));
+    return faultloc_proc_is_among(t->known, t->n, tid) ||
+           (faultloc_proc_call(t->root, t->pid, tid, &c) && waits_for_process(t, &c) &&
+            add_switches(t, tid));
 }
 
 bool faultloc_proc_others_sleep(const char *root, pid_t pid, const pid_t *known, int n,
                                 const void *lock, size_t lock_bytes, uint64_t *switches)
 {
-    const struct threads t = {root, pid, known, n, (uintptr_t) lock, lock_bytes};
+    struct threads t = {.root = root,
+                        .pid = pid,
+                        .known = known,
+                        .n = n,
+                        .lock = (uintptr_t) lock,
+                        .lock_bytes = lock_bytes};
+    bool all = faultloc_proc_all_threads(root, pid, thread_sleeps, &t);
 
-    *switches = 0;
-    return all_threads(&t, thread_sleeps, switches);
+    *switches = t.switches;
+    return all;
 }
 
-static bool thread_rests(const struct threads *t, long tid, void *runs)
+static bool thread_rests(void *ctx, pid_t tid)
 {
+    struct threads *t = ctx;
     char line[THREAD_FILE_MAX];
 
-    *(bool *) runs = !is_known(t, tid) && read_of_thread(t, tid, "syscall", line) &&
-                     !strncmp(line, "running", strlen("running"));
-    return !*(bool *) runs;
+    t->found = !faultloc_proc_is_among(t->known, t->n, tid) &&
+               read_of_thread(t->root, t->pid, tid, "syscall", line) &&
+               !strncmp(line, "running", strlen("running"));
+    return !t->found;
 }
 
 bool faultloc_proc_any_runs(const char *root, pid_t pid, const pid_t *known, int n)
 {
-    const struct threads t = {.root = root, .pid = pid, .known = known, .n = n};
-    bool runs = false;
+    struct threads t = {.root = root, .pid = pid, .known = known, .n = n};
 
-    all_threads(&t, thread_rests, &runs);
-    return runs;
+    faultloc_proc_all_threads(root, pid, thread_rests, &t);
+    return t.found;
 }
 
-struct named {
-    const char *name;
-    long tid;
-    int n;
-};
-
-static bool look_for_name(const struct threads *t, long tid, void *found)
+static bool look_for_name(void *ctx, pid_t tid)
 {
-    struct named *named = found;
+    struct threads *t = ctx;
     char name[THREAD_FILE_MAX];
 
-    if (read_of_thread(t, tid, "comm", name)) {
+    if (read_of_thread(t->root, t->pid, tid, "comm", name)) {
         name[strcspn(name, "\n")] = '\0';
-        if (!strcmp(name, named->name)) {
-            named->tid = tid;
-            named->n++;
+        if (!strcmp(name, t->name)) {
+            t->named = tid;
+            t->names++;
         }
     }
     return true;
@@ -588,37 +566,33 @@ static bool look_for_name(const struct threads *t, long tid, void *found)
 
 pid_t faultloc_proc_thread(const char *root, pid_t pid, const char *name)
 {
-    const struct threads t = {.root = root,.pid = pid };
-    struct named named = {.name = name };
+    struct threads t = {.root = root, .pid = pid, .name = name};
 
-    all_threads(&t, look_for_name, &named);
-    return named.n == 1 ? (pid_t) named.tid : 0;
+    faultloc_proc_all_threads(root, pid, look_for_name, &t);
+    return t.names == 1 ? t.named : 0;
 }
 
 /* ---- children -------------------------------------------------------------------------------- */
 
-static bool has_no_child(const struct threads *t, long tid, void *found)
+static bool has_no_child(void *ctx, pid_t tid)
 {
-    char list[THREAD_FILE_MAX], *at = list, *end;
+    struct threads *t = ctx;
+    char list[THREAD_FILE_MAX], *at = list;
     struct faultloc_proc child;
 
-    if (!read_of_thread(t, tid, "children", list))
+    if (!read_of_thread(t->root, t->pid, tid, "children", list))
         return true;
-    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end > at; at = end)
-        if (faultloc_proc_read(t->root, (pid_t) pid, &child) == 0 && child.state != 'Z') {
-            *(bool *) found = true;
-            return false;
-        }
-    return true;
+    for (long pid; !t->found && (pid = strtol(at, &at, 10)) > 0;)
+        t->found = faultloc_proc_read(t->root, (pid_t) pid, &child) == 0 && child.state != 'Z';
+    return !t->found;
 }
 
 bool faultloc_proc_has_child(const char *root, pid_t pid)
 {
-    const struct threads t = {.root = root, .pid = pid};
-    bool found = false;
+    struct threads t = {.root = root, .pid = pid};
 
-    all_threads(&t, has_no_child, &found);
-    return found;
+    faultloc_proc_all_threads(root, pid, has_no_child, &t);
+    return t.found;
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */
@@ -688,48 +662,71 @@ static bool has_descriptor(long call)
     return false;
 }
 
-/* "": none, or it is not known. */
-static void name_of_file(const struct threads *t, char *out, size_t room)
+void faultloc_proc_link(const char *root, pid_t pid, long fd, char *link, size_t room)
 {
-    char line[THREAD_FILE_MAX], path[PATH_LENGTH_MAX];
-    unsigned long fd;
-    ssize_t n = -1;
-    long call;
+    char path[PATH_LENGTH_MAX];
+    ssize_t n;
 
-    if (read_of_thread(t, t->pid, "syscall", line) && sscanf(line, "%ld %lx", &call, &fd) == 2 &&
-        has_descriptor(call)) {
-        snprintf(path, sizeof(path), "%s/%ld/fd/%lu", t->root ? t->root : "/proc", (long) t->pid,
-                 fd);
-        n = readlink(path, out, room - 1);
+    snprintf(path, sizeof(path), "%s/%d/fd/%ld", root ? root : "/proc", (int) pid, fd);
+    n = readlink(path, link, room - 1);
+    link[n > 0 ? n : 0] = '\0';
+}
+
+static bool is_open_for(const char *root, pid_t pid, const char *fd, int mode)
+{
+    char text[256];
+    unsigned flags;
+
+    faultloc_text_read(root, text, sizeof(text), "%d/fdinfo/%s", (int) pid, fd);
+    return sscanf(text, "pos: %*s flags: %o", &flags) == 1 &&
+           ((flags & O_ACCMODE) == (unsigned) mode || (flags & O_ACCMODE) == O_RDWR);
+}
+
+bool faultloc_proc_has_open(const char *root, pid_t pid, const char *link, int mode, int *left)
+{
+    char path[PATH_LENGTH_MAX], name[PATH_LENGTH_MAX];
+    const struct dirent *entry;
+    bool found = false;
+    ssize_t n;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "%s/%d/fd", root ? root : "/proc", (int) pid);
+    dir = opendir(path);
+    while (dir && !found && *left > 0 && (entry = readdir(dir)) != NULL) {
+        --*left;
+        n = readlinkat(dirfd(dir), entry->d_name, name, sizeof(name) - 1);
+        name[n > 0 ? n : 0] = '\0';
+        found = !strcmp(name, link) && (mode < 0 || is_open_for(root, pid, entry->d_name, mode));
     }
-    out[n > 0 ? n : 0] = '\0';
+    if (dir)
+        closedir(dir);
+    return found;
 }
 
 #define CHILDREN_MAX 4 /* a shell, the one that it starts, ... */
 
-/* The only child that lives; 0: there is none, or there are several. */
-static pid_t only_child(const struct threads *t)
+pid_t faultloc_proc_only_child(const char *root, pid_t pid)
 {
     char list[THREAD_FILE_MAX], *at = list;
     struct faultloc_proc proc;
     pid_t child = 0;
 
-    if (!read_of_thread(t, t->pid, "children", list))
+    if (!read_of_thread(root, pid, pid, "children", list))
         return 0;
-    for (long pid; (pid = strtol(at, &at, 10)) > 0;) {
-        if (faultloc_proc_read(t->root, (pid_t) pid, &proc) || proc.state == 'Z' ||
-            !strncmp(proc.comm, "faultloc-", strlen("faultloc-")))
+    for (long next; (next = strtol(at, &at, 10)) > 0;) {
+        if (faultloc_proc_read(root, (pid_t) next, &proc) || proc.state == 'Z' ||
+            !strncmp(proc.comm, FAULTLOC_PROC_OWN, strlen(FAULTLOC_PROC_OWN)))
             continue;
         if (child)
             return 0;
-        child = (pid_t) pid;
+        child = (pid_t) next;
     }
     return child;
 }
 
-static void name_child(const struct threads *t, char *out, size_t room)
+static void name_child(const char *root, pid_t parent, char *out, size_t room)
 {
-    pid_t pid = only_child(t);
+    pid_t pid = faultloc_proc_only_child(root, parent);
     char wchan[32] = "", in[64] = "";
     bool of_shell = false;
     struct faultloc_proc proc;
@@ -737,15 +734,15 @@ static void name_child(const struct threads *t, char *out, size_t room)
 
     *out = '\0';
     for (int depth = 0; depth < CHILDREN_MAX; depth++) {
-        const struct threads of_child = {.root = t->root, .pid = pid};
         pid_t next;
-        faultloc_proc_wchan(t->root, pid, wchan, sizeof(wchan));
-        if (faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_CHILD || !(next = only_child(&of_child)))
+        faultloc_proc_wchan(root, pid, wchan, sizeof(wchan));
+        if (faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_CHILD ||
+            !(next = faultloc_proc_only_child(root, pid)))
             break;
         pid = next; /* a shell only waits */
         of_shell = true;
     }
-    if (pid == 0 || faultloc_proc_read(t->root, pid, &proc))
+    if (pid == 0 || faultloc_proc_read(root, pid, &proc))
         return;
     place = faultloc_proc_place_name(faultloc_proc_waits_in(wchan));
     if (*wchan && proc.state != 'R')
@@ -757,16 +754,15 @@ static void name_child(const struct threads *t, char *out, size_t room)
 
 void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out, size_t room)
 {
-    const struct threads t = {.root = root, .pid = pid};
-    char link[PATH_LENGTH_MAX];
+    char link[PATH_LENGTH_MAX] = "";
+    struct faultloc_proc_call c;
 
     *out = '\0';
-    name_of_file(&t, link, sizeof(link));
+    if (faultloc_proc_call(root, pid, pid, &c) && has_descriptor(c.number))
+        faultloc_proc_link(root, pid, (long) c.arg[0], link, sizeof(link));
     if (faultloc_proc_waits_in(wchan) == FAULTLOC_PROC_CHILD || !strncmp(link, "pipe:", 5))
-        name_child(&t, out, room);
+        name_child(root, pid, out, room);
     else if (*link == '/') /* "socket:[4711]" says nothing to people */
         snprintf(out, room, "%.*s", (int) room - 1, link);
-    for (char *p = out; *p; p++)
-        if (*p < ' ' || *p > '~')
-            *p = '?';
+    ftree_text_ascii(out);
 }

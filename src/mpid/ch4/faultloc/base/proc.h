@@ -44,11 +44,10 @@ struct faultloc_proc {
     char comm[FAULTLOC_PROC_COMM];
 };
 
-/* What a process can still do. */
+/* What became of a process. */
 enum faultloc_proc_fate {
-    FAULTLOC_PROC_ALIVE,
-    FAULTLOC_PROC_BLOCKED, /* D: waits in the kernel, for a device or a file system */
-    FAULTLOC_PROC_STOPPED, /* T, t */
+    FAULTLOC_PROC_UNKNOWN, /* /proc does not tell, or hides it */
+    FAULTLOC_PROC_LIVES,
     FAULTLOC_PROC_GONE /* ended, waited for or not, or its number is another's now */
 };
 
@@ -75,10 +74,8 @@ uint64_t faultloc_proc_moved(const char *root, pid_t pid);
  * Errors: EBADMSG. */
 int faultloc_proc_parse(const char *bytes, size_t len, pid_t pid, struct faultloc_proc *proc);
 
-/* Purpose: what became of the process that had number `pid` and started at `start` (0: any).
- * Returns 0 and sets *fate, or an errno as faultloc_proc_read(), but for ESRCH, which is GONE;
- * EACCES also where /proc shows nothing of a process that the kernel knows. */
-int faultloc_proc_fate(const char *root, pid_t pid, uint64_t start, enum faultloc_proc_fate *fate);
+/* Purpose: what became of the process that had number `pid` and started at `start` (0: any). */
+enum faultloc_proc_fate faultloc_proc_fate(const char *root, pid_t pid, uint64_t start);
 
 /* Purpose: a descriptor that is readable once the process ended; the caller's, who closes it.  It
  * is closed on exec.  Returns -1 with errno: ESRCH (no such process), ENOSYS (Linux before 5.3, or
@@ -132,8 +129,7 @@ const char *faultloc_proc_place_name(enum faultloc_proc_place place);
 
 /* Purpose: the file, or the process, for which the first thread of process `pid` sleeps with this
  * wait channel, in printable words: "/tmp/lock", "child 4711 (seq), asleep in a pipe
- * (anon_pipe_write)"; "": not known.  root as above.
- * Source: proc(5), /proc/PID/syscall, which the kernel tells the same user unless Yama forbids. */
+ * (anon_pipe_write)"; "": not known.  root as above. */
 void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, char *out,
                              size_t room);
 
@@ -142,6 +138,11 @@ void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, cha
  * Source: proc(5), /proc/PID/task/TID/children. */
 bool faultloc_proc_has_child(const char *root, pid_t pid);
 
+/* Purpose: the only child of process `pid` that lives; 0: there is none, or there are several.
+ * FaultLoc's own processes, whose names begin like that, do not count.  root as above. */
+#define FAULTLOC_PROC_OWN "faultloc-"
+pid_t faultloc_proc_only_child(const char *root, pid_t pid);
+
 /* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel
  * lets another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does
  * not.
@@ -149,10 +150,39 @@ bool faultloc_proc_has_child(const char *root, pid_t pid);
  * zombie. */
 bool faultloc_proc_status(int pidfd, pid_t pid, int *status);
 
+/* The system call that a thread waits in. */
+struct faultloc_proc_call {
+    long number; /* -1: it waits, in none */
+    uint64_t arg[6], sp, pc;
+};
+
+/* Purpose: reads that of thread `tid` of process `pid`, or from a line of its file.  False: it runs,
+ * or the kernel does not tell.  root as above.
+ * Source: proc(5), /proc/PID/task/TID/syscall, which the kernel tells the same user unless Yama
+ * forbids. */
+bool faultloc_proc_call(const char *root, pid_t pid, pid_t tid, struct faultloc_proc_call *c);
+bool faultloc_proc_call_parse(const char *line, struct faultloc_proc_call *c);
+
+/* Purpose: what descriptor `fd` of process `pid` is, as the kernel names it: "/tmp/lock",
+ * "pipe:[4711]"; "": there is none, or it is not told.  Asks no file system.  root as above. */
+void faultloc_proc_link(const char *root, pid_t pid, long fd, char *link, size_t room);
+
+/* Purpose: true if process `pid` has what is named so open, for reading or writing where `mode` is
+ * O_RDONLY or O_WRONLY (-1: either).  *left: so many descriptors may be looked at.  root as above. */
+bool faultloc_proc_has_open(const char *root, pid_t pid, const char *link, int mode, int *left);
+
+/* Purpose: true if all threads of process `pid` are what `is` asks, until one is not; false also
+ * where they cannot be listed.  root as above.  Allocates. */
+bool faultloc_proc_all_threads(const char *root, pid_t pid, bool (*is)(void *ctx, pid_t tid),
+                               void *ctx);
+
 /* Purpose: the thread of that name in process `pid`; 0: there is none, or more than one, for threads
  * have the name of the one that has made them until they take another.  root as above.
  * Source: proc(5), /proc/PID/task/TID/comm. */
 pid_t faultloc_proc_thread(const char *root, pid_t pid, const char *name);
+
+/* Purpose: true if `pid` is one of the n of `known`.  Pure. */
+bool faultloc_proc_is_among(const pid_t *known, int n, pid_t pid);
 
 /* Purpose: whether all threads of process `pid`, but the `n` of `known`, sleep until another thread
  * of the process wakes them: in a futex of the process, or in pthread_join, without a timeout; and

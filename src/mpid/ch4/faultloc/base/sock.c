@@ -171,6 +171,80 @@ bool faultloc_sock_is_slow(int fd, uint64_t ns)
            (t.tcpi_rtt > ns / 1000 || t.tcpi_total_retrans > 0);
 }
 
+/* ---- beside bytes ---------------------------------------------------------------------------- */
+
+union control {
+    char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(FAULTLOC_SOCK_FDS * sizeof(int))];
+    struct cmsghdr align;
+};
+
+int faultloc_sock_send(int sock, const void *bytes, size_t len, const int *fd, size_t n, int flags)
+{
+    union control control = {.bytes = {0}};
+    struct iovec part = {.iov_base = (void *) (uintptr_t) bytes, .iov_len = len};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = n ? CMSG_SPACE(n * sizeof(*fd)) : 0};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+    if (c) {
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n * sizeof(*fd));
+        memcpy(CMSG_DATA(c), fd, n * sizeof(*fd));
+    }
+    return sendmsg(sock, &m, flags) < 0 ? errno : 0;
+}
+
+/* The kernel hands out as many as there is room for, which may be more than are wanted. */
+static void take_descriptors(struct faultloc_beside *b, const struct cmsghdr *c, size_t keep)
+{
+    int fd;
+
+    for (size_t at = 0; CMSG_LEN(at + sizeof(fd)) <= c->cmsg_len; at += sizeof(fd)) {
+        memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
+        if (b->fds < keep)
+            b->fd[b->fds++] = fd;
+        else
+            close(fd);
+    }
+}
+
+static void take_sender(struct faultloc_beside *b, const struct cmsghdr *c)
+{
+    struct ucred who;
+
+    memcpy(&who, CMSG_DATA(c), sizeof(who));
+    b->has_sender = true;
+    b->uid = who.uid;
+}
+
+ssize_t faultloc_sock_receive(int sock, void *bytes, size_t room, int flags, size_t keep,
+                              struct faultloc_beside *b)
+{
+    union control control;
+    struct iovec part = {.iov_base = bytes, .iov_len = room};
+    struct msghdr m = {.msg_name = &b->from,
+                       .msg_namelen = sizeof(b->from),
+                       .msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof(control)};
+    ssize_t n;
+
+    *b = (struct faultloc_beside){.has_sender = false};
+    n = recvmsg(sock, &m, flags | MSG_CMSG_CLOEXEC);
+    b->from_len = m.msg_namelen;
+    for (struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            take_descriptors(b, c, keep < FAULTLOC_SOCK_FDS ? keep : FAULTLOC_SOCK_FDS);
+        else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS &&
+                 c->cmsg_len == CMSG_LEN(sizeof(struct ucred)))
+            take_sender(b, c);
+    return n;
+}
+
 /* ---- the ports of a node ------------------------------------------------------------------- */
 
 /* Tries to find a port that is free on every path. */

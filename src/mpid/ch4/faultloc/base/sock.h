@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 /*
  * Addresses and sockets as the control channel wants them: non-blocking, closed on exec, bound to
@@ -58,6 +59,30 @@ bool faultloc_sock_is_own_peer(int fd);
 /* Purpose: whether there and back takes longer than `ns` on a TCP connection, or something that was
  * sent on it was lost, as the kernel has measured. */
 bool faultloc_sock_is_slow(int fd, uint64_t ns);
+
+/* ---- beside bytes, over a Unix socket --------------------------------------------------------- */
+
+#define FAULTLOC_SOCK_FDS 5
+
+/* What came beside a packet: its sender, where the socket has SO_PASSCRED, and descriptors, which are
+ * the receiver's. */
+struct faultloc_beside {
+    struct sockaddr_un from;
+    socklen_t from_len;
+    bool has_sender;
+    uid_t uid;
+    size_t fds;
+    int fd[FAULTLOC_SOCK_FDS];
+};
+
+/* Purpose: sends one packet with n descriptors, FAULTLOC_SOCK_FDS at the most.  flags, errors: as
+ * sendmsg(2). */
+int faultloc_sock_send(int sock, const void *bytes, size_t len, const int *fd, size_t n, int flags);
+
+/* Purpose: receives one packet, and what came beside it; `keep`: so many descriptors are wanted,
+ * others are closed.  Returns as recvmsg(2). */
+ssize_t faultloc_sock_receive(int sock, void *bytes, size_t room, int flags, size_t keep,
+                              struct faultloc_beside *b);
 
 /* ---- the ports of a node, picked by its first rank, for its agent and its deputy ------------- */
 

@@ -18,6 +18,7 @@ static size_t read_path(const char *path, char *text, size_t room)
     size_t len = 0;
     ssize_t got = 1;
 
+    errno = fd < 0 ? errno : 0;
     while (fd >= 0 && got > 0 && len < room - 1) {
         got = read(fd, text + len, room - 1 - len);
         if (got < 0 && errno == EINTR)
@@ -35,9 +36,10 @@ size_t faultloc_text_vread(const char *root, char *text, size_t room, const char
                            va_list args)
 {
     char path[PATH_LENGTH_MAX];
-    int dir = snprintf(path, sizeof(path), "%s/", root), rest;
+    int dir = snprintf(path, sizeof(path), "%s/", root ? root : "/proc"), rest;
 
     text[0] = '\0';
+    errno = ENAMETOOLONG;
     if (dir < 0 || (size_t) dir >= sizeof(path))
         return 0;
     rest = vsnprintf(path + dir, sizeof(path) - (size_t) dir, format, args);

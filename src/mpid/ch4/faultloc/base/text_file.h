@@ -9,9 +9,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Purpose: reads a file below the folder `root` into text, at most room - 1 bytes and a zero behind
- * them.  "" where it cannot be opened or its path is longer than 511 bytes.  Does not wait, if it is
- * a FIFO for example.  Returns the number of bytes.  The second one has the words as vsnprintf(3). */
+/* Purpose: reads a file below the folder `root` (NULL: /proc) into text, at most room - 1 bytes and a
+ * zero behind them.  "" where it cannot be opened or its path is longer than 511 bytes; errno then
+ * says why, and is 0 where there is nothing in it.  Does not wait, if it is a FIFO for example.
+ * Returns the number of bytes.  The second one has the words as vsnprintf(3). */
 size_t faultloc_text_read(const char *root, char *text, size_t room, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 size_t faultloc_text_vread(const char *root, char *text, size_t room, const char *format,

@@ -70,6 +70,18 @@ struct faultloc_launcher_ranks {
     } range[FAULTLOC_LAUNCHER_RANGES];
 };
 
+/* Purpose: adds a rank, which is above all in *r that have a range. */
+static inline void faultloc_launcher_add_rank(struct faultloc_launcher_ranks *r, int32_t rank)
+{
+    r->count++;
+    if (r->ranges && r->range[r->ranges - 1].last == rank - 1)
+        r->range[r->ranges - 1].last = rank;
+    else if (r->ranges < FAULTLOC_LAUNCHER_RANGES) {
+        r->range[r->ranges].first = r->range[r->ranges].last = rank;
+        r->ranges++;
+    }
+}
+
 struct faultloc_launcher_message {
     uint32_t magic;
     uint32_t bytes; /* sizeof(struct faultloc_launcher_message) */

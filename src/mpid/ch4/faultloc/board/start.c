@@ -23,6 +23,8 @@
 #define MAGIC 0x464c5332u /* "FLS2"; to be changed with what the two processes share */
 #define FDS_MAX (1 + FTREE_ROLES * FTREE_PATHS)
 
+_Static_assert(FDS_MAX <= FAULTLOC_SOCK_FDS, "they go beside one packet");
+
 /* As it travels; the descriptors come beside it, in the order board, agent's ports, deputy's. */
 struct packet {
     uint32_t magic, bytes;
@@ -43,11 +45,6 @@ struct answer {
 struct outputs {
     uint32_t magic;
     uint8_t has_fd[OUTPUTS];
-};
-
-union control {
-    char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
-    struct cmsghdr align;
 };
 
 /* ---- the rank -------------------------------------------------------------------------------- */
@@ -71,32 +68,13 @@ static size_t pack(const struct faultloc_start *start, struct packet *p, int fd[
     return n;
 }
 
-static int send_descriptors(int sock, void *bytes, size_t len, const int *fd, size_t n)
-{
-    union control control = {.bytes = {0}};
-    struct iovec part = {.iov_base = bytes, .iov_len = len};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = n ? CMSG_SPACE(n * sizeof(int)) : 0};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-    if (c) {
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(n * sizeof(int));
-        memcpy(CMSG_DATA(c), fd, n * sizeof(int));
-    }
-    return sendmsg(sock, &m, MSG_NOSIGNAL) < 0 ? errno : 0;
-}
-
 static int send_start(int sock, const struct faultloc_start *start)
 {
     struct packet p;
     int fd[FDS_MAX], rc;
     size_t n = pack(start, &p, fd);
 
-    rc = send_descriptors(sock, &p, sizeof(p), fd, n);
+    rc = faultloc_sock_send(sock, &p, sizeof(p), fd, n, MSG_NOSIGNAL);
     sodium_memzero(&p, sizeof(p));
     return rc;
 }
@@ -113,7 +91,7 @@ static void send_outputs(int sock)
             o.has_fd[i] = 1;
             fd[n++] = STDOUT_FILENO + i;
         }
-    (void) send_descriptors(sock, &o, sizeof(o), fd, n);
+    (void) faultloc_sock_send(sock, &o, sizeof(o), fd, n, MSG_NOSIGNAL);
 }
 
 int faultloc_start_send(const char *path, const struct faultloc_start *start, int *sock)
@@ -181,19 +159,6 @@ void faultloc_start_end(int sock, bool go)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Returns how many descriptors came. */
-static size_t take_descriptors(struct msghdr *m, int fd[FDS_MAX])
-{
-    struct cmsghdr *c = CMSG_FIRSTHDR(m);
-    size_t n;
-
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-        return 0;
-    n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    memcpy(fd, CMSG_DATA(c), n * sizeof(int));
-    return n;
-}
-
 static bool unpack(const struct packet *p, const int *fd, size_t fds, struct faultloc_start *start)
 {
     size_t n = 0;
@@ -218,22 +183,16 @@ static bool unpack(const struct packet *p, const int *fd, size_t fds, struct fau
 
 int faultloc_start_take(int sock, struct faultloc_start *start)
 {
+    struct faultloc_beside beside;
     struct packet p;
-    int fd[FDS_MAX];
-    union control control;
-    struct iovec part = {.iov_base = &p, .iov_len = sizeof(p)};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof(control)};
-    ssize_t n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+    ssize_t n = faultloc_sock_receive(sock, &p, sizeof(p), 0, FDS_MAX, &beside);
     bool fine;
 
     if (n < 0)
         return errno;
     fine = n == sizeof(p) && p.magic == MAGIC && p.bytes == sizeof(p) &&
            p.layout == sizeof(struct faultloc_board) &&
-           unpack(&p, fd, take_descriptors(&m, fd), start);
+           unpack(&p, beside.fd, beside.fds, start);
     sodium_memzero(&p, sizeof(p));
     if (!fine)
         faultloc_start_answer(sock, EPROTO);
@@ -273,35 +232,30 @@ static void take_output(int number, int fd)
     close(fd);
 }
 
-static void take_outputs(struct msghdr *m, const struct outputs *o)
+static void take_outputs(const struct faultloc_beside *b, const struct outputs *o)
 {
-    int fd[FDS_MAX];
-    size_t n = take_descriptors(m, fd), taken = 0;
+    size_t taken = 0;
 
     for (int i = 0; i < OUTPUTS; i++) /* what is written where there is none is not to be kept */
-        take_output(STDOUT_FILENO + i, o->has_fd[i] && taken < n
-                                           ? fd[taken++]
+        take_output(STDOUT_FILENO + i, o->has_fd[i] && taken < b->fds
+                                           ? b->fd[taken++]
                                            : open("/dev/null", O_WRONLY | O_CLOEXEC));
 }
 
 enum faultloc_start_word faultloc_start_hear(int sock)
 {
+    struct faultloc_beside beside;
     struct outputs o;
-    union control control;
-    struct iovec part = {.iov_base = &o, .iov_len = sizeof(o)};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
     char *word = (char *) &o;
     ssize_t n;
 
-    do { /* an answer that was not read is an error first, and then what was sent is there */
-        m.msg_control = &control;
-        m.msg_controllen = sizeof(control);
-        n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
-    } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+    do /* an answer that was not read is an error first, and then what was sent is there */
+        n = faultloc_sock_receive(sock, &o, sizeof(o), 0, OUTPUTS, &beside);
+    while (n < 0 && (errno == EINTR || errno == ECONNRESET));
     if (n == 1)
         return *word == 'g' ? FAULTLOC_START_GO : FAULTLOC_START_QUIT;
     if (n != sizeof(o))
         return FAULTLOC_START_LOST;
-    take_outputs(&m, &o);
+    take_outputs(&beside, &o);
     return FAULTLOC_START_WAIT;
 }

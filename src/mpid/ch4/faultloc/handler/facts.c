@@ -6,12 +6,11 @@
 #include "faultloc/handler/handler.h"
 
 #include "faultloc/base/proc.h"
+#include "faultloc/base/text_file.h"
 #include "ftree/base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,36 +18,6 @@
 #include <unistd.h>
 
 #define FILE_MAX (256 * 1024)
-
-static const char *root_of(const char *root)
-{
-    return root ? root : "/proc";
-}
-
-/* Reads a file of /proc into text, of which at most room - 1 bytes are kept; -1: it cannot be
- * read. */
-static ssize_t read_text(const char *path, char *text, size_t room)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    size_t len = 0;
-    ssize_t n = -1;
-
-    while (fd >= 0 && len < room - 1 && (n = read(fd, text + len, room - 1 - len)) > 0)
-        len += (size_t) n;
-    if (fd >= 0)
-        close(fd);
-    text[len] = '\0';
-    return n < 0 && len == 0 ? -1 : (ssize_t) len;
-}
-
-static ssize_t read_of(const char *root, pid_t pid, pid_t tid, const char *name, char *text,
-                       size_t room)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/%d/task/%d/%s", root_of(root), (int) pid, (int) tid, name);
-    return read_text(path, text, room);
-}
 
 /* ---- mounts ---------------------------------------------------------------------------------- */
 
@@ -136,52 +105,34 @@ bool handler_mount_find(const char *text, long id, const char *path, struct hand
 static void find_mount(const char *root, pid_t pid, long id, const char *path,
                        struct handler_mount *out)
 {
-    char name[PATH_MAX], *text = malloc(FILE_MAX);
+    char *text = malloc(FILE_MAX);
 
-    snprintf(name, sizeof(name), "%s/%d/mountinfo", root_of(root), (int) pid);
-    if (text && read_text(name, text, FILE_MAX) > 0)
+    if (text && faultloc_text_read(root, text, FILE_MAX, "%d/mountinfo", (int) pid) > 0)
         handler_mount_find(text, id, path, out);
     free(text);
 }
 
 /* ---- the file of a system call --------------------------------------------------------------- */
 
-bool handler_syscall_parse(const char *line, long *number, uint64_t arguments[6], uint64_t *sp,
-                           uint64_t *pc)
-{
-    if (sscanf(line, "%ld 0x%" SCNx64 " 0x%" SCNx64, number, sp, pc) == 3 && *number == -1)
-        return true;
-    return sscanf(line,
-                  "%ld 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
-                  " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64,
-                  number, &arguments[0], &arguments[1], &arguments[2], &arguments[3],
-                  &arguments[4], &arguments[5], sp, pc) == 9 &&
-           *number >= 0;
-}
-
 static long mount_of_fd(const char *root, pid_t pid, int fd)
 {
-    char path[PATH_MAX], text[4096];
+    char text[4096];
     const char *at;
     long id = -1;
 
-    snprintf(path, sizeof(path), "%s/%d/fdinfo/%d", root_of(root), (int) pid, fd);
-    if (read_text(path, text, sizeof(text)) > 0 && (at = strstr(text, "mnt_id:")))
+    faultloc_text_read(root, text, sizeof(text), "%d/fdinfo/%d", (int) pid, fd);
+    if ((at = strstr(text, "mnt_id:")))
         id = strtol(at + 7, NULL, 10);
     return id;
 }
 
-/* readlink(2) there asks no file system. */
 static void find_fd(const char *root, pid_t pid, int fd, struct handler_file *f)
 {
-    char path[PATH_MAX], target[PATH_MAX];
-    ssize_t n;
+    char target[PATH_MAX];
 
-    snprintf(path, sizeof(path), "%s/%d/fd/%d", root_of(root), (int) pid, fd);
-    n = readlink(path, target, sizeof(target) - 1);
-    if (n <= 0)
+    faultloc_proc_link(root, pid, fd, target, sizeof(target));
+    if (!*target)
         return;
-    target[n] = '\0';
     f->fd = fd;
     ftree_text_copy(f->path, sizeof(f->path), target);
     if (target[0] == '/')
@@ -195,7 +146,7 @@ static void find_path(const char *root, pid_t pid, uint64_t at, struct handler_f
     ssize_t n = -1;
     int fd;
 
-    snprintf(path, sizeof(path), "%s/%d/mem", root_of(root), (int) pid);
+    snprintf(path, sizeof(path), "%s/%d/mem", root ? root : "/proc", (int) pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         n = pread(fd, text, sizeof(text) - 1, (off_t) at);
@@ -210,59 +161,66 @@ static void find_path(const char *root, pid_t pid, uint64_t at, struct handler_f
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void read_turns(const char *root, pid_t pid, struct handler_thread *t)
+static void read_turns(const char *folder, struct handler_thread *t)
 {
-    char text[256];
-    uint64_t ran_ns;
+    struct faultloc_proc_sched sched;
 
-    if (read_of(root, pid, t->tid, "schedstat", text, sizeof(text)) > 0 &&
-        sscanf(text, "%" SCNu64 " %*u %" SCNu64, &ran_ns, &t->turns) == 2)
-        t->cpu_s = (double) ran_ns / 1e9;
+    if (faultloc_proc_sched(folder, t->tid, &sched)) {
+        t->turns = sched.turns;
+        t->cpu_s = (double) sched.ran / 1e9;
+    }
 }
 
-static void read_call(const char *root, pid_t pid, struct handler_thread *t, uint64_t arguments[6])
+static void read_call(const char *root, pid_t pid, struct handler_thread *t,
+                      struct faultloc_proc_call *c)
 {
-    char line[512];
-    long number;
+    if (!faultloc_proc_call(root, pid, t->tid, c))
+        return;
+    t->syscall = c->number;
+    t->sp = c->sp;
+    t->pc = c->pc;
+}
 
-    if (read_of(root, pid, t->tid, "syscall", line, sizeof(line)) > 0 &&
-        handler_syscall_parse(line, &number, arguments, &t->sp, &t->pc))
-        t->syscall = number;
+/* Where its threads are like processes. */
+static void find_folder(const char *root, pid_t pid, char folder[PATH_MAX])
+{
+    snprintf(folder, PATH_MAX, "%s/%d/task", root ? root : "/proc", (int) pid);
 }
 
 void handler_thread_facts(const char *root, pid_t pid, struct handler_thread *t)
 {
-    char folder[PATH_MAX], text[256];
+    char folder[PATH_MAX];
     struct faultloc_proc proc;
     const struct handler_syscall *s;
-    uint64_t arguments[6];
+    struct faultloc_proc_call c;
 
     *t = (struct handler_thread){.tid = t->tid, .syscall = -1, .cpu_s = -1, .file = {.fd = -1}};
-    snprintf(folder, sizeof(folder), "%s/%d/task", root_of(root), (int) pid);
+    find_folder(root, pid, folder);
     if (faultloc_proc_read(folder, t->tid, &proc)) {
         t->why = "the thread has ended";
         return;
     }
     t->state = proc.state;
     ftree_text_copy(t->name, sizeof(t->name), proc.comm);
-    if (read_of(root, pid, t->tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0"))
-        ftree_text_copy(t->wait_channel, sizeof(t->wait_channel), text);
-    read_turns(root, pid, t);
-    read_call(root, pid, t, arguments);
+    faultloc_proc_wchan(folder, t->tid, t->wait_channel, sizeof(t->wait_channel));
+    read_turns(folder, t);
+    read_call(root, pid, t, &c);
     s = handler_syscall(t->syscall);
     if (s && s->fd >= 0)
-        find_fd(root, pid, (int) arguments[s->fd], &t->file);
+        find_fd(root, pid, (int) c.arg[s->fd], &t->file);
     else if (s && s->path >= 0)
-        find_path(root, pid, arguments[s->path], &t->file);
+        find_path(root, pid, c.arg[s->path], &t->file);
 }
 
 bool handler_still_waits(pid_t pid, const struct handler_thread *t)
 {
     struct handler_thread now = {.tid = t->tid};
-    uint64_t arguments[6];
+    struct faultloc_proc_call c;
+    char folder[PATH_MAX];
 
-    read_call(NULL, pid, &now, arguments);
-    read_turns(NULL, pid, &now);
+    find_folder(NULL, pid, folder);
+    read_call(NULL, pid, &now, &c);
+    read_turns(folder, &now);
     return now.turns == t->turns && now.sp == t->sp && now.pc == t->pc;
 }
 
@@ -274,28 +232,22 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The first thread has the number of the process, and comes first. */
-static int list_threads(const char *root, struct handler_process *p)
+static bool take_thread(void *process, pid_t tid)
 {
-    char path[PATH_MAX];
-    const struct dirent *e;
-    DIR *dir;
+    struct handler_process *p = process;
 
-    snprintf(path, sizeof(path), "%s/%d/task", root_of(root), (int) p->pid);
-    dir = opendir(path);
-    if (!dir)
-        return errno;
-    while ((e = readdir(dir))) {
-        long tid = strtol(e->d_name, NULL, 10);
-        if (tid <= 0)
-            continue;
-        p->all_threads++;
-        if (p->threads == HANDLER_THREADS_MAX)
-            continue;
-        p->thread[p->threads++].tid = (pid_t) tid;
-    }
-    closedir(dir);
+    p->all_threads++;
+    if (p->threads < HANDLER_THREADS_MAX)
+        p->thread[p->threads++].tid = tid;
+    return true;
+}
+
+static bool list_threads(const char *root, struct handler_process *p)
+{
+    bool listed = faultloc_proc_all_threads(root, p->pid, take_thread, p);
+
     qsort(p->thread, (size_t) p->threads, sizeof(*p->thread), by_number);
-    return 0;
+    return listed;
 }
 
 void handler_facts(const char *root, struct handler_process *p)
@@ -312,7 +264,7 @@ void handler_facts(const char *root, struct handler_process *p)
     p->state = proc.state;
     ftree_text_copy(p->name, sizeof(p->name), proc.comm);
     p->thread = calloc(HANDLER_THREADS_MAX, sizeof(*p->thread));
-    if (!p->thread || list_threads(root, p)) {
+    if (!p->thread || !list_threads(root, p)) {
         p->why = p->thread ? "its threads cannot be listed" : "out of memory";
         return;
     }

@@ -111,11 +111,6 @@ bool handler_still_waits(pid_t pid, const struct handler_thread *t);
  * that `path` is below.  False: there is none.  Pure. */
 bool handler_mount_find(const char *text, long id, const char *path, struct handler_mount *out);
 
-/* Purpose: the numbers of a line of /proc/PID/syscall; *number -1: it waits, in no call.  False: it
- * runs.  Pure. */
-bool handler_syscall_parse(const char *line, long *number, uint64_t arguments[6], uint64_t *sp,
-                           uint64_t *pc);
-
 /* ---- syscalls.c ------------------------------------------------------------------------------ */
 
 struct handler_syscall {

@@ -64,16 +64,3 @@ void faultloc_launcher_finalizing(struct faultloc_launcher_message *w)
 {
     begin(w, FAULTLOC_LAUNCHER_FINALIZING);
 }
-
-void faultloc_launcher_finalizing_add(struct faultloc_launcher_message *w, int32_t rank)
-{
-    struct faultloc_launcher_ranks *r = &w->ranks;
-
-    r->count++;
-    if (r->ranges && r->range[r->ranges - 1].last == rank - 1)
-        r->range[r->ranges - 1].last = rank;
-    else if (r->ranges < FAULTLOC_LAUNCHER_RANGES) {
-        r->range[r->ranges].first = r->range[r->ranges].last = rank;
-        r->ranges++;
-    }
-}

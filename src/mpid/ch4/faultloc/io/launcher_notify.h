@@ -29,8 +29,4 @@ void faultloc_launcher_ending(const struct ftree_job *job, const struct ftree_ve
 /* Purpose: begins the message that ranks of the node are in MPI_Finalize: none so far. */
 void faultloc_launcher_finalizing(struct faultloc_launcher_message *w);
 
-/* Purpose: adds one of them, above all before.  Those for which there are too few ranges are
- * counted alone. */
-void faultloc_launcher_finalizing_add(struct faultloc_launcher_message *w, int32_t rank);
-
 #endif /* FAULTLOC_LAUNCHER_NOTIFY_H_INCLUDED */

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -22,20 +21,7 @@ struct faultloc_reader {
     struct faultloc_rules rules;
     struct faultloc_rules_news news; /* the owner's while the worker is idle */
     int notify; /* eventfd to the owner: there is news */
-    atomic_int holders; /* owner and thread: the last frees */
 };
-
-static void let_go(struct faultloc_reader *r)
-{
-    if (atomic_fetch_sub(&r->holders, 1) > 1)
-        return;
-    faultloc_worker_destroy(&r->worker);
-    faultloc_rules_close(&r->rules);
-    ftree_rules_free(r->news.base);
-    if (r->notify >= 0)
-        close(r->notify);
-    free(r);
-}
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
@@ -53,18 +39,11 @@ static void read_news(struct faultloc_worker *worker, struct faultloc_task *job)
     struct faultloc_reader *r = worker->owner;
 
     (void) job;
-    while (!faultloc_worker_stopping(worker) &&
-           !faultloc_rules_refresh(&r->rules, faultloc_now(), &r->news))
+    while (!faultloc_rules_refresh(&r->rules, faultloc_now(), &r->news))
         wait_for_change(r);
 }
 
-static void ended(struct faultloc_worker *worker)
-{
-    let_go(worker->owner);
-}
-
-static const struct faultloc_worker_ops ops = {
-    .name = "faultloc-rules", .run = read_news, .ended = ended};
+static const struct faultloc_worker_ops ops = {.name = "faultloc-rules", .run = read_news};
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 
@@ -77,7 +56,6 @@ int faultloc_reader_start(const char *path, const char *node, bool confirms,
     *out = NULL;
     if (!r)
         return ENOMEM;
-    r->holders = 1;
     r->notify = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rc = r->notify < 0 ? errno : 0;
     faultloc_rules_init(&r->rules, path, node, confirms);
@@ -85,10 +63,12 @@ int faultloc_reader_start(const char *path, const char *node, bool confirms,
     if (!rc)
         rc = faultloc_worker_start(&r->worker);
     if (rc) {
-        let_go(r);
+        faultloc_worker_destroy(&r->worker);
+        if (r->notify >= 0)
+            close(r->notify);
+        free(r);
         return rc;
     }
-    r->holders++; /* the thread ends when it is ordered to */
     faultloc_worker_add(&r->worker, &r->job, 0);
     *out = r;
     return 0;
@@ -108,12 +88,4 @@ bool faultloc_reader_take(struct faultloc_reader *r, struct faultloc_rules_news 
     r->news.base = NULL;
     faultloc_worker_add(&r->worker, &r->job, 0);
     return true;
-}
-
-void faultloc_reader_stop(struct faultloc_reader *r)
-{
-    if (!r)
-        return;
-    faultloc_worker_stop(&r->worker);
-    let_go(r);
 }

@@ -18,8 +18,7 @@
 
 struct faultloc_reader;
 
-/* Purpose: starts to read `path`, as faultloc_rules_init().  *out is the caller's, who ends it with
- * faultloc_reader_stop().
+/* Purpose: starts to read `path`, as faultloc_rules_init(), and does so until the process ends.
  * Errors: an errno; then *out is NULL. */
 int faultloc_reader_start(const char *path, const char *node, bool confirms,
                           struct faultloc_reader **out);
@@ -29,8 +28,5 @@ int faultloc_reader_fd(const struct faultloc_reader *reader);
 
 /* Purpose: takes the news, in the order in which they came; false: there is none.  Never waits. */
 bool faultloc_reader_take(struct faultloc_reader *reader, struct faultloc_rules_news *news);
-
-/* Purpose: it is not needed any more (NULL is allowed).  Returns at once. */
-void faultloc_reader_stop(struct faultloc_reader *reader);
 
 #endif /* FAULTLOC_READER_H_INCLUDED */

@@ -4,6 +4,8 @@
  */
 
 #include "faultloc/io/symptom_socket.h"
+
+#include "ftree/base/text.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
@@ -25,13 +27,6 @@ struct reader {
     char *error;
 };
 
-static void clean(char *text)
-{
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-}
-
 static bool fail(const struct reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -42,7 +37,7 @@ static bool fail(const struct reader *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->error, FAULTLOC_SYMPTOM_ERROR, format, args);
     va_end(args);
-    clean(r->error);
+    ftree_text_ascii(r->error);
     return false;
 }
 
@@ -124,7 +119,7 @@ static bool read_detail(struct reader *r, struct json_object *v)
     if (!get_string(r, "detail", v, &text))
         return false;
     snprintf(r->s->detail, sizeof(r->s->detail), "%s", text);
-    clean(r->s->detail);
+    ftree_text_ascii(r->s->detail);
     return true;
 }
 
@@ -223,7 +218,7 @@ static void note_interface(struct ftree_symptom *s, const char *interface)
     snprintf(detail, sizeof(detail), "%.20s%s%.70s", interface, s->detail[0] ? ": " : "",
              s->detail);
     memcpy(s->detail, detail, sizeof(s->detail));
-    clean(s->detail);
+    ftree_text_ascii(s->detail);
 }
 
 /* A node's name may have colons in it, an interface's does not begin after the first one alone. */

@@ -6,6 +6,7 @@
 #include "faultloc/io/symptom_socket.h"
 
 #include "faultloc/base/say.h"
+#include "faultloc/base/sock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -296,64 +297,17 @@ void faultloc_symptom_socket_close(struct faultloc_symptom_socket *d)
 struct datagram {
     char text[FAULTLOC_SYMPTOM_BYTES + 1];
     size_t len;
-    struct sockaddr_un from;
-    socklen_t from_len;
-    uid_t uid;
-    bool has_uid;
+    struct faultloc_beside beside;
     int reply; /* a descriptor that was sent along, -1: none */
 };
 
-static void take_credentials(struct datagram *g, struct cmsghdr *c)
-{
-    struct ucred who;
-
-    memcpy(&who, CMSG_DATA(c), sizeof(who));
-    g->uid = who.uid;
-    g->has_uid = true;
-}
-
-/* There is room for one; the kernel closes what else is sent along. */
-static void take_descriptors(struct datagram *g, struct cmsghdr *c)
-{
-    int fd;
-
-    for (size_t at = 0; CMSG_LEN(at + sizeof(fd)) <= c->cmsg_len; at += sizeof(fd)) {
-        memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
-        if (g->reply >= 0)
-            close(fd);
-        else
-            g->reply = fd;
-    }
-}
-
 static bool receive(int fd, struct datagram *g)
 {
-    union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct iovec part = {.iov_base = g->text, .iov_len = sizeof(g->text)};
-    struct msghdr m = {.msg_name = &g->from,
-                       .msg_namelen = sizeof(g->from),
-                       .msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = CMSG_SPACE(sizeof(struct ucred)) + CMSG_LEN(sizeof(int))};
-    ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t n = faultloc_sock_receive(fd, g->text, sizeof(g->text), MSG_DONTWAIT, 1, &g->beside);
 
-    if (n < 0)
-        return false;
-    g->len = (size_t) n;
-    g->from_len = m.msg_namelen;
-    g->has_uid = false;
-    g->reply = -1;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            take_descriptors(g, c);
-        else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS &&
-                 c->cmsg_len == CMSG_LEN(sizeof(struct ucred)))
-            take_credentials(g, c);
-    return true;
+    g->len = n > 0 ? (size_t) n : 0;
+    g->reply = g->beside.fds > 0 ? g->beside.fd[0] : -1;
+    return n >= 0;
 }
 
 /* An agent does not write into a network, a file or a terminal that is handed to it. */
@@ -379,27 +333,6 @@ static int make_file(const char *text, size_t len)
     return fd;
 }
 
-static void send_file(int to, int file)
-{
-    static const char text[] = FAULTLOC_REPLY_IN_FILE;
-    union {
-        char bytes[CMSG_SPACE(sizeof(file))];
-        struct cmsghdr align;
-    } control = {.bytes = {0}};
-    struct iovec part = {.iov_base = (char *) (uintptr_t) text, .iov_len = sizeof(text) - 1};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof(control)};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(file));
-    memcpy(CMSG_DATA(c), &file, sizeof(file));
-    sendmsg(to, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 void faultloc_symptom_socket_reply(int fd, const char *text)
 {
     size_t len = strlen(text);
@@ -414,7 +347,8 @@ void faultloc_symptom_socket_reply(int fd, const char *text)
     file = make_file(text, len);
     if (file < 0)
         return;
-    send_file(fd, file);
+    faultloc_sock_send(fd, FAULTLOC_REPLY_IN_FILE, strlen(FAULTLOC_REPLY_IN_FILE), &file, 1,
+                       MSG_DONTWAIT | MSG_NOSIGNAL);
     close(file);
 }
 
@@ -425,8 +359,9 @@ static void answer(const struct faultloc_symptom_socket *d, const struct datagra
 
     if (g->reply >= 0)
         faultloc_symptom_socket_reply(g->reply, text);
-    else if (g->from_len > offsetof(struct sockaddr_un, sun_path))
-        sendto(d->fd, text, strlen(text), how, (const struct sockaddr *) &g->from, g->from_len);
+    else if (g->beside.from_len > offsetof(struct sockaddr_un, sun_path))
+        sendto(d->fd, text, strlen(text), how, (const struct sockaddr *) &g->beside.from,
+               g->beside.from_len);
 }
 
 static void complain(struct faultloc_symptom_socket *d, const char *error)
@@ -445,13 +380,13 @@ static bool is_allowed(struct faultloc_symptom_socket *d, const struct datagram 
 {
     char buf[16];
 
-    if (g->has_uid && (g->uid == d->uid || g->uid == 0))
+    if (g->beside.has_sender && (g->beside.uid == d->uid || g->beside.uid == 0))
         return true;
     if (!d->refusal_reported)
         faultloc_say("node %s: a symptom from user %ld was refused: only user %ld and root may "
                      "report symptoms (further ones are not reported)",
                      ftree_node_name(d->job, d->self, buf, sizeof(buf)),
-                     g->has_uid ? (long) g->uid : -1L, (long) d->uid);
+                     g->beside.has_sender ? (long) g->beside.uid : -1L, (long) d->uid);
     d->refusal_reported = true;
     return false;
 }
@@ -477,7 +412,7 @@ static void take_request(const struct faultloc_symptom_socket *d, ftree_time now
     if (g->len > FAULTLOC_SYMPTOM_BYTES)
         said = "the request is too long";
     else if (d->request)
-        said = d->request(d->request_ctx, now, g->text, g->len, g->uid, &g->reply, error);
+        said = d->request(d->request_ctx, now, g->text, g->len, g->beside.uid, &g->reply, error);
     if (*said)
         answer(d, g, said);
 }

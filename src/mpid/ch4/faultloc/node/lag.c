@@ -250,11 +250,3 @@ void faultloc_lag_look(struct faultloc_lags *l, ftree_time now, int32_t i, struc
     }
     *before = s;
 }
-
-void faultloc_lag_end(struct faultloc_lags *l)
-{
-    free(l->seen);
-    l->seen = NULL;
-    l->core = NULL;
-    l->at = 0;
-}

@@ -45,7 +45,4 @@ struct faultloc_lags {
  * alone.  Reads a dozen small files. */
 void faultloc_lag_look(struct faultloc_lags *l, ftree_time now, int32_t i, struct ftree_lag *lag);
 
-/* Purpose: gives back what looking has taken. */
-void faultloc_lag_end(struct faultloc_lags *l);
-
 #endif /* FAULTLOC_LAG_H_INCLUDED */

@@ -276,38 +276,6 @@ static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
 
 /* ---- the data interface -------------------------------------------------------------------- */
 
-/* Whether the administrator wants it up: the lowest bit of "0x1003". */
-static bool is_up(const char *sys, const char *iface)
-{
-    char text[SMALL];
-    size_t len = faultloc_text_read(sys, text, sizeof(text), "class/net/%s/flags", iface);
-    size_t digits = len > 2 ? strspn(text + 2, "0123456789abcdef") : 0;
-    char last = digits ? text[1 + digits] : '0';
-
-    return strncmp(text, "0x", 2) == 0 && digits && strchr("13579bdf", last) != NULL;
-}
-
-static enum ftree_link link_of_sysfs(const char *sys, const char *iface)
-{
-    char state[SMALL], dir[512];
-    uint64_t carrier;
-
-    snprintf(dir, sizeof(dir), "%s/class/net", sys);
-    if (access(dir, F_OK))
-        return FTREE_LINK_UNKNOWN;
-    snprintf(dir, sizeof(dir), "%s/class/net/%s", sys, iface);
-    if (access(dir, F_OK))
-        return errno == ENOENT ? FTREE_LINK_GONE : FTREE_LINK_UNKNOWN;
-    if (!faultloc_text_read(sys, state, sizeof(state), "class/net/%s/operstate", iface))
-        return FTREE_LINK_UNKNOWN;
-    carrier = read_number(sys, "class/net/%s/carrier", iface);
-    if (!is_up(sys, iface) || line_of(state, "dormant"))
-        return FTREE_LINK_DOWN;
-    if (carrier == 0 || line_of(state, "lowerlayerdown"))
-        return FTREE_LINK_NO_CARRIER;
-    return carrier == 1 || line_of(state, "up") ? FTREE_LINK_UP : FTREE_LINK_UNKNOWN;
-}
-
 /* The line of an interface in net/dev: "  eth0: 1 2 3 ...". */
 static const char *counters_of(const char *text, const char *iface)
 {
@@ -376,15 +344,9 @@ static bool is_name(const char *iface)
 static void read_link(const struct faultloc_state *st, const char *proc, const char *sys,
                       struct ftree_node_state *s)
 {
-    enum ftree_link link = FTREE_LINK_UNKNOWN;
-
     if (!is_name(st->iface))
         return;
-    if (!st->sys_root)
-        link = faultloc_iface_link(st->iface);
-    if (link == FTREE_LINK_UNKNOWN)
-        link = link_of_sysfs(sys, st->iface);
-    s->link = (uint8_t) link;
+    s->link = (uint8_t) faultloc_iface_link(st->iface);
     if (!read_counters_of_proc(proc, st->iface, s))
         read_counters_of_sysfs(sys, st->iface, s);
 }

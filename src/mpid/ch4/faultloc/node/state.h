@@ -19,9 +19,7 @@
 
 struct faultloc_state {
     struct faultloc_watch *watch; /* its proc_root is used for the node's files, too */
-    /* NULL: /sys; and how the interface is the kernel itself is asked, because sysfs may be of
-     * another network namespace */
-    const char *sys_root;
+    const char *sys_root; /* NULL: /sys */
     const char *iface; /* the data interface; "": not known */
     uint64_t patience; /* ns, for reading what there is of every core; 0: the default, 20 ms */
 };

@@ -154,14 +154,13 @@ static char letter_of(const struct faultloc_watch *w, struct faultloc_seen *seen
 static void look_at_proc(struct faultloc_watch *w, struct faultloc_seen *seen,
                          const struct faultloc_slot *slot, struct ftree_rank_state *state)
 {
-    enum faultloc_proc_fate fate;
+    enum faultloc_proc_fate fate = faultloc_proc_fate(w->proc_root, slot->pid, slot->start);
     struct faultloc_proc proc;
 
-    if (faultloc_proc_fate(w->proc_root, slot->pid, slot->start, &fate))
-        return;
     if (fate == FAULTLOC_PROC_GONE)
         seen->gone = true;
-    else if (faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
+    else if (fate == FAULTLOC_PROC_LIVES &&
+             faultloc_proc_read(w->proc_root, slot->pid, &proc) == 0)
         state->proc_state = letter_of(w, seen, seen->looked, slot->pid, &proc);
 }
 

@@ -115,7 +115,7 @@ static void add_ended(struct HYD_faultloc_note *note, const struct HYD_proxy *pr
         struct HYD_faultloc_end end = {.status = proxy->exit_status[i]};
         late->ranks = 1;
         late->group.pid = proxy->pid ? proxy->pid[i] : 0;
-        HYD_faultloc_add_rank(&late->group.ranks, HYD_faultloc_rank_of(proxy, i));
+        faultloc_launcher_add_rank(&late->group.ranks, HYD_faultloc_rank_of(proxy, i));
         snprintf(late->group.state, sizeof(late->group.state), "ended, %s",
                  HYD_faultloc_how(&end, how, sizeof(how)));
     }
@@ -139,7 +139,7 @@ static void add_unknown(struct HYD_faultloc_note *note, const struct HYD_proxy *
 
     late->ranks = proxy->proxy_process_count;
     for (int i = 0; i < proxy->proxy_process_count; i++)
-        HYD_faultloc_add_rank(&late->group.ranks, HYD_faultloc_rank_of(proxy, i));
+        faultloc_launcher_add_rank(&late->group.ranks, HYD_faultloc_rank_of(proxy, i));
     snprintf(late->group.state, sizeof(late->group.state), "%s", state_of(proxy));
 }
 

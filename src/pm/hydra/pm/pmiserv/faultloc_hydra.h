@@ -145,9 +145,6 @@ bool HYD_faultloc_is_crash(const struct HYD_faultloc_end *end);
  * Pure. */
 bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size);
 
-/* Purpose: adds a rank, which is above all in *r, that have a range. */
-void HYD_faultloc_add_rank(struct faultloc_launcher_ranks *r, int32_t rank);
-
 /* Purpose: true if a proxy in a process group of `size` ranks can have answered this.  Pure. */
 bool HYD_faultloc_is_arrivals(const struct HYD_faultloc_arrivals *a, int32_t size);
 

@@ -42,17 +42,6 @@ bool faultloc_launcher_is_message(const void *bytes, size_t len, int32_t size)
            are_ranks(&w.victims, size);
 }
 
-void HYD_faultloc_add_rank(struct faultloc_launcher_ranks *r, int32_t rank)
-{
-    r->count++;
-    if (r->ranges && r->range[r->ranges - 1].last == rank - 1)
-        r->range[r->ranges - 1].last = rank;
-    else if (r->ranges < FAULTLOC_LAUNCHER_RANGES) {
-        r->range[r->ranges].first = r->range[r->ranges].last = rank;
-        r->ranges++;
-    }
-}
-
 bool HYD_faultloc_is_arrivals(const struct HYD_faultloc_arrivals *a, int32_t size)
 {
     if (a->groups < 0 || a->groups > HYD_FAULTLOC_GROUPS || a->come < 0 || a->come > size)

@@ -194,7 +194,7 @@ static struct HYD_faultloc_group *add_to_group(struct HYD_faultloc_arrivals *a,
     struct HYD_faultloc_group *g = find_group(a, state);
 
     g->pid = g->ranks.count ? 0 : p->pid;
-    HYD_faultloc_add_rank(&g->ranks, p->rank);
+    faultloc_launcher_add_rank(&g->ranks, p->rank);
     return g;
 }
 

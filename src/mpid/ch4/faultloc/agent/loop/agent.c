@@ -246,9 +246,7 @@ static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_
 {
     struct agent *a = ctx;
 
-    if (what == FTREE_STACKS_CALLERS)
-        return faultloc_stacks_take_callers(&a->stacks, local, n, stacks_taken, a, number);
-    return faultloc_stacks_take(&a->stacks, local, n,
+    return faultloc_stacks_take(&a->stacks, local, n, what == FTREE_STACKS_CALLERS,
                                 what == FTREE_STACKS_DETAILS ? details_taken : stacks_taken, a,
                                 number);
 }

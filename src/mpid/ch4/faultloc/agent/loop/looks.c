@@ -66,14 +66,12 @@ int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
 static int watch_process(struct faultloc_looks *l, int32_t i)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
-    enum faultloc_proc_fate fate;
     int fd = faultloc_proc_pidfd(slot->pid);
 
     if (fd < 0)
         return -1;
     /* its number may be another's already */
-    if ((faultloc_proc_fate(NULL, slot->pid, slot->start, &fate) == 0 &&
-         fate == FAULTLOC_PROC_GONE) ||
+    if (faultloc_proc_fate(NULL, slot->pid, slot->start) == FAULTLOC_PROC_GONE ||
         faultloc_loop_add(l->p->epoll, fd, FAULTLOC_TAG_RANK + (uint64_t) i)) {
         close(fd);
         return -1;
@@ -91,10 +89,7 @@ void faultloc_looks_wake(struct faultloc_looks *l)
 
 static bool lives(pid_t pid, uint64_t start)
 {
-    enum faultloc_proc_fate fate;
-
-    return pid > 0 && faultloc_proc_fate(NULL, pid, start, &fate) == 0 &&
-           fate != FAULTLOC_PROC_GONE;
+    return pid > 0 && faultloc_proc_fate(NULL, pid, start) == FAULTLOC_PROC_LIVES;
 }
 
 /* Its start is read while the rank lives: by the rank's end another process may have its number. */
@@ -305,7 +300,7 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
     faultloc_launcher_finalizing(&w);
     for (int32_t i = 0; i < b->slots; i++)
         if (faultloc_board_slot(b, i)->state == FAULTLOC_SLOT_FINALIZING)
-            faultloc_launcher_finalizing_add(&w, faultloc_board_slot(b, i)->rank);
+            faultloc_launcher_add_rank(&w.ranks, faultloc_board_slot(b, i)->rank);
     if (!l->finalizing || !w.ranks.count)
         l->finalizing = w.ranks.count ? now : 0;
     if (w.ranks.count <= l->finalizing_told ||

@@ -25,11 +25,10 @@
 static bool has_ended(const struct faultloc_partner *partner)
 {
     struct pollfd p = {.fd = partner->fd, .events = POLLIN};
-    enum faultloc_proc_fate fate;
 
     if (partner->fd >= 0)
         return poll(&p, 1, 0) > 0;
-    return faultloc_proc_fate(NULL, partner->pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE;
+    return faultloc_proc_fate(NULL, partner->pid, 0) == FAULTLOC_PROC_GONE;
 }
 
 bool faultloc_partner_look(struct faultloc_partner *partner, ftree_time now, ftree_time late)

@@ -280,11 +280,8 @@ static void begin_next(struct faultloc_stacks *s, ftree_time now)
     }
 }
 
-typedef void taken_callback(void *ctx, uint32_t number, const struct faultloc_stack *stack,
-                            int32_t n);
-
-static bool take(struct faultloc_stacks *s, const int32_t *local, int32_t n, bool callers,
-                 taken_callback *taken, void *ctx, uint32_t number)
+bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n, bool callers,
+                          faultloc_stacks_taken *taken, void *ctx, uint32_t number)
 {
     struct faultloc_stacks_request *r = &s->request[s->n];
     int32_t *copy = NULL;
@@ -303,18 +300,6 @@ static bool take(struct faultloc_stacks *s, const int32_t *local, int32_t n, boo
         .local = copy, .n = n, .call = call, .taken = taken, .ctx = ctx, .number = number};
     s->n++; /* it is begun in the next turn: whoever asks is not called back at once */
     return true;
-}
-
-bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n,
-                          taken_callback *taken, void *ctx, uint32_t number)
-{
-    return take(s, local, n, false, taken, ctx, number);
-}
-
-bool faultloc_stacks_take_callers(struct faultloc_stacks *s, const int32_t *local, int32_t n,
-                                  taken_callback *taken, void *ctx, uint32_t number)
-{
-    return take(s, local, n, true, taken, ctx, number);
 }
 
 void faultloc_stacks_turn(struct faultloc_stacks *s, ftree_time now)

@@ -34,12 +34,15 @@ struct faultloc_stack {
     const char *why;
 };
 
+typedef void faultloc_stacks_taken(void *ctx, uint32_t number, const struct faultloc_stack *stack,
+                                   int32_t n);
+
 struct faultloc_stacks_request {
     int32_t *local; /* [n] slots */
     int32_t n;
     uint64_t *call; /* [n] the slots' words of the call, 0: any; NULL: whole stacks are wanted, else
                      * the program's call of MPI alone */
-    void (*taken)(void *ctx, uint32_t number, const struct faultloc_stack *stack, int32_t n);
+    faultloc_stacks_taken *taken;
     void *ctx;
     uint32_t number; /* the caller's own */
 };
@@ -62,18 +65,11 @@ void faultloc_stacks_init(struct faultloc_stacks *s, const struct faultloc_board
 void faultloc_stacks_ask_leave(const struct faultloc_board *board, const char *scope);
 
 /* Purpose: has the stacks of n local ranks taken; `taken` is called once, by a later
- * faultloc_stacks_turn(), with an entry for each.  False: too many requests wait. */
-bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n,
-                          void (*taken)(void *ctx, uint32_t number, const struct faultloc_stack *stack,
-                                        int32_t n),
-                          void *ctx, uint32_t number);
-
-/* Purpose: the same, but for the call of MPI that the program is in, and what called that where its
- * line is not known (faultloc-handler --caller).  One that has gone on meanwhile has none. */
-bool faultloc_stacks_take_callers(struct faultloc_stacks *s, const int32_t *local, int32_t n,
-                                  void (*taken)(void *ctx, uint32_t number,
-                                                const struct faultloc_stack *stack, int32_t n),
-                                  void *ctx, uint32_t number);
+ * faultloc_stacks_turn(), with an entry for each.  callers: only the call of MPI that the program is in,
+ * and what called that where its line is not known (faultloc-handler --caller); one that has gone on
+ * meanwhile has none.  False: too many requests wait. */
+bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32_t n, bool callers,
+                          faultloc_stacks_taken *taken, void *ctx, uint32_t number);
 
 /* Purpose: reads what has come, and ends what is over; and when to call it again. */
 void faultloc_stacks_turn(struct faultloc_stacks *s, ftree_time now);

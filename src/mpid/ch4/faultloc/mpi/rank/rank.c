@@ -122,12 +122,9 @@ static void in_child(void)
 
 static bool rank_has_ended(const struct faultloc_slot *slot)
 {
-    enum faultloc_proc_fate fate;
-
     return slot->state < FAULTLOC_SLOT_LEFT &&
         (slot->pid == (int32_t) getpid() ||
-         (faultloc_proc_fate(NULL, slot->pid, slot->start, &fate) == 0 &&
-          fate == FAULTLOC_PROC_GONE));
+         faultloc_proc_fate(NULL, slot->pid, slot->start) == FAULTLOC_PROC_GONE);
 }
 
 /* A program that becomes a daemon goes on in its child: that is the rank then, and has the slot. */

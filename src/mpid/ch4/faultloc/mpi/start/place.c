@@ -85,9 +85,7 @@ static void send_step(struct line *own, int step)
 /* A rank may be lost meanwhile, and says nothing more; `pid` is 0 where it is not known yet. */
 static bool is_lost(int32_t pid)
 {
-    enum faultloc_proc_fate fate;
-
-    return pid > 0 && faultloc_proc_fate(NULL, pid, 0, &fate) == 0 && fate == FAULTLOC_PROC_GONE;
+    return pid > 0 && faultloc_proc_fate(NULL, pid, 0) == FAULTLOC_PROC_GONE;
 }
 
 /* NULL: it is lost. */
