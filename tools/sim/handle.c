@@ -34,6 +34,19 @@ static void leave(struct sim_run *r, int32_t node)
     n->gone = ftree_may_go(n->ft);
 }
 
+/* A tick that is too early finds that, and waits further: most of those that are put off never have
+ * to be. */
+void sim_handle_due(struct sim_run *r, int32_t node, ftree_time at)
+{
+    struct sim_event e = {.kind = SIM_TICK, .at = at, .to = node};
+
+    r->node[node].due = at;
+    if (at >= r->node[node].tick_at)
+        return;
+    r->node[node].tick_at = at;
+    sim_queue_push(&r->queue, &e);
+}
+
 void sim_handle_touch(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
@@ -52,7 +65,7 @@ void sim_handle_touch(struct sim_run *r, int32_t node)
         at = n->asleep_until;
     if (at < r->now)
         at = r->now; /* it was due while the node had no power: time never goes back */
-    sim_deadlines_set(&r->deadlines, node, at);
+    sim_handle_due(r, node, at);
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
