@@ -35,12 +35,10 @@ static void make_nodes(struct sim_run *r)
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
         r->node[n].due = r->node[n].tick_at = FTREE_NEVER;
-        if (ftree_create(&r->job, n, &r->cfg, &r->io, &r->node[n], &r->node[n].ft)) {
-            fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) n);
-            exit(2);
-        }
     }
-    r->memory_idle = r->memory;
+    sim_handle(r, 0);
+    r->idle = r->memory;
+    r->memory = r->memory_most = r->idle * (uint64_t) r->job.nodes;
 }
 
 static void make(struct sim_run *r, const struct sim_options *options, uint64_t seed)
@@ -63,10 +61,11 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
 
 void sim_run_free(struct sim_run *r)
 {
-    for (int32_t n = 0; n < r->job.nodes; n++)
-        ftree_destroy(r->node[n].ft);
     sim_fault_free(r);
     sim_queue_free(&r->queue);
+    if (!sim_pool_drop())
+        for (int32_t n = 0; n < r->job.nodes; n++)
+            ftree_destroy(r->node[n].ft);
     sim_network_free(&r->network);
     sim_truth_free(&r->truth);
     free(r->node);
@@ -185,7 +184,7 @@ static bool knows(const struct ftree *ft, const struct sim_report *p)
 {
     struct ftree_verdict v;
 
-    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+    for (int32_t i = 0; ft && ftree_verdict_at(ft, i, &v); i++)
         if (!v.withdrawn && v.class_ == p->class_ && v.node == p->node && v.rank == p->rank)
             return true;
     return false;
@@ -225,7 +224,7 @@ static void ask_status(struct sim_run *r)
 
     if (!r->options->status || node >= r->job.nodes)
         return;
-    ftree_query(r->node[node].ft, r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
+    ftree_query(sim_handle(r, node), r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
     sim_handle_touch(r, node);
 }
 

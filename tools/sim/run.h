@@ -57,7 +57,7 @@ struct sim_options {
 
 struct sim_node {
     struct sim_run *run;
-    struct ftree *ft;
+    struct ftree *ft; /* NULL: it was given nothing so far; see sim_handle() */
     ftree_time busy_until; /* its agent works until then */
     ftree_time asleep_until; /* its processes are stopped until then */
     ftree_time due; /* its tick is; FTREE_NEVER: none is */
@@ -126,7 +126,8 @@ struct sim_run {
         int32_t answered, silent; /* nodes */
     } status;
     uint64_t hash; /* of all that happened, in its order */
-    uint64_t memory_idle, memory, memory_most; /* of all handles, in bytes */
+    uint64_t idle; /* bytes of a handle that was given nothing */
+    uint64_t memory, memory_most; /* of all handles, in bytes, with those not made yet */
     uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
     const char *broken; /* an invariant that does not hold; NULL: all do */
     int32_t broken_node;
@@ -143,6 +144,10 @@ static inline void sim_run_note(struct sim_run *r, uint64_t value)
 }
 
 /* ---- handle.c -------------------------------------------------------------------------------- */
+
+/* Purpose: the node's handle, to be given something: made now if it was given nothing so far.  So
+ * it is in the processor's cache, and nodes to which nothing happens cost no memory. */
+struct ftree *sim_handle(struct sim_run *r, int32_t node);
 
 /* Purpose: true if the node's agent can do anything now. */
 bool sim_handle_runs(const struct sim_run *r, int32_t node);
