@@ -370,7 +370,6 @@ sim_sources = \
     tools/sim/agent.c \
     tools/sim/alarms.c \
     tools/sim/command.c \
-    tools/sim/deadline.c \
     tools/sim/fault.c \
     tools/sim/handle.c \
     tools/sim/hang.c \
@@ -395,7 +394,6 @@ sim_sources = \
 sim_headers = \
     tools/sim/alarms.h \
     tools/sim/command.h \
-    tools/sim/deadline.h \
     tools/sim/draw.h \
     tools/sim/hang.h \
     tools/sim/network.h \
@@ -502,7 +500,6 @@ unit_tests = \
     test/unit/rules/test_rules_place \
     test/unit/rules/test_rules_read \
     test/unit/sim/test_alarms \
-    test/unit/sim/test_deadline \
     test/unit/sim/test_network \
     test/unit/sim/test_pool \
     test/unit/sim/test_program \

@@ -448,7 +448,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
     n->of_waits += is_of_waits(e->bytes, e->len) ? 2 : 0;
     if (r->options->trace)
         sim_trace_message(r, e);
-    ftree_receive(n->ft, r->now, e->from, e->path, 1, e->bytes, e->len);
+    ftree_receive(sim_handle(r, e->to), r->now, e->from, e->path, 1, e->bytes, e->len);
     n->own_suspects += about_suspects(n, e->bytes, e->len);
     sim_pool_free(e->bytes);
     sim_handle_touch(r, e->to);
@@ -461,7 +461,7 @@ void sim_agent_reach(struct sim_run *r, struct sim_event *e)
     note(r, e);
     if (r->options->trace)
         sim_trace_reach(r, e);
-    ftree_reached(r->node[e->to].ft, r->now, e->from, e->path, e->role, e->reach, e->error);
+    ftree_reached(sim_handle(r, e->to), r->now, e->from, e->path, e->role, e->reach, e->error);
     sim_handle_touch(r, e->to);
 }
 
@@ -475,7 +475,7 @@ void sim_agent_stall(struct sim_run *r, struct sim_event *e)
     sim_truth_stall(&r->truth, r->now, k->peer / r->options->topology->ranks_per_node);
     if (r->options->trace)
         sim_trace_stall(r, e->to, e->from);
-    ftree_stall(r->node[e->to].ft, r->now, e->from, k->peer, r->now - k->since);
+    ftree_stall(sim_handle(r, e->to), r->now, e->from, k->peer, r->now - k->since);
     sim_handle_touch(r, e->to);
 }
 

@@ -314,7 +314,7 @@ static void end_ranks(struct sim_run *r, int32_t node)
         r->rank[i].since = 0;
         if (r->options->trace)
             sim_trace_gone(r, node, i);
-        ftree_rank_gone(r->node[node].ft, r->now, i);
+        ftree_rank_gone(sim_handle(r, node), r->now, i);
     }
 }
 

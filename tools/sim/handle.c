@@ -7,9 +7,25 @@
 
 #include "ftree_inspect.h"
 
+#include <stdlib.h>
+
 /* What follows once a handle was called, and the waits of ranks, of which their handle is told. */
 
 /* ---- handles --------------------------------------------------------------------------------- */
+
+struct ftree *sim_handle(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+
+    if (n->ft)
+        return n->ft;
+    r->memory -= r->idle;
+    if (ftree_create(&r->job, node, &r->cfg, &r->io, n, &n->ft)) {
+        fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) node);
+        exit(2);
+    }
+    return n->ft;
+}
 
 bool sim_handle_runs(const struct sim_run *r, int32_t node)
 {
@@ -34,11 +50,26 @@ static void leave(struct sim_run *r, int32_t node)
     n->gone = ftree_may_go(n->ft);
 }
 
+/* A tick that is too early finds that, and waits further: most of those that are put off never have
+ * to be. */
+void sim_handle_due(struct sim_run *r, int32_t node, ftree_time at)
+{
+    struct sim_event e = {.kind = SIM_TICK, .at = at, .to = node};
+
+    r->node[node].due = at;
+    if (at >= r->node[node].tick_at)
+        return;
+    r->node[node].tick_at = at;
+    sim_queue_push(&r->queue, &e);
+}
+
 void sim_handle_touch(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
     ftree_time at = FTREE_NEVER;
 
+    if (!n->ft)
+        return;
     leave(r, node);
     if (r->options->check && !r->broken) {
         r->broken = ftree_check(n->ft);
@@ -52,7 +83,7 @@ void sim_handle_touch(struct sim_run *r, int32_t node)
         at = n->asleep_until;
     if (at < r->now)
         at = r->now; /* it was due while the node had no power: time never goes back */
-    sim_deadlines_set(&r->deadlines, node, at);
+    sim_handle_due(r, node, at);
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
@@ -82,6 +113,6 @@ void sim_handle_goes_on(struct sim_run *r, int32_t rank)
         return;
     if (r->options->trace)
         sim_trace_over(r, node, rank);
-    ftree_stall_over(r->node[node].ft, r->now, rank);
+    ftree_stall_over(sim_handle(r, node), r->now, rank);
     sim_handle_touch(r, node);
 }

@@ -28,6 +28,11 @@ size_t sim_pool_size(const void *ptr)
     return ptr ? malloc_usable_size((void *) (uintptr_t) ptr) : 0;
 }
 
+bool sim_pool_drop(void)
+{
+    return false;
+}
+
 #else
 
 /*
@@ -37,20 +42,19 @@ size_t sim_pool_size(const void *ptr)
  */
 
 #define HUGE_PAGE ((size_t) 2 << 20)
-#define CHUNK_MAX ((size_t) 128 << 20)
+#define CHUNK_MAX ((size_t) 128 << 20) /* but for a block that is larger */
 #define CHUNKS_MAX 4096
 #define SMALL_MAX 1040
-#define LARGE_MAX ((size_t) 1 << 20) /* what is larger is a mapping of its own */
-#define CLASSES (SMALL_MAX / 16 + 1 + 8 * 11)
+#define BLOCK_MAX ((size_t) 1 << 36)
+#define CLASSES (SMALL_MAX / 16 + 1 + 8 * 26)
 
 static struct {
     char *begin;
     size_t size;
 } chunk[CHUNKS_MAX];
 static int chunks, current; /* of which blocks are being taken */
-static size_t taken; /* of the current chunk */
+static size_t taken = 8; /* of the current chunk */
 static void *free_block[CLASSES];
-static size_t live; /* blocks in use */
 
 /* The class of a block of that size, head and all, and its true size. */
 static int class_of(size_t size, size_t *whole)
@@ -88,23 +92,18 @@ static char *map(size_t size)
     return p + before;
 }
 
-/* The next chunk: one there is, or a new one, each twice as large as the one before. */
-static int next_chunk(void)
+/* A new chunk, twice as large as the one before, that has room for a block. */
+static bool add_chunk(size_t whole)
 {
-    size_t size = HUGE_PAGE;
+    size_t size = chunks ? 2 * chunk[chunks - 1].size : HUGE_PAGE;
 
-    taken = 8;
-    if (chunks && current + 1 < chunks) {
-        current++;
-        return 0;
-    }
-    if (chunks)
-        size = chunk[chunks - 1].size < CHUNK_MAX ? 2 * chunk[chunks - 1].size : CHUNK_MAX;
+    size = size < CHUNK_MAX ? size : CHUNK_MAX;
+    while (size < whole + 8)
+        size *= 2;
     if (chunks == CHUNKS_MAX || !(chunk[chunks].begin = map(size)))
-        return -1;
-    chunk[chunks].size = size;
-    current = chunks++;
-    return 0;
+        return false;
+    chunk[chunks++].size = size;
+    return true;
 }
 
 static void *get(size_t size)
@@ -115,14 +114,17 @@ static void *get(size_t size)
 
     if (ptr) {
         memcpy(&free_block[c], ptr, sizeof(void *));
-    } else {
-        if ((!chunks || taken + whole > chunk[current].size) && next_chunk())
-            return NULL;
-        ptr = chunk[current].begin + taken + 8;
-        taken += whole;
-        *head_of(ptr) = whole;
+        return ptr;
     }
-    live++;
+    while (current == chunks || taken + whole > chunk[current].size) {
+        if (current == chunks && !add_chunk(whole))
+            return NULL;
+        current += taken + whole > chunk[current].size;
+        taken = 8;
+    }
+    ptr = chunk[current].begin + taken + 8;
+    taken += whole;
+    *head_of(ptr) = whole;
     return ptr;
 }
 
@@ -133,27 +135,6 @@ static void put(void *ptr)
 
     memcpy(ptr, &free_block[c], sizeof(void *));
     free_block[c] = ptr;
-    if (--live > 0)
-        return;
-    memset(free_block, 0, sizeof(free_block));
-    current = 0;
-    taken = 8;
-}
-
-/* What is large has a mapping of its own, which grows in place or moves without being copied. */
-static void *get_large(size_t size)
-{
-    char *p = mmap(NULL, size + 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (p == MAP_FAILED)
-        return NULL;
-    *head_of(p + 16) = size + 8;
-    return p + 16;
-}
-
-static void put_large(char *ptr)
-{
-    munmap(ptr - 16, *head_of(ptr) + 8);
 }
 
 size_t sim_pool_size(const void *ptr)
@@ -168,18 +149,21 @@ void *sim_pool_alloc(void *ptr, size_t size)
 
     if (size && ptr && before >= size && before / 2 < size)
         return ptr;
-    if (size) {
-        out = size + 8 > LARGE_MAX ? get_large(size) : get(size);
-        if (!out)
-            return NULL;
-    }
+    if (size && (size >= BLOCK_MAX || !(out = get(size))))
+        return NULL;
     if (out && ptr)
         memcpy(out, ptr, before < size ? before : size);
-    if (ptr && before + 8 > LARGE_MAX)
-        put_large(ptr);
-    else if (ptr)
+    if (ptr)
         put(ptr);
     return out;
+}
+
+bool sim_pool_drop(void)
+{
+    memset(free_block, 0, sizeof(free_block));
+    current = 0;
+    taken = 8;
+    return true;
 }
 
 #endif

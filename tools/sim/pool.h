@@ -6,12 +6,12 @@
 #ifndef POOL_H_INCLUDED
 #define POOL_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
  * Memory of the handles and of the messages, of which a run of a million nodes has tens of millions
- * of pieces: blocks by size from large chunks, for which the kernel is asked for huge pages.  Once
- * all blocks are given back, as between two runs, it begins anew at the first chunk.  For one
+ * of pieces: blocks by size from large chunks, for which the kernel is asked for huge pages.  For one
  * thread.
  *
  * With AddressSanitizer it is the C library's memory, so that wrong use is found.
@@ -22,6 +22,10 @@ void *sim_pool_alloc(void *ptr, size_t size);
 
 /* Purpose: how many bytes of a block may be used; NULL: 0. */
 size_t sim_pool_size(const void *ptr);
+
+/* Purpose: gives all blocks back at once, as at the end of a run; it begins anew at the first chunk.
+ * False: each has to be given back. */
+bool sim_pool_drop(void);
 
 /* Purpose: a copy of a message, that cannot fail: the program ends with 2 instead. */
 void *sim_pool_copy(const void *bytes, size_t len);

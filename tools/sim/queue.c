@@ -10,132 +10,145 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Four children a place: half as deep as two. */
-#define WAYS 4
-#define CACHE_LINE 64
-
-/* By time, then in their order.  As one large number a key is compared without a branch, of which
- * no processor could guess the way. */
-static bool before(const struct sim_key *a, const struct sim_key *b)
+/* Of two events of one time the one that is no tick comes first. */
+static uint64_t key_of(const struct sim_event *e)
 {
-    __extension__ typedef unsigned __int128 large;
-
-    return ((large) a->at << 64 | a->order) < ((large) b->at << 64 | b->order);
+    return e->at << 1 | (e->kind == SIM_TICK);
 }
 
-/* Where the event of place i of the heap lies. */
-static uint32_t slot_of(const struct sim_queue *q, size_t i)
+static int level_of(const struct sim_queue *q, uint64_t key)
 {
-    return (uint32_t) (q->heap[i].order & (((uint64_t) 1 << SIM_SLOT_BITS) - 1));
+    return key == q->last ? 0 : (63 - __builtin_clzll(key ^ q->last)) / SIM_DIGIT;
 }
 
-static struct sim_event *event_of(const struct sim_queue *q, size_t i)
+static uint32_t digit_of(uint64_t key, int level)
 {
-    return &q->slot[slot_of(q, i)];
-}
-
-/* The first child of a place is place 1, 5, 9, ...: there a cache line begins. */
-static void grow_heap(struct sim_queue *q, size_t room)
-{
-    uint8_t *memory = sim_realloc(NULL, room + 2 * WAYS, sizeof(*q->heap));
-    size_t before_line = (CACHE_LINE - ((uintptr_t) memory & (CACHE_LINE - 1))) & (CACHE_LINE - 1);
-    struct sim_key *heap =
-        (struct sim_key *) (void *) (memory + before_line + CACHE_LINE - sizeof(*heap));
-
-    if (q->n)
-        memcpy(heap, q->heap, q->n * sizeof(*heap));
-    free(q->heap_memory);
-    q->heap_memory = memory;
-    q->heap = heap;
+    return key >> level * SIM_DIGIT & (SIM_DIGITS - 1);
 }
 
 static void grow(struct sim_queue *q)
 {
-    size_t room = q->room ? 2 * q->room : 1024;
+    uint32_t room = q->room ? 2 * q->room : 1024;
 
-    if (room > (size_t) 1 << SIM_SLOT_BITS) {
+    if (room < q->room) {
         fprintf(stderr, "faultloc simulate: too many events at once\n");
         exit(2);
     }
-    grow_heap(q, room);
+    if (!q->level)
+        q->level = sim_calloc(SIM_LEVELS, sizeof(*q->level));
     q->slot = sim_realloc(q->slot, room, sizeof(*q->slot));
-    q->free_slot = sim_realloc(q->free_slot, room, sizeof(*q->free_slot));
-    for (size_t i = q->room; i < room; i++)
-        q->free_slot[room - 1 - i] = (uint32_t) i; /* all others are in use */
+    for (uint32_t i = room - 1; i > 0 && i >= q->room; i--) {
+        q->slot[i].next = q->free;
+        q->free = i;
+    }
     q->room = room;
+}
+
+/* At the end of its list. */
+static void put(struct sim_queue *q, uint32_t slot)
+{
+    uint64_t key = key_of(&q->slot[slot]);
+    int level;
+    uint32_t digit;
+
+    if (key < q->last) /* it is for now, and a tick of now was first */
+        key = q->last;
+    level = level_of(q, key);
+    digit = digit_of(key, level);
+    q->slot[slot].next = 0;
+    if (q->level[level].list[digit].first)
+        q->slot[q->level[level].list[digit].last].next = slot;
+    else
+        q->level[level].list[digit].first = slot;
+    q->level[level].list[digit].last = slot;
+    q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
 }
 
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
 {
-    struct sim_key key = {.at = e->at};
-    size_t i, up;
     uint32_t slot;
 
-    if (q->n == q->room)
+    if (!q->free)
         grow(q);
-    slot = q->free_slot[q->room - q->n - 1];
-    key.order = q->seq++ << SIM_SLOT_BITS | slot;
+    slot = q->free;
+    q->free = q->slot[slot].next;
     q->slot[slot] = *e;
-    for (i = q->n++; i > 0; i = up) {
-        up = (i - 1) / WAYS;
-        if (!before(&key, &q->heap[up]))
-            break;
-        q->heap[i] = q->heap[up];
-    }
-    q->heap[i] = key;
-    if (q->n > q->most)
+    put(q, slot);
+    if (++q->n > q->most)
         q->most = q->n;
 }
 
-/* The least of the children of place i; q->n: it has none. */
-static size_t least_child(const struct sim_queue *q, size_t i)
+/* The first list of a level that has events; -1: none has. */
+static int first_digit(const struct sim_queue *q, int level)
 {
-    size_t first = WAYS * i + 1, best = first;
+    for (int i = 0; i < SIM_DIGITS / 64; i++)
+        if (q->level[level].used[i])
+            return 64 * i + __builtin_ctzll(q->level[level].used[i]);
+    return -1;
+}
 
-    for (size_t c = first + 1; c < first + WAYS && c < q->n; c++)
-        best = before(&q->heap[c], &q->heap[best]) ? c : best;
-    return best < q->n ? best : q->n;
+static uint32_t empty_list(struct sim_queue *q, int level, int digit)
+{
+    uint32_t first = q->level[level].list[digit].first;
+
+    q->level[level].list[digit].first = 0;
+    q->level[level].used[digit / 64] &= ~((uint64_t) 1 << digit % 64);
+    return first;
+}
+
+/* The next ones become those of the lowest level. */
+static void come_near(struct sim_queue *q)
+{
+    int level = 0, digit = -1;
+    uint32_t slot, next;
+
+    while (digit < 0)
+        digit = first_digit(q, ++level);
+    q->last = (q->last >> level * SIM_DIGIT >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit)
+              << level * SIM_DIGIT;
+    for (slot = empty_list(q, level, digit); slot; slot = next) {
+        next = q->slot[slot].next;
+        __builtin_prefetch(&q->slot[next]);
+        put(q, slot);
+    }
 }
 
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 {
-    struct sim_key last;
-    size_t i = 0, child;
+    uint32_t slot;
+    int digit;
 
     if (q->n == 0)
         return false;
-    *e = *event_of(q, 0);
-    q->free_slot[q->room - q->n] = slot_of(q, 0);
-    last = q->heap[--q->n];
-    while ((child = least_child(q, i)) < q->n && before(&q->heap[child], &last)) {
-        q->heap[i] = q->heap[child];
-        i = child;
-    }
-    q->heap[i] = last;
-    /* one of these is the first after the next pop; by then it is here */
-    for (i = 1; i <= WAYS && i < q->n; i++)
-        __builtin_prefetch(event_of(q, i));
+    while ((digit = first_digit(q, 0)) < 0)
+        come_near(q);
+    slot = q->level[0].list[digit].first;
+    *e = q->slot[slot];
+    q->last = q->last >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit;
+    q->level[0].list[digit].first = e->next;
+    if (!e->next)
+        empty_list(q, 0, digit);
+    q->slot[slot].next = q->free;
+    q->free = slot;
+    q->n--;
     return true;
 }
 
 const struct sim_event *sim_queue_peek(const struct sim_queue *q)
 {
-    return q->n ? event_of(q, 0) : NULL;
-}
+    int digit = q->n ? first_digit(q, 0) : -1;
 
-ftree_time sim_queue_next(const struct sim_queue *q)
-{
-    return q->n ? q->heap[0].at : FTREE_NEVER;
+    return digit < 0 ? NULL : &q->slot[q->level[0].list[digit].first];
 }
 
 void sim_queue_free(struct sim_queue *q)
 {
-    for (size_t i = 0; i < q->n; i++)
-        sim_pool_free(event_of(q, i)->bytes);
-    free(q->heap_memory);
+    struct sim_event e;
+
+    while (sim_queue_pop(q, &e))
+        sim_pool_free(e.bytes);
     free(q->slot);
-    free(q->free_slot);
+    free(q->level);
     *q = (struct sim_queue){0};
 }

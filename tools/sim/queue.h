@@ -8,12 +8,13 @@
 
 #include "ftree.h"
 
-#define SIM_SLOT_BITS 28 /* the other 36 bits of sim_key.order are enough for a year's events */
-
 /*
- * What will happen: a heap of events by time, and events of one time in the order in which they
- * were put in, so that a run is the same each time.  The heap has keys of 16 bytes, of which four
- * share a cache line; the events lie beside it and do not move.
+ * What will happen: events by time, and those of one time in the order in which they were put in,
+ * but for ticks, which come last; so that a run is the same each time.
+ *
+ * Time never goes back, so this is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990): an event is
+ * in a list by the highest digit in which its time differs from the present one, and by that digit.
+ * Once the first list of a level has its turn, its events move to lower levels, most of them once.
  */
 
 enum sim_event_kind {
@@ -21,45 +22,50 @@ enum sim_event_kind {
     SIM_REACH, /* node `to` learns what the kernel of node `from` says */
     SIM_STALL, /* the wait of a rank of node `to` is as long as the limit; `from`: the rank */
     SIM_OVER, /* a wait of a rank of node `to` that has a limit is over; `from`: the rank */
-    SIM_FAULT /* `to`: number of the fault; `from`: 0 it begins, 1 it ends, 2 it goes on */
+    SIM_FAULT, /* `to`: number of the fault; `from`: 0 it begins, 1 it ends, 2 it goes on */
+    SIM_TICK /* the handle of node `to` may be due */
 };
 
 struct sim_event {
     ftree_time at;
+    uint8_t *bytes; /* of a message: from the pool; whoever pops it frees it */
     int32_t to, from;
-    uint8_t kind, path, role, reach;
-    bool queued; /* it has waited for the agent's CPU already */
+    uint32_t next; /* the queue's */
     int16_t error;
     uint16_t len;
-    uint8_t *bytes; /* of a message: from the pool; whoever pops it frees it */
+    uint8_t kind, path, role;
+    uint8_t reach : 7;
+    bool queued : 1; /* it has waited for the agent's CPU already */
 };
 
-struct sim_key {
-    uint64_t order; /* how many were put in before it, and in its low bits where the event is */
-    ftree_time at;
+#define SIM_DIGIT 11 /* bits; 2 us are two digits of a time */
+#define SIM_LEVELS 6
+#define SIM_DIGITS (1 << SIM_DIGIT)
+
+/* The lists of one level, by digit; the numbers of their first and last event. */
+struct sim_level {
+    struct {
+        uint32_t first, last;
+    } list[SIM_DIGITS];
+    uint64_t used[SIM_DIGITS / 64]; /* a bit for each list: it has events */
 };
 
 struct sim_queue {
-    struct sim_key *heap; /* [n]; the children of each are in one cache line */
-    void *heap_memory;
-    struct sim_event *slot; /* [room] */
-    uint32_t *free_slot; /* [room - n]: those that are not in use */
-    size_t n, room;
-    uint64_t seq; /* how many were put in */
-    size_t most; /* that were in it at once */
+    struct sim_event *slot; /* [room]; number 0 is none */
+    uint32_t room, free; /* free: the first one of those that are not in use */
+    uint64_t last; /* the key of the event that was popped last */
+    size_t n, most; /* in it; at once */
+    struct sim_level *level; /* [SIM_LEVELS] */
 };
 
-/* Purpose: puts a copy of *e in, in O(log n); e->bytes becomes the queue's. */
+/* Purpose: puts a copy of *e in, for a time that is not past; e->bytes becomes the queue's. */
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e);
 
 /* Purpose: takes the next event out; false: there is none. */
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e);
 
-/* Purpose: the next one, which stays in; NULL: there is none. */
+/* Purpose: the next one, which stays in, if it is near; else NULL. */
 const struct sim_event *sim_queue_peek(const struct sim_queue *q);
-
-/* Purpose: when the next one is; FTREE_NEVER: there is none. */
-ftree_time sim_queue_next(const struct sim_queue *q);
 
 /* Purpose: frees the queue and the bytes in it; all zero again. */
 void sim_queue_free(struct sim_queue *q);

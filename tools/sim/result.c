@@ -128,7 +128,7 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
         out->active += n->sent > 0;
         most = n->memory_most > most ? n->memory_most : most;
     }
-    out->idle_per_handle = (double) r->memory_idle / r->job.nodes;
+    out->idle_per_handle = (double) r->idle;
     out->peak_per_handle = (double) r->memory_most / r->job.nodes;
     out->most_of_handle = most;
 }

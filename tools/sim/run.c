@@ -5,6 +5,7 @@
 
 #include "sim/run.h"
 
+#include "sim/pool.h"
 #include "sim/sim_memory.h"
 
 #include <stdlib.h>
@@ -33,12 +34,11 @@ static void make_nodes(struct sim_run *r)
     r->rank = sim_calloc((size_t) r->job.size, sizeof(*r->rank));
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
-        if (ftree_create(&r->job, n, &r->cfg, &r->io, &r->node[n], &r->node[n].ft)) {
-            fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) n);
-            exit(2);
-        }
+        r->node[n].due = r->node[n].tick_at = FTREE_NEVER;
     }
-    r->memory_idle = r->memory;
+    sim_handle(r, 0);
+    r->idle = r->memory;
+    r->memory = r->memory_most = r->idle * (uint64_t) r->job.nodes;
 }
 
 static void make(struct sim_run *r, const struct sim_options *options, uint64_t seed)
@@ -53,7 +53,6 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
     if (options->alpha > 0)
         r->cfg.alpha = options->alpha;
     make_network(r);
-    sim_deadlines_init(&r->deadlines, r->job.nodes);
     if (options->trace)
         sim_trace_begin(r);
     make_nodes(r);
@@ -62,11 +61,11 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
 
 void sim_run_free(struct sim_run *r)
 {
-    for (int32_t n = 0; n < r->job.nodes; n++)
-        ftree_destroy(r->node[n].ft);
     sim_fault_free(r);
     sim_queue_free(&r->queue);
-    sim_deadlines_free(&r->deadlines);
+    if (!sim_pool_drop())
+        for (int32_t n = 0; n < r->job.nodes; n++)
+            ftree_destroy(r->node[n].ft);
     sim_network_free(&r->network);
     sim_truth_free(&r->truth);
     free(r->node);
@@ -80,9 +79,18 @@ static void tick(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
 
+    if (n->tick_at != r->now)
+        return; /* an earlier one took its place */
+    n->tick_at = FTREE_NEVER;
+    if (n->due > r->now) {
+        if (n->due != FTREE_NEVER)
+            sim_handle_due(r, node, n->due);
+        return;
+    }
+    n->due = FTREE_NEVER;
     if (n->busy_until > r->now && !n->tick_queued) {
         n->tick_queued = true;
-        sim_deadlines_set(&r->deadlines, node, n->busy_until);
+        sim_handle_due(r, node, n->busy_until);
         return;
     }
     n->tick_queued = false;
@@ -101,33 +109,32 @@ static void look_ahead(const struct sim_run *r)
     if (!e || e->kind > SIM_STALL)
         return;
     __builtin_prefetch(e->bytes);
-    __builtin_prefetch(&r->deadlines.at[e->to]);
     __builtin_prefetch(r->node[e->to].ft);
     __builtin_prefetch((const char *) r->node[e->to].ft + 64);
 }
 
-static void event(struct sim_run *r)
+static void event(struct sim_run *r, struct sim_event *e)
 {
-    struct sim_event e;
-
-    sim_queue_pop(&r->queue, &e);
     look_ahead(r);
-    r->events++;
-    switch (e.kind) {
+    r->events += e->kind != SIM_TICK;
+    switch (e->kind) {
         case SIM_MESSAGE:
-            sim_agent_message(r, &e);
+            sim_agent_message(r, e);
             break;
         case SIM_REACH:
-            sim_agent_reach(r, &e);
+            sim_agent_reach(r, e);
             break;
         case SIM_STALL:
-            sim_agent_stall(r, &e);
+            sim_agent_stall(r, e);
             break;
         case SIM_OVER:
-            sim_fault_over(r, &e);
+            sim_fault_over(r, e);
             break;
         case SIM_FAULT:
-            sim_fault_event(r, &e);
+            sim_fault_event(r, e);
+            break;
+        case SIM_TICK:
+            tick(r, e->to);
             break;
     }
 }
@@ -154,19 +161,16 @@ static uint64_t progress(const struct sim_run *r)
 static void go(struct sim_run *r)
 {
     uint64_t before = progress(r);
+    struct sim_event e;
 
     set_end(r);
-    for (uint64_t i = 1; !r->broken; i++) {
-        ftree_time due, at = sim_queue_next(&r->queue);
-        int32_t node = sim_deadlines_first(&r->deadlines, &due);
-
-        if ((at < due ? at : due) > r->end || (at == FTREE_NEVER && due == FTREE_NEVER))
+    for (uint64_t i = 1; !r->broken && sim_queue_pop(&r->queue, &e); i++) {
+        if (e.at > r->end) {
+            sim_pool_free(e.bytes);
             break;
-        r->now = at <= due ? at : due;
-        if (at <= due)
-            event(r);
-        else
-            tick(r, node);
+        }
+        r->now = e.at;
+        event(r, &e);
         if (progress(r) != before) {
             set_end(r);
             before = progress(r);
@@ -180,7 +184,7 @@ static bool knows(const struct ftree *ft, const struct sim_report *p)
 {
     struct ftree_verdict v;
 
-    for (int32_t i = 0; ftree_verdict_at(ft, i, &v); i++)
+    for (int32_t i = 0; ft && ftree_verdict_at(ft, i, &v); i++)
         if (!v.withdrawn && v.class_ == p->class_ && v.node == p->node && v.rank == p->rank)
             return true;
     return false;
@@ -220,7 +224,7 @@ static void ask_status(struct sim_run *r)
 
     if (!r->options->status || node >= r->job.nodes)
         return;
-    ftree_query(r->node[node].ft, r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
+    ftree_query(sim_handle(r, node), r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
     sim_handle_touch(r, node);
 }
 

@@ -6,7 +6,6 @@
 #ifndef RUN_H_INCLUDED
 #define RUN_H_INCLUDED
 
-#include "sim/deadline.h"
 #include "sim/hang.h"
 #include "sim/network.h"
 #include "sim/program.h"
@@ -58,9 +57,11 @@ struct sim_options {
 
 struct sim_node {
     struct sim_run *run;
-    struct ftree *ft;
+    struct ftree *ft; /* NULL: it was given nothing so far; see sim_handle() */
     ftree_time busy_until; /* its agent works until then */
     ftree_time asleep_until; /* its processes are stopped until then */
+    ftree_time due; /* its tick is; FTREE_NEVER: none is */
+    ftree_time tick_at; /* that one in the queue counts; FTREE_NEVER: none does */
     uint64_t bytes; /* sent and received */
     uint32_t sent, received; /* messages */
     uint32_t own_suspects; /* of both: those about them */
@@ -102,7 +103,6 @@ struct sim_run {
     uint64_t seed;
     ftree_time now, end;
     struct sim_queue queue;
-    struct sim_deadlines deadlines;
     struct sim_network network;
     struct ftree_io io;
     struct draw draw; /* targets and waits; the network has a stream of its own */
@@ -126,7 +126,8 @@ struct sim_run {
         int32_t answered, silent; /* nodes */
     } status;
     uint64_t hash; /* of all that happened, in its order */
-    uint64_t memory_idle, memory, memory_most; /* of all handles, in bytes */
+    uint64_t idle; /* bytes of a handle that was given nothing */
+    uint64_t memory, memory_most; /* of all handles, in bytes, with those not made yet */
     uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
     const char *broken; /* an invariant that does not hold; NULL: all do */
     int32_t broken_node;
@@ -144,8 +145,15 @@ static inline void sim_run_note(struct sim_run *r, uint64_t value)
 
 /* ---- handle.c -------------------------------------------------------------------------------- */
 
+/* Purpose: the node's handle, to be given something: made now if it was given nothing so far.  So
+ * it is in the processor's cache, and nodes to which nothing happens cost no memory. */
+struct ftree *sim_handle(struct sim_run *r, int32_t node);
+
 /* Purpose: true if the node's agent can do anything now. */
 bool sim_handle_runs(const struct sim_run *r, int32_t node);
+
+/* Purpose: the node's tick is due at `at`, and no more when it was; FTREE_NEVER: not at all. */
+void sim_handle_due(struct sim_run *r, int32_t node, ftree_time at);
 
 /* Purpose: the node's handle was called: its next tick is noted, and it is checked; its agent ends,
  * if it is time. */
