@@ -62,7 +62,6 @@ core_sources = \
     src/util/ftree/state/route.c \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
-    src/util/ftree/straggle/slow.c \
     src/util/ftree/straggle/straggle.c \
     src/util/ftree/survey/answer.c \
     src/util/ftree/survey/hang.c \

@@ -83,7 +83,6 @@ int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_c
     ft->rules = job->rules;
     ft->self = self;
     ft->net->rto = ft->cfg.rto_min;
-    ft->straggle->next = FTREE_NEVER;
     *out = ft;
     return FTREE_OK;
 }
@@ -158,7 +157,6 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
     ftree_probe_learned(ft);
     ftree_waitfor_learned(ft, now);
     ftree_survey_learned(ft, now);
-    ftree_straggle_learned(ft, now);
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);

@@ -446,7 +446,7 @@ static void judge(struct world *w, const struct lag_answer *a)
 {
     struct lag_finding f;
 
-    ftree_lag_judge(a, true, &f);
+    ftree_lag_judge(a, &f);
     REQUIRE(f.n <= LAG_RANKS_MAX && f.before <= 1000000 && f.lost <= 100);
     for (int32_t i = 0; i < f.n; i++)
         REQUIRE(f.found[i].lag.rank >= 0 && f.found[i].lag.rank < w->job.size);

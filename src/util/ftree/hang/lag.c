@@ -298,8 +298,8 @@ static int32_t slowed_by_cpu(const struct ftree_lag *l, enum lag_cause c,
     return is_known(c) ? most(relative, longer / 10) : relative;
 }
 
-/* Compared with `rest`, which is all others. */
-static void explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
+/* Compared with `rest`, which is all others.  False: nothing slows it by the least that counts. */
+static bool explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
                     struct lag_found *f)
 {
     enum lag_cause of_cpu = cause_of_cpu(l);
@@ -310,7 +310,7 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
     if (f->slowed >= (is_known(of_cpu) ? 3 * least / 4 : least) &&
         (of_cpu != LAG_PREEMPTED || (rest->wants > 0 && gets_of(rest) >= STARVED))) {
         f->cause = (uint8_t) of_cpu;
-        return;
+        return true;
     }
     if (l->stolen >= stolen_min(least) && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {
         f->cause = LAG_STOLEN;
@@ -325,6 +325,7 @@ static void explain(const struct ftree_lag *l, const struct lag_answer *rest, in
         f->cause = LAG_SLOW_CLOCK;
         f->slowed = less_than(l->clock, mean(rest->clock, rest->clocks));
     }
+    return f->cause != LAG_NOTHING;
 }
 
 /* It is outside MPI as much as before, and the others less than it, or in MPI more: where steps are
@@ -356,31 +357,33 @@ static bool is_sure(const struct lag_answer *a, const struct lag_finding *all,
            (is_known((enum lag_cause) f->cause) && f->lag.waits_more && all->lost >= LOST_LEAST);
 }
 
-void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out)
+void ftree_lag_judge(const struct lag_answer *a, struct lag_finding *out)
 {
-    int32_t least = again ? LEAST / 2 : LEAST, taken;
     struct lag_answer rest = *a;
+    int32_t taken = take_out(a, &rest), clear = 0;
 
     memset(out, 0, sizeof(*out));
-    taken = take_out(a, &rest);
     for (int32_t i = 0; i < a->n; i++) {
+        const struct ftree_lag *l = &a->lag[i];
         struct lag_found *f = &out->found[out->n];
         if (i >= taken)
-            count(&rest, &a->lag[i], -1);
-        explain(&a->lag[i], &rest, least, f);
-        if (rest.ranks > 0 && f->cause && (again || is_waited_for(&a->lag[i], &rest)))
+            count(&rest, l, -1);
+        f->is_clear = explain(l, &rest, LEAST, f) && is_waited_for(l, &rest);
+        if (rest.ranks > 0 && (f->cause || explain(l, &rest, LEAST / 2, f))) {
+            clear += f->is_clear;
             out->n++;
-        else
-            count(&rest, &a->lag[i], 1);
+        } else {
+            count(&rest, l, 1);
+        }
     }
-    if (!again && 2 * out->n > a->ranks)
-        out->n = 0;
     out->before = mean_share(rest.before, rest.ranks);
     out->now = mean_share(rest.now, rest.ranks);
     out->lost = less_than(out->now, out->before);
     out->gets = gets_of(&rest);
-    for (int32_t i = 0; i < out->n; i++)
+    for (int32_t i = 0; i < out->n; i++) {
+        out->found[i].is_clear &= 2 * clear <= a->ranks;
         out->found[i].is_sure = is_sure(a, out, &out->found[i]);
+    }
 }
 
 const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank)
@@ -389,16 +392,4 @@ const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank
         if (f->found[i].lag.rank == rank)
             return &f->found[i];
     return NULL;
-}
-
-void ftree_lag_keep(const struct lag_finding *before, struct lag_finding *f)
-{
-    int32_t n = f->n;
-
-    f->n = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const struct lag_found *b = ftree_lag_find(before, f->found[i].lag.rank);
-        if (b && b->cause == f->found[i].cause)
-            f->found[f->n++] = f->found[i];
-    }
 }

@@ -72,30 +72,30 @@ struct lag_found {
     struct ftree_lag lag;
     uint8_t cause; /* enum lag_cause */
     int32_t slowed; /* percent: how much slower than the others it therefore is */
+    bool is_clear; /* slowed far beyond the others, which wait for it; else half of that */
+    bool is_again, is_found; /* see find() in straggle.c */
     bool is_sure; /* what a new verdict needs: a quarter of all ranks have lost time; or, where it is a
                    * quota or a shared core, and the rank waits more for a CPU than before, all
                    * others have on the mean */
 };
 
 struct lag_finding {
-    int32_t before, now, lost; /* of the ranks that are not found: mean shares, 1/1000; percent of
+    int32_t before, now, lost; /* of the ranks that are not slow: mean shares, 1/1000; percent of
                                 * the time outside MPI that they have lost */
     int32_t gets; /* 1/1000 of the CPU time that they want */
     int32_t n;
     struct lag_found found[LAG_RANKS_MAX];
 };
 
-/* Purpose: the ranks for which the others wait, and what slows each, far beyond the others.  A rank
- * that has lost time itself waits, so it is none of them; nor is any where more than half of all
- * ranks would be.  `again`: those that are still slowed where something has been found before: half
- * of that suffices, and neither how many they are nor whether the others wait for them now and then
- * more or less matters.  Pure. */
-void ftree_lag_judge(const struct lag_answer *a, bool again, struct lag_finding *out);
+/* Purpose: the ranks that are slow, and what slows each.  Clear are those for which the others wait,
+ * slowed far beyond these.  A rank that has lost time itself waits, so it is none of them; nor is any
+ * where more than half of all ranks would be.  Where something has been found before, half of that
+ * suffices, and neither how many they are nor whether the others wait for them now and then more or
+ * less matters.  Pure. */
+void ftree_lag_judge(const struct lag_answer *a, struct lag_finding *out);
 
-/* Purpose: a rank that is found; NULL: it is not. */
+/* Purpose: a rank that is slow; NULL: it is not. */
 const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank);
-/* Purpose: leaves those of `f` that the same slowed before. */
-void ftree_lag_keep(const struct lag_finding *before, struct lag_finding *f);
 
 #pragma GCC visibility pop
 

@@ -62,16 +62,9 @@ static bool has_ended_well(const struct ftree *ft)
 /* Whatever was found of ranks is over: they have gone on, perhaps only just now. */
 static void withdraw_all(struct ftree *ft)
 {
-    struct ftree_event e = {.kind = FTREE_EVENT_OVER, .u.why = "the job has ended"};
-
-    FTREE_EACH(const struct known, k, ft->state->known) {
-        if (k->v.withdrawn || k->v.kind != FTREE_KIND_RANK)
-            continue;
-        e.node = k->v.node;
-        e.by = k->v.fln;
-        e.number = k->v.id;
-        ftree_emit(ft, &e);
-    }
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (!k->v.withdrawn && k->v.kind == FTREE_KIND_RANK)
+            ftree_verdict_over(ft, k, "the job has ended");
 }
 
 void ftree_leave_try(struct ftree *ft, ftree_time now)

@@ -180,7 +180,7 @@ static bool is_named_held(const struct ftree *ft, int32_t rank)
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
         if (!k->v.withdrawn && ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v)) &&
-            (k->v.component ? ftree_ranks_has(k->v.component, rank) : k->v.rank == rank))
+            ftree_verdict_has_rank(&k->v, rank))
             return true;
     return false;
 }

@@ -49,7 +49,7 @@ static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
         return false;
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
-        if (k->v.component ? ftree_ranks_has(k->v.component, rank) : k->v.rank == rank)
+        if (ftree_verdict_has_rank(&k->v, rank))
             return true;
     }
     return false;
@@ -261,15 +261,6 @@ void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ft
         ask_soon(ft, now, k, from, path);
 }
 
-static void is_over(struct ftree *ft, const struct known *k, const char *why)
-{
-    struct ftree_event e = {
-        .kind = FTREE_EVENT_OVER, .node = k->v.node, .by = k->v.fln, .number = k->v.id};
-
-    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
-    ftree_emit(ft, &e);
-}
-
 static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
 {
     char why[64];
@@ -279,7 +270,7 @@ static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum
     else
         snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
                  ftree_path_name(path));
-    is_over(ft, k, why);
+    ftree_verdict_over(ft, k, why);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -327,7 +318,7 @@ static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
 {
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
-        if (k->v.component ? !ftree_ranks_has(k->v.component, rank) : k->v.rank != rank)
+        if (!ftree_verdict_has_rank(&k->v, rank))
             continue;
         if (has_rank_come(ft, now, k, i))
             return true;
@@ -379,7 +370,7 @@ static bool end_if_own_runs(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (!is_own_rank(ft, k) || !runs_again(ft, now, k))
         return false;
-    is_over(ft, k, is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
+    ftree_verdict_over(ft, k, is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
                    : has_own_rank_outside(ft, k) ? "it goes on"
                                                  : "it runs again");
     return true;

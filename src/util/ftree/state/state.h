@@ -237,6 +237,10 @@ void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
                         struct ftree_verdict *v);
 /* A standing one about ranks that wait for each other. */
 bool ftree_verdict_is_wait(const struct summary *v);
+/* It names this rank, alone or as one of several. */
+bool ftree_verdict_has_rank(const struct summary *v, int32_t rank);
+/* Emits that it is over. */
+void ftree_verdict_over(struct ftree *ft, const struct known *k, const char *why);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);

@@ -5,6 +5,7 @@
 
 #include "ftree/state/state.h"
 
+#include "ftree/base/event.h"
 #include "ftree/base/text.h"
 
 #include <stdio.h>
@@ -510,6 +511,20 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
 bool ftree_verdict_is_wait(const struct summary *v)
 {
     return !v->withdrawn && ftree_class_says(v->class_, FTREE_IS_WAIT);
+}
+
+bool ftree_verdict_has_rank(const struct summary *v, int32_t rank)
+{
+    return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
+}
+
+void ftree_verdict_over(struct ftree *ft, const struct known *k, const char *why)
+{
+    struct ftree_event e = {
+        .kind = FTREE_EVENT_OVER, .node = k->v.node, .by = k->v.fln, .number = k->v.id};
+
+    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
+    ftree_emit(ft, &e);
 }
 
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)

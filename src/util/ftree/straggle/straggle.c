@@ -7,6 +7,7 @@
 
 #include "ftree/base/event.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -15,30 +16,79 @@
  * longer than ever before.  (Eight suffice, because nothing is said unless the ranks lose time on
  * the whole.)  Then the acting root asks all nodes, through the tree, three times, and some times
  * more until that is sure: the first question begins to measure, the others are answered with what
- * slowed each rank since, and how much time the ranks of the job have lost.  Who is found each time
- * is said, one verdict for each node (slow.c).  While one stands the same is done at growing
+ * slowed each rank since, and how much time the ranks of the job have lost.  Who is found twice in
+ * a row is said, one verdict for each node.  While one stands the same is done at growing
  * intervals, and one whose ranks are found no more is withdrawn.
  */
 
 #define OBSERVERS 8
 #define PAUSE_MIN (32 * ft->cfg.sample) /* from one episode to the next */
 #define PAUSE_MAX (600 * 1000 * FTREE_MS)
+#define STANDS_MAX (8 * PAUSE_MIN) /* that, while a verdict stands */
 #define PATIENCE (10 * 1000 * FTREE_MS) /* with an answer that does not come */
 #define MEASURED ftree_max(5 * ft->cfg.sample, 1000 * FTREE_MS) /* from one question to the next */
-#define REST_MAX (8 * PAUSE_MIN)
-#define ANSWERS_MIN 3
-#define ANSWERS_MAX 8
+#define JUDGED_MIN 2 /* times */
+#define JUDGED_MAX 7
 #define RANKS_TRACED 4
+#define RANKS_SHOWN (FTREE_EVIDENCE_MAX / 2 - 1)
 
-/* ---- the own ranks --------------------------------------------------------------------------- */
+/* An episode: what the questions in a row have found. */
+struct straggle_work {
+    ftree_time began, next; /* next: a question, or a verdict */
+    uint8_t judged; /* so many answers */
+    bool asked; /* and not all have answered yet */
+    bool is_partial; /* not all nodes answered each time: nothing is withdrawn */
+    bool is_done; /* and what is found is to be said */
+    struct lag_finding now, before; /* who is slow; the time before */
+};
 
-/* Why the others are to be asked; NULL: there is nothing. */
+/* ---- what stands ----------------------------------------------------------------------------- */
+
+static bool is_standing(const struct ftree *ft, const struct known *k)
+{
+    return !k->v.withdrawn && k->v.class_ == FTREE_CLASS_STRAGGLER &&
+           ftree_rules_is_slowed(ft->rules, ftree_verdict_rule(ft, &k->v));
+}
+
+/* The first verdict that stands, on a node (FTREE_NONE: on any); NULL: there is none. */
+static const struct known *standing(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (is_standing(ft, k) && (node == FTREE_NONE || k->v.node == node))
+            return k;
+    return NULL;
+}
+
+/* The last time, or that before. */
+static bool is_slow(const struct straggle_work *w, int32_t rank)
+{
+    return ftree_lag_find(&w->now, rank) || ftree_lag_find(&w->before, rank);
+}
+
+static void withdraw(struct ftree *ft, const struct straggle_work *w)
+{
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        bool is_over = is_standing(ft, k);
+        for (int32_t i = 0; is_over && i < ftree_ranks_of(ft->job, k->v.node); i++) {
+            int32_t rank = ftree_rank_at(ft->job, k->v.node, i);
+            is_over = !ftree_verdict_has_rank(&k->v, rank) || !is_slow(w, rank);
+        }
+        if (is_over)
+            ftree_verdict_over(ft, k, "nothing slows it any more");
+    }
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+/* Why all nodes are to be asked; NULL: there is nothing. */
 static const char *reason_of(struct ftree *ft)
 {
     bool observes = ft->self % ((ft->job->nodes + OBSERVERS - 1) / OBSERVERS) == 0;
     int32_t ranks = ftree_ranks_of(ft->job, ft->self), lost = 0, n;
     struct ftree_block block[FTREE_BLOCKS_MAX];
 
+    if (ftree_route_is_root(ft) && standing(ft, FTREE_NONE))
+        return "what slows ranks may be over";
     for (int32_t i = 0; i < ranks; i++) {
         n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
         if (ftree_lag_waits_more(block, n))
@@ -48,9 +98,12 @@ static const char *reason_of(struct ftree *ft)
     return lost > 0 && 2 * lost >= ranks ? "own ranks wait longer than ever before" : NULL;
 }
 
-static bool is_pausing(const struct ftree_straggle *s, ftree_time now)
+static bool is_pausing(const struct ftree *ft, ftree_time now)
 {
-    return s->asked_at && now < s->asked_at + s->pause;
+    const struct ftree_straggle *s = ft->straggle;
+    ftree_time most = standing(ft, FTREE_NONE) ? STANDS_MAX : PAUSE_MAX;
+
+    return s->asked_at && now < s->asked_at + ftree_min(s->pause, most);
 }
 
 /* Whoever asks: a second one that does between two questions of an episode would come to nothing.
@@ -60,7 +113,7 @@ void ftree_straggle_asked(struct ftree *ft, ftree_time now)
     struct ftree_straggle *s = ft->straggle;
     bool is_next = s->asked_at && now < s->asked_at + 2 * s->pause;
 
-    if (!is_pausing(s, now))
+    if (!is_pausing(ft, now))
         s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : PAUSE_MIN;
     s->asked_at = now;
 }
@@ -69,91 +122,180 @@ void ftree_straggle_look(struct ftree *ft, ftree_time now)
 {
     const char *reason;
 
-    ftree_straggle_learned(ft, now); /* what the agent before knew */
-    if (!ft->io->blocks || !ft->io->lag || ftree_is_leaving(ft) || is_pausing(ft->straggle, now) ||
+    if (!ft->io->blocks || !ft->io->lag || ftree_is_leaving(ft) || is_pausing(ft, now) ||
         (reason = reason_of(ft)) == NULL)
         return;
     ftree_trace(ft, "%s", reason);
     FTREE_EMIT(ft, ASK_LAGS);
 }
 
+/* ---- a verdict ------------------------------------------------------------------------------- */
+
+static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding *all,
+                     const struct lag_found *f, struct ftree_verdict *v)
+{
+    const struct ftree_lag *l = &f->lag;
+    const struct {
+        const char *format;
+        int number, second;
+    } causes[] = {
+        [LAG_QUOTA] = {"its cgroup's quota of CPU time used up in %d %% of the periods",
+                       l->throttled / 10},
+        [LAG_SHARED_CORE] = {"bound to the same core as rank %d", l->beside},
+        [LAG_PREEMPTED] = {"others run on its core"},
+        [LAG_STOLEN] = {"another virtual machine has its core for %d %% of the time",
+                        l->stolen / 10},
+        [LAG_PAGING] = {"%d pages a second from a disk, memory short for %d %% of the time",
+                        (int) l->faults, l->stall / 10},
+        [LAG_SLOW_CLOCK] = {"its core's clock at %d %% of the nominal one", l->clock / 10}};
+    char line[FTREE_DETAIL_MAX];
+    int n;
+
+    snprintf(line, sizeof(line),
+             "rank %d outside MPI %d %% of the time before, %d %% now; got %d %% of the CPU it "
+             "wanted, others %d %%",
+             (int) l->rank, l->before / 10, l->now / 10, l->gets / 10, (int) all->gets / 10);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, v->node, line, v);
+    n = snprintf(line, sizeof(line), "rank %d: ", (int) l->rank);
+    snprintf(line + n, sizeof(line) - (size_t) n, causes[f->cause].format, causes[f->cause].number,
+             causes[f->cause].second);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, v->node, line, v);
+}
+
+/* Of all ranks found on the node of the first one: that is hindered most, and has the sign.  False:
+ * the rule base says nothing of it. */
+static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first,
+                 struct ftree_verdict *v)
+{
+    const struct lag_finding *all = &ft->straggle->work->now;
+    int32_t node = ftree_node_of(ft, first->lag.rank), model = -1;
+    const struct rules_sign *sign =
+        ftree_rules_decide_slowed(ft->rules, first->cause, all->lost, first->slowed, &model);
+    char line[FTREE_DETAIL_MAX];
+
+    if (!sign)
+        return false;
+    ftree_verdict_init(ft, now, v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
+    v->kind = FTREE_KIND_RANK;
+    v->first_symptom = ft->straggle->work->began;
+    snprintf(line, sizeof(line),
+             "other ranks computed %d %% of the time before, %d %% now (%d %% lost)",
+             (int) all->before / 10, (int) all->now / 10, (int) all->lost);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
+    v->statistics.lost.percent = all->lost;
+    v->statistics.lost.before = all->before;
+    v->statistics.lost.now = all->now;
+    v->symptoms = 0;
+    for (const struct lag_found *f = first; f < all->found + all->n; f++)
+        if (f->is_found && ftree_node_of(ft, f->lag.rank) == node && v->symptoms++ < RANKS_SHOWN)
+            add_rank(ft, now, all, f, v);
+    /* ascending: a set lists so many runs only, of which the lowest rank must be one */
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
+        const struct lag_found *f = ftree_lag_find(all, ftree_rank_at(ft->job, node, i));
+        if (f && f->is_found)
+            ftree_ranks_add(&v->component, f->lag.rank, f->lag.rank);
+    }
+    v->rank = v->component.range[0].first;
+    v->pid = v->component.count == 1 && ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
+    if (v->component.count == 1)
+        v->component = (struct ftree_ranks){0};
+    return true;
+}
+
+/* A new one must be sure; the one that stands is replaced where its ranks or their cause change. */
+static bool is_news(const struct ftree *ft, const struct ftree_verdict *v, const struct known *k)
+{
+    bool news = k && strcmp(ftree_verdict_rule(ft, &k->v), v->rule);
+
+    for (int32_t i = 0; !news && i < ftree_ranks_of(ft->job, v->node); i++) {
+        int32_t rank = ftree_rank_at(ft->job, v->node, i);
+        const struct lag_found *f = ftree_lag_find(&ft->straggle->work->now, rank);
+        if (k && ftree_verdict_has_rank(&k->v, rank))
+            news = !is_slow(ft->straggle->work, rank);
+        else
+            news = f && f->is_found && (k || f->is_sure);
+    }
+    return news;
+}
+
+/* What is found on the next node, where that is news; false: there is nothing more. */
+static bool say(struct ftree *ft, ftree_time now)
+{
+    struct lag_finding *all = &ft->straggle->work->now;
+
+    for (int32_t i = 0; i < all->n; i++) {
+        int32_t node = ftree_node_of(ft, all->found[i].lag.rank);
+        const struct known *k = standing(ft, node);
+        struct ftree_verdict v;
+        bool news =
+            all->found[i].is_found && make(ft, now, &all->found[i], &v) && is_news(ft, &v, k);
+        for (int32_t j = i; j < all->n; j++)
+            all->found[j].is_found &= ftree_node_of(ft, all->found[j].lag.rank) != node;
+        if (!news)
+            continue;
+        if (k)
+            ftree_verdict_over(ft, k, "replaced: other ranks, or another cause");
+        ftree_emit_verdict(ft, &v);
+        return true;
+    }
+    return false;
+}
+
 /* ---- an episode ------------------------------------------------------------------------------ */
 
-/* Verdicts that stand are looked at again. */
-static void rest(struct ftree *ft, ftree_time now)
+/* Who is clearly slow by the same as the time before.  Of others of its node that the same slows less
+ * suffices: else ranks near the bound are named now and not then, and the verdict is told anew each
+ * time.  No more than half of all `ranks` are named. */
+static void find(const struct ftree *ft, struct straggle_work *w, int32_t ranks)
 {
-    struct ftree_straggle *s = ft->straggle;
-    bool stands = straggle_standing(ft, FTREE_NONE) != NULL;
+    struct lag_found *end = w->now.found + w->now.n;
+    int32_t n = 0;
 
-    ftree_alloc(ft, s->work, 0);
-    s->work = NULL;
-    s->answers = 0;
-    s->asked = false;
-    s->next = FTREE_NEVER;
-    s->rest = !stands       ? 0
-              : s->rest > 0 ? ftree_min(2 * s->rest, REST_MAX)
-                            : PAUSE_MIN;
-    if (stands && !ftree_is_leaving(ft) && ftree_route_is_root(ft))
-        s->next = now + s->rest;
-}
-
-/* What that costs the others may not show yet. */
-static bool any_waits_more(const struct lag_answer *a)
-{
-    for (int32_t i = 0; i < a->n; i++)
-        if (a->lag[i].waits_more)
-            return true;
-    return false;
-}
-
-/* Leaves those that were found each time.  Where a node has one, less suffices of its others that
- * the same slows: else ranks near the bound are named now and not then, and the verdict is told anew
- * each time.  No more than half of all `ranks` are named. */
-static void narrow(const struct ftree *ft, const struct straggle_work *w, int32_t ranks,
-                   struct lag_finding *found)
-{
-    struct lag_finding others = w->last;
-
-    ftree_lag_keep(&w->found, found);
-    ftree_lag_keep(&w->first, &others);
-    ranks = ranks / 2 < LAG_RANKS_MAX ? ranks / 2 : LAG_RANKS_MAX;
-    for (int32_t i = 0; i < others.n && found->n < ranks; i++) {
-        const struct lag_found *o = &others.found[i];
-        if (straggle_of_node(ft, found, 0, ftree_node_of(ft, o->lag.rank), o->cause) >= 0 &&
-            !ftree_lag_find(found, o->lag.rank))
-            found->found[found->n++] = *o;
+    for (struct lag_found *f = w->now.found; f < end; f++) {
+        const struct lag_found *b = ftree_lag_find(&w->before, f->lag.rank);
+        f->is_again = b && b->cause == f->cause;
+        f->is_found = f->is_again && f->is_clear && b->is_clear;
+        n += f->is_found;
     }
+    for (struct lag_found *f = w->now.found; f < end; f++)
+        for (struct lag_found *o = w->now.found; f->is_found && o < end; o++)
+            if (2 * (n + 1) <= ranks && o->is_again && !o->is_found && o->cause == f->cause &&
+                ftree_node_of(ft, o->lag.rank) == ftree_node_of(ft, f->lag.rank)) {
+                o->is_found = true;
+                n++;
+            }
 }
 
-static bool any_sure(const struct lag_finding *f)
+/* Whether one more question may bring more: the first two do not tell what they are asked for, and
+ * what a wait costs the others may not show yet. */
+static bool is_open(const struct straggle_work *w, const struct lag_answer *a, bool stands)
 {
-    for (int32_t i = 0; i < f->n; i++)
-        if (f->found[i].is_sure)
-            return true;
-    return false;
+    bool open = stands;
+
+    for (int32_t i = 0; i < a->n; i++)
+        open = open || a->lag[i].waits_more;
+    for (int32_t i = 0; i < w->now.n; i++) {
+        if (w->now.found[i].is_found && w->now.found[i].is_sure)
+            return false;
+        open = open || w->now.found[i].is_clear;
+    }
+    return open && w->judged < (stands ? JUDGED_MIN : JUDGED_MAX);
 }
 
-/* The second answer is the first one that says what slows them.  True: no further one is needed. */
-static bool judge(struct ftree *ft, const struct lag_answer *a)
+static void judge(struct ftree *ft, struct straggle_work *w, const struct lag_answer *a)
 {
-    struct straggle_work *w = ft->straggle->work;
-    bool is_first = ft->straggle->answers == 2, is_new = w->found.n == 0,
-         stands = straggle_standing(ft, FTREE_NONE) != NULL,
-         is_last = !is_first && (stands || ft->straggle->answers == ANSWERS_MAX);
-    struct lag_finding found;
+    bool stands = standing(ft, FTREE_NONE) != NULL;
 
-    ftree_lag_judge(a, false, &found);
-    if (ftree_verdict_any_fault(ft))
-        found.n = 0;
-    ftree_lag_judge(a, true, is_first ? &w->first : &w->last);
-    w->all_answer = a->all_answer && (is_first || w->all_answer);
-    if (ft->straggle->answers == ANSWERS_MIN && w->all_answer)
-        straggle_withdraw(ft);
-    if (!is_new || is_last) /* at the last one none is left who was not found twice */
-        narrow(ft, w, a->ranks, &found);
-    w->found = found;
-    return is_last || (!is_new && any_sure(&found)) ||
-           (found.n == 0 && !any_waits_more(a) && !(is_first && stands));
+    w->judged++;
+    w->before = w->now;
+    ftree_lag_judge(a, &w->now);
+    for (int32_t i = 0; i < w->now.n && ftree_verdict_any_fault(ft); i++)
+        w->now.found[i].is_clear = false;
+    find(ft, w, a->ranks);
+    w->is_partial |= !a->all_answer;
+    w->is_done = !is_open(w, a, stands);
+    if (w->is_done && stands && !w->is_partial)
+        withdraw(ft, w);
 }
 
 static void trace(struct ftree *ft, const struct lag_answer *a)
@@ -161,80 +303,52 @@ static void trace(struct ftree *ft, const struct lag_answer *a)
     ftree_trace(ft, "  %d ranks outside MPI: %d of 1000 samples before, %d now", (int) a->ranks,
                 a->ranks ? (int) (a->before / a->ranks) : 0,
                 a->ranks ? (int) (a->now / a->ranks) : 0);
-    for (int32_t i = 0; ft->straggle->answers > 0 && i < a->n && i < RANKS_TRACED; i++)
+    for (int32_t i = 0; ft->straggle->work && i < a->n && i < RANKS_TRACED; i++)
         ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
                     (int) a->lag[i].rank, a->lag[i].before, a->lag[i].now, a->lag[i].wants,
                     a->lag[i].gets);
 }
 
-static void take(struct ftree *ft, ftree_time now, const struct lag_answer *a)
-{
-    struct ftree_straggle *s = ft->straggle;
-
-    trace(ft, a);
-    s->next = now + MEASURED; /* and more is known of who has lost time */
-    if (++s->answers == 1) {
-        s->began = now;
-        s->work = ftree_alloc(ft, NULL, sizeof(*s->work));
-        if (s->work)
-            memset(s->work, 0, sizeof(*s->work));
-        else
-            rest(ft, now);
-    } else if (judge(ft, a)) {
-        s->work->is_done = true;
-        s->next = now;
-    }
-}
-
-static bool is_done(const struct ftree_straggle *s)
-{
-    return s->work && s->work->is_done;
-}
-
+/* The first answer says nothing yet: since then the nodes measure. */
 void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a)
 {
-    struct ftree_straggle *s = ft->straggle;
+    struct straggle_work *w = ft->straggle->work;
 
-    if (ftree_route_is_root(ft) && !ftree_is_leaving(ft) && !is_done(s) &&
-        (s->asked || s->answers == 0)) {
-        s->asked = false;
-        take(ft, now, a);
+    if (ftree_route_is_root(ft) && !ftree_is_leaving(ft) && (!w || w->asked)) {
+        trace(ft, a);
+        if (w) {
+            judge(ft, w, a);
+        } else if ((w = ftree_alloc(ft, NULL, sizeof(*w))) != NULL) {
+            memset(w, 0, sizeof(*w));
+            w->began = now;
+            ft->straggle->work = w;
+        }
+        if (w) {
+            w->asked = false;
+            w->next = w->is_done ? now : now + MEASURED; /* then more is known of who has lost time */
+        }
     }
     ftree_alloc(ft, a, 0);
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-/* This node may be the acting root by that. */
-void ftree_straggle_learned(struct ftree *ft, ftree_time now)
-{
-    struct ftree_straggle *s = ft->straggle;
-
-    if (s->next == FTREE_NEVER && ftree_route_is_root(ft) && straggle_standing(ft, FTREE_NONE)) {
-        s->rest = 0;
-        rest(ft, now);
-    }
-}
-
 void ftree_straggle_tick(struct ftree *ft, ftree_time now)
 {
-    struct ftree_straggle *s = ft->straggle;
+    struct straggle_work *w = ft->straggle->work;
 
-    if (s->next > now)
+    if (!w || w->next > now)
         return;
-    if (s->asked || ftree_is_leaving(ft) || !ftree_route_is_root(ft)) {
-        rest(ft, now); /* no answer has come */
-    } else if (!is_done(s)) {
-        s->asked = FTREE_EMIT(ft, ASK_LAGS);
-        s->next = now + PATIENCE;
-    } else if (!straggle_say(ft, now)) {
-        rest(ft, now);
+    if (w->asked /* and no answer has come */ || ftree_is_leaving(ft) || !ftree_route_is_root(ft) ||
+        (w->is_done && !say(ft, now))) {
+        ftree_straggle_clear(ft);
+    } else if (!w->is_done) {
+        w->asked = FTREE_EMIT(ft, ASK_LAGS);
+        w->next = now + PATIENCE;
     }
 }
 
 ftree_time ftree_straggle_deadline(const struct ftree *ft)
 {
-    return ft->straggle->next;
+    return ft->straggle->work ? ft->straggle->work->next : FTREE_NEVER;
 }
 
 void ftree_straggle_clear(struct ftree *ft)

@@ -49,13 +49,6 @@ void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own)
     FTREE_DROP(ft->waitfor->work->own, (int32_t) (own - ft->waitfor->work->own.items));
 }
 
-static bool is_of_wait(const struct summary *v, int32_t rank)
-{
-    if (!ftree_verdict_is_wait(v))
-        return false;
-    return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
-}
-
 /* Of many threads it is not always known which of them waits: the call tells. */
 static bool is_in_mpi(const struct ftree_rank_state *s)
 {
@@ -78,20 +71,17 @@ static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
 
 void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
 {
-    struct ftree_event e = {.kind = FTREE_EVENT_OVER};
     struct ftree_rank_state s;
+    char why[64];
 
     FTREE_EACH(const struct known, k, ft->state->known) {
-        if (!is_of_wait(&k->v, rank))
+        if (!ftree_verdict_is_wait(&k->v) || !ftree_verdict_has_rank(&k->v, rank))
             continue;
         ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
         if (!has_gone_on(&s, unless_it_waits))
             continue;
-        e.node = k->v.node;
-        e.by = k->v.fln;
-        e.number = k->v.id;
-        snprintf(e.u.why, sizeof(e.u.why), "rank %d goes on", rank);
-        ftree_emit(ft, &e);
+        snprintf(why, sizeof(why), "rank %d goes on", rank);
+        ftree_verdict_over(ft, k, why);
     }
 }
 
