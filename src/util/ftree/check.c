@@ -31,16 +31,19 @@ static const char *check_symptoms(const struct ftree *ft)
     return NULL;
 }
 
-static const char *check_suspect(const struct ftree *ft, const struct ftree_case *su)
+static const char *check_suspect(const struct ftree *ft, const struct ftree_case *g)
 {
-    HOLDS(su->node != ft->self);
-    HOLDS(!ftree_has_failed(ft, su->node));
+    const struct suspect *su = g->suspect;
+
+    HOLDS(g->node != ft->self);
+    HOLDS(!ftree_has_failed(ft, g->node));
+    HOLDS(su && su->node == g->node && su->switch_ == g->switch_);
     HOLDS(su->nonce != 0);
     HOLDS(su->again >= su->opened);
     HOLDS(su->again <= su->deadline);
-    HOLDS(su->first <= su->opened);
-    HOLDS(su->candidates > 0);
-    HOLDS(ftree_case_suspect(ft, su->node) == su);
+    HOLDS(g->first <= su->opened);
+    HOLDS(g->candidates > 0);
+    HOLDS(ftree_suspect(ft, su->node) == su);
     return NULL;
 }
 

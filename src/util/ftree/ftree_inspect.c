@@ -130,12 +130,12 @@ int32_t ftree_inspect_suspects(const struct ftree *ft)
 
 bool ftree_inspect_is_suspect(const struct ftree *ft, int32_t node)
 {
-    return ftree_case_suspect(ft, node) != NULL;
+    return ftree_suspect(ft, node) != NULL;
 }
 
 bool ftree_inspect_suspect(const struct ftree *ft, int32_t node, struct ftree_inspect_suspect *out)
 {
-    const struct ftree_case *su = ftree_case_suspect(ft, node);
+    const struct suspect *su = ftree_suspect(ft, node);
 
     if (!su || !out)
         return su != NULL;
@@ -155,14 +155,14 @@ bool ftree_inspect_suspect(const struct ftree *ft, int32_t node, struct ftree_in
 
 uint32_t ftree_inspect_question(const struct ftree *ft, int32_t node)
 {
-    const struct ftree_case *su = ftree_case_suspect(ft, node);
+    const struct suspect *su = ftree_suspect(ft, node);
 
     return su ? su->nonce : 0;
 }
 
 bool ftree_inspect_facts(const struct ftree *ft, int32_t node, bool at_end, struct rules_facts *out)
 {
-    const struct ftree_case *su = ftree_case_suspect(ft, node);
+    const struct suspect *su = ftree_suspect(ft, node);
 
     if (su)
         ftree_facts_find(ft, su, at_end, out);
@@ -172,7 +172,7 @@ bool ftree_inspect_facts(const struct ftree *ft, int32_t node, bool at_end, stru
 bool ftree_inspect_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                             struct ftree_verdict *v)
 {
-    const struct ftree_case *su = ftree_case_suspect(ft, node);
+    const struct suspect *su = ftree_suspect(ft, node);
 
     if (su)
         ftree_facts_add_evidence(ft, now, su, v);

@@ -14,9 +14,9 @@
 #define DEEP "switch:1 switch:2 switch:2 node:4" /* s0; s1 and s2; s3, s4 and s5, s6 */
 
 /* One under examination, of which nothing was heard so far. */
-static struct ftree_case suspect(const struct lone *l, const char *node)
+static struct suspect suspect(const struct lone *l, const char *node)
 {
-    return (struct ftree_case){.node = switches_node(l->job.tree, node, NULL),
+    return (struct suspect){.node = switches_node(l->job.tree, node, NULL),
                                .switch_ = FTREE_NONE,
                                .rank = FTREE_NONE,
                                .opened = l->now,
@@ -24,7 +24,7 @@ static struct ftree_case suspect(const struct lone *l, const char *node)
 }
 
 /* It answers over the management network. */
-static void answers(struct ftree_case *su)
+static void answers(struct suspect *su)
 {
     su->reach[FTREE_PATH_MGMT][FTREE_ROLE_AGENT] = FTREE_REACH_ANSWERED;
 }
@@ -59,13 +59,13 @@ static struct neighbour *put_neighbour(struct lone *l, int32_t node)
     return nb;
 }
 
-static void put_suspect(struct lone *l, const struct ftree_case *su)
+static void put_suspect(struct lone *l, const struct suspect *su)
 {
-    struct ftree_case *s = FTREE_PUSH(l->ft, l->ft->state->cases);
+    struct ftree_case *g = ftree_case_add(l->ft, su->node, su->switch_);
 
-    ck_assert_ptr_nonnull(s);
-    *s = *su;
-    s->state = CASE_EXAMINED;
+    ck_assert_ptr_nonnull(g);
+    ck_assert_ptr_nonnull(ftree_suspect_open(l->ft, l->now, g, 0));
+    *g->suspect = *su;
 }
 
 static void add_helpers(struct lone *l, const char *text, int32_t far)
@@ -166,7 +166,7 @@ TEST_CASES(of_each_region_up_to_four_are_asked, COUNT(choices))
     for (int32_t self = 0; self < t->nodes; self += step) {
         struct lone *l = choosing(_i, self);
         for (int32_t n = 0; n < t->nodes; n += step) {
-            struct ftree_case su = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
+            struct suspect su = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
             if (n == self)
                 continue;
             lone_log(l);
@@ -182,7 +182,7 @@ TEST_CASES(of_each_region_up_to_four_are_asked, COUNT(choices))
 static int32_t chosen_by(const char *self, const char *suspect_, int32_t node[LONE_SENT_MAX])
 {
     struct lone *l = switches_new("switch:8 node:32", self);
-    struct ftree_case su = suspect(l, suspect_);
+    struct suspect su = suspect(l, suspect_);
     int32_t n;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
@@ -211,7 +211,7 @@ TEST_CASE(there_is_a_bound_for_all_together)
     int32_t node[LONE_SENT_MAX];
 
     for (int32_t n = 1; n < l->job.nodes; n++) {
-        struct ftree_case su = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
+        struct suspect su = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &su);
     }
     ck_assert_int_eq(ftree_inspect_neighbours(l->ft), 64);
@@ -225,14 +225,14 @@ TEST_CASE(there_is_a_bound_for_all_together)
 TEST_CASE(who_is_of_no_use_any_more_makes_room)
 {
     struct lone *l = switches_new("switch:16 node:16", "0.0");
-    struct ftree_case su = suspect(l, "15.15");
+    struct suspect su = suspect(l, "15.15");
     int32_t node[LONE_SENT_MAX];
     struct ftree_symptom s;
 
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, su.node, FTREE_NONE, 0, l->now, l->now);
     LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
     for (int32_t n = 1; n < l->job.nodes; n++) {
-        struct ftree_case other = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
+        struct suspect other = {.node = n, .opened = l->now, .deadline = FTREE_NEVER};
         ftree_neighbour_ask(l->ft, l->now, &other);
     }
     sent_to(l, WIRE_PROBE, FTREE_PATH_DATA, node);
@@ -241,7 +241,7 @@ TEST_CASE(who_is_of_no_use_any_more_makes_room)
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(lone_count(l, WIRE_PROBE), 2); /* one in the place of the one that failed */
     lone_run(l, 10);
-    ftree_case_suspect(l->ft, su.node)->opened = l->now; /* it had waited until now */
+    ftree_suspect(l->ft, su.node)->opened = l->now; /* it had waited until now */
     lone_log(l);
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_gt(lone_count(l, WIRE_PROBE), 2);
@@ -252,7 +252,7 @@ TEST_CASE(who_is_of_no_use_any_more_makes_room)
 TEST_CASE(nobody_looks_for_long)
 {
     struct lone *l = switches_new("switch:2 node:5000", "0.0");
-    struct ftree_case su = suspect(l, "1.0");
+    struct suspect su = suspect(l, "1.0");
     int32_t last = l->job.nodes - 1;
 
     ck_assert_int_eq(l->job.tree->node_switch[last], 1);
@@ -277,7 +277,7 @@ TEST_CASE(it_matters_only_with_switches)
 TEST_CASE(who_was_not_heard_is_asked_again_after_a_while)
 {
     struct lone *l = switches_new("switch:2 node:2", "0.0");
-    struct ftree_case su = suspect(l, "1.0");
+    struct suspect su = suspect(l, "1.0");
     int32_t n_0 = switches_node(l->job.tree, "0.1", NULL);
     int32_t n_1 = switches_node(l->job.tree, "1.1", NULL);
     struct ftree_inspect_neighbour nb;
@@ -312,7 +312,7 @@ TEST_CASE(who_was_not_heard_is_asked_again_after_a_while)
 TEST_CASE(forgotten_is_forgotten)
 {
     struct lone *l = switches_new(FLAT, "0.0");
-    struct ftree_case su = suspect(l, "1.0");
+    struct suspect su = suspect(l, "1.0");
     struct ftree_inspect_neighbour nb;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
@@ -333,7 +333,7 @@ TEST_CASE(forgotten_is_forgotten)
 TEST_CASE(without_memory_some_are_not_asked)
 {
     struct lone *l = switches_new(FLAT, "0.0");
-    struct ftree_case su = suspect(l, "1.0");
+    struct suspect su = suspect(l, "1.0");
     int32_t all;
 
     ftree_neighbour_ask(l->ft, l->now, &su);
@@ -361,7 +361,7 @@ static uint8_t seen_as(char c)
  *     + heard over data, m over management, o over data before the suspicion, - silent,
  *     l silent, but asked so late that it may not have had the time to answer;
  * and what each helper saw of it: a it answered, s silence, ? it was not asked. */
-static void add_neighbours(struct lone *l, const struct ftree_case *su, const char *text)
+static void add_neighbours(struct lone *l, const struct suspect *su, const char *text)
 {
     ftree_time rto = ftree_rto(l->ft);
 
@@ -383,13 +383,13 @@ static void add_neighbours(struct lone *l, const struct ftree_case *su, const ch
 
 /* Other suspects: NODE and then + heard over data, m over management, - silent, y silent, but not
  * for long enough.  The one itself is among them. */
-static void add_suspects(struct lone *l, const struct ftree_case *su, const char *text)
+static void add_suspects(struct lone *l, const struct suspect *su, const char *text)
 {
     put_suspect(l, su);
     for (; *text; text += *text == ' ') {
         int32_t node = switches_node(l->job.tree, text, &text);
         char how = *text++;
-        struct ftree_case s = {.node = node, .opened = su->deadline - 2 * ftree_rto(l->ft)};
+        struct suspect s = {.node = node, .opened = su->deadline - 2 * ftree_rto(l->ft)};
         s.opened += how == 'y';
         if (how == '+' || how == 'm')
             s.reach[how == 'm' ? FTREE_PATH_MGMT : FTREE_PATH_DATA][FTREE_ROLE_AGENT] =
@@ -469,7 +469,7 @@ static const struct {
 TEST_CASES(what_is_silent_on_all_paths, COUNT(silences))
 {
     struct lone *l = switches_new(silences[_i].topology, silences[_i].self);
-    struct ftree_case su = suspect(l, silences[_i].suspect);
+    struct suspect su = suspect(l, silences[_i].suspect);
     struct ftree_silence s;
     char buf[40];
 
@@ -528,7 +528,7 @@ static const struct {
 TEST_CASES(what_is_silent_on_the_data_path, COUNT(data_silences))
 {
     struct lone *l = switches_new(data_silences[_i].topology, data_silences[_i].self);
-    struct ftree_case su = suspect(l, data_silences[_i].suspect);
+    struct suspect su = suspect(l, data_silences[_i].suspect);
     struct ftree_silence s;
     char buf[40];
 
@@ -564,7 +564,7 @@ static const struct {
 TEST_CASES(who_is_heard_is_not_behind_a_silent_switch, COUNT(reaches))
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
 
     add_neighbours(l, &su, "1.0- 1.2- 2.0+");
     su.reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT] = (uint8_t) reaches[_i].data;
@@ -576,7 +576,7 @@ TEST_CASES(who_is_heard_is_not_behind_a_silent_switch, COUNT(reaches))
 TEST_CASE(who_is_known_to_have_failed_bears_no_witness)
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
     struct ftree_silence s;
 
     add_neighbours(l, &su, "1.0- 2.0+");
@@ -591,7 +591,7 @@ TEST_CASE(who_is_known_to_have_failed_bears_no_witness)
 TEST_CASE(who_was_asked_for_an_earlier_suspect_bears_no_witness)
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
 
     add_neighbours(l, &su, "1.0- 2.0+");
     neighbour(l, 0)->last_asked = su.opened - 1;
@@ -604,7 +604,7 @@ TEST_CASE(who_was_asked_for_an_earlier_suspect_bears_no_witness)
 TEST_CASE(a_view_of_very_many_is_bounded)
 {
     struct lone *l = switches_new("switch:4 node:100", "0.0");
-    struct ftree_case su = suspect(l, "1.0");
+    struct suspect su = suspect(l, "1.0");
     struct ftree_silence s;
     char node[24];
 
@@ -615,7 +615,7 @@ TEST_CASE(a_view_of_very_many_is_bounded)
     }
     add_suspects(l, &su, "");
     for (int32_t k = 0; k < 100; k++) {
-        struct ftree_case other;
+        struct suspect other;
         snprintf(node, sizeof(node), "3.%d", (int) k);
         other = suspect(l, node);
         put_suspect(l, &other);
@@ -628,7 +628,7 @@ TEST_CASE(a_view_of_very_many_is_bounded)
 TEST_CASE(without_switches_nothing_is_found)
 {
     struct lone *l = lone_of(shape_star(4, 1), 0);
-    struct ftree_case su = {.node = 1, .deadline = FTREE_NEVER};
+    struct suspect su = {.node = 1, .deadline = FTREE_NEVER};
     struct ftree_silence s;
 
     put_neighbour(l, 2);
@@ -662,7 +662,7 @@ static const struct {
 TEST_CASES(those_far_from_here_are_asked_to_look, COUNT(helper_rows))
 {
     struct lone *l = switches_new(helper_rows[_i].topology, helper_rows[_i].self);
-    struct ftree_case su = suspect(l, helper_rows[_i].suspect);
+    struct suspect su = suspect(l, helper_rows[_i].suspect);
     const struct ftree_tree *t = l->job.tree;
     char name[24], all[100] = "";
     int32_t node[LONE_SENT_MAX], helper[2], helpers, far;
@@ -693,7 +693,7 @@ TEST_CASES(those_far_from_here_are_asked_to_look, COUNT(helper_rows))
 TEST_CASE(nobody_looks_where_the_suspect_is_lost_or_heard)
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
 
     add_neighbours(l, &su, "1.0m 2.0m");
     ftree_neighbour_indirect_probe(l->ft, su.deadline, &su); /* it answers nowhere */
@@ -707,7 +707,7 @@ TEST_CASE(nobody_looks_where_the_suspect_is_lost_or_heard)
 TEST_CASE(what_was_just_looked_at_is_not_looked_at_again)
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
     ftree_time at = su.deadline;
 
     answers(&su);
@@ -727,7 +727,7 @@ TEST_CASE(what_was_just_looked_at_is_not_looked_at_again)
 TEST_CASE(without_memory_others_look_at_others)
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
 
     answers(&su);
     add_neighbours(l, &su, "1.0m 2.0m 0.2- 3.0-"); /* it has room for four */
@@ -742,7 +742,7 @@ TEST_CASE(without_memory_others_look_at_others)
 TEST_CASE(what_helpers_saw_counts_if_they_were_asked)
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
     int32_t first = switches_node(l->job.tree, "0.2", NULL);
     struct ftree_inspect_neighbour nb;
     int32_t one, two, other, helper[2];
@@ -812,7 +812,7 @@ static const struct {
 TEST_CASES(some_who_are_silent_with_the_suspect_are_told, COUNT(evidences))
 {
     struct lone *l = switches_new(FLAT, "0.1");
-    struct ftree_case su = suspect(l, "1.1");
+    struct suspect su = suspect(l, "1.1");
     struct ftree_verdict v = base_verdict("switch-fault/all-behind-silent", su.node, FTREE_NONE);
     char name[24], told[100] = "";
 

@@ -342,7 +342,7 @@ TEST_CASE(an_examination_is_bounded)
     world_run(w, 1001 * FTREE_MS);
     begin = w->now;
     while (ftree_is_asking(w->node[0].ft) && w->now < begin + 10 * SECOND) {
-        struct ftree_case *su = ftree_case_suspect(w->node[0].ft, 2);
+        struct suspect *su = ftree_suspect(w->node[0].ft, 2);
         for (int path = 0; su && path < FTREE_PATHS; path++)
             su->works[path] = (struct works){.from = w->now, .heard = w->now};
         world_run(w, 10 * FTREE_MS);

@@ -26,7 +26,7 @@ static struct lone *busy(void)
     ftree_peer_unresponsive(l->ft, l->now, 5, false);
     ck_assert_int_eq(l->ft->observe->stalls.n, 2);
     ck_assert_int_eq(l->ft->observe->findings.n, 1);
-    ck_assert_ptr_nonnull(ftree_case_suspect(l->ft, 3));
+    ck_assert_ptr_nonnull(ftree_suspect(l->ft, 3));
     ck_assert_int_eq(l->ft->state->known.n, 2);
     ck_assert_int_eq(l->ft->net->outbox.n, 1);
     ck_assert_int_eq(l->ft->state->peers.n, 1);
@@ -64,23 +64,32 @@ TEST_CASE(symptoms)
 TEST_CASE(suspects)
 {
     struct lone *l = busy();
-    struct ftree_case *su = ftree_case_suspect(l->ft, 3), *other;
+    struct ftree_case *g = ftree_case_find(l->ft, 3, FTREE_NONE);
+    struct suspect *su = g->suspect;
+    struct ftree_case *other, twin;
+    struct suspect its;
     struct ftree_symptom s;
 
-    BROKEN(su->node, -1, "g->node >= 0 && g->node < ft->job->nodes");
-    BROKEN(su->node, 7, "g->node >= 0 && g->node < ft->job->nodes");
-    BROKEN(su->node, 1, "su->node != ft->self");
-    BROKEN(su->state, CASE_CALLED, "g->state != CASE_CALLED && g->state != CASE_DECIDED");
-    BROKEN(su->candidates, 0, "su->candidates > 0");
-    BROKEN(su->node, 4, "!ftree_has_failed(ft, su->node)");
+    BROKEN(g->node, -1, "g->node >= 0 && g->node < ft->job->nodes");
+    BROKEN(g->node, 7, "g->node >= 0 && g->node < ft->job->nodes");
+    BROKEN(g->node, 1, "g->node != ft->self");
+    BROKEN(g->state, CASE_CALLED, "g->state != CASE_CALLED && g->state != CASE_DECIDED");
+    BROKEN(g->candidates, 0, "g->candidates > 0");
+    BROKEN(g->node, 4, "!ftree_has_failed(ft, g->node)");
+    BROKEN(su->node, 4, "su && su->node == g->node && su->switch_ == g->switch_");
     BROKEN(su->nonce, 0, "su->nonce != 0");
     BROKEN(su->again, su->opened - 1, "su->again >= su->opened");
     BROKEN(su->again, su->deadline + 1, "su->again <= su->deadline");
-    BROKEN(su->first, su->opened + 1, "su->first <= su->opened");
+    BROKEN(g->first, su->opened + 1, "g->first <= su->opened");
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_SILENT, 5, FTREE_NONE, 2, l->now, l->now);
     LONE_STEP(l, ftree_correlate(l->ft, l->now, &s, 0));
-    other = ftree_case_suspect(l->ft, 5);
-    BROKEN(other->node, 3, "ftree_case_suspect(ft, su->node) == su");
+    other = ftree_case_find(l->ft, 5, FTREE_NONE);
+    twin = *other;
+    twin.node = 3;
+    its = *other->suspect;
+    its.node = 3;
+    twin.suspect = &its;
+    BROKEN(*other, twin, "ftree_suspect(ft, su->node) == su");
 }
 
 TEST_CASE(sets_of_ranks)

@@ -590,15 +590,15 @@ TEST_CASES(for_how_long_a_wait_is_explained, COUNT(waits))
 
     lone_knows(l, waits[_i].sign, 4, 8, waits[_i].fln);
     ftree_symptom_init(&s, FTREE_SYMPTOM_PEER_STALL, 4, 8, 2, l->now, l->now);
-    ck_assert_int_eq(ftree_verdict_explains_rank(l->ft, &s), waits[_i].now);
+    ck_assert_int_eq(ftree_verdict_explains(l->ft, &s), waits[_i].now);
     s.last = l->now + 1000 * FTREE_MS;
-    ck_assert_int_eq(ftree_verdict_explains_rank(l->ft, &s), waits[_i].later);
+    ck_assert_int_eq(ftree_verdict_explains(l->ft, &s), waits[_i].later);
     s.last += FTREE_MS;
-    ck_assert_int_eq(ftree_verdict_explains_rank(l->ft, &s), waits[_i].long_after);
+    ck_assert_int_eq(ftree_verdict_explains(l->ft, &s), waits[_i].long_after);
     s.about.rank = 9;
-    ck_assert(!ftree_verdict_explains_rank(l->ft, &s));
+    ck_assert(!ftree_verdict_explains(l->ft, &s));
     s.about.rank = FTREE_NONE;
-    ck_assert(!ftree_verdict_explains_rank(l->ft, &s));
+    ck_assert(!ftree_verdict_explains(l->ft, &s));
 }
 
 TEST_CASE(a_node_that_nobody_observes_passes_nothing_on)

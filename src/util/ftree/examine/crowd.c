@@ -17,20 +17,20 @@
 
 #define FEW 4 /* two would do for a switch; some may be silent for a reason of their own */
 
-static bool is_silent(const struct ftree *ft, const struct ftree_case *su)
+static bool is_silent(const struct ftree *ft, const struct suspect *su)
 {
     int path = ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
 
     return su->reach[path][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED;
 }
 
-static bool is_before(const struct ftree_case *a, const struct ftree_case *b)
+static bool is_before(const struct suspect *a, const struct suspect *b)
 {
     return a->opened < b->opened || (a->opened == b->opened && a->nonce < b->nonce);
 }
 
 /* Until when it waits for the few that were there before it, 0: it does not. */
-ftree_time ftree_crowd_until(const struct ftree *ft, const struct ftree_case *su)
+ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su)
 {
     int32_t switch_ = ftree_topo_switch_of(ft->topo, su->node), few = 0;
     ftree_time until = FTREE_NEVER;

@@ -25,6 +25,58 @@
  *     inquiry.c    a person asks how a node or a rank is
  */
 
+/* What others show of a path while a suspect is examined; see silence.c. */
+struct works {
+    ftree_time from; /* when the first one was heard there, 0: nobody was */
+    ftree_time heard; /* when the last one was */
+    ftree_time asked; /* the suspect by a new connection, for the first time since; 0: never */
+};
+
+/* What asking a node or switch has brought, since its examination began. */
+struct suspect {
+    int32_t node, switch_; /* as of its case */
+    int32_t rank; /* someone waits for this rank, FTREE_NONE */
+    uint32_t nonce;
+    uint32_t round; /* of the flood query that asks, 0: a symptom named the node */
+    uint32_t done; /* bit s: step s of the strategy was taken */
+    uint8_t tries; /* how often it was asked */
+    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
+    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
+    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
+    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
+    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
+    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
+    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
+    struct works works[FTREE_PATHS];
+    ftree_time connected; /* when its kernel first said so, 0: never */
+    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
+    ftree_time delivers[FTREE_PATHS]; /* when a node last said that data come through, 0: never */
+    uint8_t prolonged; /* how often it was asked anew when its window was over */
+    bool has_state, has_log;
+    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
+    int32_t witness; /* how far from the own node the last witness asked was */
+    int32_t helper; /* how far from the suspect the last helper was */
+    ftree_time opened, asked, again, deadline;
+    ftree_time base; /* from which the strategy's times count */
+    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
+    int16_t error[FTREE_PATHS][FTREE_ROLES];
+    struct {
+        uint8_t reach; /* the best that a helper saw */
+        int32_t by; /* who */
+        ftree_time at;
+    } elsewhere[FTREE_PATHS];
+    struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
+    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
+    struct ftree_ranks waiting; /* as the deputy says */
+    struct ftree_node_state node_state; /* where has_state */
+    struct ftree_log_entry message; /* newest one of the rank, where has_log */
+};
+
+/* Goes through those that are examined now. */
+#define FTREE_EACH_SUSPECT(su, ft) \
+    FTREE_EACH_EXAMINED(su##_case, ft) \
+        for (struct suspect *su = su##_case->suspect; su; su = NULL)
+
 /* A probe of a node for another one that asked for it; see indirect.c. */
 struct indirect_probe {
     int32_t from, target; /* who wants to know, of whom */
@@ -105,25 +157,30 @@ void ftree_probe_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_probe_deadline(const struct ftree *ft);
 
 /* suspect.c */
-uint8_t ftree_probe_reach(const struct ftree_case *su, int path, int role);
+/* Its examination begins, and nothing is known of it; NULL: out of memory. */
+struct suspect *ftree_suspect_open(struct ftree *ft, ftree_time now, struct ftree_case *g,
+                                   uint32_t round);
+/* That node, which is examined; NULL: it is not. */
+struct suspect *ftree_suspect(const struct ftree *ft, int32_t node);
+uint8_t ftree_probe_reach(const struct suspect *su, int path, int role);
 /* What is left of what was heard first, without what was heard since. */
-uint8_t ftree_suspect_word_left(const struct ftree_case *su, int path, int role);
-bool ftree_suspect_is_old_answer(const struct ftree_case *su, int path);
-bool ftree_facts_kernel_spoke(const struct ftree_case *su);
-bool ftree_facts_answered(const struct ftree_case *su);
+uint8_t ftree_suspect_word_left(const struct suspect *su, int path, int role);
+bool ftree_suspect_is_old_answer(const struct suspect *su, int path);
+bool ftree_facts_kernel_spoke(const struct suspect *su);
+bool ftree_facts_answered(const struct suspect *su);
 
 /* silence.c */
 ftree_time ftree_silence_window_of(const struct ftree *ft, ftree_time now, bool one_sided);
-void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path);
-bool ftree_silence_counts(const struct ftree_case *su, int path);
-bool ftree_silence_needs_witness(const struct ftree_case *su, int path);
-ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_case *su, bool *ask);
+void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
+bool ftree_silence_counts(const struct suspect *su, int path);
+bool ftree_silence_needs_witness(const struct suspect *su, int path);
+ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct suspect *su, bool *ask);
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach);
 
 /* crowd.c */
-ftree_time ftree_crowd_until(const struct ftree *ft, const struct ftree_case *su);
+ftree_time ftree_crowd_until(const struct ftree *ft, const struct suspect *su);
 
 /* indirect.c */
 void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
@@ -153,25 +210,25 @@ void ftree_inquiry_clear(struct ftree *ft);
 
 /* neighbour.c */
 bool ftree_neighbour_matters(const struct ftree *ft);
-void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct ftree_case *su);
-void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct ftree_case *su);
+void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);
+void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct suspect *su);
 void ftree_neighbour_forget(struct ftree *ft);
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
 void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
                                      const struct wire_indirect_result *s);
-struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct ftree_case *su,
+struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
                                              bool data);
-void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
+void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                                   struct ftree_verdict *v);
 
 /* facts.c */
-bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path);
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);
 int32_t ftree_facts_ended(const struct ftree *ft, int32_t node);
 bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
 int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
-void ftree_facts_find(const struct ftree *ft, const struct ftree_case *su, bool at_end,
+void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts);
-void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v);
 
 #pragma GCC visibility pop

@@ -14,7 +14,7 @@
 
 /* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.
  * NULL: nobody did. */
-static const struct witness *find_witness(const struct ftree *ft, const struct ftree_case *su,
+static const struct witness *find_witness(const struct ftree *ft, const struct suspect *su,
                                           int path)
 {
     const struct witness *w = &ft->examine->heard[path][0];
@@ -24,14 +24,14 @@ static const struct witness *find_witness(const struct ftree *ft, const struct f
     return ftree_silence_counts(su, path) && w->at > 0 && w->node != su->node ? w : NULL;
 }
 
-bool ftree_facts_was_witnessed(const struct ftree *ft, const struct ftree_case *su, int path)
+bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path)
 {
     return find_witness(ft, su, path) != NULL;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static void find_reaches(const struct ftree *ft, const struct ftree_case *su, bool at_end,
+static void find_reaches(const struct ftree *ft, const struct suspect *su, bool at_end,
                          struct rules_facts *facts)
 {
     static const uint8_t by_role[FTREE_ROLES] = {RULES_FACT_AGENT, RULES_FACT_DEPUTY};
@@ -58,7 +58,7 @@ static void find_reaches(const struct ftree *ft, const struct ftree_case *su, bo
         facts->value[ft->job->has_path[FTREE_PATH_DATA] ? RULES_FACT_DATA : RULES_FACT_MGMT];
 }
 
-static void find_elsewhere(const struct ftree *ft, const struct ftree_case *su,
+static void find_elsewhere(const struct ftree *ft, const struct suspect *su,
                            struct rules_facts *facts)
 {
     uint8_t *best = &facts->value[RULES_FACT_ELSEWHERE];
@@ -71,7 +71,7 @@ static void find_elsewhere(const struct ftree *ft, const struct ftree_case *su,
                                                   : RULES_REACH_NO_PATH;
 }
 
-static void find_surroundings(const struct ftree *ft, const struct ftree_case *su,
+static void find_surroundings(const struct ftree *ft, const struct suspect *su,
                               struct rules_facts *facts)
 {
     int paths = 0, down = 0, witnessed = 0;
@@ -136,7 +136,7 @@ static void find_state(const struct ftree_node_state *s, struct rules_facts *fac
 }
 
 /* The rank of the suspect that is worst off, as its state probe says: in the kernel, in state D. */
-static void find_process(const struct ftree_case *su, struct rules_facts *facts)
+static void find_process(const struct suspect *su, struct rules_facts *facts)
 {
     for (int32_t i = 0; i < su->node_state.ranks; i++)
         if (su->node_state.rank[i].proc_state == 'D')
@@ -195,7 +195,7 @@ int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
 
 /* What process manager and transport told of the suspect; of both that the former knows, that a
  * process ended.  Where its deputy names a rank, another's end counts for nothing. */
-static void find_told(const struct ftree *ft, const struct ftree_case *su,
+static void find_told(const struct ftree *ft, const struct suspect *su,
                       struct rules_facts *facts)
 {
     const struct ftree_case *g = ftree_case_find(ft, su->node, FTREE_NONE);
@@ -217,7 +217,7 @@ static void find_told(const struct ftree *ft, const struct ftree_case *su,
     }
 }
 
-void ftree_facts_find(const struct ftree *ft, const struct ftree_case *su, bool at_end,
+void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts)
 {
     ftree_rules_no_facts(facts);
@@ -241,7 +241,7 @@ void ftree_facts_find(const struct ftree *ft, const struct ftree_case *su, bool 
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-static void add_reaches(const struct ftree_case *su, struct ftree_evidence *e,
+static void add_reaches(const struct suspect *su, struct ftree_evidence *e,
                         struct ftree_verdict *v)
 {
     for (int role = 0; role < FTREE_ROLES; role++) {
@@ -268,7 +268,7 @@ static void add_witness(const struct witness *w, struct ftree_evidence *e, struc
     ftree_verdict_add_evidence(v, e);
 }
 
-static void add_elsewhere(const struct ftree_case *su, struct ftree_evidence *e,
+static void add_elsewhere(const struct suspect *su, struct ftree_evidence *e,
                           struct ftree_verdict *v)
 {
     e->source = FTREE_EVIDENCE_INDIRECT;
@@ -290,7 +290,7 @@ static int add_number(char *text, size_t size, int len, const char *name, double
            snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name, value);
 }
 
-static void add_state(const struct ftree_case *su, struct ftree_evidence *e,
+static void add_state(const struct suspect *su, struct ftree_evidence *e,
                       struct ftree_verdict *v)
 {
     struct rules_facts facts;
@@ -313,7 +313,7 @@ static void add_state(const struct ftree_case *su, struct ftree_evidence *e,
     ftree_verdict_add_evidence(v, e);
 }
 
-void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
+void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v)
 {
     const struct ftree_evidence blank = {.target = su->node, .by = ft->self, .at = now};

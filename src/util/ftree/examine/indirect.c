@@ -37,7 +37,7 @@ static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe 
 
 static void ask(struct ftree *ft, ftree_time now, const struct indirect_probe *v)
 {
-    struct ftree_route to = {.node = v->target, .fresh = !ftree_case_suspect(ft, v->target)};
+    struct ftree_route to = {.node = v->target, .fresh = !ftree_suspect(ft, v->target)};
 
     ftree_ask(ft, now, &to, ftree_all_paths(ft->job), v->nonce);
 }
@@ -53,7 +53,7 @@ static bool is_known(const struct ftree *ft, int32_t from, const struct wire_ind
 /* What is known already: of a question asked a moment ago (true), else of the own examination. */
 static bool begin(const struct ftree *ft, ftree_time now, int32_t target, struct indirect_probe *v)
 {
-    const struct ftree_case *su = ftree_case_suspect(ft, target);
+    const struct suspect *su = ftree_suspect(ft, target);
 
     *v = (struct indirect_probe){.target = target, .asked = now};
     FTREE_EACH(struct indirect_probe, other, ft->examine->indirect_probes)

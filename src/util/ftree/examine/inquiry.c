@@ -114,7 +114,7 @@ static void ask_whether_it_answers(struct ftree *ft, ftree_time now, const struc
                                          .ask = RULES_ASK_RESPONSE,
                                          .first = now}};
     struct ftree_route to = {.node = q->said.node,
-                             .fresh = q->tries > 0 && !ftree_case_suspect(ft, q->said.node)};
+                             .fresh = q->tries > 0 && !ftree_suspect(ft, q->said.node)};
 
     send_over_silent_paths(ft, now, q, &to, &m);
     to.role = FTREE_ROLE_DEPUTY;

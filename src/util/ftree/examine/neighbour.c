@@ -136,7 +136,7 @@ static void choose(const struct ftree *ft, const struct region *r, int32_t suspe
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool was_heard(const struct ftree_case *su, const struct neighbour *nb, enum over over)
+static bool was_heard(const struct suspect *su, const struct neighbour *nb, enum over over)
 {
     bool data = nb->heard[FTREE_PATH_DATA] && nb->heard[FTREE_PATH_DATA] >= su->opened;
     bool mgmt = nb->heard[FTREE_PATH_MGMT] && nb->heard[FTREE_PATH_MGMT] >= su->opened;
@@ -176,7 +176,7 @@ static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
     return nb;
 }
 
-static void ask(struct ftree *ft, ftree_time now, const struct ftree_case *su,
+static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
                 const struct region *region)
 {
     struct choice c;
@@ -199,7 +199,7 @@ bool ftree_neighbour_matters(const struct ftree *ft)
     return ft->job->tree != NULL;
 }
 
-void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct ftree_case *su)
+void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su)
 {
     struct chain own, its;
     struct region r;
@@ -253,7 +253,7 @@ struct view {
 
 /* It was asked for another suspect, before this one was one, or while all may have been silent:
  * that it was not heard since says nothing. */
-static bool is_old(const struct ftree_case *su, const struct neighbour *nb, enum over over)
+static bool is_old(const struct suspect *su, const struct neighbour *nb, enum over over)
 {
     ftree_time works = su->works[FTREE_PATH_DATA].from;
 
@@ -263,7 +263,7 @@ static bool is_old(const struct ftree_case *su, const struct neighbour *nb, enum
                               (nb->last_asked < works && !was_heard(su, nb, over)));
 }
 
-static void add_suspects(const struct ftree *ft, const struct ftree_case *su, enum over over,
+static void add_suspects(const struct ftree *ft, const struct suspect *su, enum over over,
                          struct view *v)
 {
     FTREE_EACH_SUSPECT(other, ft) {
@@ -278,7 +278,7 @@ static void add_suspects(const struct ftree *ft, const struct ftree_case *su, en
     }
 }
 
-static void find_view(const struct ftree *ft, const struct ftree_case *su, enum over over,
+static void find_view(const struct ftree *ft, const struct suspect *su, enum over over,
                       struct view *v)
 {
     v->ft = ft;
@@ -469,7 +469,7 @@ static struct ftree_silence look_through(const struct view *v, int32_t near)
     return silent_behind(common);
 }
 
-static struct ftree_silence look(const struct ftree *ft, const struct ftree_case *su,
+static struct ftree_silence look(const struct ftree *ft, const struct suspect *su,
                                  enum over over)
 {
     struct view v;
@@ -482,7 +482,7 @@ static struct ftree_silence look(const struct ftree *ft, const struct ftree_case
     return over == DATA_PATH ? look_through(&v, near) : look_around(&v, near);
 }
 
-struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct ftree_case *su,
+struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
                                              bool data)
 {
     uint8_t reach = su->reach[FTREE_PATH_DATA][FTREE_ROLE_AGENT];
@@ -519,7 +519,7 @@ static void send_indirect_probes(struct ftree *ft, ftree_time now, struct neighb
 }
 
 /* Those farthest from here who answer, though not over data; of two branches where there are. */
-static void choose_helpers(struct ftree *ft, const struct ftree_case *su, const struct view *v)
+static void choose_helpers(struct ftree *ft, const struct suspect *su, const struct view *v)
 {
     int32_t far = 0, n = 0, below;
 
@@ -541,7 +541,7 @@ static void choose_helpers(struct ftree *ft, const struct ftree_case *su, const 
 }
 
 /* Asks them to ask all the others. */
-void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct ftree_case *su)
+void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct suspect *su)
 {
     struct view v;
 
@@ -577,7 +577,7 @@ void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
 
 /* Some who are silent with the suspect. */
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
-                                  const struct ftree_case *su, struct ftree_verdict *v)
+                                  const struct suspect *su, struct ftree_verdict *v)
 {
     bool there = ftree_is_behind(ft, v->switch_, su->node);
     bool data = ftree_facts_answered(su);

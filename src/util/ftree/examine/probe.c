@@ -29,7 +29,12 @@
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool goes_over(const struct ftree *ft, const struct ftree_case *su, int path, uint8_t over)
+static struct ftree_case *case_of(const struct ftree *ft, const struct suspect *su)
+{
+    return ftree_case_find(ft, su->node, su->switch_);
+}
+
+static bool goes_over(const struct ftree *ft, const struct suspect *su, int path, uint8_t over)
 {
     bool has_data = ft->job->has_path[FTREE_PATH_DATA];
 
@@ -49,7 +54,7 @@ static bool goes_over(const struct ftree *ft, const struct ftree_case *su, int p
     }
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct ftree_case *su, int32_t node,
+static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t node,
                 enum ftree_role role, const struct rules_step *step)
 {
     struct wire_message m = {.type = WIRE_PROBE};
@@ -59,7 +64,7 @@ static void ask(struct ftree *ft, ftree_time now, struct ftree_case *su, int32_t
     m.u.probe.round = node == su->node ? su->round : 0;
     m.u.probe.rank = node == su->node ? su->rank : FTREE_NONE;
     m.u.probe.ask = step->ask;
-    m.u.probe.first = su->first;
+    m.u.probe.first = case_of(ft, su)->first;
     for (int path = 0; path < FTREE_PATHS; path++) {
         to.path = (uint8_t) path;
         if (!goes_over(ft, su, path, step->over))
@@ -74,7 +79,7 @@ static void ask(struct ftree *ft, ftree_time now, struct ftree_case *su, int32_t
     }
 }
 
-static void ask_witnesses(struct ftree *ft, ftree_time now, struct ftree_case *su,
+static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
                           const struct rules_step *step)
 {
     int32_t asked = 0, parent = ftree_topo_parent(ft->topo, ft->self), looks = FTREE_LOOKS, n;
@@ -94,7 +99,7 @@ static void ask_witnesses(struct ftree *ft, ftree_time now, struct ftree_case *s
 }
 
 /* They tell a lost node from what lies between it and here. */
-static void send_indirect_probes(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void send_indirect_probes(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     struct wire_message m = {.type = WIRE_INDIRECT_PROBE};
     struct ftree_route to = {.role = FTREE_ROLE_AGENT};
@@ -110,7 +115,7 @@ static void send_indirect_probes(struct ftree *ft, ftree_time now, struct ftree_
     }
 }
 
-static bool is_silent(const struct ftree *ft, const struct ftree_case *su)
+static bool is_silent(const struct ftree *ft, const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ft->job->has_path[path] && su->reach[path][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED)
@@ -118,7 +123,7 @@ static bool is_silent(const struct ftree *ft, const struct ftree_case *su)
     return false;
 }
 
-static bool needs_witness(const struct ftree *ft, const struct ftree_case *su)
+static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ft->job->has_path[path] && ftree_silence_needs_witness(su, path))
@@ -126,7 +131,7 @@ static bool needs_witness(const struct ftree *ft, const struct ftree_case *su)
     return false;
 }
 
-static bool holds(const struct ftree *ft, const struct ftree_case *su,
+static bool holds(const struct ftree *ft, const struct suspect *su,
                   const struct rules_step *step)
 {
     if (step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft))
@@ -146,7 +151,7 @@ static bool holds(const struct ftree *ft, const struct ftree_case *su,
 }
 
 /* The same question by the same connections again, lest the first was lost, is not worth a line. */
-static void trace_asked(struct ftree *ft, const struct ftree_case *su,
+static void trace_asked(struct ftree *ft, const struct suspect *su,
                         const struct rules_step *step)
 {
     if (su->tries > 0 && !step->fresh && step->from != RULES_FROM_ELSEWHERE &&
@@ -158,7 +163,7 @@ static void trace_asked(struct ftree *ft, const struct ftree_case *su,
                 step->from == RULES_FROM_ELSEWHERE ? " from elsewhere" : "");
 }
 
-static void take(struct ftree *ft, ftree_time now, struct ftree_case *su,
+static void take(struct ftree *ft, ftree_time now, struct suspect *su,
                  const struct rules_step *step)
 {
     if (!holds(ft, su, step))
@@ -193,14 +198,14 @@ static void take(struct ftree *ft, ftree_time now, struct ftree_case *su,
     }
 }
 
-static ftree_time due_at(const struct ftree *ft, const struct ftree_case *su,
+static ftree_time due_at(const struct ftree *ft, const struct suspect *su,
                          const struct rules_step *step)
 {
     return su->base + ftree_silence_unit(ft) * step->at_milli_rto / 1000;
 }
 
 /* After a pause several steps are due that ask the same: the last of them is enough. */
-static bool is_repeated(const struct ftree *ft, ftree_time now, const struct ftree_case *su,
+static bool is_repeated(const struct ftree *ft, ftree_time now, const struct suspect *su,
                         const struct rules_strategy *st, int32_t i)
 {
     const struct rules_step *a = &st->step[i];
@@ -214,23 +219,27 @@ static bool is_repeated(const struct ftree *ft, ftree_time now, const struct ftr
     return false;
 }
 
-static const struct rules_strategy *strategy_of(const struct ftree *ft, const struct ftree_case *su)
+static const struct rules_strategy *strategy_of(const struct ftree *ft, const struct suspect *su)
 {
-    return su->strategy >= 0 ? &ft->rules->strategy[su->strategy] : NULL;
+    int32_t strategy = case_of(ft, su)->strategy;
+
+    return strategy >= 0 ? &ft->rules->strategy[strategy] : NULL;
 }
 
 /* Symptoms that came since may name a rank. */
-static void note_rank(struct ftree_case *su)
+static void note_rank(const struct ftree *ft, struct suspect *su)
 {
-    for (int32_t i = 0; i < su->symptoms && su->rank == FTREE_NONE; i++)
-        su->rank = su->symptom[i].about.rank;
+    const struct ftree_case *g = case_of(ft, su);
+
+    for (int32_t i = 0; i < g->symptoms && su->rank == FTREE_NONE; i++)
+        su->rank = g->symptom[i].about.rank;
 }
 
-static void take_due(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_strategy *st = strategy_of(ft, su);
 
-    note_rank(su);
+    note_rank(ft, su);
     su->again = su->deadline;
     for (int32_t i = 0; st && i < st->steps; i++) {
         ftree_time due = due_at(ft, su, &st->step[i]);
@@ -256,39 +265,42 @@ static void trace_opened(struct ftree *ft, const struct ftree_case *g)
 void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t switch_,
                       uint32_t round)
 {
-    struct ftree_case *su = ftree_case_find(ft, node, switch_);
+    struct ftree_case *g = ftree_case_find(ft, node, switch_);
+    struct suspect *su;
 
-    if (!su)
+    if (!g)
         return;
-    su->state = CASE_IDLE;
+    g->state = CASE_IDLE;
     if (ftree_is_leaving(ft) || ftree_has_failed(ft, node))
         return;
     if (!ftree_case_any_suspect(ft))
         ftree_neighbour_forget(ft);
-    ftree_case_open(su, now, ++ft->next_id, round);
+    su = ftree_suspect_open(ft, now, g, round);
+    if (!su)
+        return;
     su->deadline = now + ftree_silence_window(ft);
-    trace_opened(ft, su);
+    trace_opened(ft, g);
     take_due(ft, now, su);
 }
 
 /* ---- deciding -------------------------------------------------------------------------------- */
 
 /* It is asked no more. */
-static void close_case(struct ftree *ft, struct ftree_case *su, bool well)
+static void close_case(struct ftree *ft, struct suspect *su, bool well)
 {
     bool told = FTREE_EMIT(ft, CLOSED, .well = well, .node = su->node, .switch_ = su->switch_);
 
-    su->state = told && !well ? CASE_DECIDED : CASE_IDLE;
+    case_of(ft, su)->state = told && !well ? CASE_DECIDED : CASE_IDLE;
 }
 
-static void close_well(struct ftree *ft, struct ftree_case *su, const char *why)
+static void close_well(struct ftree *ft, struct suspect *su, const char *why)
 {
     ftree_trace(ft, "%s is well: %s", ftree_name(ft, su->node), why);
     close_case(ft, su, true);
 }
 
 /* The one behind which all are silent; else what the suspect is, or is behind. */
-static void name_switch(const struct ftree *ft, const struct ftree_case *su,
+static void name_switch(const struct ftree *ft, const struct suspect *su,
                         struct ftree_verdict *v)
 {
     v->switch_ = ftree_neighbour_silence(ft, su, ftree_facts_answered(su)).switch_;
@@ -315,7 +327,7 @@ static int32_t rank_of(const struct ftree *ft, int32_t node, int class_)
     return rank;
 }
 
-static void name_component(const struct ftree *ft, const struct ftree_case *su,
+static void name_component(const struct ftree *ft, const struct suspect *su,
                            struct ftree_verdict *v)
 {
     if (v->kind == FTREE_KIND_SWITCH)
@@ -347,7 +359,7 @@ static const char *raised_by(const struct ftree *ft, const struct ftree_case *g,
     return "";
 }
 
-static bool any_witness(const struct ftree *ft, const struct ftree_case *su)
+static bool any_witness(const struct ftree *ft, const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ftree_facts_was_witnessed(ft, su, path))
@@ -360,10 +372,11 @@ static bool is_end_of_another(const struct ftree_symptom *s, int32_t rank)
     return rank != FTREE_NONE && ftree_symptom_is_end(s) && s->about.rank != rank;
 }
 
-static void conclude(struct ftree *ft, ftree_time now, const struct ftree_case *su,
+static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
                      const struct rules_sign *sign, int32_t model)
 {
     int32_t node = sign->about_asker ? ft->self : su->node;
+    const struct ftree_case *g = case_of(ft, su);
     struct ftree_verdict v;
 
     if (ftree_verdict_is_consequence(ft, model, node, su->switch_)) {
@@ -376,21 +389,21 @@ static void conclude(struct ftree *ft, ftree_time now, const struct ftree_case *
     if (v.kind == FTREE_KIND_SWITCH && v.switch_ == FTREE_NONE)
         v.kind = FTREE_KIND_NODE; /* no switch is known there */
     v.local_only = sign->about_asker && !any_witness(ft, su) && !ftree_facts_answered(su);
-    snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, su, model));
+    snprintf(v.raised_by, sizeof(v.raised_by), "%s", raised_by(ft, g, model));
     ftree_facts_add_evidence(ft, now, su, &v);
     if (v.kind == FTREE_KIND_SWITCH)
         ftree_neighbour_add_evidence(ft, now, su, &v);
-    v.symptoms = su->count;
-    v.first_symptom = ftree_min(su->first, now);
-    for (int32_t i = 0; i < su->symptoms; i++)
-        if (!is_end_of_another(&su->symptom[i], v.rank))
-            ftree_verdict_support(ft, now, &su->symptom[i], model, &v);
-    ftree_verdict_list(ft, su, &v);
-    ftree_verdict_order(ft, su, &v);
+    v.symptoms = g->count;
+    v.first_symptom = ftree_min(g->first, now);
+    for (int32_t i = 0; i < g->symptoms; i++)
+        if (!is_end_of_another(&g->symptom[i], v.rank))
+            ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
+    ftree_verdict_list(ft, g, &v);
+    ftree_verdict_order(ft, g, &v);
     ftree_emit_verdict(ft, &v);
 }
 
-static void forget_old_words(struct ftree_case *su, int path, int role)
+static void forget_old_words(struct suspect *su, int path, int role)
 {
     uint8_t left = ftree_suspect_word_left(su, path, role);
 
@@ -400,7 +413,7 @@ static void forget_old_words(struct ftree_case *su, int path, int role)
 }
 
 /* What was asked and has not answered by the end is silent. */
-static void end_silences(struct ftree_case *su)
+static void end_silences(struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         for (int role = 0; role < FTREE_ROLES; role++) {
@@ -421,14 +434,14 @@ static uint64_t all_models(const struct ftree *ft)
     return models;
 }
 
-static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_case *su,
+static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect *su,
                                           bool at_end, bool *well, int32_t *model)
 {
     const struct rules_sign *sign;
     struct rules_facts facts;
 
     ftree_facts_find(ft, su, at_end, &facts);
-    sign = ftree_rules_decide(ft->rules, &facts, ftree_case_models(su), at_end, well, model);
+    sign = ftree_rules_decide(ft->rules, &facts, ftree_case_models(case_of(ft, su)), at_end, well, model);
     if (sign || !at_end)
         return sign;
     ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node));
@@ -437,7 +450,7 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct ftree_c
 
 /* The launcher may have told of several ranks that ended: each has a verdict of its own.  True:
  * there was one more. */
-static bool conclude_another(struct ftree *ft, ftree_time now, const struct ftree_case *su,
+static bool conclude_another(struct ftree *ft, ftree_time now, const struct suspect *su,
                              struct ftree_event *e)
 {
     int32_t rank = su->deputy_word.rank == FTREE_NONE && !ftree_has_failed(ft, su->node)
@@ -452,7 +465,7 @@ static bool conclude_another(struct ftree *ft, ftree_time now, const struct ftre
 }
 
 /* Beside a rank that ended another may be stopped, and the deputy says so. */
-static void conclude_stopped(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void conclude_stopped(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_sign *sign;
     int32_t model = -1;
@@ -466,21 +479,21 @@ static void conclude_stopped(struct ftree *ft, ftree_time now, struct ftree_case
 
 void ftree_probe_rest(struct ftree *ft, ftree_time now, const struct ftree_event *rest)
 {
-    struct ftree_case *su = ftree_case_find(ft, rest->node, rest->switch_);
+    const struct ftree_case *g = ftree_case_find(ft, rest->node, rest->switch_);
     struct ftree_event e = *rest;
 
-    if (su && !conclude_another(ft, now, su, &e) && e.u.rest.at_end)
-        conclude_stopped(ft, now, su);
+    if (g && g->suspect && !conclude_another(ft, now, g->suspect, &e) && e.u.rest.at_end)
+        conclude_stopped(ft, now, g->suspect);
 }
 
 /* Looks at the signs; true: the suspect is decided about and no longer there. */
-static bool judge(struct ftree *ft, ftree_time now, struct ftree_case *su, bool at_end)
+static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_end)
 {
     const struct rules_sign *sign;
     int32_t model = -1;
     bool well = false;
 
-    note_rank(su);
+    note_rank(ft, su);
     sign = find_sign(ft, su, at_end, &well, &model);
     if (!sign && !at_end)
         return false;
@@ -501,7 +514,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct ftree_case *su, bool 
 
 void ftree_probe_due(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct ftree_case *su = ftree_case_suspect(ft, node);
+    struct suspect *su = ftree_suspect(ft, node);
 
     if (!su)
         return;
@@ -568,7 +581,7 @@ static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_t
 void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                         const struct wire_answer *a)
 {
-    struct ftree_case *su = ftree_case_suspect(ft, from);
+    struct suspect *su = ftree_suspect(ft, from);
 
     if (!su || su->nonce != a->nonce)
         return;
@@ -584,19 +597,19 @@ void ftree_probe_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftr
     su->since[path][FTREE_ROLE_AGENT] = FTREE_REACH_NOT_ASKED;
     if (su->tries == 1 && !su->waits) /* one that waits would have been asked again before this */
         ftree_rtt(ft, now - su->asked);
-    note_rank(su);
+    note_rank(ft, su);
     if (a->leaving) {
         close_well(ft, su, "it leaves");
         FTREE_EMIT(ft, LEFT, .node = from);
     } else if (judge(ft, now, su, false)) {
-        follow_chain(ft, now, from, su->first, a);
+        follow_chain(ft, now, from, case_of(ft, su)->first, a);
     }
 }
 
 void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const struct wire_state *s,
                        bool delivers)
 {
-    struct ftree_case *su = ftree_case_suspect(ft, from);
+    struct suspect *su = ftree_suspect(ft, from);
 
     if (!su || su->nonce != s->nonce)
         return;
@@ -609,7 +622,7 @@ void ftree_probe_state(struct ftree *ft, ftree_time now, int32_t from, const str
 void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
                                  const struct wire_indirect_result *s, bool delivers)
 {
-    struct ftree_case *su = ftree_case_suspect(ft, s->target);
+    struct suspect *su = ftree_suspect(ft, s->target);
 
     ftree_neighbour_indirect_result(ft, from, s);
     if (!su || su->nonce != s->nonce)
@@ -628,7 +641,7 @@ void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
 
 void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struct wire_log *l)
 {
-    struct ftree_case *su = ftree_case_suspect(ft, from);
+    struct suspect *su = ftree_suspect(ft, from);
 
     if (!su || su->nonce != l->nonce || l->log.entries == 0)
         return;
@@ -637,7 +650,7 @@ void ftree_probe_log(struct ftree *ft, ftree_time now, int32_t from, const struc
     judge(ft, now, su, false);
 }
 
-static void note_word(struct ftree_case *su, ftree_time now, enum ftree_path path,
+static void note_word(struct suspect *su, ftree_time now, enum ftree_path path,
                       enum ftree_role role, enum ftree_reach reach, int16_t error)
 {
     if (reach == FTREE_REACH_CONNECTED && !su->connected)
@@ -659,7 +672,7 @@ static void note_word(struct ftree_case *su, ftree_time now, enum ftree_path pat
 void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_role role, enum ftree_reach reach, int error)
 {
-    struct ftree_case *su = ftree_case_suspect(ft, node);
+    struct suspect *su = ftree_suspect(ft, node);
 
     if (!su)
         return;
@@ -673,7 +686,7 @@ void ftree_probe_reached(struct ftree *ft, ftree_time now, int32_t node, enum ft
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* All but what was asked at first is asked once more, as if the first time were one rto ago. */
-static void ask_again(const struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void ask_again(const struct ftree *ft, ftree_time now, struct suspect *su)
 {
     const struct rules_strategy *st = strategy_of(ft, su);
 
@@ -685,7 +698,7 @@ static void ask_again(const struct ftree *ft, ftree_time now, struct ftree_case 
 }
 
 /* The window is a new one. */
-static void begin_anew(const struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *su)
 {
     su->opened = now;
     memset(su->works, 0, sizeof(su->works));
@@ -716,14 +729,14 @@ void ftree_probe_restart(struct ftree *ft, ftree_time now)
     FTREE_EACH_SUSPECT(su, ft) {
         su->done = 0;
         su->again = now;
-        if (su->strategy < 0 || su->candidates == 0)
+        if (!strategy_of(ft, su) || case_of(ft, su)->candidates == 0)
             close_well(ft, su, "no rule asks about it any more");
     }
 }
 
 /* Its agent answered, but now it does not, or by a path that should work it never did: there is no
  * hurry, for messages may have been lost. */
-static bool is_one_sided(const struct ftree *ft, const struct ftree_case *su)
+static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
 {
     bool any_silent = false, any_answered = false;
 
@@ -739,7 +752,7 @@ static bool is_one_sided(const struct ftree *ft, const struct ftree_case *su)
 }
 
 /* Its window may have grown since it began, and what is silent at its end may not count yet. */
-static bool needs_longer(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static bool needs_longer(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     ftree_time unit = ftree_silence_unit(ft), until;
     ftree_time end = su->opened + ftree_silence_window_of(ft, now, is_one_sided(ft, su));
@@ -760,7 +773,7 @@ static bool needs_longer(struct ftree *ft, ftree_time now, struct ftree_case *su
 }
 
 /* What was heard while it waited is as good as what a first question brings. */
-static void resume(const struct ftree *ft, ftree_time now, struct ftree_case *su)
+static void resume(const struct ftree *ft, ftree_time now, struct suspect *su)
 {
     su->waits = false;
     su->waited = true;
@@ -768,7 +781,7 @@ static void resume(const struct ftree *ft, ftree_time now, struct ftree_case *su
 }
 
 /* True: it waits for the result of others behind its switch. */
-static bool is_held(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     ftree_time until = ftree_crowd_until(ft, su);
 
@@ -806,4 +819,17 @@ ftree_time ftree_probe_deadline(const struct ftree *ft)
     FTREE_EACH_SUSPECT(su, ft)
         t = ftree_min(t, ftree_min(su->again, su->deadline));
     return t;
+}
+
+void ftree_examine_clear(struct ftree *ft)
+{
+    ftree_inquiry_clear(ft);
+    ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
+    ftree_alloc(ft, ft->examine->neighbours.items, 0);
+}
+
+void ftree_examine_stop(struct ftree *ft)
+{
+    ft->examine->indirect_probes.n = 0;
+    ftree_inquiry_stop(ft);
 }

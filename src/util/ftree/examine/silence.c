@@ -75,7 +75,7 @@ static void note_works(struct ftree *ft, ftree_time now, int32_t node, enum ftre
 }
 
 /* A question goes to the suspect by a new connection. */
-void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path)
+void ftree_silence_asked(struct suspect *su, ftree_time now, int path)
 {
     struct works *w = &su->works[path];
 
@@ -85,7 +85,7 @@ void ftree_silence_asked(struct ftree_case *su, ftree_time now, int path)
 
 /* True if others were heard before and after the suspect was asked anew.  (That it had the time to
  * answer is seen to before anything is decided.) */
-bool ftree_silence_counts(const struct ftree_case *su, int path)
+bool ftree_silence_counts(const struct suspect *su, int path)
 {
     const struct works *w = &su->works[path];
 
@@ -94,7 +94,7 @@ bool ftree_silence_counts(const struct ftree_case *su, int path)
 
 /* True if a witness is to be asked.  Those who look from elsewhere are heard after the suspect was
  * asked anew, too; others are asked for that only where they were not. */
-bool ftree_silence_needs_witness(const struct ftree_case *su, int path)
+bool ftree_silence_needs_witness(const struct suspect *su, int path)
 {
     const struct works *w = &su->works[path];
 
@@ -103,7 +103,7 @@ bool ftree_silence_needs_witness(const struct ftree_case *su, int path)
 
 /* When what is silent there will count: 0: no other node was heard, and nothing is waited for;
  * FTREE_NEVER: not before it is asked anew. */
-static ftree_time counts_at(const struct ftree *ft, const struct ftree_case *su, int path)
+static ftree_time counts_at(const struct ftree *ft, const struct suspect *su, int path)
 {
     const struct works *w = &su->works[path];
 
@@ -117,7 +117,7 @@ static ftree_time counts_at(const struct ftree *ft, const struct ftree_case *su,
 /* The same where its kernel spoke but nobody answers: to a connection that was made a unit ago, and
  * to the last one, for by now the network may be silent. */
 static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now,
-                                   const struct ftree_case *su)
+                                   const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (ftree_probe_reach(su, path, FTREE_ROLE_AGENT) == FTREE_REACH_CONNECTED &&
@@ -129,7 +129,7 @@ static ftree_time kernel_counts_at(const struct ftree *ft, ftree_time now,
 }
 
 /* When what is known of a suspect by its silence counts. */
-static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const struct ftree_case *su)
+static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const struct suspect *su)
 {
     uint8_t best = 0, reach;
     ftree_time at = 0;
@@ -151,7 +151,7 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
  * trips: a path that is slow may be silent for as long as there is much to send.  It is not lost
  * while data come through to here, or to a node that was not answered either, or where one of its
  * ends is slow, as the kernel there says of other connections. */
-static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_case *su, int path)
+static bool is_slow(const struct ftree *ft, ftree_time now, const struct suspect *su, int path)
 {
     uint8_t reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
     bool is_only = ftree_facts_answered(su) || ftree_all_paths(ft->job) == 1u << path;
@@ -169,7 +169,7 @@ static bool is_slow(const struct ftree *ft, ftree_time now, const struct ftree_c
  * from 0.2 s on. */
 #define SLOW_HOLDS(ft) (8 * (ft)->cfg.stall)
 
-static bool any_is_slow(struct ftree *ft, ftree_time now, struct ftree_case *su)
+static bool any_is_slow(struct ftree *ft, ftree_time now, struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (is_slow(ft, now, su, path)) {
@@ -188,7 +188,7 @@ static bool any_is_slow(struct ftree *ft, ftree_time now, struct ftree_case *su)
 
 /* Until when a suspect whose window is over is examined further, so that what it says by its
  * silence counts, 0: no further.  *ask: it is to be asked anew. */
-ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct ftree_case *su, bool *ask)
+ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct suspect *su, bool *ask)
 {
     ftree_time at = all_counts_at(ft, now, su);
 

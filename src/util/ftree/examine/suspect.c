@@ -5,10 +5,39 @@
 
 #include "ftree/examine/examine.h"
 
+struct suspect *ftree_suspect_open(struct ftree *ft, ftree_time now, struct ftree_case *g,
+                                   uint32_t round)
+{
+    struct suspect *su = g->suspect ? g->suspect : ftree_alloc(ft, NULL, sizeof(*su));
+
+    if (!su)
+        return NULL;
+    *su = (struct suspect){.node = g->node,
+                           .switch_ = g->switch_,
+                           .rank = FTREE_NONE,
+                           .nonce = ++ft->next_id,
+                           .round = round,
+                           .opened = now,
+                           .base = now,
+                           .deputy_word.rank = FTREE_NONE,
+                           .deputy_next.rank = FTREE_NONE};
+    g->suspect = su;
+    g->state = CASE_EXAMINED;
+    return su;
+}
+
+struct suspect *ftree_suspect(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH_SUSPECT(su, ft)
+        if (su->node == node)
+            return su;
+    return NULL;
+}
+
 /* So many questions that were asked since do not refute an answer: they may be lost. */
 #define OPEN_QUESTIONS 3
 
-bool ftree_suspect_is_old_answer(const struct ftree_case *su, int path)
+bool ftree_suspect_is_old_answer(const struct suspect *su, int path)
 {
     return su->questions[path][FTREE_ROLE_AGENT] > su->answered_question[path] + OPEN_QUESTIONS;
 }
@@ -16,7 +45,7 @@ bool ftree_suspect_is_old_answer(const struct ftree_case *su, int path)
 /* What was heard at first counts no more if more questions since were left open than a network
  * loses: what said it was lost meanwhile.  A kernel is asked by a new connection, which is not lost
  * so easily; one that there is it leaves as it is. */
-uint8_t ftree_suspect_word_left(const struct ftree_case *su, int path, int role)
+uint8_t ftree_suspect_word_left(const struct suspect *su, int path, int role)
 {
     uint8_t reach = su->reach[path][role];
     bool kernel_is_old = su->connections[path][role] > su->kernel_connection[path][role] + 1;
@@ -30,7 +59,7 @@ uint8_t ftree_suspect_word_left(const struct ftree_case *su, int path, int role)
 }
 
 /* What counts: else what was heard since (the own side may be down by now). */
-uint8_t ftree_probe_reach(const struct ftree_case *su, int path, int role)
+uint8_t ftree_probe_reach(const struct suspect *su, int path, int role)
 {
     uint8_t left = ftree_suspect_word_left(su, path, role);
 
@@ -38,7 +67,7 @@ uint8_t ftree_probe_reach(const struct ftree_case *su, int path, int role)
 }
 
 /* A kernel speaks for a process that does not. */
-bool ftree_facts_kernel_spoke(const struct ftree_case *su)
+bool ftree_facts_kernel_spoke(const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
@@ -47,23 +76,10 @@ bool ftree_facts_kernel_spoke(const struct ftree_case *su)
     return false;
 }
 
-bool ftree_facts_answered(const struct ftree_case *su)
+bool ftree_facts_answered(const struct suspect *su)
 {
     for (int path = 0; path < FTREE_PATHS; path++)
         if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
             return true;
     return false;
-}
-
-void ftree_examine_clear(struct ftree *ft)
-{
-    ftree_inquiry_clear(ft);
-    ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
-    ftree_alloc(ft, ft->examine->neighbours.items, 0);
-}
-
-void ftree_examine_stop(struct ftree *ft)
-{
-    ft->examine->indirect_probes.n = 0;
-    ftree_inquiry_stop(ft);
 }

@@ -222,32 +222,13 @@ ftree_time ftree_intake_deadline(const struct ftree *ft)
 
 /* ---- purification ---------------------------------------------------------------------------- */
 
-static bool any_reporter_lives(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    for (int32_t i = 0; i < s->reporters; i++)
-        if (!ftree_has_failed(ft, s->reporter[i]))
-            return true;
-    return false;
-}
-
 static bool is_own_stall(const struct ftree *ft, const struct ftree_symptom *s)
 {
     return s->about.node == ft->self &&
            ftree_symptom_info(s->kind)->source == FTREE_SOURCE_MESSAGE_PASSING;
 }
 
-/* Counts what a verdict explains; true while that is worth a line of the trace. */
-static bool count_explained(struct ftree *ft, const struct ftree_symptom *s)
-{
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
-        if (!k->v.withdrawn)
-            return ftree_verdict_explains(k, s->count);
-    return true;
-}
-
-static bool explained(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+static bool is_no_news(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
     if (ftree_is_leaving(ft) || is_own_stall(ft, s) || ftree_peer_has_left(ft, s->about.node))
         return true;
@@ -255,12 +236,7 @@ static bool explained(struct ftree *ft, ftree_time now, const struct ftree_sympt
         ftree_trace(ft, "symptom about %s expired", ftree_name(ft, s->about.node));
         return true;
     }
-    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
-        !ftree_verdict_explains_path(ft, s) && !ftree_verdict_explains_rank(ft, s))
-        return false;
-    if (count_explained(ft, s))
-        ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node));
-    return true;
+    return ftree_verdict_explains(ft, s);
 }
 
 /* Who is behind a switch of which the data path is dead cannot tell how those of others are: the
@@ -287,7 +263,7 @@ static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s
     bool to_substitute = false;
     int32_t hop;
 
-    if (explained(ft, now, s))
+    if (is_no_news(ft, now, s))
         return;
     hop = substitute ? ft->self : next_hop(ft, now, s->about.node, &to_substitute);
     if (hop == ft->self && !substitute) {

@@ -5,8 +5,6 @@
 
 #include "ftree/state/state.h"
 
-#include <string.h>
-
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_)
 {
     FTREE_EACH(struct ftree_case, g, ft->state->cases)
@@ -29,19 +27,26 @@ struct ftree_case *ftree_case_add(struct ftree *ft, int32_t node, int32_t switch
     return g;
 }
 
+static void drop(struct ftree *ft, int32_t i)
+{
+    ftree_alloc(ft, ft->state->cases.items[i].suspect, 0);
+    FTREE_DROP(ft->state->cases, i);
+}
+
 void ftree_case_drop_past(struct ftree *ft, ftree_time now,
                           bool (*f)(struct ftree *, ftree_time, struct ftree_case *))
 {
     for (int32_t i = 0; i < ft->state->cases.n;)
         if (f(ft, now, &ft->state->cases.items[i]))
-            FTREE_DROP(ft->state->cases, i);
+            drop(ft, i);
         else
             i++;
 }
 
 void ftree_case_drop_all(struct ftree *ft)
 {
-    ft->state->cases.n = 0;
+    while (ft->state->cases.n > 0)
+        drop(ft, ft->state->cases.n - 1);
 }
 
 uint64_t ftree_case_models(const struct ftree_case *g)
@@ -58,32 +63,12 @@ void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
     struct ftree_case *g = ftree_case_find(ft, node, switch_);
 
     if (g)
-        FTREE_DROP(ft->state->cases, (int32_t) (g - ft->state->cases.items));
-}
-
-void ftree_case_open(struct ftree_case *g, ftree_time now, uint32_t nonce, uint32_t round)
-{
-    size_t at = offsetof(struct ftree_case, rank);
-
-    memset((char *) g + at, 0, sizeof(*g) - at);
-    g->state = CASE_EXAMINED;
-    g->nonce = nonce;
-    g->round = round;
-    g->opened = g->base = now;
-    g->rank = g->deputy_word.rank = g->deputy_next.rank = FTREE_NONE;
-}
-
-struct ftree_case *ftree_case_suspect(const struct ftree *ft, int32_t node)
-{
-    FTREE_EACH_SUSPECT(su, ft)
-        if (su->node == node)
-            return su;
-    return NULL;
+        drop(ft, (int32_t) (g - ft->state->cases.items));
 }
 
 bool ftree_case_any_suspect(const struct ftree *ft)
 {
-    FTREE_EACH_SUSPECT(su, ft)
+    FTREE_EACH_EXAMINED(g, ft)
         return true;
     return false;
 }

@@ -75,6 +75,7 @@ void ftree_state_clear(struct ftree *ft)
         ftree_alloc(ft, st->known.items[i].full, 0);
         ftree_alloc(ft, st->known.items[i].component, 0);
     }
+    ftree_case_drop_all(ft);
     ftree_alloc(ft, st->known.items, 0);
     ftree_alloc(ft, st->cases.items, 0);
     ftree_alloc(ft, st->by_node.items, 0);

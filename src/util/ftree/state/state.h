@@ -20,6 +20,7 @@
  *
  *     own.c        this agent itself
  *     verdict.c    the verdicts known
+ *     explain.c    what they explain
  *     partition.c  nodes that a lost switch parts
  *     peer.c       other nodes: lost, left, silent, busy, slow
  *     route.c      the ways along the tree, past those who cannot be used; who is root
@@ -43,13 +44,6 @@ struct case_candidate {
     uint8_t model;
     uint16_t prior; /* 1/1000 */
     int32_t rule; /* that said so */
-};
-
-/* What others show of a path while a suspect is examined; see silence.c. */
-struct works {
-    ftree_time from; /* when the first one was heard there, 0: nobody was */
-    ftree_time heard; /* when the last one was */
-    ftree_time asked; /* the suspect by a new connection, for the first time since; 0: never */
 };
 
 enum case_state {
@@ -78,49 +72,13 @@ struct ftree_case {
     int32_t strategy; /* by which to ask, -1: no rule says */
     int32_t chain; /* node that its rank waits for in turn, FTREE_NONE */
     ftree_time quiet; /* found well: until then it is not asked again */
-
-    /* of its last examination, from ftree_case_open() on */
-    int32_t rank; /* someone waits for this rank, FTREE_NONE */
-    uint32_t nonce;
-    uint32_t round; /* of the flood query that asks, 0: a symptom named the node */
-    uint32_t done; /* bit s: step s of the strategy was taken */
-    uint8_t tries; /* how often it was asked */
-    uint8_t questions[FTREE_PATHS][FTREE_ROLES]; /* response probes that went there */
-    uint8_t answered_question[FTREE_PATHS]; /* the number of the one its agent last answered */
-    uint8_t connections[FTREE_PATHS][FTREE_ROLES]; /* made for them: a kernel speaks to no other */
-    uint8_t kernel_connection[FTREE_PATHS][FTREE_ROLES]; /* that its kernel last spoke to, */
-    uint8_t kernel[FTREE_PATHS][FTREE_ROLES]; /* and what it said */
-    uint8_t since[FTREE_PATHS][FTREE_ROLES]; /* the best that was heard since, which is less, */
-    int16_t since_error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
-    struct works works[FTREE_PATHS];
-    ftree_time connected; /* when its kernel first said so, 0: never */
-    ftree_time neighbours; /* when those behind its switches were last asked, 0: never */
-    ftree_time delivers[FTREE_PATHS]; /* when a node last said that data come through, 0: never */
-    uint8_t prolonged; /* how often it was asked anew when its window was over */
-    bool has_state, has_log;
-    bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
-    int32_t witness; /* how far from the own node the last witness asked was */
-    int32_t helper; /* how far from the suspect the last helper was */
-    ftree_time opened, asked, again, deadline;
-    ftree_time base; /* from which the strategy's times count */
-    uint8_t reach[FTREE_PATHS][FTREE_ROLES];
-    int16_t error[FTREE_PATHS][FTREE_ROLES];
-    struct {
-        uint8_t reach; /* the best that a helper saw */
-        int32_t by; /* who */
-        ftree_time at;
-    } elsewhere[FTREE_PATHS];
-    struct wire_trouble deputy_word; /* rank FTREE_NONE: none */
-    struct wire_trouble deputy_next; /* what it says of another rank; likewise */
-    struct ftree_ranks waiting; /* as the deputy says */
-    struct ftree_node_state node_state; /* where has_state */
-    struct ftree_log_entry message; /* newest one of the rank, where has_log */
+    struct suspect *suspect; /* examine/'s, of its last examination; NULL: there was none */
 };
 
 /* Goes through the cases that are examined. */
-#define FTREE_EACH_SUSPECT(su, ft) \
-    FTREE_EACH(struct ftree_case, su, (ft)->state->cases) \
-        if (su->state == CASE_EXAMINED)
+#define FTREE_EACH_EXAMINED(g, ft) \
+    FTREE_EACH(const struct ftree_case, g, (ft)->state->cases) \
+        if (g->state == CASE_EXAMINED)
 
 /* A verdict and how far it has got. */
 enum up_state {
@@ -262,8 +220,6 @@ void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_ve
 void ftree_verdict_drop_full(struct ftree *ft, struct known *k);
 void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ftree_verdict *v);
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
-/* It explains n more; true while that is worth a line of the trace. */
-bool ftree_verdict_explains(struct known *k, uint32_t n);
 /* It is over: nobody is asked about it, or waited for because of it, any more. */
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn);
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
@@ -281,9 +237,13 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
 /* The paths over which an answer refutes the sign of that name, as a set of bits. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
+
+/* explain.c */
+/* True: the symptom is no news, for verdicts say so of its rank, node or data path, or of all who
+ * reported it.  That is counted and traced. */
+bool ftree_verdict_explains(struct ftree *ft, const struct ftree_symptom *s);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
-bool ftree_verdict_explains_rank(const struct ftree *ft, const struct ftree_symptom *s);
 bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s);
 
 /* partition.c */
@@ -362,10 +322,6 @@ void ftree_case_drop_past(struct ftree *ft, ftree_time now,
 void ftree_case_drop_all(struct ftree *ft);
 void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
 uint64_t ftree_case_models(const struct ftree_case *g);
-/* Its examination begins, and nothing is known of it. */
-void ftree_case_open(struct ftree_case *g, ftree_time now, uint32_t nonce, uint32_t round);
-/* The case by which the node is examined; NULL: it is not. */
-struct ftree_case *ftree_case_suspect(const struct ftree *ft, int32_t node);
 bool ftree_case_any_suspect(const struct ftree *ft);
 /* True if the node is examined, or about to be. */
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);

@@ -361,15 +361,6 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
         k->full->symptoms = k->full->symptoms > UINT32_MAX - n ? UINT32_MAX : k->full->symptoms + n;
 }
 
-#define EXPLAINED_TRACED 100 /* a storm must not fill the trace */
-
-bool ftree_verdict_explains(struct known *k, uint32_t n)
-{
-    ftree_verdict_count_symptoms(k, n);
-    k->explained += k->explained <= EXPLAINED_TRACED;
-    return k->explained <= EXPLAINED_TRACED;
-}
-
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
 {
     k->v.withdrawn = withdrawn;
@@ -691,61 +682,6 @@ static bool cuts(const struct ftree *ft, const struct summary *v)
 {
     return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&
            ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v)) == ftree_all_paths(ft->job);
-}
-
-/* ---- what it explains ------------------------------------------------------------------------ */
-
-/* Until when a verdict explains that somebody waits for its rank, 0: it does not.  A stopped
- * process that its own agent has told of: if the node is lost later nobody else would notice.  So
- * the node is asked once more where somebody still waits; that it is as before is no news. */
-static ftree_time explains_until(const struct ftree *ft, const struct summary *v)
-{
-    enum ftree_explains how_long = ftree_class_explains(v->class_);
-
-    if (v->withdrawn || how_long == FTREE_EXPLAINS_NEVER)
-        return 0;
-    return how_long == FTREE_EXPLAINS_WHILE && v->fln == v->node ? v->located + ft->cfg.stall
-                                                                 : FTREE_NEVER;
-}
-
-/* True if a verdict on its rank explains the symptom as it was last seen. */
-bool ftree_verdict_explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    const struct known *k;
-
-    for (int32_t i = -1;
-         s->about.rank != FTREE_NONE && (k = ftree_verdict_about(ft, s->about.node, &i));)
-        if (k->v.rank == s->about.rank && s->last <= explains_until(ft, &k->v))
-            return true;
-    return false;
-}
-
-/* What is known of the node's data path explains that somebody waits for it; not that its agent is
- * silent, too. */
-bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
-{
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        const struct summary *v = &k->v;
-        if (!v->withdrawn && !v->local_only && ftree_class_says(v->class_, FTREE_IS_PATH))
-            return true;
-    }
-    return ftree_verdict_by_switch(ft, node);
-}
-
-/* True if what is known of a data path explains it: that of the node, or those of all who reported
- * it. */
-bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s)
-{
-    if (!ftree_symptom_may_be_path(s))
-        return false;
-    if (ftree_verdict_path_is_known(ft, s->about.node))
-        return true;
-    for (int32_t i = 0; i < s->reporters; i++)
-        if (!ftree_verdict_path_is_known(ft, s->reporter[i]))
-            return false;
-    return s->reporters > 0;
 }
 
 /* ---- one more is known ----------------------------------------------------------------------- */

@@ -21,13 +21,13 @@ static void add_suspicion(struct survey_answer *a, const struct ftree_suspicion 
 bool survey_status_at_node(struct ftree *ft, struct survey_round *r)
 {
     r->answer.is_full = r->request.n > 1 && (r->request.items[1] & SURVEY_FULL);
-    FTREE_EACH_SUSPECT(su, ft) {
+    FTREE_EACH_EXAMINED(g, ft) {
         const struct ftree_suspicion s = {
-            .node = su->node,
-            .switch_ = su->switch_,
+            .node = g->node,
+            .switch_ = g->switch_,
             .by = ft->self,
-            .kind = su->symptoms > 0 ? su->symptom[0].kind : FTREE_SYMPTOM_FLOOD_QUERY,
-            .age = r->begun > su->first ? r->begun - su->first : 0};
+            .kind = g->symptoms > 0 ? g->symptom[0].kind : FTREE_SYMPTOM_FLOOD_QUERY,
+            .age = r->begun > g->first ? r->begun - g->first : 0};
         add_suspicion(&r->answer, &s);
     }
     return FTREE_EMIT(ft, ASK_RANKS, .number = r->number);

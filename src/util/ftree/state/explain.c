@@ -1,0 +1,95 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/state/state.h"
+
+/* What the verdicts that are known explain: a symptom that one explains is no news. */
+
+/* Until when a verdict explains that somebody waits for its rank, 0: it does not.  A stopped
+ * process that its own agent has told of: if the node is lost later nobody else would notice.  So
+ * the node is asked once more where somebody still waits; that it is as before is no news. */
+static ftree_time explains_until(const struct ftree *ft, const struct summary *v)
+{
+    enum ftree_explains how_long = ftree_class_explains(v->class_);
+
+    if (v->withdrawn || how_long == FTREE_EXPLAINS_NEVER)
+        return 0;
+    return how_long == FTREE_EXPLAINS_WHILE && v->fln == v->node ? v->located + ft->cfg.stall
+                                                                 : FTREE_NEVER;
+}
+
+/* True if a verdict on its rank explains the symptom as it was last seen. */
+static bool explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    const struct known *k;
+
+    for (int32_t i = -1;
+         s->about.rank != FTREE_NONE && (k = ftree_verdict_about(ft, s->about.node, &i));)
+        if (k->v.rank == s->about.rank && s->last <= explains_until(ft, &k->v))
+            return true;
+    return false;
+}
+
+/* What is known of the node's data path explains that somebody waits for it; not that its agent is
+ * silent, too. */
+bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+        const struct summary *v = &k->v;
+        if (!v->withdrawn && !v->local_only && ftree_class_says(v->class_, FTREE_IS_PATH))
+            return true;
+    }
+    return ftree_verdict_by_switch(ft, node);
+}
+
+/* True if what is known of a data path explains it: that of the node, or those of all who reported
+ * it. */
+bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    if (!ftree_symptom_may_be_path(s))
+        return false;
+    if (ftree_verdict_path_is_known(ft, s->about.node))
+        return true;
+    for (int32_t i = 0; i < s->reporters; i++)
+        if (!ftree_verdict_path_is_known(ft, s->reporter[i]))
+            return false;
+    return s->reporters > 0;
+}
+
+static bool any_reporter_lives(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    for (int32_t i = 0; i < s->reporters; i++)
+        if (!ftree_has_failed(ft, s->reporter[i]))
+            return true;
+    return false;
+}
+
+#define EXPLAINED_TRACED 100 /* a storm must not fill the trace */
+
+/* True while that is worth a line of the trace. */
+static bool count(struct ftree *ft, const struct ftree_symptom *s)
+{
+    struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
+        if (!k->v.withdrawn) {
+            ftree_verdict_count_symptoms(k, s->count);
+            k->explained += k->explained <= EXPLAINED_TRACED;
+            return k->explained <= EXPLAINED_TRACED;
+        }
+    return true;
+}
+
+bool ftree_verdict_explains(struct ftree *ft, const struct ftree_symptom *s)
+{
+    if (!ftree_has_failed(ft, s->about.node) && any_reporter_lives(ft, s) &&
+        !ftree_verdict_explains_path(ft, s) && !explains_rank(ft, s))
+        return false;
+    if (count(ft, s))
+        ftree_trace(ft, "symptom about %s explained by a verdict", ftree_name(ft, s->about.node));
+    return true;
+}
