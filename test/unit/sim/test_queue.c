@@ -68,21 +68,6 @@ TEST_CASE(a_hundred_thousand_events_come_in_order)
     sim_queue_free(&q);
 }
 
-TEST_CASE(numbers_that_wrap_keep_the_order)
-{
-    struct sim_queue q = {.seq = UINT32_MAX - 2};
-    struct sim_event e;
-
-    for (int32_t i = 0; i < 8; i++)
-        push(&q, 7, i);
-    for (int32_t i = 0; i < 8; i++) {
-        ck_assert(sim_queue_pop(&q, &e));
-        ck_assert_int_eq(e.to, i);
-        sim_pool_free(e.bytes);
-    }
-    sim_queue_free(&q);
-}
-
 TEST_CASE(what_is_left_is_freed_with_it)
 {
     struct sim_queue q = {0};
