@@ -63,6 +63,8 @@ static void put(struct sim_queue *q, uint32_t slot)
         q->level[level].list[digit].first = slot;
     q->level[level].list[digit].last = slot;
     q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
+    if (level == 0 && q->near)
+        q->near(q->ctx, &q->slot[slot]);
 }
 
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
@@ -109,9 +111,19 @@ static void come_near(struct sim_queue *q)
               << level * SIM_DIGIT;
     for (slot = empty_list(q, level, digit); slot; slot = next) {
         next = q->slot[slot].next;
-        __builtin_prefetch(&q->slot[next]);
         put(q, slot);
     }
+    digit = first_digit(q, 1);
+    q->walk = digit < 0 ? 0 : q->level[1].list[digit].first;
+}
+
+/* One step: to wait for memory is what a list costs. */
+static void walk_on(struct sim_queue *q)
+{
+    if (!q->walk)
+        return;
+    q->walk = q->slot[q->walk].next;
+    __builtin_prefetch(&q->slot[q->walk]);
 }
 
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
@@ -121,6 +133,7 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 
     if (q->n == 0)
         return false;
+    walk_on(q);
     while ((digit = first_digit(q, 0)) < 0)
         come_near(q);
     slot = q->level[0].list[digit].first;
