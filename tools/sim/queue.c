@@ -6,7 +6,6 @@
 #include "sim/queue.h"
 
 #include "sim/pool.h"
-#include "sim/sim_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +35,8 @@ static void grow(struct sim_queue *q)
         exit(2);
     }
     if (!q->level)
-        q->level = sim_calloc(SIM_LEVELS, sizeof(*q->level));
-    q->slot = sim_realloc(q->slot, room, sizeof(*q->slot));
+        q->level = sim_pool_zeroed(SIM_LEVELS, sizeof(*q->level));
+    q->slot = sim_pool_array(q->slot, room, sizeof(*q->slot));
     for (uint32_t i = room - 1; i > 0 && i >= q->room; i--) {
         q->slot[i].next = q->free;
         q->free = i;
@@ -161,7 +160,7 @@ void sim_queue_free(struct sim_queue *q)
 
     while (sim_queue_pop(q, &e))
         sim_pool_free(e.bytes);
-    free(q->slot);
-    free(q->level);
+    sim_pool_free(q->slot);
+    sim_pool_free(q->level);
     *q = (struct sim_queue){0};
 }

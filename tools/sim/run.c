@@ -6,7 +6,6 @@
 #include "sim/run.h"
 
 #include "sim/pool.h"
-#include "sim/sim_memory.h"
 
 #include <stdlib.h>
 
@@ -30,8 +29,8 @@ static void make_network(struct sim_run *r)
 static void make_nodes(struct sim_run *r)
 {
     r->io = sim_agent_io(r->options);
-    r->node = sim_calloc((size_t) r->job.nodes, sizeof(*r->node));
-    r->rank = sim_calloc((size_t) r->job.size, sizeof(*r->rank));
+    r->node = sim_pool_zeroed((size_t) r->job.nodes, sizeof(*r->node));
+    r->rank = sim_pool_zeroed((size_t) r->job.size, sizeof(*r->rank));
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
         r->node[n].due = r->node[n].tick_at = FTREE_NEVER;
@@ -59,17 +58,23 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
     sim_fault_plan(r);
 }
 
+static void free_nodes(struct sim_run *r)
+{
+    if (sim_pool_drop())
+        return;
+    for (int32_t n = 0; n < r->job.nodes; n++)
+        ftree_destroy(r->node[n].ft);
+    sim_pool_free(r->node);
+    sim_pool_free(r->rank);
+}
+
 void sim_run_free(struct sim_run *r)
 {
     sim_fault_free(r);
     sim_queue_free(&r->queue);
-    if (!sim_pool_drop())
-        for (int32_t n = 0; n < r->job.nodes; n++)
-            ftree_destroy(r->node[n].ft);
+    free_nodes(r);
     sim_network_free(&r->network);
     sim_truth_free(&r->truth);
-    free(r->node);
-    free(r->rank);
     free(r->phase);
 }
 
