@@ -375,34 +375,11 @@ static int read_arguments(struct command *c, int argc, char **argv)
 
 /* ---- scripts --------------------------------------------------------------------------------- */
 
-static char *read_script(const char *file)
-{
-    FILE *f = strcmp(file, "-") ? fopen(file, "r") : stdin;
-    size_t len = 0, room = 0, n = 1;
-    char *text = NULL;
-
-    while (f && n > 0) {
-        if (room - len < 4096)
-            text = sim_realloc(text, room += 65536, 1);
-        n = fread(text + len, 1, room - len - 1, f);
-        len += n;
-    }
-    if (!f || ferror(f)) {
-        sim_complain("faultloc simulate: --script %s: %s", file, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (f && f != stdin)
-        fclose(f);
-    if (text)
-        text[len] = 0;
-    return text;
-}
-
 static int read_one(struct command *c, const char *text, bool is_file)
 {
     struct sim_script_error e;
-    char *content = is_file ? read_script(text) : NULL;
+    size_t len;
+    char *content = is_file ? sim_read_file("--script", text, &len) : NULL;
     int rc;
 
     if (is_file && !content)
@@ -584,9 +561,9 @@ static int plot_files(const struct command *c)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-static int write_json(const struct command *c, struct json_object *all)
+bool sim_write_json(const char *program, const char *file, struct json_object *all)
 {
-    FILE *f = strcmp(c->json, "-") ? fopen(c->json, "w") : stdout;
+    FILE *f = strcmp(file, "-") ? fopen(file, "w") : stdout;
     char *text =
         ftree_report_json_text(all, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
     bool good = f && text && fprintf(f, "%s\n", text) >= 0;
@@ -595,8 +572,8 @@ static int write_json(const struct command *c, struct json_object *all)
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)
-        sim_complain("faultloc simulate: --json %s: %s", c->json, strerror(errno));
-    return good ? 0 : 2;
+        sim_complain("%s: --json %s: %s", program, file, strerror(errno));
+    return good;
 }
 
 static int run_all(struct command *c)
@@ -615,7 +592,7 @@ static int run_all(struct command *c)
         run_alarms(c, table, list);
     else
         code = c->plot ? run_plot(c, table, list) : run_size(c, c->nodes, table, list, NULL);
-    if (code < 2 && c->json && write_json(c, all))
+    if (code < 2 && c->json && !sim_write_json("faultloc simulate", c->json, all))
         code = 2;
     json_object_put(all);
     return code;

@@ -6,6 +6,8 @@
 #ifndef COMMAND_H_INCLUDED
 #define COMMAND_H_INCLUDED
 
+#include <stdbool.h>
+
 /* Purpose: the simulator with a command line (its first word is the program's name, as people call
  * it).  Returns the exit code: 0 every run is ok, 1 one is not, 2 wrong arguments. */
 int sim_command(int argc, char **argv);
@@ -13,5 +15,10 @@ int sim_command(int argc, char **argv);
 /* Purpose: runs a trace again.  Returns the exit code: 0 the same, 1 it differs, 2 wrong arguments
  * or a bad file. */
 int sim_replay_command(int argc, char **argv);
+
+/* Purpose: writes what a command's --json has to, "-" on standard output; false: it could not, and
+ * says so. */
+struct json_object;
+bool sim_write_json(const char *program, const char *file, struct json_object *all);
 
 #endif /* COMMAND_H_INCLUDED */

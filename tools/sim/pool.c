@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define BLOCK_MAX ((size_t) 1 << 36)
+
 #if defined(__SANITIZE_ADDRESS__)
 
 void *sim_pool_alloc(void *ptr, size_t size)
@@ -45,7 +47,6 @@ bool sim_pool_drop(void)
 #define CHUNK_MAX ((size_t) 128 << 20) /* but for a block that is larger */
 #define CHUNKS_MAX 4096
 #define SMALL_MAX 1040
-#define BLOCK_MAX ((size_t) 1 << 36)
 #define CLASSES (SMALL_MAX / 16 + 1 + 8 * 26)
 
 static struct {
@@ -168,11 +169,21 @@ bool sim_pool_drop(void)
 
 #endif
 
+void *sim_pool_array(void *ptr, size_t n, size_t size)
+{
+    void *array = n > BLOCK_MAX / size ? NULL : sim_pool_alloc(ptr, n ? n * size : 1);
+
+    return array ? array : sim_copy(NULL, SIZE_MAX); /* which says so */
+}
+
+void *sim_pool_zeroed(size_t n, size_t size)
+{
+    return memset(sim_pool_array(NULL, n, size), 0, n * size);
+}
+
 void *sim_pool_copy(const void *bytes, size_t len)
 {
-    void *copy = sim_pool_alloc(NULL, len ? len : 1);
+    void *copy = sim_pool_array(NULL, len, 1);
 
-    if (!copy)
-        return sim_copy(NULL, SIZE_MAX); /* which says so */
     return len ? memcpy(copy, bytes, len) : copy; /* bytes may be NULL then */
 }

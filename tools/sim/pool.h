@@ -11,7 +11,8 @@
 
 /*
  * Memory of the handles and of the messages, of which a run of a million nodes has tens of millions
- * of pieces: blocks by size from large chunks, for which the kernel is asked for huge pages.  For one
+ * of pieces, and of large arrays: blocks by size from large chunks, for which the kernel is asked
+ * for huge pages; with small ones the processor would look for pages most of the time.  For one
  * thread.
  *
  * With AddressSanitizer it is the C library's memory, so that wrong use is found.
@@ -27,8 +28,11 @@ size_t sim_pool_size(const void *ptr);
  * False: each has to be given back. */
 bool sim_pool_drop(void);
 
-/* Purpose: a copy of a message, that cannot fail: the program ends with 2 instead. */
+/* Purpose: a copy of a message; an array, as reallocarray(3), or zeroed, as calloc(3).  These cannot
+ * fail: the program ends with 2 instead. */
 void *sim_pool_copy(const void *bytes, size_t len);
+void *sim_pool_array(void *ptr, size_t n, size_t size);
+void *sim_pool_zeroed(size_t n, size_t size);
 
 static inline void sim_pool_free(void *ptr)
 {

@@ -6,7 +6,6 @@
 #include "sim/queue.h"
 
 #include "sim/pool.h"
-#include "sim/sim_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +35,8 @@ static void grow(struct sim_queue *q)
         exit(2);
     }
     if (!q->level)
-        q->level = sim_calloc(SIM_LEVELS, sizeof(*q->level));
-    q->slot = sim_realloc(q->slot, room, sizeof(*q->slot));
+        q->level = sim_pool_zeroed(SIM_LEVELS, sizeof(*q->level));
+    q->slot = sim_pool_array(q->slot, room, sizeof(*q->slot));
     for (uint32_t i = room - 1; i > 0 && i >= q->room; i--) {
         q->slot[i].next = q->free;
         q->free = i;
@@ -63,6 +62,8 @@ static void put(struct sim_queue *q, uint32_t slot)
         q->level[level].list[digit].first = slot;
     q->level[level].list[digit].last = slot;
     q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
+    if (level == 0 && q->near)
+        q->near(q->ctx, &q->slot[slot]);
 }
 
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
@@ -109,9 +110,19 @@ static void come_near(struct sim_queue *q)
               << level * SIM_DIGIT;
     for (slot = empty_list(q, level, digit); slot; slot = next) {
         next = q->slot[slot].next;
-        __builtin_prefetch(&q->slot[next]);
         put(q, slot);
     }
+    digit = first_digit(q, 1);
+    q->walk = digit < 0 ? 0 : q->level[1].list[digit].first;
+}
+
+/* One step: to wait for memory is what a list costs. */
+static void walk_on(struct sim_queue *q)
+{
+    if (!q->walk)
+        return;
+    q->walk = q->slot[q->walk].next;
+    __builtin_prefetch(&q->slot[q->walk]);
 }
 
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
@@ -121,6 +132,7 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 
     if (q->n == 0)
         return false;
+    walk_on(q);
     while ((digit = first_digit(q, 0)) < 0)
         come_near(q);
     slot = q->level[0].list[digit].first;
@@ -148,7 +160,7 @@ void sim_queue_free(struct sim_queue *q)
 
     while (sim_queue_pop(q, &e))
         sim_pool_free(e.bytes);
-    free(q->slot);
-    free(q->level);
+    sim_pool_free(q->slot);
+    sim_pool_free(q->level);
     *q = (struct sim_queue){0};
 }

@@ -54,7 +54,11 @@ struct sim_queue {
     struct sim_event *slot; /* [room]; number 0 is none */
     uint32_t room, free; /* free: the first one of those that are not in use */
     uint64_t last; /* the key of the event that was popped last */
+    uint32_t walk; /* through the list that comes near next, so that it is in the cache then */
     size_t n, most; /* in it; at once */
+    /* Called for an event that is near, so that what it needs is fetched meanwhile; may be NULL. */
+    void (*near)(const void *ctx, const struct sim_event *e);
+    const void *ctx;
     struct sim_level *level; /* [SIM_LEVELS] */
 };
 

@@ -7,12 +7,10 @@
 
 #include "sim/replay.h"
 #include "sim/units.h"
-#include "ftree/report/report.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <json.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
@@ -104,8 +102,6 @@ static bool write_json(const char *file, const struct sim_replay *r, int code,
                        struct json_object *story)
 {
     struct json_object *all = json_object_new_object();
-    FILE *f = strcmp(file, "-") ? fopen(file, "w") : stdout;
-    char *text;
     bool good;
 
     json_object_object_add(all, "schema", json_object_new_string("faultloc-replay/1"));
@@ -121,13 +117,7 @@ static bool write_json(const char *file, const struct sim_replay *r, int code,
     if (code)
         add_difference(all, r, code);
     json_object_object_add(all, "story", json_object_get(story));
-    text = ftree_report_json_text(all, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-    good = f && text && fprintf(f, "%s\n", text) >= 0;
-    free(text);
-    if (f && (f == stdout ? fflush(f) : fclose(f)))
-        good = false;
-    if (!good)
-        sim_complain("faultloc replay: --json %s: %s", file, strerror(errno));
+    good = sim_write_json("faultloc replay", file, all);
     json_object_put(all);
     return good;
 }

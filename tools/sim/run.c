@@ -6,7 +6,6 @@
 #include "sim/run.h"
 
 #include "sim/pool.h"
-#include "sim/sim_memory.h"
 
 #include <stdlib.h>
 
@@ -30,8 +29,8 @@ static void make_network(struct sim_run *r)
 static void make_nodes(struct sim_run *r)
 {
     r->io = sim_agent_io(r->options);
-    r->node = sim_calloc((size_t) r->job.nodes, sizeof(*r->node));
-    r->rank = sim_calloc((size_t) r->job.size, sizeof(*r->rank));
+    r->node = sim_pool_zeroed((size_t) r->job.nodes, sizeof(*r->node));
+    r->rank = sim_pool_zeroed((size_t) r->job.size, sizeof(*r->rank));
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
         r->node[n].due = r->node[n].tick_at = FTREE_NEVER;
@@ -59,17 +58,23 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
     sim_fault_plan(r);
 }
 
+static void free_nodes(struct sim_run *r)
+{
+    if (sim_pool_drop())
+        return;
+    for (int32_t n = 0; n < r->job.nodes; n++)
+        ftree_destroy(r->node[n].ft);
+    sim_pool_free(r->node);
+    sim_pool_free(r->rank);
+}
+
 void sim_run_free(struct sim_run *r)
 {
     sim_fault_free(r);
     sim_queue_free(&r->queue);
-    if (!sim_pool_drop())
-        for (int32_t n = 0; n < r->job.nodes; n++)
-            ftree_destroy(r->node[n].ft);
+    free_nodes(r);
     sim_network_free(&r->network);
     sim_truth_free(&r->truth);
-    free(r->node);
-    free(r->rank);
     free(r->phase);
 }
 
@@ -101,16 +106,30 @@ static void tick(struct sim_run *r, int32_t node)
     sim_handle_touch(r, node);
 }
 
-/* What the event after this one needs is on its way from memory while this one is worked on. */
+#define CACHE_LINE 64
+
+/* What an event needs is on its way from memory while those before it are worked on: most of the
+ * time of a large run is waiting for that.  First what leads to a handle, */
+static void come_near(const void *ctx, const struct sim_event *e)
+{
+    const struct sim_run *r = ctx;
+
+    if (e->kind == SIM_FAULT)
+        return;
+    __builtin_prefetch(e->bytes);
+    __builtin_prefetch(&r->node[e->to]);
+    __builtin_prefetch((const char *) &r->node[e->to] + CACHE_LINE);
+    __builtin_prefetch(&r->rank[sim_first_rank(r->options->topology, e->to)]);
+}
+
+/* then the handle of the next one. */
 static void look_ahead(const struct sim_run *r)
 {
     const struct sim_event *e = sim_queue_peek(&r->queue);
+    const char *ft = e && e->kind != SIM_FAULT ? (const char *) r->node[e->to].ft : NULL;
 
-    if (!e || e->kind > SIM_STALL)
-        return;
-    __builtin_prefetch(e->bytes);
-    __builtin_prefetch(r->node[e->to].ft);
-    __builtin_prefetch((const char *) r->node[e->to].ft + 64);
+    for (uint64_t i = 0; ft && i < r->idle; i += CACHE_LINE)
+        __builtin_prefetch(ft + i);
 }
 
 static void event(struct sim_run *r, struct sim_event *e)
@@ -163,6 +182,8 @@ static void go(struct sim_run *r)
     uint64_t before = progress(r);
     struct sim_event e;
 
+    r->queue.near = come_near;
+    r->queue.ctx = r;
     set_end(r);
     for (uint64_t i = 1; !r->broken && sim_queue_pop(&r->queue, &e); i++) {
         if (e.at > r->end) {

@@ -10,44 +10,12 @@
 #include "ftree/topology/tree_int.h"
 #include "sim/units.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define FILE_MAX (256u << 20)
-
 /* ---- a file ---------------------------------------------------------------------------------- */
-
-static char *read_file(const char *file, size_t *len)
-{
-    FILE *f = fopen(file, "r");
-    char *text = NULL;
-    size_t room = 0;
-
-    *len = 0;
-    while (f && *len < FILE_MAX) {
-        if (*len == room) {
-            room = room ? 2 * room : 65536;
-            text = sim_realloc(text, room + 1, 1);
-        }
-        size_t n = fread(text + *len, 1, room - *len, f);
-        if (n == 0)
-            break;
-        *len += n;
-    }
-    if (!f || ferror(f)) {
-        sim_complain("faultloc simulate: --topology %s: %s", file, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (f)
-        fclose(f);
-    if (text)
-        text[*len] = 0;
-    return text;
-}
 
 struct listing {
     char **name;
@@ -118,7 +86,7 @@ static int from_file(struct sim_topology *t, const char *file)
 {
     size_t len;
 
-    t->file_text = read_file(file, &len);
+    t->file_text = sim_read_file("--topology", file, &len);
     return t->file_text ? from_text(t, file, t->file_text, len) : FTREE_ERR_INVALID;
 }
 

@@ -6,9 +6,12 @@
 #include "sim/units.h"
 
 #include "ftree/base/text.h"
+#include "sim/sim_memory.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NS_MAX (10.0 * 366 * 24 * 3600 * 1e9)
@@ -92,4 +95,31 @@ void sim_complain(const char *format, ...)
     va_end(args);
     ftree_text_ascii(line);
     fprintf(stderr, "%s\n", line);
+}
+
+#define FILE_MAX (256u << 20)
+
+char *sim_read_file(const char *option, const char *file, size_t *len)
+{
+    FILE *f = strcmp(file, "-") ? fopen(file, "r") : stdin;
+    size_t room = 0, n = 1;
+    char *text = NULL;
+
+    for (*len = 0; f && n > 0 && *len < FILE_MAX; *len += n) {
+        if (room - *len < 4096)
+            text = sim_realloc(text, room += room + 65536, 1);
+        n = fread(text + *len, 1, room - *len - 1, f);
+    }
+    if (*len >= FILE_MAX)
+        errno = EFBIG;
+    if (!f || ferror(f) || *len >= FILE_MAX) {
+        sim_complain("faultloc simulate: %s %s: %s", option, file, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (f && f != stdin)
+        fclose(f);
+    if (text)
+        text[*len] = 0;
+    return text;
 }

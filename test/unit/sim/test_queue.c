@@ -15,17 +15,18 @@ static void push(struct sim_queue *q, ftree_time at, int32_t to)
     sim_queue_push(q, &e);
 }
 
-TEST_CASE(an_empty_queue_has_nothing)
+START_TEST(an_empty_queue_has_nothing)
 {
     struct sim_queue q = {0};
     struct sim_event e;
 
     ck_assert(!sim_queue_pop(&q, &e));
-    ck_assert(sim_queue_next(&q) == FTREE_NEVER);
+    ck_assert_ptr_null(sim_queue_peek(&q));
     sim_queue_free(&q);
 }
+END_TEST
 
-TEST_CASE(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
+START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
 {
     static const ftree_time at[] = {5, 3, 5, 3, 9, 5, 0};
     static const int32_t order[] = {6, 1, 3, 0, 2, 5, 4};
@@ -35,17 +36,18 @@ TEST_CASE(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
     for (int i = 0; i < COUNT(at); i++)
         push(&q, at[i], i);
     for (int i = 0; i < COUNT(order); i++) {
-        ck_assert(sim_queue_next(&q) == at[order[i]]);
         ck_assert(sim_queue_pop(&q, &e));
+        ck_assert(e.at == at[order[i]]);
         ck_assert_int_eq(e.to, order[i]);
         sim_pool_free(e.bytes);
     }
     ck_assert(!sim_queue_pop(&q, &e));
     sim_queue_free(&q);
 }
+END_TEST
 
 /* What comes out is put in again later, as messages are, through several growths. */
-TEST_CASE(a_hundred_thousand_events_come_in_order)
+START_TEST(a_hundred_thousand_events_come_in_order)
 {
     struct sim_queue q = {0};
     struct draw d = draw_stream(1, 1);
@@ -67,8 +69,46 @@ TEST_CASE(a_hundred_thousand_events_come_in_order)
     ck_assert_int_ge((int) q.most, 40000);
     sim_queue_free(&q);
 }
+END_TEST
 
-TEST_CASE(what_is_left_is_freed_with_it)
+START_TEST(a_tick_comes_after_other_events_of_its_time)
+{
+    struct sim_event e = {.at = 7, .kind = SIM_TICK, .to = 0};
+    struct sim_queue q = {0};
+
+    sim_queue_push(&q, &e);
+    push(&q, 7, 1);
+    for (int32_t i = 1; i >= 0; i--) {
+        ck_assert(sim_queue_pop(&q, &e));
+        ck_assert_int_eq(e.to, i);
+        sim_pool_free(e.bytes);
+    }
+    push(&q, 7, 2); /* what is for now has its turn, too */
+    ck_assert(sim_queue_pop(&q, &e));
+    ck_assert_int_eq(e.to, 2);
+    sim_pool_free(e.bytes);
+    sim_queue_free(&q);
+}
+END_TEST
+
+/* From a nanosecond to years: each level of the queue. */
+START_TEST(times_may_be_near_and_far)
+{
+    struct sim_queue q = {0};
+    struct sim_event e;
+
+    for (int32_t i = 62; i >= 0; i--)
+        push(&q, (ftree_time) 1 << i, i);
+    for (int32_t i = 0; i <= 62; i++) {
+        ck_assert(sim_queue_pop(&q, &e));
+        ck_assert_int_eq(e.to, i);
+        sim_pool_free(e.bytes);
+    }
+    sim_queue_free(&q);
+}
+END_TEST
+
+START_TEST(what_is_left_is_freed_with_it)
 {
     struct sim_queue q = {0};
 
@@ -76,4 +116,15 @@ TEST_CASE(what_is_left_is_freed_with_it)
         push(&q, (ftree_time) i, i);
     sim_queue_free(&q); /* a leak is the sanitizer's to find */
     ck_assert_int_eq((int) q.n, 0);
+}
+END_TEST
+
+SUITE("sim_queue")
+{
+    TEST(an_empty_queue_has_nothing);
+    TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in);
+    TEST(a_hundred_thousand_events_come_in_order);
+    TEST(a_tick_comes_after_other_events_of_its_time);
+    TEST(times_may_be_near_and_far);
+    TEST(what_is_left_is_freed_with_it);
 }
