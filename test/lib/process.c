@@ -12,11 +12,16 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -189,6 +194,48 @@ int process_descriptors(void)
     if (d)
         closedir(d);
     return n;
+}
+
+static struct rlimit before;
+
+void process_take_descriptors(void)
+{
+    struct rlimit none;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+}
+
+void process_give_descriptors(void)
+{
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+void process_forbid(int call, int error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned) call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned) error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = 4, .filter = filter};
+
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+void process_fill(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    char bytes[4096];
+
+    memset(bytes, '#', sizeof(bytes));
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    while (write(fd, bytes, sizeof(bytes)) > 0)
+        ;
+    fcntl(fd, F_SETFL, flags);
 }
 
 int process_end(struct process *p)

@@ -56,6 +56,16 @@ int process_threads(pid_t pid, const char *name);
 /* Purpose: how many descriptors this process has open. */
 int process_descriptors(void);
 
+/* Purpose: this process can open no descriptor more; and again as many as before. */
+void process_take_descriptors(void);
+void process_give_descriptors(void);
+
+/* Purpose: from now on this system call fails in this process, as under a container's filter. */
+void process_forbid(int call, int error);
+
+/* Purpose: writes '#' until there is no room. */
+void process_fill(int fd);
+
 /* Purpose: from now on a signal interrupts this process every `us` microseconds, as a profiler's
  * timer does; 0: no more. */
 void process_tick(int us);

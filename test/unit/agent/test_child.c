@@ -8,13 +8,13 @@
 
 #include "faultloc/agent/process/child.h"
 #include "faultloc/base/clock.h"
+#include "process.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -256,13 +256,9 @@ TEST_CASE(signals_of_children_are_the_agents_again_after_the_last)
 
 TEST_CASE(none_is_started_without_descriptors)
 {
-    struct rlimit limit, none = {0};
-
-    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    none.rlim_max = limit.rlim_max;
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    process_take_descriptors();
     ck_assert_int_eq(start_of(&child, "/bin/sh", "exit 0", false), EMFILE);
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    process_give_descriptors();
     ck_assert_int_eq(child.pid, 0);
     ck_assert(faultloc_child_deadline(&child) == FTREE_NEVER);
 }

@@ -19,17 +19,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -614,18 +610,6 @@ TEST_CASE(nor_in_a_thread_that_blocks_signals)
     close(fd);
 }
 
-static void fill(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    char bytes[4096];
-
-    memset(bytes, 'x', sizeof(bytes));
-    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-    while (write(fd, bytes, sizeof(bytes)) > 0)
-        ;
-    fcntl(fd, F_SETFL, flags);
-}
-
 /* mpiexec is stopped, say: the agent must go on.  (A row each for a blocking descriptor and one
  * that is not.) */
 TEST_CASES(a_full_pipe_is_given_up, 2)
@@ -633,7 +617,7 @@ TEST_CASES(a_full_pipe_is_given_up, 2)
     int ends[2];
 
     ck_assert_int_eq(pipe2(ends, _i ? O_NONBLOCK : 0), 0);
-    fill(ends[1]);
+    process_fill(ends[1]);
     faultloc_write(ends[1], "there is no room for this\n"); /* returns */
     close(ends[0]);
     close(ends[1]);
@@ -646,7 +630,7 @@ TEST_CASE(nor_do_signals_prolong_it)
     int ends[2];
 
     ck_assert_int_eq(pipe(ends), 0);
-    fill(ends[1]);
+    process_fill(ends[1]);
     process_tick(5000);
     ck_assert_int_eq(faultloc_write_all(ends[1], "there is no room for this\n", 100), ETIMEDOUT);
     process_tick(0);
@@ -833,21 +817,6 @@ static int change_stderr(int in, int out, void *arg)
     return faultloc_output_is_given(STDERR_FILENO) == outputs[row].fine ? 0 : 3;
 }
 
-/* As a container's filter does. */
-static void forbid_statx(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = COUNT(filter), .filter = filter};
-
-    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
-}
-
 /* From the first, or after it was noted. */
 static int look_without_statx(int in, int out, void *arg)
 {
@@ -855,11 +824,11 @@ static int look_without_statx(int in, int out, void *arg)
 
     process_obey(in);
     if (first)
-        forbid_statx();
+        process_forbid(SYS_statx, EPERM);
     open_stderr(REGULAR);
     faultloc_output_note(true);
     if (!first)
-        forbid_statx();
+        process_forbid(SYS_statx, EPERM);
     process_tell(out, '.');
     if (!faultloc_output_is_given(STDERR_FILENO))
         return 1;

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,17 +33,6 @@ static struct faultloc_board *make(int32_t nodes, int32_t size, int32_t slots, i
     ck_assert_int_eq(faultloc_board_make(nodes, size, slots, 0, &b, fd), 0);
     ck_assert_ptr_nonnull(b);
     return b;
-}
-
-static int open_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    int n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -215,9 +203,9 @@ TEST_CASE(who_has_its_descriptor_maps_it)
     int fd;
     struct faultloc_board *b = make(1, 2, 2, &fd), *again = NULL;
 
-    int before = open_descriptors();
+    int before = process_descriptors();
     ck_assert_int_eq(faultloc_board_map(fd, &again), 0);
-    ck_assert_int_eq(open_descriptors(), before);
+    ck_assert_int_eq(process_descriptors(), before);
     faultloc_board_slot(b, 1)->spins = 7;
     ck_assert_uint_eq(faultloc_board_slot(again, 1)->spins, 7);
     faultloc_board_unmap(b);
@@ -275,11 +263,11 @@ TEST_CASES(a_damaged_board_is_refused, COUNT(damages))
 
     b = make(2, 2, 1, &fd);
     damages[_i](b, fd);
-    int before = open_descriptors();
+    int before = process_descriptors();
     ck_assert_int_eq(faultloc_board_open(getpid(), fd, &other, &theirs), EPROTO);
     ck_assert_int_eq(faultloc_board_map(fd, &other), EPROTO);
     ck_assert_ptr_null(other);
-    ck_assert_int_eq(open_descriptors(), before);
+    ck_assert_int_eq(process_descriptors(), before);
     close(fd);
 }
 
@@ -289,7 +277,7 @@ TEST_CASE(what_is_no_board_is_refused)
     int fd, ends[2];
 
     ck_assert_int_eq(pipe(ends), 0);
-    int before = open_descriptors();
+    int before = process_descriptors();
     ck_assert_int_eq(faultloc_board_open(getpid(), ends[0], &b, &fd), EPROTO);
     ck_assert_int_eq(faultloc_board_map(ends[0], &b), EPROTO);
     ck_assert_int_eq(faultloc_board_map(999, &b), EBADF);
@@ -297,7 +285,7 @@ TEST_CASE(what_is_no_board_is_refused)
     ck_assert_int_eq(faultloc_board_open(getpid(), -1, &b, &fd), ENOENT);
     /* no process has this number: it is above the kernel's highest */
     ck_assert_int_eq(faultloc_board_open(1 << 30, 3, &b, &fd), ENOENT);
-    ck_assert_int_eq(open_descriptors(), before);
+    ck_assert_int_eq(process_descriptors(), before);
     ck_assert_ptr_null(b);
     close(ends[0]);
     close(ends[1]);
@@ -305,15 +293,12 @@ TEST_CASE(what_is_no_board_is_refused)
 
 TEST_CASE(without_descriptors_there_is_none)
 {
-    struct rlimit before, none;
     struct faultloc_board *b = NULL;
     int fd, rc;
 
-    getrlimit(RLIMIT_NOFILE, &before);
-    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    process_take_descriptors();
     rc = faultloc_board_make(1, 1, 1, 0, &b, &fd);
-    setrlimit(RLIMIT_NOFILE, &before);
+    process_give_descriptors();
     ck_assert_int_eq(rc, EMFILE);
     ck_assert_ptr_null(b);
 }

@@ -18,7 +18,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,17 +133,14 @@ TEST_CASE(nobody_receives_the_wakeup_of_a_dead_agent)
 TEST_CASE(without_descriptors_it_does_not_ring)
 {
     struct faultloc_board *b = make();
-    struct rlimit before, none;
     bool rang;
     int fd, next, rc;
 
     ck_assert_int_eq(faultloc_wakeup_open(b, &fd), 0);
-    getrlimit(RLIMIT_NOFILE, &before);
-    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    process_take_descriptors();
     rang = faultloc_wakeup_send(b);
     rc = faultloc_wakeup_open(b, &next);
-    setrlimit(RLIMIT_NOFILE, &before);
+    process_give_descriptors();
     ck_assert(!rang);
     ck_assert_int_eq(rc, EMFILE);
     ck_assert(faultloc_wakeup_send(b)); /* the name on the board is still that of the first */

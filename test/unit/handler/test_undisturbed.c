@@ -9,13 +9,11 @@
 
 #include "blocking.h"
 #include "faultloc/handler/handler.h"
+#include "process.h"
 #include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -97,20 +95,6 @@ TEST_CASES(a_call_comes_out_the_same, blocking_count)
     compare(&blocking[_i], take_stacks);
 }
 
-/* As where kernel.perf_event_paranoid, or a container, does not permit it. */
-static void forbid_sampling(void)
-{
-    struct sock_filter f[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_fprog p = {.len = 4, .filter = f};
-
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p), 0);
-}
-
 /* The process that takes the stacks may not sample; the one that is looked at has no filter. */
 static int take_stacks_without_sampling(struct blocking_case *c)
 {
@@ -118,7 +102,8 @@ static int take_stacks_without_sampling(struct blocking_case *c)
     int status = 0;
 
     if (pid == 0) {
-        forbid_sampling();
+        /* as where kernel.perf_event_paranoid, or a container, does not permit it */
+        process_forbid(SYS_perf_event_open, EACCES);
         _exit(take_stacks(c) == 0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);

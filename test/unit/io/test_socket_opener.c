@@ -18,10 +18,6 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 static const char *const names[] = {"h0"};
@@ -117,22 +113,6 @@ TEST_CASE(what_hung_comes_late)
     faultloc_socket_opener_stop(opener, PROCESS_DEADLINE_MS);
 }
 
-/* As where a control group has as many as it may. */
-static bool forbid_threads(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static int stop_without_threads(int in, int out, void *arg)
 {
     struct pollfd p = {.events = POLLIN};
@@ -147,8 +127,8 @@ static int stop_without_threads(int in, int out, void *arg)
         return 2;
     while (process_threads(getpid(), "faultloc-socket") > 0)
         process_pause();
-    if (!forbid_threads())
-        return 3;
+    process_forbid(SYS_clone, EAGAIN); /* as where a control group has as many as it may */
+    process_forbid(SYS_clone3, EAGAIN);
     faultloc_socket_opener_stop(opener, 1);
     return access(path, F_OK) == 0 ? 4 : 0;
 }

@@ -19,7 +19,6 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define LONG_MS 20000 /* nobody waits so long who is not held */
@@ -98,19 +97,7 @@ static void expect(const char *said)
     EXPECT_LINES(hear(), said);
 }
 
-static void fill(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    char bytes[4096];
-
-    memset(bytes, '#', sizeof(bytes));
-    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-    while (write(fd, bytes, sizeof(bytes)) > 0)
-        ;
-    fcntl(fd, F_SETFL, flags);
-}
-
-/* Reads what fill() has written, or a part. */
+/* Reads what process_fill() has written, or a part. */
 static void empty(void)
 {
     hear();
@@ -193,7 +180,7 @@ TEST_CASES(a_full_stderr_holds_up_nobody, 2)
 
     if (_i)
         fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
-    fill(STDERR_FILENO);
+    process_fill(STDERR_FILENO);
     start("", "");
     for (int i = 0; i < MANY; i++)
         faultloc_say("number %d of what nobody reads", i);
@@ -234,7 +221,7 @@ TEST_CASE(the_end_waits_within_limits)
 {
     int64_t began = process_now_ms();
 
-    fill(STDERR_FILENO);
+    process_fill(STDERR_FILENO);
     start("", "");
     faultloc_say("a");
     faultloc_say("b");
@@ -247,17 +234,12 @@ TEST_CASE(the_end_waits_within_limits)
 /* There are no descriptors at first; likewise threads. */
 TEST_CASE(a_thread_that_cannot_be_started_is_tried_again)
 {
-    struct rlimit limit, none;
-
     start("", "");
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
+    process_take_descriptors();
     faultloc_say("a");
     faultloc_say("b");
     ck_assert(!faultloc_writer_done(writer));
-    setrlimit(RLIMIT_NOFILE, &limit);
+    process_give_descriptors();
     ck_assert_int_eq(threads(), 0);
     ck_assert(!faultloc_writer_done(writer) || threads() == 1);
     expect("[faultloc] a\n[faultloc] b\n");
@@ -288,18 +270,14 @@ static void tell(const char *json)
  * taken them. */
 TEST_CASE(without_a_second_thread_the_first_writes_the_report)
 {
-    struct rlimit limit, none;
     uint32_t report;
 
     descriptors = process_descriptors();
     ck_assert_int_eq(faultloc_writer_start("", path, true, &writer), 0);
     UNTIL(threads() == 1);
-    getrlimit(RLIMIT_NOFILE, &limit);
-    none = limit;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
+    process_take_descriptors();
     report = faultloc_writer_report(writer, strdup("1"));
-    setrlimit(RLIMIT_NOFILE, &limit);
+    process_give_descriptors();
     faultloc_writer_text(writer, strdup("named\n"), strdup("not named\n"), report);
     UNTIL(strlen(hear()) > 0);
     ck_assert_str_eq(hear(), "named\n");
