@@ -23,7 +23,7 @@
  * and the command that accepts it. */
 #define EXPECT_STORY(got) stories_expect((got), "", __FILE__, __LINE__, __func__)
 
-/* The same with which of the test's stories it is. */
+/* The same with which of the test's stories it is, which several of its rows may tell. */
 #define EXPECT_STORY_OF(got, which) stories_expect((got), (which), __FILE__, __LINE__, __func__)
 
 /* `file`, `line` and `function` are those of the test. */
