@@ -51,7 +51,7 @@ void suite_add(void (*add)(TCase *));
 
 #define SUITE_TIMEOUT_S 600
 
-/* The same with START_TEST() of Check, and a list of the tests: where main() has arguments. */
+/* The same with START_TEST() of Check and a list of the tests: where main() has arguments, say. */
 #define TEST(test) tcase_add_test(cases, test)
 #define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
 
