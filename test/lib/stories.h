@@ -7,8 +7,8 @@
 #define STORIES_H_INCLUDED
 
 /*
- * Traces of many lines that tests expect are stories in data files: those of test/unit/ROOM/test_x.c are
- * in test/unit/stories/x.txt, each below a line with the name of its test,
+ * Traces of many lines that tests expect are stories in data files: those of
+ * test/unit/ROOM/test_x.c are in test/unit/stories/x.txt, each below a line with the name of its test,
  *
  *     === a_leaf_is_lost
  *     1000 n0: rank 0 stalls, waits for rank 2

@@ -1069,8 +1069,8 @@ UNIT_TEST_ROWS(whoever_is_frozen_and_continued, 20)
     ck_assert_int_eq(w->withdrawals, w->reports);
 }
 
-/* A node is cut off, which it does not hear of itself; or its data path is: its management path tells
- * it from a lost node.  The node is the i-th of seven. */
+/* A node is cut off, which it does not hear of itself; or its data path is: its management path
+ * tells it from a lost node.  The node is the i-th of seven. */
 UNIT_TEST_ROWS(a_path_is_silent_for_a_while, 2 * 7)
 {
     struct world *w = world_of(shape_binary(7, 1));

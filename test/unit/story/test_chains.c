@@ -793,7 +793,7 @@ static const char *strategy_of(const char *rule)
     return base->strategy[base->rule[r].strategy].name;
 }
 
-/* What follows when node 2 alone is suspected is the same for all rules of a strategy: one story. */
+/* What follows when node 2 alone is suspected is the same for all rules of a strategy. */
 static void a_strategy_asks(char *text)
 {
     char *line = strstr(text, "\n0 suspects n2: "), asked[16384], rule[64];
