@@ -583,7 +583,8 @@ struct sends {
 
 static bool read_sends(const char *line, struct sends *s)
 {
-    return sscanf(line, "%d -> %1023[n0-9 ]%15s %127[^\n]", &s->ms, s->nodes, s->path, s->words) == 4;
+    return sscanf(line, "%d -> %1023[n0-9 ]%15s %127[^\n]", &s->ms, s->nodes, s->path,
+                  s->words) == 4;
 }
 
 /* `next` is sent to the same nodes over the other path, or (`nodes`) to others over the same. */

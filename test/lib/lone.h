@@ -18,9 +18,10 @@
  *     0 -> n2 data+mgmt probe
  *     150 -> n2 n3 data probe fresh
  *
- * "<ms> -> <nodes> <paths> <type>", one after the other, and then "deputy", "fresh", "substitute", "nobody-waits", "more",
- * "for n3" or "from n3" (of what is relayed) where it is so.  Every message sent is decoded again,
- * and the handle is checked after every step.
+ * "<ms> -> <nodes> <paths> <type>" and then "deputy", "fresh", "substitute", "nobody-waits", "more",
+ * "for n3" or "from n3" (of what is relayed) where it is so.  What is sent one after the other to
+ * these nodes, to each over these paths, is one line.  Every message sent is decoded again, and the
+ * handle is checked after every step.
  */
 
 #define LONE_RANKS_MAX 256

@@ -123,17 +123,22 @@ static void show_difference(const char *expected, const char *got, const char *p
     rmdir(folder);
 }
 
-/* Adds the story to the new file of its suite. */
+/* Adds the story to the new file of its suite, where it may be told twice. */
 static void update(const char *folder, const char *suite, const char *name, const char *got)
 {
     char path[PATH_MAX], *text;
+    const char *told;
+    bool is_there;
     FILE *f;
 
     snprintf(path, sizeof(path), "%s/%s.txt", folder, suite);
     text = read_all(path);
-    ck_assert_msg(!find_story(text, name), "%s has two stories %s: use EXPECT_STORY_OF()", suite,
-                  name);
+    told = find_story(text, name);
+    is_there = told && strcmp(told, got) == 0;
+    ck_assert_msg(!told || is_there, "%s has two stories %s: use EXPECT_STORY_OF()", suite, name);
     free(text);
+    if (is_there)
+        return;
     f = fopen(path, "a");
     if (!f)
         ck_abort_msg("%s cannot be written", path);

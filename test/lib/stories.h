@@ -7,8 +7,8 @@
 #define STORIES_H_INCLUDED
 
 /*
- * Traces of many lines that tests expect are stories in data files: those of test/unit/ROOM/test_x.c are
- * in test/unit/stories/x.txt, each below a line with the name of its test,
+ * Traces of many lines that tests expect are stories in data files: those of
+ * test/unit/ROOM/test_x.c are in test/unit/stories/x.txt, each below a line with the name of its test,
  *
  *     === a_leaf_is_lost
  *     1000 n0: rank 0 stalls, waits for rank 2
@@ -23,7 +23,7 @@
  * and the command that accepts it. */
 #define EXPECT_STORY(got) stories_expect((got), "", __FILE__, __LINE__, __func__)
 
-/* The same with which of the test's stories it is. */
+/* The same with which of the test's stories it is, which several of its rows may tell. */
 #define EXPECT_STORY_OF(got, which) stories_expect((got), (which), __FILE__, __LINE__, __func__)
 
 /* `file`, `line` and `function` are those of the test. */

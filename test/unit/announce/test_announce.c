@@ -273,7 +273,7 @@ TEST_CASE(the_lost_rank_is_no_victim_of_itself)
     ck_assert_int_eq(l->report[0].victims.range[0].first, 0);
 }
 
-/* ---- a lost node, and those below it ---------------------------------------------------------- */
+/* ---- a lost node, and those below it --------------------------------------------------------- */
 
 /* Node 1 found that node 3 is lost, while it suspects those below it. */
 static struct lone *node_1_with_suspects(int32_t suspect, int32_t other)
@@ -967,7 +967,7 @@ TEST_CASE(each_has_the_name_of_its_rule)
     }
 }
 
-/* ---- who waits is said with the acknowledgment ------------------------------------------------ */
+/* ---- who waits is said with the acknowledgment ----------------------------------------------- */
 
 static const struct {
     int32_t self, from;
@@ -1186,7 +1186,7 @@ TEST_CASE(only_the_word_of_who_owes_it_counts)
     expect_reported(l, 1, 0);
 }
 
-/* ---- who has all of it ------------------------------------------------------------------------ */
+/* ---- who has all of it ----------------------------------------------------------------------- */
 
 static struct ftree_verdict with_evidence(const struct lone *l)
 {

@@ -823,6 +823,16 @@ TEST_CASE(what_stands_is_kept)
     ck_assert_ptr_nonnull(ftree_verdict_find(l->ft, FTREE_CLASS_UNKNOWN, 1, FTREE_NONE));
 }
 
+/* So many that are over, from 2000 on. */
+static void restore_more_than_kept(struct lone *l, int32_t node, int32_t fln)
+{
+    for (int i = 0; i < KEPT + 8; i++) {
+        struct ftree_verdict old = over(l, node, fln);
+        old.id = 2000 + (uint32_t) i;
+        restore(l, &old);
+    }
+}
+
 /* The i-th, to be changed by the step that is tested. */
 static struct known *known(const struct lone *l, int32_t i)
 {
@@ -838,11 +848,7 @@ TEST_CASE(what_is_still_to_be_told_is_kept)
     struct lone *l = lone_of(shape_binary(NODES, 1), 4);
     struct ftree_verdict v = over(l, 9, 4);
 
-    for (int i = 0; i < KEPT + 8; i++) {
-        struct ftree_verdict old = over(l, 10, 7);
-        old.id = 2000 + (uint32_t) i;
-        restore(l, &old);
-    }
+    restore_more_than_kept(l, 10, 7);
     restore(l, &v);
     for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
         ftree_verdict_set_up(l->ft, known(l, i), UP_SENT);
@@ -872,11 +878,7 @@ TEST_CASE(what_the_root_will_tell_is_kept)
     ck_assert_int_eq(ftree_inspect_queued(l->ft), 1);
     lone_over(l, 1, "it is");
     l->now += FTREE_MS;
-    for (int i = 0; i < KEPT + 8; i++) {
-        struct ftree_verdict old = over(l, 1, 1);
-        old.id = 2000 + (uint32_t) i;
-        restore(l, &old);
-    }
+    restore_more_than_kept(l, 1, 1);
     lone_sleep(l, 61 * 1000);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_ptr_null(ftree_check(l->ft));
@@ -887,22 +889,15 @@ TEST_CASE(what_the_root_will_tell_is_kept)
 TEST_CASE(what_a_letter_still_tells_is_kept)
 {
     struct lone *l = lone_of(shape_binary(NODES, 1), 1);
+    struct ftree_verdict told[2];
     struct wire_message m;
-    struct wire_summaries w = {0};
+    struct wire_summaries w;
 
-    for (int i = 0; i < KEPT + 8; i++) {
-        struct ftree_verdict old = over(l, 10, 7);
-        old.id = 2000 + (uint32_t) i;
-        restore(l, &old);
-    }
+    restore_more_than_kept(l, 10, 7);
     lone_sleep(l, 61 * 1000);
-    for (int i = 3; i < 5; i++) {
-        const struct ftree_verdict v = lone_verdict_at(l, i);
-        struct summary o = messages_summary(&v);
-        ck_assert(ftree_wire_put_summary(&w, l->now, &o, v.rule));
-    }
-    m = (struct wire_message){.type = WIRE_VERDICT_DOWN,
-                                 .u.summaries = ftree_wire_summary_list(&w)};
+    told[0] = lone_verdict_at(l, 3);
+    told[1] = lone_verdict_at(l, 4);
+    m = messages_told(l->now, told, 2, &w);
     ftree_outbox_put(l->ft, l->now, 3, &m);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT);
@@ -1016,28 +1011,6 @@ static void all_go_on(struct world *w)
         world_go_on(w, r);
 }
 
-TEST_CASES(a_node_is_cut_off_for_a_while, 7)
-{
-    struct world *w = world_of(shape_binary(7, 1));
-
-    for (int turn = 1; turn <= 3; turn++) { /* it is found each time */
-        cut(w, _i, true);
-        world_all_wait(w, _i, _i);
-        ck_assert(world_run_until_reports(w, turn, 5 * SECOND));
-        ck_assert_int_eq(w->report[turn - 1].node, _i);
-        ck_assert_int_eq(w->report[turn - 1].class_, FTREE_CLASS_NODE_OUTAGE);
-        all_go_on(w);
-        cut(w, _i, false);
-        world_run(w, 20 * SECOND);
-        ck_assert_int_eq(w->reports, turn);
-        ck_assert_int_eq(w->withdrawals, turn);
-        for (int32_t n = 0; n < 7; n++)
-            ck_assert_int_eq(w->withdrawals_on[n], n == _i ? 0 : turn);
-        for (int32_t n = 0; n < 7; n++)
-            ck_assert(!ftree_has_failed(w->node[n].ft, _i));
-    }
-}
-
 TEST_CASES(a_node_is_frozen_for_three_seconds, 7)
 {
     struct world *w = world_of(shape_binary(7, 1));
@@ -1096,25 +1069,33 @@ TEST_CASES(whoever_is_frozen_and_continued, 20)
     ck_assert_int_eq(w->withdrawals, w->reports);
 }
 
-/* The data path of a node is cut for a while: its management path tells it from a lost node. */
-TEST_CASES(a_data_path_is_silent_for_a_while, 7)
+/* A node is cut off, which it does not hear of itself; or its data path is: its management path
+ * tells it from a lost node.  The node is the i-th of seven. */
+TEST_CASES(a_path_is_silent_for_a_while, 2 * 7)
 {
     struct world *w = world_of(shape_binary(7, 1));
+    int32_t node = _i % 7;
+    bool both = _i < 7;
 
     for (int turn = 1; turn <= 3; turn++) { /* it is found each time */
-        w->node[_i].path_down[FTREE_PATH_DATA] = true;
-        world_all_wait(w, _i, _i);
+        w->node[node].path_down[FTREE_PATH_DATA] = true;
+        w->node[node].path_down[FTREE_PATH_MGMT] = both;
+        world_all_wait(w, node, node);
         ck_assert(world_run_until_reports(w, turn, 5 * SECOND));
-        ck_assert_int_eq(w->report[turn - 1].node, _i);
-        ck_assert_str_eq(w->report[turn - 1].rule, "unknown/data-path-silent");
-        world_run(w, 10 * SECOND);
+        ck_assert_int_eq(w->report[turn - 1].node, node);
+        ck_assert_str_eq(w->report[turn - 1].rule, both ? OUTAGE : "unknown/data-path-silent");
+        world_run(w, both ? 0 : 10 * SECOND);
         ck_assert_int_eq(w->withdrawals, turn - 1); /* it lasts */
         all_go_on(w);
-        w->node[_i].path_down[FTREE_PATH_DATA] = false;
-        world_run(w, MINUTE);
+        cut(w, node, false);
+        world_run(w, both ? 20 * SECOND : MINUTE);
         ck_assert_int_eq(w->reports, turn);
         ck_assert_int_eq(w->withdrawals, turn);
-        expect_told(w, turn, turn);
+        for (int32_t n = 0; n < 7; n++) {
+            ck_assert_int_eq(w->withdrawals_on[n], both && n == node ? 0 : turn);
+            ck_assert_int_eq(w->verdicts_on[n], both && n == node ? 0 : turn);
+            ck_assert(!ftree_has_failed(w->node[n].ft, node));
+        }
     }
 }
 

@@ -15,7 +15,8 @@
  * be printed, or its tables are as rules.h says, and can be used.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree \
- *         $(pkg-config --cflags json-c) test/unit/fuzz_rules.c $(find src/util/ftree/rules -name '*.c') \
+ *         $(pkg-config --cflags json-c) test/unit/rules/fuzz_rules.c \
+ *         $(find src/util/ftree/rules -name '*.c') \
  *         src/util/ftree/base/names.c $(pkg-config --libs json-c) -o fuzz_rules
  *     test/unit/rules/test_fuzz_rules --corpus corpus && ./fuzz_rules corpus
  *

@@ -18,7 +18,7 @@
  * holds, also of what comes out of its bytes again, or there is an error with a place in the text.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree \
- *         test/unit/fuzz_tree.c $(find src/util/ftree/topology -name '*.c') -o fuzz_tree
+ *         test/unit/topology/fuzz_tree.c $(find src/util/ftree/topology -name '*.c') -o fuzz_tree
  *     test/unit/topology/test_fuzz_tree --corpus corpus && ./fuzz_tree corpus
  *
  * test_fuzz_tree runs it with files changed at random, from a fixed seed.

@@ -39,8 +39,15 @@ static const struct {
 static struct topo shapes[COUNT(formulas) + COUNT(strings)];
 static struct ftree_tree *trees[COUNT(strings)];
 
+static void free_trees(void *all)
+{
+    suite_forget(all);
+    for (int i = 0; i < COUNT(strings); i++)
+        ftree_tree_free(trees[i]);
+}
+
 /* `fanout` of a tree from outside is for the tests alone: the most children that a node has. */
-static void make_shapes(void)
+static const struct topo *all_shapes(void)
 {
     struct topo *t = shapes;
     struct ftree_tree_error e;
@@ -57,17 +64,13 @@ static void make_shapes(void)
                              .seed = strings[i].seed,
                              .tree = trees[i]};
     }
+    suite_keep(shapes, free_trees);
+    return shapes;
 }
 
-static void free_shapes(void)
+TEST_CASE(parent_is_the_inverse_of_children)
 {
-    for (int i = 0; i < COUNT(strings); i++)
-        ftree_tree_free(trees[i]);
-}
-
-START_TEST(parent_is_the_inverse_of_children)
-{
-    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++) {
+    for (const struct topo *t = all_shapes(); t < shapes + COUNT(shapes); t++) {
         int32_t seen = 1; /* the root is nobody's child */
         ck_assert_int_eq(ftree_topo_parent(t, 0), -1);
         for (int32_t node = 0; node < t->nodes; node++) {
@@ -82,9 +85,8 @@ START_TEST(parent_is_the_inverse_of_children)
         ck_assert_int_eq(seen, t->nodes);
     }
 }
-END_TEST
 
-START_TEST(children_of_a_leaf_are_none)
+TEST_CASE(children_of_a_leaf_are_none)
 {
     const struct topo t = {.nodes = 4, .fanout = 32};
     int32_t first = 17;
@@ -94,11 +96,10 @@ START_TEST(children_of_a_leaf_are_none)
     ck_assert_int_eq(ftree_topo_children(&t, 0, &first), 3);
     ck_assert_int_eq(first, 1);
 }
-END_TEST
 
-START_TEST(above_is_the_chain_of_parents)
+TEST_CASE(above_is_the_chain_of_parents)
 {
-    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++) {
+    for (const struct topo *t = all_shapes(); t < shapes + COUNT(shapes); t++) {
         int32_t step = t->nodes > 100 ? t->nodes / 50 : 1;
         for (int32_t b = 0; b < t->nodes; b += step)
             for (int32_t a = 0; a < t->nodes; a += step) {
@@ -109,11 +110,10 @@ START_TEST(above_is_the_chain_of_parents)
             }
     }
 }
-END_TEST
 
-START_TEST(child_toward_is_a_child_and_on_the_way)
+TEST_CASE(child_toward_is_a_child_and_on_the_way)
 {
-    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++)
+    for (const struct topo *t = all_shapes(); t < shapes + COUNT(shapes); t++)
         for (int32_t node = 1; node < t->nodes; node++)
             for (int32_t a = ftree_topo_parent(t, node); a >= 0; a = ftree_topo_parent(t, a)) {
                 int32_t child = ftree_topo_child_toward(t, a, node);
@@ -123,11 +123,10 @@ START_TEST(child_toward_is_a_child_and_on_the_way)
                     break; /* a chain: every node is above, the square of a thousand */
             }
 }
-END_TEST
 
-START_TEST(height_is_one_more_than_that_of_the_highest_child)
+TEST_CASE(height_is_one_more_than_that_of_the_highest_child)
 {
-    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++)
+    for (const struct topo *t = all_shapes(); t < shapes + COUNT(shapes); t++)
         for (int32_t node = 0; node < t->nodes; node++) {
             int32_t first, n = ftree_topo_children(t, node, &first), height = -1;
             for (int32_t child = first; child < first + n; child++)
@@ -138,11 +137,10 @@ START_TEST(height_is_one_more_than_that_of_the_highest_child)
                 break;
         }
 }
-END_TEST
 
-START_TEST(root_substitutes_are_the_leaves_drawn_and_then_all_others)
+TEST_CASE(root_substitutes_are_the_leaves_drawn_and_then_all_others)
 {
-    for (const struct topo *t = shapes; t < shapes + COUNT(shapes); t++) {
+    for (const struct topo *t = all_shapes(); t < shapes + COUNT(shapes); t++) {
         char *seen = calloc((size_t) t->nodes, 1);
         int32_t first, n, k, leaves = 0;
         ck_assert_int_eq(ftree_topo_root_substitute(t, 0), 0);
@@ -159,10 +157,9 @@ START_TEST(root_substitutes_are_the_leaves_drawn_and_then_all_others)
         free(seen);
     }
 }
-END_TEST
 
 /* Leaves at different depths, and inner nodes between them. */
-START_TEST(substitutes_of_a_ragged_tree)
+TEST_CASE(substitutes_of_a_ragged_tree)
 {
     struct ftree_tree_error e;
     struct ftree_tree *tree;
@@ -181,12 +178,12 @@ START_TEST(substitutes_of_a_ragged_tree)
     ck_assert_int_eq(ftree_topo_root_substitute(&ragged, tree->nodes), -1);
     ftree_tree_free(tree);
 }
-END_TEST
 
-START_TEST(switches_are_known_where_a_tree_from_outside_is)
+TEST_CASE(switches_are_known_where_a_tree_from_outside_is)
 {
     const struct topo formula = {.nodes = 8, .fanout = 2};
-    const struct topo none = {.nodes = 100, .tree = trees[8]}, two = {.nodes = 8, .tree = trees[3]};
+    const struct topo *from_outside = all_shapes() + COUNT(formulas);
+    const struct topo none = from_outside[8], two = from_outside[3];
     int32_t behind = 0;
 
     ck_assert_int_eq(ftree_topo_switch_of(&formula, 3), -1);
@@ -201,9 +198,8 @@ START_TEST(switches_are_known_where_a_tree_from_outside_is)
     }
     ck_assert_int_eq(behind, 4);
 }
-END_TEST
 
-START_TEST(substitutes_end_and_stay_ended)
+TEST_CASE(substitutes_end_and_stay_ended)
 {
     const struct topo t = {.nodes = 4, .fanout = 32, .seed = 7};
 
@@ -211,9 +207,8 @@ START_TEST(substitutes_end_and_stay_ended)
     ck_assert_int_eq(ftree_topo_root_substitute(&t, 4), -1);
     ck_assert_int_eq(ftree_topo_root_substitute(&t, INT32_MAX), -1);
 }
-END_TEST
 
-START_TEST(the_seed_draws_the_order)
+TEST_CASE(the_seed_draws_the_order)
 {
     struct topo a = {.nodes = 1000, .fanout = 32, .seed = 1}, b = a;
     int32_t differ = 0;
@@ -225,9 +220,8 @@ START_TEST(the_seed_draws_the_order)
     }
     ck_assert_int_gt(differ, 800);
 }
-END_TEST
 
-START_TEST(the_largest_trees_do_not_overflow)
+TEST_CASE(the_largest_trees_do_not_overflow)
 {
     const struct topo wide = {.nodes = INT32_MAX, .fanout = INT32_MAX, .seed = 3};
     const struct topo deep = {.nodes = INT32_MAX, .fanout = 2, .seed = 3};
@@ -243,21 +237,4 @@ START_TEST(the_largest_trees_do_not_overflow)
         ck_assert_int_eq(ftree_topo_children(&deep, ftree_topo_root_substitute(&deep, k), &first),
                          0);
     }
-}
-END_TEST
-
-SUITE("topo")
-{
-    tcase_add_checked_fixture(cases, make_shapes, free_shapes);
-    TEST(parent_is_the_inverse_of_children);
-    TEST(children_of_a_leaf_are_none);
-    TEST(above_is_the_chain_of_parents);
-    TEST(child_toward_is_a_child_and_on_the_way);
-    TEST(height_is_one_more_than_that_of_the_highest_child);
-    TEST(root_substitutes_are_the_leaves_drawn_and_then_all_others);
-    TEST(substitutes_of_a_ragged_tree);
-    TEST(switches_are_known_where_a_tree_from_outside_is);
-    TEST(substitutes_end_and_stay_ended);
-    TEST(the_seed_draws_the_order);
-    TEST(the_largest_trees_do_not_overflow);
 }

@@ -21,7 +21,8 @@
  * invariant is checked, and that all that was sent in answer is well-formed.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/util -Isrc/util/ftree -Itest/lib \
- *         $(pkg-config --cflags json-c) test/unit/fuzz_wire.c test/lib/messages.c test/lib/base.c \
+ *         $(pkg-config --cflags json-c) test/unit/wire/fuzz_wire.c \
+ *         test/lib/messages.c test/lib/base.c \
  *         $(find src/util/ftree -name '*.c') $(pkg-config --libs json-c) -o fuzz_wire
  *     test/unit/wire/test_fuzz_wire --corpus corpus && ./fuzz_wire corpus
  *
