@@ -14,11 +14,13 @@
 
 #include "faultloc/base/say.h"
 #include "faultloc/io/writer.h"
+#include "ftree/report/report.h"
 #include "hang.h"
 #include "process.h"
 #include "suite.h"
 
 #include <errno.h>
+#include <json.h>
 #include <sys/wait.h>
 
 #define LONG_MS 20000 /* nobody waits so long who is not held */
@@ -379,6 +381,42 @@ TEST_CASE(a_report_of_another_start_stays)
     ck_assert_str_eq(suite_text_of(path), OF_JOB "1} x");
     ck_assert_str_eq(suite_text_of(numbered), OF_JOB "2} b");
     unlink(numbered);
+}
+
+#define VERDICT(id, more) "{\"id\": " #id ", \"fln\": \"h1\"" more "}"
+
+/* A report with these verdicts, as it is printed; to be freed. */
+static char *report_with(const char *verdicts)
+{
+    char json[512];
+    struct json_object *o;
+    char *text;
+
+    snprintf(json, sizeof(json), "{\"job\": {\"id\": \"7\", \"started\": 2}, \"verdicts\": [%s]}",
+             verdicts);
+    o = json_tokener_parse(json);
+    text = ftree_report_json_text(o, FTREE_REPORT_JSON_FLAGS);
+    json_object_put(o);
+    return text;
+}
+
+/* The agent that has told of a verdict has its stacks; another one that writes after it does not. */
+TEST_CASE(stacks_of_another_agents_verdict_stay)
+{
+    char *before = report_with(VERDICT(1, ", \"stacks\": 5") ", " VERDICT(2, ", \"stacks\": 6") ", "
+                               VERDICT(3, ", \"stacks\": 7"));
+    char *after = report_with(VERDICT(2, ", \"stacks\": 6") ", "
+                              VERDICT(3, ", \"no_stacks\": \"late\"") ", " VERDICT(4, ""));
+
+    put(path, before);
+    start("", path);
+    faultloc_writer_report(writer, report_with(VERDICT(2, "") ", "
+                                               VERDICT(3, ", \"no_stacks\": \"late\"") ", "
+                                               VERDICT(4, "")));
+    UNTIL(faultloc_writer_idle(writer));
+    ck_assert_str_eq(suite_text_of(path), after);
+    free(before);
+    free(after);
 }
 
 TEST_CASE(of_reports_that_wait_the_newest_is_written)

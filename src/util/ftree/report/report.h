@@ -140,6 +140,10 @@ int ftree_report_errno_number(const char *name);
  * it was; what is no UTF-8 becomes U+FFFD.  NULL: out of memory, or there is no object. */
 char *ftree_report_json_text(struct json_object *o, int flags);
 
+/* The flags of a report. */
+#define FTREE_REPORT_JSON_FLAGS \
+    (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
+
 #define REPORT_OPEN_MAX 8
 
 /* Explanations that are still possible. */

@@ -492,8 +492,7 @@ char *ftree_report_json(const struct report_job *rj)
         report_append(trace, json_text(rj->trace[i]));
     report_set(o, "trace", trace);
     if (is_whole(o))
-        text = ftree_report_json_text(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                             JSON_C_TO_STRING_NOSLASHESCAPE);
+        text = ftree_report_json_text(o, FTREE_REPORT_JSON_FLAGS);
     json_object_put(o);
     return text;
 }

@@ -10,9 +10,11 @@
 #include "faultloc/io/worker.h"
 #include "faultloc/io/loop.h"
 #include "ftree/base/text.h"
+#include "ftree/report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <json.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -28,6 +30,7 @@
 #define TRACE_BYTES (256 * 1024)
 #define REPORT_PATIENCE (200 * FTREE_MS) /* of a text, for the file that it names */
 #define OPEN_TRIES 3
+#define REPORT_BYTES (64 * 1024 * 1024) /* of one that is read again */
 
 enum {
     PEOPLE,
@@ -250,10 +253,77 @@ static size_t head_of(const char *json)
     return end ? (size_t) (end - json) : 0;
 }
 
+/* What is in the job's file by now, which another agent may have written; NULL: nothing is, or it is
+ * of another start. */
+static struct json_object *read_report(const struct faultloc_writer *w, const char *head, size_t len)
+{
+    char name[PATH_MAX], *text = NULL;
+    struct json_object *report = NULL;
+    struct stat st;
+    size_t bytes = 0;
+    int fd = -1;
+
+    for (int n = w->number; !report && faultloc_number_path(w->report_path, n, name, sizeof(name)) &&
+                            !lstat(name, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid(); n++) {
+        fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            break;
+        if (!faultloc_read_whole(fd, REPORT_BYTES, &text, &bytes) && bytes > len &&
+            !memcmp(text, head, len))
+            report = json_tokener_parse(text);
+        close(fd);
+    }
+    free(text);
+    return report;
+}
+
+/* The same verdict there; NULL: it is not. */
+static struct json_object *find_verdict(struct json_object *report, struct json_object *v)
+{
+    struct json_object *list = json_object_object_get(report, "verdicts");
+    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *other = json_object_array_get_idx(list, i);
+        if (json_object_is_type(other, json_type_object) &&
+            json_object_equal(json_object_object_get(other, "id"), json_object_object_get(v, "id")) &&
+            json_object_equal(json_object_object_get(other, "fln"), json_object_object_get(v, "fln")))
+            return other;
+    }
+    return NULL;
+}
+
+/* Only the agent that has told of a verdict knows where its ranks were in their code. Another one,
+ * which writes the report after it, leaves that as it is.  Its text, or NULL: there is nothing to be
+ * added, or no memory. */
+static char *with_stacks(const struct faultloc_writer *w, const char *json, size_t head)
+{
+    struct json_object *there = head > 0 ? read_report(w, json, head) : NULL, *stacks;
+    struct json_object *report = there ? json_tokener_parse(json) : NULL;
+    struct json_object *list = json_object_object_get(report, "verdicts");
+    bool any = false;
+    char *text;
+
+    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+        struct json_object *v = json_object_array_get_idx(list, i);
+        stacks = json_object_object_get(find_verdict(there, v), "stacks");
+        if (stacks && !json_object_object_get(v, "stacks") && !json_object_object_get(v, "no_stacks"))
+            any |= !json_object_object_add(v, "stacks", json_object_get(stacks));
+    }
+    text = any ? ftree_report_json_text(report, FTREE_REPORT_JSON_FLAGS) : NULL;
+    json_object_put(report);
+    json_object_put(there);
+    return text;
+}
+
 static void replace_report(struct faultloc_writer *w, const struct writing *j)
 {
     int number = w->number;
-    int rc = faultloc_replace_file(w->report_path, j->text, head_of(j->text), &number);
+    char *more = with_stacks(w, j->text, head_of(j->text));
+    const char *text = more ? more : j->text;
+    int rc = faultloc_replace_file(w->report_path, text, head_of(text), &number);
+
+    free(more);
 
     if (!rc) {
         w->number = number;

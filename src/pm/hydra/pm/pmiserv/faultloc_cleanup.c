@@ -9,6 +9,8 @@
 
 #include "faultloc_cleanup.h"
 
+#include "../../../../mpid/ch4/faultloc/base/syscalls.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +30,6 @@
 #include <unistd.h>
 
 #define OLD_KERNEL_FDS 65536 /* before Linux 5.9 each descriptor is closed by itself */
-
-#ifndef SYS_close_range
-#define SYS_close_range 436 /* the same on every architecture */
-#endif
 
 /* From here on the folder is this one, whatever its name comes to mean. */
 static int open_folder(const char *path)

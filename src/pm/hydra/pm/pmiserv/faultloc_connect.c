@@ -5,15 +5,13 @@
 
 #define _GNU_SOURCE
 #include "faultloc_connect.h"
+#include "faultloc_holders.h"
 #include "faultloc_process.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SYN_SENT 2 /* as include/net/tcp_states.h of Linux has it */
 #define TRIES 3 /* after the first; these take 3 s at least */
@@ -70,23 +68,10 @@ static bool read_address(const char *hex, char address[ADDRESS])
 
 static bool has_socket(const char *proc, int pid, unsigned long inode)
 {
-    char path[256], link[64], wanted[64];
-    const struct dirent *entry;
-    bool found = false;
-    ssize_t n;
-    DIR *dir;
+    char wanted[64];
 
-    snprintf(path, sizeof(path), "%s/%d/fd", proc, pid);
     snprintf(wanted, sizeof(wanted), "socket:[%lu]", inode);
-    dir = opendir(path);
-    while (dir && !found && (entry = readdir(dir)) != NULL) {
-        n = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
-        link[n > 0 ? n : 0] = '\0';
-        found = !strcmp(link, wanted);
-    }
-    if (dir)
-        closedir(dir);
-    return found;
+    return HYD_faultloc_has_open(proc, pid, wanted);
 }
 
 /* One line of /proc/PID/net/tcp: "0: 0100000A:C8CA 0200000A:A233 02 00000001:00000000 01:0000016A

@@ -17,6 +17,10 @@ struct HYD_faultloc_holders {
     char name[32];
 };
 
+/* Purpose: true if process `pid` has what the kernel names so open, "pipe:[4711]" or "socket:[4711]".
+ * proc: where that is mounted. */
+bool HYD_faultloc_has_open(const char *proc, int pid, const char *wanted);
+
 /* Purpose: which other processes have the other end of this pipe open, as far as this user may see.
  * It looks at every process of the machine: not to be asked often. */
 struct HYD_faultloc_holders HYD_faultloc_holders(int pipe_fd);

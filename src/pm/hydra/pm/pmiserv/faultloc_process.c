@@ -6,6 +6,8 @@
 #include "faultloc_process.h"
 #include "faultloc_holders.h"
 
+#include "../../../../util/ftree/base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +30,7 @@ void HYD_faultloc_calls_note(struct HYD_faultloc_calls *calls, const char *cmd, 
 
 /* ---- what the kernel says -------------------------------------------------------------------- */
 
-/* The first line of /proc/PID/NAME; "" where it cannot be read. */
-static void read_line(const char *proc, int pid, const char *name, char *out, size_t room)
+void HYD_faultloc_read_line(const char *proc, int pid, const char *name, char *out, size_t room)
 {
     char path[256];
     FILE *f;
@@ -41,6 +42,7 @@ static void read_line(const char *proc, int pid, const char *name, char *out, si
     if (f)
         fclose(f);
     out[strcspn(out, "\n")] = '\0';
+    ftree_text_ascii(out);
 }
 
 /* "PID (NAME) STATE ...": a name may have parentheses in it.  Returns the state; 0: there is no
@@ -49,23 +51,20 @@ static char read_stat(const char *proc, int pid, char *name)
 {
     char line[512], *begin, *end;
 
-    read_line(proc, pid, "stat", line, sizeof(line));
+    HYD_faultloc_read_line(proc, pid, "stat", line, sizeof(line));
     begin = strchr(line, '(');
     end = strrchr(line, ')');
     if (!begin || !end || end < begin || end[1] != ' ')
         return 0;
     *end = '\0';
     snprintf(name, NAME, "%s", begin + 1);
-    for (char *c = name; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
     return end[2];
 }
 
 /* The function of the kernel in which it waits; "": it does not, or the kernel does not say. */
 static void read_wait(const char *proc, int pid, char *out)
 {
-    read_line(proc, pid, "wchan", out, NAME);
+    HYD_faultloc_read_line(proc, pid, "wchan", out, NAME);
     if (!strcmp(out, "0") || out[strspn(out, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                              "0123456789_.")])
         out[0] = '\0';
@@ -77,7 +76,7 @@ int HYD_faultloc_child_of(const char *proc, int pid)
     int child = 0, found = 0;
 
     snprintf(name, sizeof(name), "task/%d/children", pid);
-    read_line(proc, pid, name, line, sizeof(line));
+    HYD_faultloc_read_line(proc, pid, name, line, sizeof(line));
     for (long n; (n = strtol(at, &at, 10)) > 0;)
         if (read_stat(proc, (int) n, comm) &&
             strncmp(comm, HYD_FAULTLOC_PROGRAM, strlen(HYD_FAULTLOC_PROGRAM))) {

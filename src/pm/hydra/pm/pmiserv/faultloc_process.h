@@ -35,6 +35,9 @@ struct HYD_faultloc_process {
 /* Purpose: a process has sent this PMI command at `now`. */
 void HYD_faultloc_calls_note(struct HYD_faultloc_calls *calls, const char *cmd, int64_t now);
 
+/* Purpose: the first line of /proc/PID/NAME, printable; "" where it cannot be read. */
+void HYD_faultloc_read_line(const char *proc, int pid, const char *name, char *out, size_t room);
+
 /* Purpose: the only child of a process; 0: there is none, or there are several.  FaultLoc's own
  * processes do not count. */
 int HYD_faultloc_child_of(const char *proc, int pid);

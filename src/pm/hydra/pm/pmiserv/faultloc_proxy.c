@@ -36,7 +36,6 @@
 #define CLEANUP_MS 500 /* for the file system in which agents leave their symptom sockets */
 #define LATE_MS 10000 /* for the others to come to a barrier after one has, or to end */
 #define LATE_MOST_MS 600000 /* between two notes about what has not ended */
-#define LATE_MS 10000 /* for the others to come to a barrier after one has */
 #define CONNECT_MS 5000 /* for MPI_Init to end after a barrier of PMI, before it is asked why not */
 #define CONNECT_MOST_MS 80000 /* between two such questions: each time is twice the one before */
 #define HOLDERS_MS 10000 /* between two looks at who keeps the output open */

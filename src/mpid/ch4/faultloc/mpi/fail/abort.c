@@ -7,7 +7,6 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
-#include "ftree/base/base.h"
 #include "ftree/report/report.h"
 
 #include <ctype.h>
@@ -180,9 +179,15 @@ static bool find_members(MPIR_Comm * comm, struct ftree_ranks *set)
         if (all)
             is_in[rank] = true;
     }
-    for (int32_t r = 0; all && r < MPIR_Process.size; r++)
-        if (is_in[r])
-            ftree_ranks_add(set, r, r);
+    for (int32_t r = 0; all && r < MPIR_Process.size; r++) {
+        if (!is_in[r])
+            continue;
+        set->count++;
+        if (r > 0 && is_in[r - 1] && set->ranges > 0 && set->range[set->ranges - 1].last == r - 1)
+            set->range[set->ranges - 1].last = r;
+        else if (set->ranges < FTREE_RANGES_MAX)
+            set->range[set->ranges].first = set->range[set->ranges].last = r, set->ranges++;
+    }
     MPL_free(is_in);
     return all;
 }
