@@ -26,7 +26,6 @@
  */
 
 #define WEIGHT 20
-#define LEAST 1 /* 1/1000; a prior of 0 would be for ever */
 
 struct count {
     int n, right;
@@ -37,7 +36,7 @@ struct learning {
     struct count (*count)[RULES_CANDIDATES_MAX]; /* [rules] */
     struct json_object *seen; /* keys of reports that were read */
     struct json_object *row; /* of the table: how often, by its text */
-    int reports, confirmed, used;
+    int confirmed, used;
 };
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -88,9 +87,10 @@ static void learn_verdict(struct learning *l, struct json_object *verdict)
     fault[strcspn(fault, "/")] = '\0';
     count_row(l, verdict, is_known ? "" : "not ", fault);
     l->confirmed++;
-    l->used += r >= 0;
-    if (r >= 0)
-        count_case(l, r, is_known, fault);
+    if (r < 0)
+        return;
+    l->used++;
+    count_case(l, r, is_known, fault);
 }
 
 /* One report under two names is one report. */
@@ -120,7 +120,6 @@ static enum tool_exit learn_report(struct learning *l, const char *file)
         return code;
     tool_check(&findings, report);
     if (findings.count == 0 && !was_seen(l, file, report)) {
-        l->reports++;
         verdicts = tool_member(report, "verdicts");
         for (size_t i = 0; i < json_object_array_length(verdicts); i++)
             learn_verdict(l, json_object_array_get_idx(verdicts, i));
@@ -142,7 +141,7 @@ static void new_priors(const struct learning *l, int32_t r, int prior[RULES_CAND
         const struct count *c = &l->count[r][i];
         prior[i] = (int) ((rule->candidate[i].prior * WEIGHT + 1000.0 * c->right) / (WEIGHT + c->n) +
                           0.5);
-        prior[i] = prior[i] < LEAST ? LEAST : prior[i];
+        prior[i] = prior[i] < 1 ? 1 : prior[i]; /* one of 0 would be for ever */
         sum += prior[i];
         greatest = prior[i] > prior[greatest] ? (int) i : greatest;
     }
@@ -178,8 +177,7 @@ static void print_table(const struct learning *l)
     tool_say(stderr, "%5s %-22s %-18s %s", "times", "it was", "named was", "raised by, decided by");
     json_object_object_foreach(l->row, text, n)
         tool_say(stderr, "%5d %s", json_object_get_int(n), text);
-    tool_say(stderr, "%d report(s), %d confirmed verdict(s), of which %d change priors of this base",
-             l->reports, l->confirmed, l->used);
+    tool_say(stderr, "%d confirmed verdict(s), of which %d change priors", l->confirmed, l->used);
 }
 
 enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **reports)

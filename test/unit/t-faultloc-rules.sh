@@ -176,12 +176,12 @@ changes() {
 outage=node-outage/both-paths-silent
 report none 1 stalled-peer $outage null 2
 run learn "$work/none.json"
-told '1 report(s), 0 confirmed verdict(s), of which 0 change priors'
+told '0 confirmed verdict(s), of which 0 change priors'
 changes 0
 report right 2 stalled-peer $outage true 20
 run learn "$work/right.json"
 told '   20 node-outage            node h2            stalled-peer, node-outage/both-paths-silent'
-told '1 report(s), 20 confirmed verdict(s), of which 20 change priors'
+told '20 confirmed verdict(s), of which 20 change priors'
 learned stalled-peer node-outage 0.6 # (0.2 * 20 + 20) / 40
 learned stalled-peer process-stopped 0.125
 learned silent-agent node-outage 0.3
@@ -215,7 +215,7 @@ learned stalled-peer node-outage 0.6
 report unraised 6 "" $outage true 1
 report strange 7 no-such-rule $outage true 1
 run learn "$work/unraised.json" "$work/strange.json"
-told '2 report(s), 2 confirmed verdict(s), of which 0 change priors'
+told '2 confirmed verdict(s), of which 0 change priors'
 changes 0
 jq '.verdicts[0].confirmed = "node-outrage"' "$work/right.json" >"$work/broken.json"
 expect 1 'verdicts[0].confirmed: is "node-outrage"' learn "$work/right.json" "$work/broken.json"
