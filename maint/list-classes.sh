@@ -9,6 +9,7 @@ export LC_ALL=C
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 table=src/util/ftree/fault_classes.h
+symptoms=src/util/ftree/ftree.h
 targets=(README.md doc/faultloc-report.schema.json doc/faultloc-rules.schema.json
     doc/faultloc-rules.5 doc/faultloc_verdict.3 test/cluster/lib/scenario.sh)
 
@@ -16,8 +17,8 @@ usage() {
     cat <<EOF
 Usage: maint/list-classes.sh --check | --update
 
-The classes of verdicts are the table of $table. This script makes
-the lists of them from it in
+The classes of verdicts are the table of $table, the kinds of symptoms
+that of $symptoms. This script makes the lists of them in
 $(printf '  %s\n' "${targets[@]}")
 
   --check    name the files whose lists differ
@@ -31,10 +32,12 @@ EOF
 # rewrite FILE: what --update would write, to standard output.
 rewrite() {
     perl -0777 -e '
-        my ($table, $file) = map { local @ARGV = $_; scalar <> } @ARGV[0, 1];
-        my ($rows) = $table =~ /#define FTREE_CLASSES\(X\)(.*?[^\\])\n/s or die "no table";
-        $rows =~ s/" *\\\n *"//g;    # pieces of a string
-        my (@name, $readme, $manual);
+        my ($tables, $more, $file) = map { local @ARGV = $_; scalar <> } @ARGV;
+        $tables .= $more;
+        $tables =~ s/" *\\\n *"//g;    # pieces of a string
+        my ($rows) = $tables =~ /#define FTREE_CLASSES\(X\)(.*?[^\\])\n/s or die "no classes";
+        my ($kinds) = $tables =~ /#define FTREE_SYMPTOMS\(X\)(.*?[^\\])\n/s or die "no symptoms";
+        my (@name, $readme, $manual, @symptom, @source, %of, $by_source);
         while ($rows =~ /X\(\w+, "([^"]+)", (\w+), (\w+),.*?"([^"]+)"\)/gs) {
             push @name, $1;
             $readme .= "| `$1` | $4 |\n";
@@ -42,6 +45,16 @@ rewrite() {
         }
         # wrap TEXT, INDENT: lines of at most 90 characters
         sub wrap { my ($text, $indent) = @_; $text =~ s/(.{1,90})(?: |$)/$indent$1\n/g; $text }
+        while ($kinds =~ /X\(\w+, "([^"]+)", (\w+),/g) {
+            push @symptom, $1;
+            push @source, $2 unless $of{$2};
+            push @{$of{$2}}, $1 =~ s/-/\\-/gr;
+        }
+        for (@source) {
+            my $source = sprintf("%-19s", lc tr/_/-/r) =~ s/-/\\-/gr;
+            $by_source .= wrap(join(", ", @{$of{$_}}), " " x 19) =~ s/^ {19}/$source/r;
+        }
+        my $seen = wrap(join(", ", map { "\"$_\"" } @symptom), " " x 8);
         my $quoted = wrap(join(", ", map { "\"$_\"" } @name), " " x 8);
         my $listed = wrap(join(", ", map { s/-/\\-/gr } @name) . "; see", "");
         my $parts = join("\\\n", map { "\x27$_\x27" } join("|", @name) =~ /.{1,85}(?:\||$)/g);
@@ -50,10 +63,12 @@ rewrite() {
             $file =~ s/(\n    "class": \{[^}]*?"enum": \[\n).*?(      \])/$1$quoted$2/s +
             $file =~ s/(\n            true, false,\n).*?(          \])/$1${\($quoted =~ s{^}{    }gmr)}$2/s +
             $file =~ s/(\.SH CLASSES\n\.nf\nclass [^\n]*\n).*?(\.fi\n)/$1$manual$2/s +
+            $file =~ s/(\n    "symptom": \{[^}]*?"enum": \[\n).*?(      \])/$1$seen$2/s +
+            $file =~ s/(By source:\n\.PP\n\.nf\n).*?(\.fi\n)/$1$by_source$2/s +
             $file =~ s/(\nClasses, from 0:\n).*?; see\n/$1$listed/s +
             $file =~ s/(\nreadonly CLASSES=).*?(\nreadonly )/$1$parts$2/s;
-        die "$ARGV[1] has no list of classes\n" unless $found;
-        print $file' "$table" "$1"
+        die "$ARGV[2] has no list of classes\n" unless $found;
+        print $file' "$table" "$symptoms" "$1"
 }
 
 cd "$top_srcdir"

@@ -15,7 +15,7 @@
  *
  *     rules.c           its arguments; check and print
  *     rules_explain.c   a fault, a rule or a sign in words
- *     rules_learn.c     what people confirmed in reports, as a diff of the rule base
+ *     rules_learn.c     what people confirmed in reports, as a table and as priors
  */
 
 /* A rule base with the text it is from. */
@@ -35,7 +35,8 @@ void tool_rules_close(struct rules_file *f);
 /* Purpose: prints what the rule base says of a class, a model, a rule or a sign. */
 enum tool_exit tool_rules_explain(const struct rules_file *f, const char *what);
 
-/* Purpose: prints a diff of the rule base with the priors that the reports speak for. */
+/* Purpose: prints the rule base with the priors that the reports speak for, and a table of what went
+ * wrong. */
 enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **reports);
 
 #endif /* TOOL_RULES_H_INCLUDED */

@@ -17,6 +17,6 @@ trap 'rm -rf "$work"' EXIT
     sed 's/"low_memory": 2,/"low_memory": 101,/; s/"memory_stall": 40,/"memory_stall": -1,/' \
         >"$work/rules.json"
 "$cluster" scenario --name "t$$" --hosts 4 --faultloc --env "MPIR_CVAR_FAULTLOC_RULES=$work/rules.json" \
-    --any-victims --fault "tell-slow h3" -- alltoall --seconds 3600
+    --any-victims --fault "tell h3 memory-pressure straggler" -- alltoall --seconds 3600
 "$(dirname "$cluster")/hang_campaign.sh" --kinds slow --programs alltoall --hosts 4 \
     --sample 200 --after 60 --deadline 120

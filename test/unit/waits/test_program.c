@@ -4,9 +4,10 @@
  */
 
 /*
- * Small programs at random, run step by step in a random order by a model of MPI: eager and
- * synchronous sends, receives of any source and tag, requests, waits for all and for one, probes,
- * barriers.  A message flies, arrives, is matched, and takes its time to complete.  At random
+ * Small programs at random, run step by step in a random order by a model of MPI: eager, rendezvous
+ * and synchronous sends, receives of any source and tag, requests (a persistent one is one, while it
+ * is active), waits for all and for one, probes, barriers of all and of every other rank, one-sided
+ * operations.  A message flies, arrives, is matched, and takes its time to complete.  At random
  * moments all ranks are looked at, and judged by what both sides say of each request, as
  * the ranks of a candidate are (judge.c); or a tree reduces their requests with these fates.  Then
  * the program runs on:
@@ -47,7 +48,12 @@ enum kind {
     PROBE,
     WAITALL,
     WAITANY,
-    BARRIER
+    BARRIER, /* tag 1: of the even ranks */
+    LOCK, /* exclusive, of a target */
+    UNLOCK,
+    POST, /* to one origin, */
+    START, /* which waits for it */
+    FLUSH /* ends when its target is in MPI */
 };
 
 struct op {
@@ -67,7 +73,9 @@ struct process {
     bool inside; /* the op at `at` has begun */
     struct request request[REQUESTS_MAX]; /* in the order of their posting */
     int requests, waited; /* which of them a Recv or Ssend waits for */
-    uint32_t barriers;
+    uint32_t barriers[2];
+    int posts[RANKS_MAX]; /* of that rank, not used yet */
+    int holder; /* of its lock; -1: nobody */
 };
 
 enum where {
@@ -189,12 +197,17 @@ static bool probe_sees(const struct program *g, int rank, const struct op *o)
     return false;
 }
 
-static bool barrier_is_full(const struct program *g, uint32_t number)
+static bool barrier_is_full(const struct program *g, const struct process *p, int comm)
 {
-    for (int32_t r = 0; r < g->k.job.size; r++)
-        if (g->p[r].barriers < number)
+    for (int32_t r = 0; r < g->k.job.size; r += 1 + comm)
+        if (g->p[r].barriers[comm] < p->barriers[comm])
             return false;
     return true;
+}
+
+static bool is_lock_free(const struct program *g, int rank, int target)
+{
+    return g->p[target].holder < 0 || g->p[target].holder == rank;
 }
 
 /* Whether the op that has begun can end. */
@@ -217,7 +230,13 @@ static bool can_end(const struct program *g, int rank)
         case WAITANY:
             return done > 0 || p->requests == 0;
         case BARRIER:
-            return barrier_is_full(g, p->barriers);
+            return barrier_is_full(g, p, o->tag);
+        case LOCK:
+            return is_lock_free(g, rank, o->peer);
+        case START:
+            return p->posts[o->peer] > 0;
+        case FLUSH:
+            return g->p[o->peer].inside;
         default:
             return true;
     }
@@ -229,19 +248,28 @@ static void begin_op(struct program *g, int rank)
     const struct op *o = &p->op[p->at];
 
     p->inside = true;
-    if (o->kind == BARRIER)
-        p->barriers++;
+    if (o->kind == BARRIER && rank % (1 + o->tag) == 0)
+        p->barriers[o->tag]++;
+    else if (o->kind == UNLOCK && g->p[o->peer].holder == rank)
+        g->p[o->peer].holder = -1;
+    else if (o->kind == POST)
+        g->p[o->peer].posts[rank]++;
     else if (o->kind == SEND || o->kind == SSEND || o->kind == ISSEND)
         send(g, rank, o);
     else if (o->kind == RECV || o->kind == IRECV)
         post(g, rank, false, o->peer, o->tag);
 }
 
-static void end_op(struct process *p)
+static void end_op(struct program *g, int rank)
 {
+    struct process *p = &g->p[rank];
     enum kind kind = p->op[p->at].kind;
     bool one = false;
 
+    if (kind == LOCK)
+        g->p[p->op[p->at].peer].holder = rank;
+    else if (kind == START)
+        p->posts[p->op[p->at].peer]--;
     if (kind == RECV || kind == SSEND)
         drop_request(p, p->waited);
     for (int i = p->requests - 1; i >= 0 && (kind == WAITALL || kind == WAITANY); i--)
@@ -286,7 +314,7 @@ static bool step(struct program *g, bool slow)
     else if (n >= size)
         arrive(g, n - size);
     else if (g->p[n].inside)
-        end_op(&g->p[n]);
+        end_op(g, n);
     else
         begin_op(g, n);
     return true;
@@ -358,8 +386,42 @@ static void add_request(struct program *g, int rank, int kind, int peer, int tag
 
 static void add_posted(struct program *g, int rank, const struct request *q)
 {
+    int send = rank % 2 ? WAITS_SEND : WAITS_SSEND;
+
     if (!q->done)
-        add_request(g, rank, q->is_send ? WAITS_SSEND : WAITS_RECV, q->peer, q->tag);
+        add_request(g, rank, q->is_send ? send : WAITS_RECV, q->peer, q->tag);
+}
+
+static void wait_for_others_of(struct waits_record *r, int comm, uint32_t number)
+{
+    struct waits_request *q = waiters_add(r, WAITS_COLLECTIVE, FTREE_NONE, 0);
+
+    q->comm = (int8_t) comm;
+    q->number = number;
+}
+
+static void add_lock(const struct program *g, struct waits_record *r, int target, uint32_t begun)
+{
+    r->comm[r->comms++] = (struct waits_comm){
+        .key = {.context = WAITERS_CONTEXT | WAITS_LOCK_OF_ONE, .first = target},
+        .size = g->k.job.size,
+        .last = {.begun = begun}};
+}
+
+static void add_comms(const struct program *g, struct waits_record *r, int rank)
+{
+    int even = (g->k.job.size + 1) / 2;
+
+    r->comm[0].last.begun = g->p[rank].barriers[0];
+    if (rank % 2 == 0)
+        r->comm[r->comms++] = (struct waits_comm){.key = {.context = WAITERS_CONTEXT + 4},
+                                                  .size = even,
+                                                  .runs = 1,
+                                                  .run = {{0, even > 1 ? 2 : 1, even}},
+                                                  .last = {.begun = g->p[rank].barriers[1]}};
+    for (int t = 0; t < g->k.job.size; t++)
+        if (g->p[t].holder == rank)
+            add_lock(g, r, t, WAITS_LOCK_EXCLUSIVE);
 }
 
 static void make_record(struct program *g, int rank)
@@ -370,7 +432,7 @@ static void make_record(struct program *g, int rank)
 
     waiters_begin(&g->k, r, rank, 1);
     r->threads = 1;
-    r->comm[0].last.begun = p->barriers;
+    add_comms(g, r, rank);
     r->state = is_over(p) ? WAITS_FINALIZED : is_stuck(g, rank) ? WAITS_WAITING : WAITS_OUTSIDE;
     if (r->state != WAITS_WAITING)
         return;
@@ -380,7 +442,13 @@ static void make_record(struct program *g, int rank)
     else if (o->kind == PROBE)
         add_request(g, rank, WAITS_PROBE, o->peer, o->tag);
     else if (o->kind == BARRIER)
-        waiters_add(r, WAITS_COLLECTIVE, FTREE_NONE, 0)->number = p->barriers;
+        wait_for_others_of(r, o->tag, p->barriers[o->tag]);
+    else if (o->kind == START || o->kind == FLUSH)
+        add_request(g, rank, o->kind == START ? WAITS_RMA : WAITS_TARGET, o->peer, 0);
+    else if (o->kind == LOCK) {
+        wait_for_others_of(r, r->comms, WAITS_LOCK_NONE);
+        add_lock(g, r, o->peer, WAITS_LOCK_NONE);
+    }
     for (int i = 0; i < p->requests && (o->kind == WAITALL || o->kind == WAITANY); i++)
         add_posted(g, rank, &p->request[i]);
 }
@@ -462,10 +530,26 @@ static void append_choice(struct program *g, int one, int other, int to)
     append(g, other, SEND, to, 0);
 }
 
+static void append_one_sided(struct program *g, int from, int to)
+{
+    int luck = draw(3);
+
+    if (luck == 0) {
+        append(g, from, FLUSH, to, 0);
+    } else if (luck == 1) {
+        append(g, from, POST, to, 0);
+        append(g, to, START, from, 0);
+    } else {
+        append(g, from, LOCK, to, 0);
+        append_message(g, to, from);
+        append(g, from, UNLOCK, to, 0);
+    }
+}
+
 static void append_some(struct program *g)
 {
     int size = g->k.job.size, from = draw(size), to = (from + 1 + draw(size - 1)) % size;
-    int luck = draw(24);
+    int luck = draw(32);
 
     for (int r = 0; r < size && luck < 2; r++)
         append(g, r, BARRIER, 0, 0);
@@ -473,8 +557,12 @@ static void append_some(struct program *g)
         append(g, from, luck < 4 ? WAITALL : WAITANY, 0, 0);
     else if (luck == 8 && size > 2)
         append_choice(g, (to + 1) % size, from, to);
-    else if (luck > 8)
+    else if (luck > 8 && luck < 24)
         append_message(g, from, to);
+    else if (luck >= 26)
+        append_one_sided(g, from, to);
+    for (int r = 0; r < size && luck >= 24 && luck < 26; r += 2)
+        append(g, r, BARRIER, 0, 1);
 }
 
 /* A mistake of the programmer. */
@@ -511,8 +599,10 @@ static void write_program(struct program *g)
     memset(g, 0, sizeof(*g));
     waiters_init(&g->k, size, nodes, 2);
     g->by_tree = draw(2);
-    for (int r = 0; r < size; r++)
+    for (int r = 0; r < size; r++) {
         g->rank_node[r] = draw(nodes);
+        g->p[r].holder = -1;
+    }
     for (int v = 1; v < nodes; v++)
         g->parent[v] = draw(v);
     for (int n = 2 + draw(12); n > 0; n--)
