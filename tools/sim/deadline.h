@@ -6,7 +6,7 @@
 #ifndef DEADLINE_H_INCLUDED
 #define DEADLINE_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/base/types.h"
 
 /*
  * When whose tick is due: one heap, in which each node has at most one entry, so that a million

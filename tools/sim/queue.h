@@ -6,7 +6,7 @@
 #ifndef QUEUE_H_INCLUDED
 #define QUEUE_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/base/types.h"
 
 #define SIM_SLOT_BITS 28 /* the other 36 bits of sim_key.order are enough for a year's events */
 

@@ -5,6 +5,7 @@
 
 #include "sim/run.h"
 
+#include "ftree/survey/query.h"
 #include "sim/sim_memory.h"
 
 #include <stdlib.h>
