@@ -263,7 +263,7 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
  * immediately before something is done because of it that cannot be undone.  Its component is asked
  * by new connections; of a rank its node's agent (and deputy) is asked; the own node's ranks are
  * looked at. A verdict that turns out to be over is withdrawn, as at any other time.
- * Errors: FTREE_ERR_INVALID (no such verdict). */
+ * Errors: FTREE_ERR_INVALID (no such verdict), FTREE_ERR_NOMEM. */
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id);
 
 enum ftree_confirmed {
