@@ -6,6 +6,7 @@
 #include "agent_socket.h"
 
 #include "ftree/rules/rules.h"
+#include "ftree/survey/query.h"
 
 #include <errno.h>
 #include <stdlib.h>

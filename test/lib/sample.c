@@ -5,6 +5,8 @@
 
 #include "sample.h"
 
+#include "ftree/base/symptom.h"
+
 #include <stdio.h>
 
 static const char *const names[] = {"h0", "h1", "h2", "h3"};

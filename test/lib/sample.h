@@ -6,6 +6,8 @@
 #ifndef SAMPLE_H_INCLUDED
 #define SAMPLE_H_INCLUDED
 
+#include "ftree/ftree.h"
+#include "ftree/survey/query.h"
 #include "ftree/topology/tree.h"
 
 /* A job for reports: four nodes with two ranks each, h0 to h3, in the complete tree. */

@@ -7,6 +7,7 @@
 #define WORLD_H_INCLUDED
 
 #include "ftree.h"
+#include "ftree/report/report.h"
 #include "ftree_inspect.h"
 #include "ftree/topology/tree.h"
 #include "shape.h"

@@ -31,6 +31,7 @@ manuals=(doc/*.[1-8])
 # file NAME: where the source file of that name is, whatever folder it is in.
 file() { find src test tools -name "$1" | head -n 1; }
 header=$(file ftree.h)
+types=src/util/ftree/base/types.h
 builtin=$(file rules_builtin.json)
 
 # plain FILE: a manual page without its markup: "\-" is "-", \fB and the like are gone.
@@ -177,7 +178,7 @@ same "types of messages in doc/protocol.md" \
     "$(awk '/^\| type \|/ { on = 1; getline; next } !/^\|/ { on = 0 }
         on { print $2 }' doc/protocol.md)"
 same "what a path says in doc/protocol.md" \
-    "$(rows "$header" FTREE_REACHES | cut -d'"' -f2 | tr ' ' _)" \
+    "$(rows "$types" FTREE_REACHES | cut -d'"' -f2 | tr ' ' _)" \
     "$(awk -F'|' '/^\| reach \|/ { on = 1; getline; next } !/^\|/ { on = 0 }
         on { print $2 }' doc/protocol.md | sed 's/^ *//; s/ *$//' | tr ' ' _)"
 same "times in doc/protocol.md" \

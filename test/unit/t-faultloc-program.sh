@@ -92,9 +92,9 @@ rm "$odd"
 
 run symptom --list
 kinds=$(sed -n 's/^ *X(FTREE_SYMPTOM_[A-Z_]*, "\([a-z-]*\)".*/\1/p' \
-    "$top_srcdir/src/util/ftree/ftree.h" | paste -sd' ')
+    "$top_srcdir/src/util/ftree/base/symptom.h" | paste -sd' ')
 [ "$(sed 1d "$work/out" | cut -d' ' -f1 | paste -sd' ')" = "$kinds" ] ||
-    bad "symptom --list has not the kinds of ftree.h: $kinds"
+    bad "symptom --list has not the kinds of symptom.h: $kinds"
 expect 0 "power-off          hardware-monitor node      fatal    the node's BMC says" symptom --list
 expect 0 "Usage: faultloc symptom --kind KIND" symptom --help
 expect 2 "missing --kind" symptom

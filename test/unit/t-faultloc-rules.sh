@@ -249,8 +249,8 @@ same() {
 }
 
 jq -e . "$schema" >/dev/null || bad "the schema is not JSON"
-same symptoms "$(names ftree.h FTREE_SYMPTOMS)" '."$defs".symptom.enum[]'
-same severities "$(names ftree.h FTREE_SEVERITIES)" '."$defs".severity.enum[]'
+same symptoms "$(names base/symptom.h FTREE_SYMPTOMS)" '."$defs".symptom.enum[]'
+same severities "$(names base/symptom.h FTREE_SEVERITIES)" '."$defs".severity.enum[]'
 same relations "$(names rules/rules.h RULES_RELATIONS)" '."$defs".relation.enum[]'
 facts="$(names rules/rules.h RULES_FACTS) $(names rules/rules.h RULES_NUMBERS)"
 same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
@@ -260,8 +260,8 @@ same values "$(values)" '."$defs" |
         .launcher, .connection, .waits, .outside, .slowed).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's,\\-,-,g; s,\\f[BIRP],,g' "$manual" >"$work/manual"
-for name in $(names ftree.h FTREE_SYMPTOMS) $(names fault_classes.h FTREE_CLASSES) $facts $(values) \
-    $(names ftree.h FTREE_SEVERITIES) $(names rules/rules.h RULES_RELATIONS) \
+for name in $(names base/symptom.h FTREE_SYMPTOMS) $(names fault_classes.h FTREE_CLASSES) $facts $(values) \
+    $(names base/symptom.h FTREE_SEVERITIES) $(names rules/rules.h RULES_RELATIONS) \
     $(jq -r '.. | .properties? | select(. != null) | keys[]' "$schema"); do
     grep -qwF -- "$name" "$work/manual" || bad "faultloc-rules(5) does not have $name"
 done

@@ -5,6 +5,9 @@
 
 #include "sim/run.h"
 
+#include "ftree/hang/hang.h"
+#include "ftree/report/report.h"
+#include "ftree/survey/query.h"
 #include "ftree_inspect.h"
 #include "ftree/wire/wire.h"
 #include "sim/pool.h"

@@ -7,6 +7,7 @@
 #define PROGRAM_H_INCLUDED
 
 #include "ftree.h"
+#include "ftree/hang/hang.h"
 
 /*
  * What simulated ranks do while all is well: iterations of one length, in each of which a rank is

@@ -6,7 +6,7 @@
 #ifndef QUEUE_H_INCLUDED
 #define QUEUE_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/base/types.h"
 
 /*
  * What will happen: events by time, and those of one time in the order in which they were put in,

@@ -5,6 +5,7 @@
 
 #include "sim/run.h"
 
+#include "ftree/survey/query.h"
 #include "sim/pool.h"
 
 #include <stdlib.h>

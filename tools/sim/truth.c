@@ -5,6 +5,7 @@
 
 #include "sim/truth.h"
 
+#include "ftree/report/report.h"
 #include "ftree_inspect.h"
 #include "sim/sim_memory.h"
 

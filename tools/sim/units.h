@@ -6,7 +6,7 @@
 #ifndef UNITS_H_INCLUDED
 #define UNITS_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/base/types.h"
 
 /* Purpose: reads a time of `len` bytes: a number (with a point or not) and one of ns, us, ms, s, m,
  * h; false: it is none, or more than 10 years. */

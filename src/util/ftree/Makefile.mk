@@ -11,7 +11,11 @@ noinst_HEADERS += \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
     src/util/ftree/base/event.h \
+    src/util/ftree/base/io.h \
+    src/util/ftree/base/symptom.h \
     src/util/ftree/base/text.h \
+    src/util/ftree/base/types.h \
+    src/util/ftree/base/verdict.h \
     src/util/ftree/examine/examine.h \
     src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
@@ -29,6 +33,7 @@ noinst_HEADERS += \
     src/util/ftree/stacks/stacks.h \
     src/util/ftree/state/state.h \
     src/util/ftree/straggle/straggle.h \
+    src/util/ftree/survey/query.h \
     src/util/ftree/survey/survey.h \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \

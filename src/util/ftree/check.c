@@ -121,13 +121,12 @@ static const char *check_known(const struct ftree *ft)
         queued += k->queued;
         switches += k->v.kind == FTREE_KIND_SWITCH;
         unsent += k->up != UP_NOTHING;
-        rechecked += (k->recheck != FTREE_NEVER) + (k->confirm != FTREE_NEVER);
+        rechecked += k->recheck != NULL;
         HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT);
         HOLDS(k->v.first_symptom <= k->v.located);
         HOLDS(ftree_verdict_by_id(ft, &k->v) == k);
         if (k->v.withdrawn) {
-            HOLDS(k->recheck == FTREE_NEVER && k->announcement == 0);
-            HOLDS(k->confirm == FTREE_NEVER);
+            HOLDS(!k->recheck && k->announcement == 0);
             continue;
         }
         HOLDS(!k->reported || k->announcement == 0);

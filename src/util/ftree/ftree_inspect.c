@@ -248,9 +248,9 @@ bool ftree_inspect_verdict(const struct ftree *ft, int32_t i, struct ftree_inspe
                                               .is_whole = k->full != NULL,
                                               .gathers = k->announcement != 0,
                                               .parts = k->cuts,
-                                              .is_rechecked = k->recheck != FTREE_NEVER,
-                                              .recheck = k->recheck,
-                                              .question = k->check};
+                                              .is_rechecked = k->recheck && k->recheck->again != FTREE_NEVER,
+                                              .recheck = k->recheck ? k->recheck->again : FTREE_NEVER,
+                                              .question = k->recheck ? k->recheck->check : 0};
     return true;
 }
 

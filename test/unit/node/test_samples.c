@@ -10,6 +10,8 @@
 #include "faultloc/node/log.h"
 #include "faultloc/node/samples.h"
 #include "files.h"
+#include "ftree/hang/hang.h"
+#include "ftree/hang/lag.h"
 #include "suite.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
 
 #include "ftree/rules/rules.h"
 
+#include "ftree/base/io.h"
 #include "suite.h"
 
 #include <math.h>

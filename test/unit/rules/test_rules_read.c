@@ -5,6 +5,7 @@
 
 #include "ftree/rules/rules_reader.h"
 
+#include "ftree/base/io.h"
 #include "suite.h"
 
 #include <errno.h>

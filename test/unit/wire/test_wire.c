@@ -4,6 +4,7 @@
  */
 
 #include "base.h"
+#include "ftree/ftree.h"
 #include "messages.h"
 #include "suite.h"
 

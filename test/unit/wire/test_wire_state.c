@@ -8,6 +8,7 @@
  * that a peer could send instead is taken for it.
  */
 
+#include "ftree/ftree.h"
 #include "suite.h"
 #include "ftree/wire/codec.h"
 

@@ -4,12 +4,13 @@
  */
 
 #include "ftree/base/base.h"
+#include "ftree/survey/query.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Names of the numbers of ftree.h, and the numbers of names. */
+/* Names of the numbers of public headers, and the numbers of names. */
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 

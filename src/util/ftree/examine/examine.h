@@ -9,6 +9,7 @@
 #include "ftree/base/event.h"
 #include "ftree/net/net.h"
 #include "ftree/state/state.h"
+#include "ftree/survey/query.h"
 
 #pragma GCC visibility push(hidden)
 

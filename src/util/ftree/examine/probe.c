@@ -288,9 +288,9 @@ void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t sw
 /* It is asked no more. */
 static void close_case(struct ftree *ft, struct suspect *su, bool well)
 {
-    bool told = FTREE_EMIT(ft, CLOSED, .well = well, .node = su->node, .switch_ = su->switch_);
+    bool emitted = FTREE_EMIT(ft, CLOSED, .well = well, .node = su->node, .switch_ = su->switch_);
 
-    case_of(ft, su)->state = told && !well ? CASE_DECIDED : CASE_IDLE;
+    case_of(ft, su)->state = emitted && !well ? CASE_DECIDED : CASE_IDLE;
 }
 
 static void close_well(struct ftree *ft, struct suspect *su, const char *why)
@@ -441,14 +441,15 @@ static const struct rules_sign *find_sign(struct ftree *ft, const struct suspect
     struct rules_facts facts;
 
     ftree_facts_find(ft, su, at_end, &facts);
-    sign = ftree_rules_decide(ft->rules, &facts, ftree_case_models(case_of(ft, su)), at_end, well, model);
+    sign = ftree_rules_decide(ft->rules, &facts, ftree_case_models(case_of(ft, su)), at_end, well,
+                              model);
     if (sign || !at_end)
         return sign;
     ftree_trace(ft, "  no candidate fits %s: all models are tried", ftree_name(ft, su->node));
     return ftree_rules_decide(ft->rules, &facts, all_models(ft), at_end, well, model);
 }
 
-/* The launcher may have told of several ranks that ended: each has a verdict of its own.  True:
+/* Several ranks may have ended, as the launcher says: each has a verdict of its own.  True:
  * there was one more. */
 static bool conclude_another(struct ftree *ft, ftree_time now, const struct suspect *su,
                              struct ftree_event *e)
@@ -557,7 +558,8 @@ static struct wire_trouble worst_trouble(const struct ftree *ft, int32_t node, i
 }
 
 /* The rank that others wait for waits itself: its peer is asked about next, unless its own agent
- * has told already.  (One that began to wait later would tell up to a stall limit later.) */
+ * has said so already.  (Of one that began to wait later it would say so up to a stall limit
+ * later.) */
 static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_time first,
                          const struct wire_answer *a)
 {

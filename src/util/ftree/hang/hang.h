@@ -6,7 +6,7 @@
 #ifndef FTREE_HANG_H_INCLUDED
 #define FTREE_HANG_H_INCLUDED
 
-#include "ftree/ftree.h"
+#include "ftree/base/types.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -31,6 +31,66 @@
 #define HANG_DOUBLINGS_MAX 4 /* of the interval: 6.4 s at 400 ms, 128 samples of a whole history */
 #define HANG_WINDOW 16 /* samples at least for the runs test */
 #define HANG_UNKNOWN (-1) /* of a sample: nobody looked at that instant, or not everybody did */
+
+/* ---- a stay outside MPI ---------------------------------------------------------------------- */
+
+#define FTREE_OUTSIDES(X) \
+    X(FTREE_OUTSIDE_UNKNOWN, "in an unknown state") \
+    X(FTREE_OUTSIDE_RUNS, "active") \
+    X(FTREE_OUTSIDE_PAUSES, "active now and then") \
+    X(FTREE_OUTSIDE_AWAITS, "awaiting an answer") \
+    X(FTREE_OUTSIDE_SLEEPS, "blocked") \
+    X(FTREE_OUTSIDE_DISK, "in disk sleep") \
+    X(FTREE_OUTSIDE_STOPPED, "stopped, or held by a debugger")
+
+enum ftree_outside { FTREE_OUTSIDES(FTREE_ENUM) FTREE_OUTSIDE_COUNT };
+
+/* What may wake a rank that sleeps. */
+#define FTREE_ENDINGS(X) \
+    X(FTREE_ENDING_THREAD, "can be woken only by its own threads") \
+    X(FTREE_ENDING_UNKNOWN, "may be woken by something unknown") \
+    X(FTREE_ENDING_SIGNAL, "may be woken by a signal that it handles") \
+    X(FTREE_ENDING_TIMEOUT, "is in a call with a timeout of its own") \
+    X(FTREE_ENDING_INPUT, "waits for standard input or a terminal")
+
+enum ftree_ending { FTREE_ENDINGS(FTREE_ENUM) FTREE_ENDING_COUNT };
+
+#define FTREE_WCHAN_MAX 32
+#define FTREE_WAITS_IN_MAX 24
+#define FTREE_WHOM_MAX 64
+
+#define FTREE_CPU_UNKNOWN (-1)
+#define FTREE_CPU_WORKS 10 /* percent: no stray interrupt, tracer or poll with pauses does that */
+
+/* A rank's present stay outside MPI, or in a call of it that makes no progress.  It is blocked if it
+ * sleeps, and has done nothing at all since it was last looked at: no thread of it has used the CPU,
+ * had a page fault or a child that ended, and the first one has not run.  It is active now and then if it
+ * sleeps, but has run, for less than a tenth of the time.  It awaits an answer if it is
+ * blocked in a socket or a poll, or has a child process, or a process that is no rank has the other end
+ * of its pipe or a lock of its file, or its output is not read: somebody who is no rank may end that.  It
+ * is in disk sleep also if it waits for a file system and may be interrupted. */
+struct ftree_stay {
+    int32_t rank;
+    uint8_t what; /* enum ftree_outside, as the kernel says */
+    uint8_t ending; /* enum ftree_ending, of one that sleeps */
+    uint32_t call; /* that makes no progress; 0: it is outside MPI */
+    bool familiar; /* of one that is in MPI: in a call in which ranks of its node have been seen often enough */
+    bool transfers; /* it has read or written much since then, as of a checkpoint */
+    int32_t cpu; /* percent of a CPU that it has used since it was last looked at; FTREE_CPU_UNKNOWN */
+    uint64_t calls; /* that it has ended, but for those that asked in vain: tells one stay from others */
+    ftree_time stay; /* since it was first seen outside after that call, or was interrupted (stopped), ns */
+    ftree_time away; /* interruptions included; does not travel */
+    ftree_time longest; /* the longest stay before, as far as samples have seen it, ns */
+    ftree_time before; /* for so long it was outside MPI before this stay, as samples have seen it, ns */
+    ftree_time still; /* for so long it has done nothing at all, as the kernel said when it was looked at, ns */
+    ftree_time used; /* CPU time since it was first looked at in this stay, ns */
+    char wchan[FTREE_WCHAN_MAX]; /* where in the kernel it sleeps, printable ASCII; "": not known */
+    char waits_in[FTREE_WAITS_IN_MAX]; /* the same in words: "a lock"; "": there are none for it */
+    char on[FTREE_ON_MAX]; /* the file or process that it sleeps for, printable; "": not known; does
+                            * not travel */
+    char whom[FTREE_WHOM_MAX]; /* of one that awaits an answer: "process 12 (driver) by a pipe", "standard
+                                * output is not read"; "": not known */
+};
 
 /* ---- the runs test --------------------------------------------------------------------------- */
 

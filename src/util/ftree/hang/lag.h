@@ -6,7 +6,7 @@
 #ifndef FTREE_HANG_LAG_H_INCLUDED
 #define FTREE_HANG_LAG_H_INCLUDED
 
-#include "ftree/ftree.h"
+#include "ftree/base/types.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -19,6 +19,36 @@
  * has ranks, for a node may be slow as a whole.  So an answer is bounded however many ranks there
  * are, and short where few are hindered.
  */
+
+#define FTREE_BLOCK_SAMPLES 8 /* that are known */
+#define FTREE_BLOCKS_MAX 128
+
+/* At how many samples of a block a rank was outside MPI, and at how many it went on: was outside MPI,
+ * or had ended a call since the sample before. */
+struct ftree_block {
+    uint8_t outside, goes_on;
+    uint8_t waits; /* percent of its time in which the rank waited for a CPU */
+};
+
+#define FTREE_LAG_FAULTS_MAX 1000000
+
+/* What its kernel says that hinders a rank, since it was last asked.  Shares are in 1/1000; threads
+ * but the first one are not known. */
+struct ftree_lag {
+    int32_t rank;
+    uint16_t before, now; /* share of samples in which it was outside MPI; the core's, as are: */
+    bool has_lost; /* time, than which it never lost as much */
+    bool waits_more; /* for a CPU, than before: ftree_lag_waits_more() */
+    bool measured; /* the kernel was asked twice, some seconds apart, and the rest is known: */
+    uint16_t wants; /* share of time in which it ran, or waited for a CPU; */
+    uint16_t gets; /* share of that in which it ran; 1000: it wanted none */
+    uint16_t throttled; /* share of its cgroup's periods in which its quota was used up */
+    uint16_t stolen; /* share of its CPU's time that another virtual machine had */
+    uint16_t stall; /* share of time in which tasks of its node waited for memory */
+    uint16_t clock; /* of its CPU, of the nominal one; 0: not known */
+    uint32_t faults; /* pages a second that it waited for a disk for; FTREE_LAG_FAULTS_MAX at most */
+    int32_t beside; /* another rank that is bound to the same one core, FTREE_NONE */
+};
 
 #define LAG_RANKS_MAX 256
 #define LAG_UNKNOWN UINT16_MAX /* of a share */

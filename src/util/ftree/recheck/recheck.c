@@ -20,13 +20,13 @@
  * It asks over the paths on which an answer would refute the verdict: those which the sign that
  * decided says did not bring one.  A verdict whose sign says nothing of the kind (a node that
  * answers and is slow) stays, and so does a crash.  Of a verdict about the asking node itself other
- * nodes are asked, a few each time: whoever answers shows that its path works.
+ * nodes are asked, a few each time: a node that answers shows that its path works.
  *
  * The acting root asks, too, where a node counts as lost, for then everybody keeps away from it;
- * and in the place of whoever decided and was lost since.  The ranks of the own node are looked at
- * instead.
+ * and in the place of a node that decided and was lost since.  The ranks of the own node are looked
+ * at instead.
  *
- * Before a job is ended because of a verdict it is asked about once more, by whoever is to end it
+ * Before a job is ended because of a verdict it is asked about once more, by the node that ends it
  * (ftree_confirm): in the same way, but a rank of another node, too, and any path for any node.
  * And because of a stopped process nothing is done before a rank that runs was seen: a stop that
  * all have in common is a suspension.
@@ -77,18 +77,6 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
     return k->v.node == ft->self && k->v.rank != FTREE_NONE && is_of_stop(ft, k);
 }
 
-/* ---- which answers refute it ----------------------------------------------------------------- */
-
-/* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
- * answer does not say: its own node looks. */
-static uint8_t refuting_paths(const struct ftree *ft, const struct summary *v)
-{
-    if (ftree_verdict_takes_node(ft, v))
-        return ftree_all_paths(ft->job);
-    return v->kind == FTREE_KIND_RANK ? 0
-                                      : ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v));
-}
-
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static bool asks(const struct ftree *ft, const struct known *k)
@@ -101,24 +89,37 @@ static bool asks(const struct ftree *ft, const struct known *k)
            ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_route_is_root(ft));
 }
 
-static void watch(struct ftree *ft, ftree_time now, struct known *k)
+/* NULL: out of memory, and nobody asks. */
+static struct recheck *begin(struct ftree *ft, struct known *k)
 {
-    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
-    k->refuted_by = refuting_paths(ft, &k->v);
-    if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)))
-        return;
-    k->doublings = 0;
-    ftree_verdict_set_recheck(ft, k, now + ft->cfg.gather / 2); /* before people are told */
+    if (k->recheck)
+        return k->recheck;
+    k->recheck = ftree_alloc(ft, NULL, sizeof(*k->recheck));
+    if (!k->recheck)
+        return NULL;
+    *k->recheck = (struct recheck){.again = FTREE_NEVER, .confirm = FTREE_NEVER};
+    ft->state->rechecked++;
+    return k->recheck;
 }
 
-/* Whoever asked about others may be lost by this verdict, and another node be the acting root. */
+static void watch(struct ftree *ft, ftree_time now, struct known *k)
+{
+    if (k->recheck)
+        k->recheck->again = FTREE_NEVER;
+    if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)) || !begin(ft, k))
+        return;
+    k->recheck->doublings = 0;
+    k->recheck->again = now + ft->cfg.gather / 2; /* before it is reported */
+}
+
+/* The node that asked about others may be lost by this verdict, and another be the acting root. */
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
     watch(ft, now, k);
     if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_route_is_root(ft))
         return;
     FTREE_EACH(struct known, other, ft->state->known) {
-        if (other->recheck == FTREE_NEVER)
+        if (!other->recheck || other->recheck->again == FTREE_NEVER)
             watch(ft, now, other);
     }
 }
@@ -129,17 +130,18 @@ void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k)
 
 void ftree_recheck_restored(struct ftree *ft, ftree_time now, struct known *k)
 {
-    k->watched = now + SEEN_AGAIN;
+    if (!k->v.withdrawn && begin(ft, k))
+        k->recheck->watched = now + SEEN_AGAIN;
     ftree_recheck_watch(ft, now, k);
 }
 
 static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t node,
                      enum ftree_role role, uint8_t paths)
 {
-    if (!k->check)
-        k->check = ++ft->next_id;
+    if (!k->recheck->check)
+        k->recheck->check = ++ft->next_id;
     ftree_ask(ft, now, &(struct ftree_route){.node = node, .role = (uint8_t) role, .fresh = true},
-              paths, k->check);
+              paths, k->recheck->check);
 }
 
 static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
@@ -152,7 +154,7 @@ static void ask_by_turns(struct ftree *ft, ftree_time now, struct known *k, int6
                          uint8_t paths)
 {
     for (int i = 0; i < OTHERS_ASKED; i++) {
-        int32_t node = (int32_t) ((first + k->turn++) % ft->job->nodes);
+        int32_t node = (int32_t) ((first + k->recheck->turn++) % ft->job->nodes);
         if (node != ft->self && !ftree_has_failed(ft, node))
             ask_role(ft, now, k, node, FTREE_ROLE_AGENT, paths);
     }
@@ -178,7 +180,7 @@ static bool is_beyond(const struct ftree *ft, const struct known *k, int32_t nod
 static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
 {
     for (int i = 0; i < OTHERS_ASKED; i++) {
-        int32_t node = ftree_route_beyond(ft, k->v.switch_, k->turn++);
+        int32_t node = ftree_route_beyond(ft, k->v.switch_, k->recheck->turn++);
         if (node != FTREE_NONE)
             ask(ft, now, k, node);
     }
@@ -233,10 +235,11 @@ static bool names_rank(const struct known *k, const struct wire_answer *a)
 static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t from,
                      enum ftree_path path)
 {
-    if (!may_refute(ft, k, from, path) || (k->check && k->recheck <= now + ft->cfg.recheck))
+    if (!may_refute(ft, k, from, path) || !begin(ft, k) ||
+        (k->recheck->check && k->recheck->again <= now + ft->cfg.recheck))
         return;
-    k->doublings = 1;
-    ftree_verdict_set_recheck(ft, k, ftree_min(k->recheck, now + ft->cfg.recheck));
+    k->recheck->doublings = 1;
+    k->recheck->again = ftree_min(k->recheck->again, now + ft->cfg.recheck);
     ask(ft, now, k, from);
 }
 
@@ -301,7 +304,7 @@ static bool may_end_by_itself(const struct known *k, const struct ftree_stay *st
 /* It has been in MPI since the verdict: it is there, or its stay is younger. */
 static bool has_rank_come(struct ftree *ft, ftree_time now, const struct known *k, int32_t i)
 {
-    ftree_time since = ftree_max(k->v.located, k->watched);
+    ftree_time since = ftree_max(k->v.located, k->recheck ? k->recheck->watched : 0);
     struct ftree_rank_state s;
     struct ftree_stay stay;
 
@@ -385,13 +388,15 @@ void ftree_recheck_own(struct ftree *ft, ftree_time now)
 
 static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 {
+    struct recheck *r = k->recheck;
+
     if (is_own_rank(ft, k)) {
-        ftree_verdict_set_recheck(ft, k, now + ft->cfg.recheck);
+        r->again = now + ft->cfg.recheck;
         end_if_own_runs(ft, now, k);
         return;
     }
-    k->doublings += k->doublings < RECHECK_DOUBLINGS;
-    ftree_verdict_set_recheck(ft, k, now + (ft->cfg.recheck << k->doublings) / 2);
+    r->doublings += r->doublings < RECHECK_DOUBLINGS;
+    r->again = now + (ft->cfg.recheck << r->doublings) / 2;
     ask_about(ft, now, k, k->refuted_by);
     ask_by_others(ft, now, k->v.node);
 }
@@ -432,12 +437,12 @@ static uint8_t confirming_paths(const struct ftree *ft, const struct known *k)
         return ftree_all_paths(ft->job);
     if (k->v.class_ == FTREE_CLASS_PROCESS_CRASH)
         return ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, &k->v));
-    return refuting_paths(ft, &k->v);
+    return k->refuted_by;
 }
 
 static void stand(struct ftree *ft, struct known *k, const char *why)
 {
-    ftree_verdict_set_confirm(ft, k, FTREE_NEVER);
+    k->recheck->confirm = FTREE_NEVER;
     ftree_trace(ft, "%s of %s stands: %s", ftree_class_name(k->v.class_), ftree_name_of(ft, &k->v),
                 why);
 }
@@ -448,7 +453,7 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
 {
     bool rank = k->v.kind == FTREE_KIND_RANK && a->troubles < WIRE_TROUBLES_MAX;
 
-    if (k->confirm == FTREE_NEVER)
+    if (k->recheck->confirm == FTREE_NEVER)
         return false;
     if (names_rank(k, a))
         stand(ft, k, "its node says so once more");
@@ -464,14 +469,16 @@ static bool is_confirmed(struct ftree *ft, struct known *k, int32_t from, enum f
 static bool tells_of_suspension(struct ftree *ft, struct known *k, int32_t from,
                                 const struct wire_answer *a)
 {
-    if (k->confirm == FTREE_NEVER || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED ||
-        (!k->suspended && from == k->v.node))
+    struct recheck *r = k->recheck;
+
+    if (r->confirm == FTREE_NEVER || k->v.class_ != FTREE_CLASS_PROCESS_STOPPED ||
+        (!r->suspended && from == k->v.node))
         return false;
-    if (k->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
+    if (r->suspended && a->role == FTREE_ROLE_AGENT && a->troubles < WIRE_TROUBLES_MAX &&
         a->troubles < ftree_ranks_of(ft->job, from)) {
-        k->suspended = false;
-        k->check = 0; /* what else is answered to it says nothing of the rank */
-        ftree_verdict_set_confirm(ft, k, 1); /* the time is past: at the next tick */
+        r->suspended = false;
+        r->check = 0; /* what else is answered to it says nothing of the rank */
+        r->confirm = 1; /* the time is past: at the next tick */
     }
     return true;
 }
@@ -480,7 +487,8 @@ void ftree_recheck_answer(struct ftree *ft, int32_t from, enum ftree_path path,
                           const struct wire_answer *a)
 {
     FTREE_EACH(struct known, k, ft->state->known) {
-        if (!k->check || k->check != a->nonce || tells_of_suspension(ft, k, from, a) ||
+        if (!k->recheck || !k->recheck->check || k->recheck->check != a->nonce ||
+            tells_of_suspension(ft, k, from, a) ||
             (k->v.node != from && k->v.node != ft->self && k->v.kind != FTREE_KIND_SWITCH) ||
             is_confirmed(ft, k, from, path, a))
             continue;
@@ -493,9 +501,8 @@ static void ask_once_more(struct ftree *ft, ftree_time now, struct known *k)
 {
     uint8_t paths = confirming_paths(ft, k);
 
-    k->confirm_asks--;
-    ftree_verdict_set_confirm(ft, k, now + ftree_silence_unit(ft));
-    k->refuted_by = refuting_paths(ft, &k->v);
+    k->recheck->confirm_asks--;
+    k->recheck->confirm = now + ftree_silence_unit(ft);
     ask_about(ft, now, k, paths);
     if (k->v.kind == FTREE_KIND_RANK && k->v.node != ft->self)
         ask_role(ft, now, k, k->v.node, FTREE_ROLE_DEPUTY, paths);
@@ -516,25 +523,27 @@ static void confirm(struct ftree *ft, ftree_time now, struct known *k)
 /* Other nodes are asked how their ranks are. */
 static void look_for_runner(struct ftree *ft, ftree_time now, struct known *k)
 {
-    ftree_verdict_set_confirm(ft, k, now + ft->cfg.recheck);
+    k->recheck->confirm = now + ft->cfg.recheck;
     ask_by_turns(ft, now, k, ft->self + 1, ftree_all_paths(ft->job));
 }
 
-static void await_others(struct ftree *ft, ftree_time now, struct known *k)
+static void await_others(const struct ftree *ft, ftree_time now, struct recheck *r)
 {
-    k->resumes = false;
-    k->check = 0;
-    ftree_verdict_set_confirm(ft, k, now + FTREE_AFTERMATH * ft->cfg.stall);
+    r->resumes = false;
+    r->check = 0;
+    r->confirm = now + FTREE_AFTERMATH * ft->cfg.stall;
 }
 
 static void confirm_suspended(struct ftree *ft, ftree_time now, struct known *k)
 {
-    k->resumes = k->suspended; /* for a while already */
-    k->suspended = !own_rank_runs(ft);
-    if (k->suspended)
+    struct recheck *r = k->recheck;
+
+    r->resumes = r->suspended; /* for a while already */
+    r->suspended = !own_rank_runs(ft);
+    if (r->suspended)
         look_for_runner(ft, now, k);
-    else if (k->resumes)
-        await_others(ft, now, k);
+    else if (r->resumes)
+        await_others(ft, now, r);
     else
         confirm(ft, now, k);
 }
@@ -543,18 +552,23 @@ int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_
 {
     struct known *k = ftree_verdict_by_number(ft, fln, id);
 
+    struct recheck *r;
+
     if (!k)
         return FTREE_ERR_INVALID;
-    k->confirm_asks = CONFIRM_ASKS;
-    k->confirm_excused = k->suspended = k->resumes = false;
-    ftree_verdict_set_confirm(ft, k, FTREE_NEVER);
     if (k->v.withdrawn)
         return FTREE_OK;
+    r = begin(ft, k);
+    if (!r)
+        return FTREE_ERR_NOMEM;
+    r->confirm_asks = CONFIRM_ASKS;
+    r->confirm_excused = r->suspended = r->resumes = false;
+    r->confirm = FTREE_NEVER;
     if (k->v.class_ == FTREE_CLASS_PROCESS_STOPPED && !ftree_is_leaving(ft))
         confirm_suspended(ft, now, k);
     else
         confirm(ft, now, k);
-    if (k->suspended)
+    if (r->suspended)
         ftree_trace(ft, "nothing is done because of %s: the job may be suspended",
                     ftree_class_name(k->v.class_));
     return FTREE_OK;
@@ -566,24 +580,26 @@ enum ftree_confirmed ftree_confirmed(const struct ftree *ft, int32_t fln, uint32
 
     if (!k || k->v.withdrawn)
         return FTREE_CONFIRMED_OVER;
-    return k->confirm == FTREE_NEVER ? FTREE_CONFIRMED_STANDS : FTREE_CONFIRMED_PENDING;
+    return !k->recheck || k->recheck->confirm == FTREE_NEVER ? FTREE_CONFIRMED_STANDS
+                                                             : FTREE_CONFIRMED_PENDING;
 }
 
 static void confirm_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++) {
         struct known *k = &ft->state->known.items[i];
-        if (k->confirm > now)
+        struct recheck *r = k->recheck;
+        if (!r || r->confirm > now)
             continue;
-        if (now > k->confirm + ft->cfg.late && !k->confirm_excused) { /* answers may wait */
-            k->confirm_excused = true;
-            k->confirm_asks = CONFIRM_ASKS;
+        if (now > r->confirm + ft->cfg.late && !r->confirm_excused) { /* answers may wait */
+            r->confirm_excused = true;
+            r->confirm_asks = CONFIRM_ASKS;
         }
-        if (k->suspended && !ftree_is_leaving(ft))
+        if (r->suspended && !ftree_is_leaving(ft))
             confirm_suspended(ft, now, k);
-        else if (k->resumes && !ftree_is_leaving(ft))
-            await_others(ft, now, k);
-        else if (k->confirm_asks > 0 && !ftree_is_leaving(ft))
+        else if (r->resumes && !ftree_is_leaving(ft))
+            await_others(ft, now, r);
+        else if (r->confirm_asks > 0 && !ftree_is_leaving(ft))
             confirm(ft, now, k);
         else
             stand(ft, k, "nobody says otherwise");
@@ -595,12 +611,12 @@ void ftree_recheck_tick(struct ftree *ft, ftree_time now)
     confirm_tick(ft, now);
     for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++) {
         struct known *k = &ft->state->known.items[i];
-        if (k->recheck > now)
+        if (!k->recheck || k->recheck->again > now)
             continue;
         if (may_be_over(k) && !ftree_is_leaving(ft))
             recheck(ft, now, k);
         else
-            ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
+            k->recheck->again = FTREE_NEVER;
     }
 }
 
@@ -608,8 +624,8 @@ ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
     ftree_time t = FTREE_NEVER;
 
-    for (int32_t i = 0; i < ft->state->known.n && ft->state->rechecked > 0; i++)
-        t = ftree_min(
-            t, ftree_min(ft->state->known.items[i].recheck, ft->state->known.items[i].confirm));
+    FTREE_EACH_IF(ft->state->rechecked > 0, struct known, k, ft->state->known)
+        if (k->recheck)
+            t = ftree_min(t, ftree_min(k->recheck->again, k->recheck->confirm));
     return t;
 }

@@ -6,7 +6,9 @@
 #ifndef REPORT_H_INCLUDED
 #define REPORT_H_INCLUDED
 
+#include "ftree/base/verdict.h"
 #include "ftree/ftree.h"
+#include "ftree/survey/query.h"
 
 #include <stdio.h>
 
@@ -26,6 +28,34 @@
 /* A report that was not asked for verbosely has a table of nodes up to this many of them; one of a
  * job whose nodes have no names has none. */
 #define REPORT_NODES_MAX 1024
+
+#define FTREE_WAITING_ENDS_MAX 4
+#define FTREE_WAITING_CLASSES_MAX 4
+#define FTREE_WAITING_STATE_MAX 192
+
+/* A note, no verdict: who waits for whom, where every rank and node is well.  Texts are printable
+ * ASCII. */
+struct ftree_waiting {
+    ftree_time waiting; /* for how long, ns */
+    int32_t count; /* ranks that wait */
+    int32_t ends; /* the ranks that do not wait, those most waited for first: */
+    struct {
+        int32_t rank;
+        int32_t count; /* of those that wait for it in the end; 0: not known */
+        char state[FTREE_WAITING_STATE_MAX]; /* what it is: "outside MPI", "in MPI_Bcast" */
+        ftree_time still; /* for so long it has used no CPU; 0: it has, or that is not known */
+    } end[FTREE_WAITING_ENDS_MAX];
+    int32_t classes; /* those that wait by what they are in, the largest first: */
+    struct {
+        char call[FTREE_WAITING_NAME_MAX]; /* "MPI_Recv"; "": they are outside MPI */
+        char comm[FTREE_WAITING_NAME_MAX]; /* name of the communicator, "": it has none; of those
+                                            * that are asleep: in what */
+        int32_t count;
+        int32_t example; /* a rank of them */
+        char on[FTREE_ON_MAX]; /* the file or process for which that one sleeps, "": not known */
+    } class_[FTREE_WAITING_CLASSES_MAX];
+    bool asleep; /* no rank waits: all here are asleep, and have ended no call for so long */
+};
 
 #define REPORT_CHANGES_MAX 16
 

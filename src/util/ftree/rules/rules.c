@@ -5,6 +5,8 @@
 
 #include "ftree/rules/rules.h"
 
+#include "ftree/base/io.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 #ifndef RULES_H_INCLUDED
 #define RULES_H_INCLUDED
 
-#include "ftree/ftree.h"
+#include "ftree/base/symptom.h"
+#include "ftree/base/verdict.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "ftree/base/io.h"
 #include "ftree/rules/rules_reader.h"
 
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #define FTREE_STACKS_H_INCLUDED
 
 #include "ftree/base/base.h"
+#include "ftree/survey/query.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -7,9 +7,9 @@
 
 /* What the verdicts that are known explain: a symptom that one explains is no news. */
 
-/* Until when a verdict explains that somebody waits for its rank, 0: it does not.  A stopped
- * process that its own agent has told of: if the node is lost later nobody else would notice.  So
- * the node is asked once more where somebody still waits; that it is as before is no news. */
+/* Until when a verdict explains that another rank waits for its rank, 0: it does not.  A stopped
+ * process is reported by its own agent: if the node is lost later no other node notices.  So the
+ * node is asked once more where a rank still waits; that it is as before is no news. */
 static ftree_time explains_until(const struct ftree *ft, const struct summary *v)
 {
     enum ftree_explains how_long = ftree_class_explains(v->class_);

@@ -39,7 +39,7 @@ ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now)
  * it: a rank has waited for a stall limit before anybody is asked. */
 #define DATA_AGE(ft) (5 * (ft)->cfg.stall / 4)
 
-/* What a node tells another of it is younger, for it holds until that node is asked once more. */
+/* What a node says of it to another is younger, for it holds until that node is asked once more. */
 #define DATA_TOLD(ft) ((ft)->cfg.stall / 4)
 
 ftree_time ftree_own_data_holds(const struct ftree *ft)
@@ -61,7 +61,7 @@ bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_ti
     return delivers(ft, node, path, DATA_AGE(ft), rtt);
 }
 
-/* The same, to be told to another node. */
+/* The same, for an answer to another node. */
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
 {
     return delivers(ft, node, path, DATA_TOLD(ft), rtt);
@@ -74,6 +74,7 @@ void ftree_state_clear(struct ftree *ft)
     for (int32_t i = 0; i < st->known.n; i++) {
         ftree_alloc(ft, st->known.items[i].full, 0);
         ftree_alloc(ft, st->known.items[i].component, 0);
+        ftree_alloc(ft, st->known.items[i].recheck, 0);
     }
     ftree_case_drop_all(ft);
     ftree_alloc(ft, st->known.items, 0);

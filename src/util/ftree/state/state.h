@@ -55,14 +55,14 @@ enum case_state {
     CASE_DECIDED /* it is forgotten with the event CLOSED that was emitted */
 };
 
-/* What was observed lately of one node (or switch), the faults that may be behind it, and what
- * comes of asking. */
+/* What was observed lately of one node (or switch), and the faults that may be behind it.  intake/
+ * writes it; examine/ the state of one that it was given, and `chain`. */
 struct ftree_case {
     int32_t node, switch_; /* switch_ FTREE_NONE: the node */
     uint8_t state; /* enum case_state */
     int32_t symptoms;
     struct ftree_symptom symptom[CASE_SYMPTOMS_MAX]; /* one for each kind and component */
-    struct ftree_ranks ended; /* as the process manager told: places on the node, not ranks, because
+    struct ftree_ranks ended; /* as the process manager says: places on the node, not ranks, because
                                * these are next to each other whatever the ranks are */
     uint32_t count; /* of all */
     ftree_time first, last;
@@ -82,44 +82,34 @@ struct ftree_case {
 
 /* A verdict and how far it has got. */
 enum up_state {
-    UP_NOTHING, /* it came down: nothing to tell */
-    UP_HELD, /* to be told with what is being found out about those below */
-    UP_PENDING, /* to be told at `up_again`, or once the root is decided about */
-    UP_SENT /* on its way; told again at `up_again` if it does not come down */
+    UP_NOTHING, /* it came down: nothing is to be sent */
+    UP_HELD, /* to be sent with the verdicts on nodes below, which are still examined */
+    UP_PENDING, /* to be sent at `up_again`, or once the root is decided about */
+    UP_SENT /* on its way; sent again at `up_again` if it does not come down */
 };
 
-/* Each part is written by its owner alone. */
+/* Each part is written by its owner alone; `announcement` and `reported` by survey/, too. */
 struct known {
-    /* verdict.c */
+    /* state/ */
     struct summary v;
     struct ftree_ranks *component; /* v.component, the known's own */
     struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
     bool cuts; /* no path crosses the switch that it is about */
+    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
     bool ends_agent; /* it says that agent and deputy have ended there, and no more */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
 
-    /* announce/; what is over has no announcement */
+    /* announce/; a verdict that is over has no announcement */
     uint8_t up; /* enum up_state */
     uint8_t up_tries;
-    bool queued; /* this is the acting root, and will tell it with others */
+    bool queued; /* this is the acting root, and will announce it with others */
     bool announced, reported;
     bool over_announced; /* and that it is over */
     uint32_t announcement; /* number of the one that gathers its victims, 0: none */
     ftree_time up_again;
 
-    /* recheck/; what is over is not asked about */
-    uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
-    uint8_t confirm_asks; /* how often it will still be asked about once more */
-    bool confirm_excused; /* because the own tick was late */
-    bool suspended; /* the job may be, then: no rank that runs has been seen yet */
-    bool resumes; /* it was, for longer than a question takes: its ranks go on one after the
-                   * other */
-    uint8_t doublings; /* of the pause until it is asked about again */
-    uint32_t check; /* nonce of the question whether it is over, 0: not asked */
-    int32_t turn; /* others asked so far whether a verdict about this node is over */
-    ftree_time watched; /* since then what its ranks do is known here; 0: since it was located */
-    ftree_time recheck; /* FTREE_NEVER: nobody asks from here */
-    ftree_time confirm; /* asked about once more until then; FTREE_NEVER: it is not */
+    /* recheck/'s; NULL: it has not asked about it, or what it says is over */
+    struct recheck *recheck;
 };
 
 /* Goes through the verdicts, where there is one that has something to tell; one on a switch. */
@@ -151,12 +141,11 @@ struct peer {
 struct ftree_state {
     FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
-    int32_t unsent, rechecked; /* how many of them have `up`; times of `recheck` and `confirm`
-                                * set */
+    int32_t unsent, rechecked; /* how many of them have `up`, and `recheck` */
     int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
-    FTREE_ARRAY(int32_t) batch; /* places in `known`: what is being told just now */
+    FTREE_ARRAY(int32_t) batch; /* places in `known`: verdicts that are just being announced */
     FTREE_ARRAY(struct peer) peers;
     int32_t left; /* how many of them have left */
     bool leaving;
@@ -171,7 +160,7 @@ bool ftree_is_leaving(const struct ftree *ft);
 bool ftree_own_leaves(struct ftree *ft);
 /* How late ticks came lately; 0 where none was due for a while. */
 ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
-/* How long it holds that a node has told of data that come through. */
+/* How long it holds that data come through, as another node says. */
 ftree_time ftree_own_data_holds(const struct ftree *ft);
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
@@ -223,8 +212,6 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
 /* It is over: nobody is asked about it, or waited for because of it, any more. */
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn);
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
-void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck);
-void ftree_verdict_set_confirm(struct ftree *ft, struct known *k, ftree_time confirm);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 /* True if each says the same of the other's FLN: it is one link that is broken. */
 bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b);

@@ -103,7 +103,7 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
     ftree_verdict_add_evidence(v, &e);
 }
 
-/* Faults that can only be listed, for no probe tells: they share what doubt is left. */
+/* Faults that no probe shows and that can only be listed: they share what doubt is left. */
 void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g, struct ftree_verdict *v)
 {
     for (int32_t i = 0; i < g->candidates && v->candidates < FTREE_CANDIDATE_MAX; i++) {
@@ -200,7 +200,7 @@ bool ftree_verdict_any_fault(const struct ftree *ft)
 }
 
 /* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known
- * can be told, so there is room for it in the batch. */
+ * can be announced, so there is room for it in the batch. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
 {
     return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n) &&
@@ -208,33 +208,25 @@ bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
                          &ft->state->batch.room, sizeof(ft->state->batch.items[0]));
 }
 
-/* Both are counted, because among hundreds of verdicts there are few that have any. */
+/* They are counted, because among hundreds of verdicts there are few that have any. */
 void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up)
 {
     ft->state->unsent += (up != UP_NOTHING) - (k->up != UP_NOTHING);
     k->up = (uint8_t) up;
 }
 
-static void set_time(struct ftree *ft, ftree_time *at, ftree_time time)
+static void end_recheck(struct ftree *ft, struct known *k)
 {
-    ft->state->rechecked += (time != FTREE_NEVER) - (*at != FTREE_NEVER);
-    *at = time;
-}
-
-void ftree_verdict_set_recheck(struct ftree *ft, struct known *k, ftree_time recheck)
-{
-    set_time(ft, &k->recheck, recheck);
-}
-
-void ftree_verdict_set_confirm(struct ftree *ft, struct known *k, ftree_time confirm)
-{
-    set_time(ft, &k->confirm, confirm);
+    ft->state->rechecked -= k->recheck != NULL;
+    ftree_alloc(ft, k->recheck, 0);
+    k->recheck = NULL;
 }
 
 void ftree_verdict_forget(struct ftree *ft, int32_t i)
 {
     int32_t left = 0;
 
+    end_recheck(ft, &ft->state->known.items[i]);
     ftree_alloc(ft, ft->state->known.items[i].full, 0);
     ftree_alloc(ft, ft->state->known.items[i].component, 0);
     ft->state->switches -= ft->state->known.items[i].v.kind == FTREE_KIND_SWITCH;
@@ -364,9 +356,8 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
 {
     k->v.withdrawn = withdrawn;
-    k->check = k->announcement = 0;
-    ftree_verdict_set_recheck(ft, k, FTREE_NEVER);
-    ftree_verdict_set_confirm(ft, k, FTREE_NEVER);
+    k->announcement = 0;
+    end_recheck(ft, k);
 }
 
 /* ---- what one says --------------------------------------------------------------------------- */
@@ -473,7 +464,7 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v)
 }
 
 /* True if all ranks of the node have ended, as one verdict says or one for each: its agent leaves
- * once that is told. */
+ * once that is announced. */
 bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
 {
     const struct known *k;
@@ -677,6 +668,16 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name)
     return found ? paths : 0;
 }
 
+/* A node that counts as lost is not where it answers at all.  How a rank of several is its agent's
+ * answer does not say: its own node looks. */
+static uint8_t refuting_paths(const struct ftree *ft, const struct summary *v)
+{
+    if (ftree_verdict_takes_node(ft, v))
+        return ftree_all_paths(ft->job);
+    return v->kind == FTREE_KIND_RANK ? 0
+                                      : ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v));
+}
+
 /* True if no path crosses the switch that v is about: an answer over any would refute it. */
 static bool cuts(const struct ftree *ft, const struct summary *v)
 {
@@ -713,7 +714,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
     keep_component(ft, k);
     k->cuts = cuts(ft, o);
     k->ends_agent = ends_agent(ft, o);
-    k->recheck = k->confirm = FTREE_NEVER;
+    k->refuted_by = refuting_paths(ft, o);
     ft->state->switches += o->kind == FTREE_KIND_SWITCH;
     at = first_about(ft, o->node + 1);
     memmove(&ft->state->by_node.items[at + 1], &ft->state->by_node.items[at],

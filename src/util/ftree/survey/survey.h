@@ -11,6 +11,7 @@
 #include "ftree/net/net.h"
 #include "ftree/stacks/stacks.h"
 #include "ftree/state/state.h"
+#include "ftree/survey/query.h"
 #include "ftree/waits/classes.h"
 #include "ftree/wire/codec.h"
 

@@ -6,7 +6,7 @@
 #ifndef TREE_H_INCLUDED
 #define TREE_H_INCLUDED
 
-#include "ftree/ftree.h"
+#include "ftree/base/types.h"
 
 #pragma GCC visibility push(hidden)
 

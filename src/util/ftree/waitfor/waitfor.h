@@ -7,7 +7,9 @@
 #define FTREE_WAITFOR_H_INCLUDED
 
 #include "ftree/hang/answer.h"
+#include "ftree/hang/lag.h"
 #include "ftree/net/net.h"
+#include "ftree/report/report.h"
 #include "ftree/state/state.h"
 #include "ftree/waits/classes.h"
 #include "ftree/waits/waits.h"

@@ -7,6 +7,7 @@
 #define WAITS_CLASSES_H_INCLUDED
 
 #include "ftree/base/base.h"
+#include "ftree/survey/query.h"
 #include "ftree/waits/waits.h"
 
 #pragma GCC visibility push(hidden)

@@ -6,9 +6,12 @@
 #ifndef WAITS_H_INCLUDED
 #define WAITS_H_INCLUDED
 
-#include "ftree/ftree.h"
+#include "ftree/base/types.h"
 
 #pragma GCC visibility push(hidden)
+
+struct ftree;
+struct ftree_job;
 
 /*
  * Who waits for whom.  doc/waits.md has the whole; in short:

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "ftree/survey/query.h"
 #include "ftree/wire/codec.h"
 
 #include <stdio.h>

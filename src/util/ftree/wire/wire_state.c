@@ -7,7 +7,7 @@
 
 /*
  * What state and log probes bring, on the wire.  Tables are as long as they are filled; the sizes
- * below are those of full ones.  What is read is within the bounds that ftree.h gives, or the
+ * below are those of full ones.  What is read is within the bounds that base/io.h gives, or the
  * message is bad.
  */
 

@@ -6,7 +6,8 @@
 #ifndef FAULTLOC_ADDRESS_H_INCLUDED
 #define FAULTLOC_ADDRESS_H_INCLUDED
 
-#include "ftree.h"
+
+#include "ftree/base/types.h"
 
 #include <stdint.h>
 

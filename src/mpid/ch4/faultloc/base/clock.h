@@ -6,7 +6,8 @@
 #ifndef FAULTLOC_CLOCK_H_INCLUDED
 #define FAULTLOC_CLOCK_H_INCLUDED
 
-#include "ftree.h"
+
+#include "ftree/base/types.h"
 
 #include <time.h>
 

@@ -6,7 +6,8 @@
 #ifndef FAULTLOC_ENDING_H_INCLUDED
 #define FAULTLOC_ENDING_H_INCLUDED
 
-#include "ftree.h"
+
+#include "ftree/hang/hang.h"
 
 #include <sys/types.h>
 

@@ -7,6 +7,7 @@
 #define FAULTLOC_IFACE_H_INCLUDED
 
 #include "faultloc/base/address.h"
+#include "ftree/base/io.h"
 
 #include <stdbool.h>
 #include <stddef.h>

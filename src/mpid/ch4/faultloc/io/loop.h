@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_LOOP_H_INCLUDED
 #define FAULTLOC_LOOP_H_INCLUDED
 
-#include "ftree.h"
+#include "ftree/base/types.h"
 
 /* Waiting for events, as the agent's and the deputy's loop do it. */
 

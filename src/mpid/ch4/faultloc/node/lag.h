@@ -8,6 +8,7 @@
 
 #include "faultloc/node/cgroup.h"
 #include "faultloc/node/watch.h"
+#include "ftree/hang/lag.h"
 
 /*
  * What slows a rank, as the kernel says: from one question to the next.  Nothing is read, and there

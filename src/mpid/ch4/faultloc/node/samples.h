@@ -7,6 +7,8 @@
 #define FAULTLOC_SAMPLES_H_INCLUDED
 
 #include "faultloc/node/watch.h"
+#include "ftree/hang/hang.h"
+#include "ftree/hang/lag.h"
 
 /*
  * How many ranks of this node are outside MPI, at instants that all nodes know without a message:

@@ -6,6 +6,7 @@
 #include "faultloc/node/watch.h"
 
 #include "faultloc/base/proc.h"
+#include "ftree/hang/hang.h"
 
 #include <string.h>
 #include <sys/wait.h>

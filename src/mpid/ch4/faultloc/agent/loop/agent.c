@@ -23,6 +23,8 @@
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
+#include "ftree/hang/hang.h"
+#include "ftree/hang/lag.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #define FAULTLOC_CHILD_H_INCLUDED
 
 #include "faultloc/base/spawn.h"
-#include "ftree/ftree.h"
+#include "ftree/base/types.h"
 
 #include <stdbool.h>
 #include <stddef.h>
