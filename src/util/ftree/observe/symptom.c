@@ -179,7 +179,9 @@ static bool is_named_held(const struct ftree *ft, int32_t rank)
     const struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
-        if (!k->v.withdrawn && ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v)) &&
+        if (!k->v.withdrawn &&
+            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_PROCESS) ==
+                1u << RULES_PROCESS_MEMORY &&
             (k->v.component ? ftree_ranks_has(k->v.component, rank) : k->v.rank == rank))
             return true;
     return false;
@@ -303,7 +305,6 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     struct rules_facts facts;
     struct ftree_verdict v;
     int32_t i = ftree_place_of(ft->job, ft->self, f->rank), model = -1;
-    bool well;
 
     ft->io->look(ft->io_ctx, i, &s);
     if (!ftree_symptom_is_trouble(&s) || ftree_is_leaving(ft)) {
@@ -318,8 +319,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     }
     ftree_rules_no_facts(&facts);
     ftree_rules_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
-    sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
-    if (!sign || well) {
+    sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
+    if (!sign) {
         ftree_trace(ft, "rank %d: no sign of the rules decides", f->rank);
         return false;
     }

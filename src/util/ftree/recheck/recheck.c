@@ -41,11 +41,16 @@ static bool may_be_over(const struct known *k)
     return !k->v.withdrawn && !ftree_class_says(k->v.class_, FTREE_FOR_EVER);
 }
 
+static uint32_t needs(const struct ftree *ft, const struct known *k, int fact)
+{
+    return ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), fact);
+}
+
 /* Of ranks outside MPI each node looks at its own. */
 static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
 {
     if (!ft->io->stay || k->v.kind != FTREE_KIND_RANK || k->v.rank == FTREE_NONE ||
-        !ftree_rules_is_outside(ft->rules, ftree_verdict_rule(ft, &k->v)))
+        !needs(ft, k, RULES_FACT_OUTSIDE))
         return false;
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
@@ -59,14 +64,14 @@ static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
 static bool is_of_stop(const struct ftree *ft, const struct known *k)
 {
     return k->v.class_ == FTREE_CLASS_PROCESS_STOPPED ||
-           ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v));
+           needs(ft, k, RULES_FACT_PROCESS) == 1u << RULES_PROCESS_MEMORY;
 }
 
 /* This node's kernel said so. */
 static bool is_of_own_connection(const struct ftree *ft, const struct known *k)
 {
     return k->v.fln == ft->self && ft->io->connections &&
-           ftree_rules_is_connection(ft->rules, ftree_verdict_rule(ft, &k->v));
+           needs(ft, k, RULES_FACT_CONNECTION);
 }
 
 /* The own ranks are looked at, and nobody is asked. */
@@ -297,7 +302,7 @@ static bool works_again(const struct ftree *ft, const struct known *k,
                         const struct ftree_stay *stay)
 {
     return stay->cpu >= FTREE_CPU_WORKS &&
-           ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
+           needs(ft, k, RULES_FACT_OUTSIDE) == 1u << RULES_OUTSIDE_BLOCKED;
 }
 
 /* The job may be ended because of the verdict, but not because of how the rank is now.  It is found

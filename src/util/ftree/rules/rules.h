@@ -371,6 +371,11 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
                                             const struct rules_facts *facts, uint64_t models,
                                             bool at_end, bool *well, int32_t *model);
 
+/* Purpose: the same where all is known that will be; NULL also where all is well.  Pure. */
+const struct rules_sign *ftree_rules_decide_at_end(const struct ftree_rules *rules,
+                                                   const struct rules_facts *facts,
+                                                   uint64_t models, int32_t *model);
+
 /* Purpose: the same where ranks wait for each other, which is found without a rule and without an
  * examination: `waits` (RULES_WAITS_CYCLE and so on) is all that is known, and only models of its
  * class count.  NULL: none decides, and *model is not of use.  Pure. */
@@ -394,17 +399,9 @@ struct rules_stay {
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     const struct rules_stay *stay, int32_t *model);
 
-/* Purpose: true if the sign of that name ("model/sign") needs the fact `outside`.  Pure. */
-bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
-
-/* Purpose: likewise, and that they are blocked. */
-bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
-
-/* Purpose: true if the sign of that name needs the fact `connection`.  Pure. */
-bool ftree_rules_is_connection(const struct ftree_rules *rules, const char *sign);
-
-/* Purpose: true if the sign of that name needs a process that is held by its memory limit.  Pure. */
-bool ftree_rules_is_held(const struct ftree_rules *rules, const char *sign);
+/* Purpose: the words of a fact of which the sign of that name ("model/sign") needs one, bit v: value v;
+ * 0: it does not need the fact.  Pure. */
+uint32_t ftree_rules_needs(const struct ftree_rules *rules, const char *sign, int fact);
 
 /* Purpose: the same where others wait again and again for ranks that are slow:
  * RULES_SLOWED_QUOTA and so on; only models of straggler count.  Pure. */
