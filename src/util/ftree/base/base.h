@@ -72,6 +72,10 @@ struct ftree {
     ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))
 void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size);
 
+/* Appends an item; false: likewise. */
+#define FTREE_ADD(ft, array, item) \
+    (FTREE_PUSH(ft, array) && ((array).items[(array).n - 1] = (item), true))
+
 /* Makes room for `more` items, and no more than that; false: out of memory. */
 #define FTREE_RESERVE(ft, array, more) \
     ftree_reserve((ft), &(array).items, (array).n + (more), &(array).room, sizeof(*(array).items))

@@ -117,21 +117,15 @@ void ftree_symptom_over(struct ftree *ft, int32_t rank)
 /* It is looked at again when it has settled after `from`. */
 static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_time first_symptom)
 {
-    struct finding *f;
+    struct finding f = {rank, first_symptom, from + ft->cfg.settle};
 
     FTREE_EACH(struct finding, other, ft->observe->findings) {
         if (other->rank != rank)
             continue;
-        other->confirm = ftree_min(other->confirm, from + ft->cfg.settle);
+        other->confirm = ftree_min(other->confirm, f.confirm);
         return FTREE_OK;
     }
-    f = FTREE_PUSH(ft, ft->observe->findings);
-    if (!f)
-        return FTREE_ERR_NOMEM;
-    f->rank = rank;
-    f->first_symptom = first_symptom;
-    f->confirm = from + ft->cfg.settle;
-    return FTREE_OK;
+    return FTREE_ADD(ft, ft->observe->findings, f) ? FTREE_OK : FTREE_ERR_NOMEM;
 }
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)

@@ -100,15 +100,6 @@ static bool take(struct ftree *ft, ftree_time now, enum waitfor_kind kind, uint6
 
 /* ---- whom to ask ----------------------------------------------------------------------------- */
 
-static bool add_with(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
-{
-    int32_t *with = FTREE_PUSH(ft, c->with);
-
-    if (with)
-        *with = rank;
-    return with != NULL;
-}
-
 struct pair {
     int32_t rank, peer;
 };
@@ -118,14 +109,9 @@ typedef FTREE_ARRAY(struct pair) pairs;
 
 static bool add_pair(struct ftree *ft, pairs *all, int32_t rank, int32_t peer)
 {
-    struct pair *p = FTREE_PUSH(ft, *all);
+    struct pair there = {rank, peer}, back = {peer, rank};
 
-    if (p)
-        *p = (struct pair){rank, peer};
-    p = p ? FTREE_PUSH(ft, *all) : NULL;
-    if (p)
-        *p = (struct pair){peer, rank};
-    return p != NULL;
+    return FTREE_ADD(ft, *all, there) && FTREE_ADD(ft, *all, back);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -153,7 +139,7 @@ static bool distribute(struct ftree *ft, struct waitfor_candidate *c, pairs *all
             a->with = c->with.n;
             a->withs = 0;
         }
-        if (a->withs == WAITS_PEERS_MAX || !add_with(ft, c, p->peer))
+        if (a->withs == WAITS_PEERS_MAX || !FTREE_ADD(ft, c->with, p->peer))
             return false;
         a->withs++;
     }

@@ -270,15 +270,6 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct waitfor_can
     add_line(ft, now, v->rank, line, v);
 }
 
-static bool keep_component(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
-{
-    int32_t *r = FTREE_PUSH(ft, c->component);
-
-    if (r)
-        *r = rank;
-    return r != NULL;
-}
-
 /* It came about when the last of them began to wait. */
 static void set_time(const struct waitfor_candidate *c, struct ftree_verdict *v)
 {
@@ -403,7 +394,7 @@ static bool add_core(struct ftree *ft, struct waitfor_candidate *c, const struct
                      const struct ftree_ranks *odd, struct ftree_verdict *v)
 {
     for (int32_t k = 0; k < core->ranks; k++) {
-        if (!keep_component(ft, c, core->rank[k]))
+        if (!FTREE_ADD(ft, c->component, core->rank[k]))
             return false;
         if (!odd || ftree_ranks_has(odd, core->rank[k]))
             ftree_ranks_add(&v->component, core->rank[k], core->rank[k]);
@@ -447,7 +438,7 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
         !begin(ft, now, sign_of_mismatch(m), m->odd.range[0].first, false, &v))
         return false;
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (!keep_component(ft, c, a->rank))
+        if (!FTREE_ADD(ft, c->component, a->rank))
             return false;
     v.component = m->odd;
     tell_mismatch(ft, now, c, w, &v);

@@ -111,10 +111,9 @@ static void lay_out(struct search *s, bool *flags, int32_t *numbers)
     s->spare = numbers + 3 * n;
 }
 
-static int decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
+static void decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
 {
     struct search s = {.w = w, .g = &w->graph, .is_top = is_top};
-    int rc;
 
     lay_out(&s, flags, numbers);
     for (int32_t v = 0; v < w->graph.nodes; v++)
@@ -123,22 +122,21 @@ static int decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
     mark_free(&s);
     mark_blocked(&s);
     find_open(&s);
-    rc = waits_find_cores(&s);
+    waits_find_cores(&s);
     name_cores(&s);
-    return rc;
 }
 
-int waits_decide(struct waits *w, bool is_top)
+bool waits_decide(struct waits *w, bool is_top)
 {
     size_t n = (size_t) w->graph.nodes + 1;
     bool *flags = ftree_alloc(w->ft, NULL, FLAGS * n * sizeof(*flags));
     int32_t *numbers = ftree_alloc(w->ft, NULL, NUMBERS * n * sizeof(*numbers));
-    int rc = FTREE_ERR_NOMEM;
 
     w->core_of = ftree_alloc(w->ft, NULL, n * sizeof(*w->core_of));
-    if (flags && numbers && w->core_of)
-        rc = decide(w, is_top, flags, numbers);
+    w->nomem = !flags || !numbers || !w->core_of;
+    if (!w->nomem)
+        decide(w, is_top, flags, numbers);
     ftree_alloc(w->ft, flags, 0);
     ftree_alloc(w->ft, numbers, 0);
-    return rc;
+    return !w->nomem;
 }

@@ -38,15 +38,11 @@ void ftree_waits_destroy(struct waits *w)
 
 int ftree_waits_reduce(struct waits *w, bool is_top)
 {
-    int rc;
-
     waits_sort(w);
-    rc = waits_graph_build(w);
-    if (!rc)
-        rc = waits_decide(w, is_top);
-    if (!rc)
-        rc = waits_find_mismatches(w);
-    return rc ? rc : waits_choose_comms(w);
+    return waits_graph_build(w) && waits_decide(w, is_top) && waits_find_mismatches(w) &&
+                   waits_choose_comms(w)
+               ? FTREE_OK
+               : FTREE_ERR_NOMEM;
 }
 
 struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc)
