@@ -42,6 +42,20 @@ void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
     return NULL;
 }
 
+void *ftree_alloc_zeroed(struct ftree *ft, size_t size)
+{
+    void *p = ftree_alloc(ft, NULL, size);
+
+    return p ? memset(p, 0, size) : NULL;
+}
+
+void *ftree_alloc_copy(struct ftree *ft, const void *from, size_t size)
+{
+    void *p = ftree_alloc(ft, NULL, size);
+
+    return p ? memcpy(p, from, size) : NULL;
+}
+
 bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size)
 {
     void *array;

@@ -94,6 +94,9 @@ struct ftree_bytes {
 bool ftree_bytes_append(struct ftree *ft, struct ftree_bytes *out, const uint8_t *bytes, size_t len);
 
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
+/* The same for new memory: with zeros, or with a copy. */
+void *ftree_alloc_zeroed(struct ftree *ft, size_t size);
+void *ftree_alloc_copy(struct ftree *ft, const void *from, size_t size);
 /* One line per decision; one that begins with two spaces is a step on the way to it.  Where nobody
  * reads them the arguments are not looked at: a name costs more than many a decision. */
 #define ftree_trace(ft, ...) \

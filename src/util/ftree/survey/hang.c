@@ -113,11 +113,9 @@ void survey_hang_said(struct ftree *ft, const struct ftree_query_result *r, stru
     struct hang_answer *said = NULL;
 
     if (a && !r->refused[0] && r->silent.count == 0)
-        said = ftree_alloc(ft, NULL, sizeof(*said));
-    if (said) {
-        memcpy(said, a, sizeof(*said));
+        said = ftree_alloc_copy(ft, a, sizeof(*said));
+    if (said)
         memset(a, 0, sizeof(*a));
-    }
     if (!FTREE_EMIT(ft, ALL_SAID, .u.hang = said) && said) {
         ftree_hang_answer_clear(ft, said);
         ftree_alloc(ft, said, 0);

@@ -24,15 +24,9 @@
 /* NULL: out of memory. */
 static struct survey_work *begin_work(struct ftree *ft)
 {
-    struct survey_work *w = ft->survey->work;
-
-    if (w)
-        return w;
-    w = ftree_alloc(ft, NULL, sizeof(*w));
-    if (w)
-        memset(w, 0, sizeof(*w));
-    ft->survey->work = w;
-    return w;
+    if (!ft->survey->work)
+        ft->survey->work = ftree_alloc_zeroed(ft, sizeof(*ft->survey->work));
+    return ft->survey->work;
 }
 
 static void clear_round(struct ftree *ft, struct survey_round *r)

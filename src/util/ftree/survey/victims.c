@@ -130,10 +130,9 @@ static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftr
     FTREE_EACH(const struct known, other, ft->state->known)
         others = others || ftree_verdict_is_wait(&other->v);
     if (others && victims->count > 0)
-        copy = ftree_alloc(ft, NULL, sizeof(*copy));
+        copy = ftree_alloc_copy(ft, victims, sizeof(*copy));
     if (!copy)
         return false;
-    *copy = *victims;
     if (FTREE_EMIT(ft, VICTIMS, .node = k->v.node, .by = k->v.fln, .number = k->v.id,
                    .u.victims = copy))
         return true;

@@ -146,11 +146,8 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_t
                                     waitfor_progress(page->record, page->records))
             waitfor_goes_on(ft, rank, false);
         forget_records(ft, own);
-        own->record = ftree_alloc(ft, NULL, size);
-        if (own->record) {
-            memcpy(own->record, page->record, size);
-            own->records = page->records;
-        }
+        own->record = ftree_alloc_copy(ft, page->record, size);
+        own->records = own->record ? page->records : 0;
     } else {
         forget_records(ft, own);
     }
@@ -230,9 +227,7 @@ bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number)
     struct waitfor_looked r = {.i = 0};
 
     if (l)
-        l->classes = ftree_alloc(ft, NULL, sizeof(*l->classes));
-    if (l && l->classes)
-        *l->classes = (struct ftree_rank_classes){0};
+        l->classes = ftree_alloc_zeroed(ft, sizeof(*l->classes));
     for (; l && r.i < ftree_ranks_of(ft->job, ft->self); r.i++) {
         r.rank = ftree_rank_at(ft->job, ft->self, r.i);
         if (l->classes && FTREE_ADD(ft, l->ranks, r))

@@ -5,9 +5,6 @@
 
 #include "ftree/waits/waits_int.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Who can go on, who never can, and why.
  *
@@ -99,8 +96,6 @@ static void lay_out(struct search *s, bool *flags, int32_t *numbers)
 {
     size_t n = (size_t) s->g->nodes + 1;
 
-    memset(flags, 0, FLAGS * n * sizeof(*flags));
-    memset(numbers, 0, NUMBERS * n * sizeof(*numbers));
     s->goes_on = flags;
     s->is_fixed = flags + n;
     s->only_done = flags + 2 * n;
@@ -129,8 +124,8 @@ static void decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
 bool waits_decide(struct waits *w, bool is_top)
 {
     size_t n = (size_t) w->graph.nodes + 1;
-    bool *flags = ftree_alloc(w->ft, NULL, FLAGS * n * sizeof(*flags));
-    int32_t *numbers = ftree_alloc(w->ft, NULL, NUMBERS * n * sizeof(*numbers));
+    bool *flags = ftree_alloc_zeroed(w->ft, FLAGS * n * sizeof(*flags));
+    int32_t *numbers = ftree_alloc_zeroed(w->ft, NUMBERS * n * sizeof(*numbers));
 
     w->core_of = ftree_alloc(w->ft, NULL, n * sizeof(*w->core_of));
     w->nomem = !flags || !numbers || !w->core_of;

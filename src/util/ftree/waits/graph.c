@@ -6,7 +6,6 @@
 #include "ftree/waits/waits_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * The conditions as a graph.  Ranks that wait for any member of a communicator, or for all that
@@ -273,10 +272,8 @@ static void link_gates(struct waits *w)
 
 static void *table(struct waits *w, int32_t n, size_t size)
 {
-    void *p = ftree_alloc(w->ft, NULL, ((size_t) n + 1) * size);
+    void *p = ftree_alloc_zeroed(w->ft, ((size_t) n + 1) * size);
 
-    if (p)
-        memset(p, 0, ((size_t) n + 1) * size);
     w->nomem = w->nomem || !p;
     return p;
 }

@@ -257,10 +257,9 @@ bool ftree_waits_odd_order(const struct waits *w, int32_t i, struct waits_mismat
     *m = (struct waits_mismatch){.how = WAITS_DIFFER_ORDER};
     if (i < 0 || i >= w->cores.n || w->cores.items[i].c.missing || !list_choices(w, i, &c))
         return false;
-    begun = ftree_alloc(w->ft, NULL, 2 * n);
+    begun = ftree_alloc_zeroed(w->ft, 2 * n);
     if (!begun)
         return false;
-    memset(begun, 0, 2 * n);
     list_votes(w, &c, begun, begun + n);
     for (int32_t k = 0; k < c.n; k++)
         add_class(w, &c, k, begun, begun + n, m);

@@ -5,18 +5,14 @@
 
 #include "ftree/waits/waits_int.h"
 
-#include <string.h>
-
 /* The life of a reduction: its memory, and the steps of reducing in their order. */
 
 struct waits *ftree_waits_create(struct ftree *ft)
 {
-    struct waits *w = ftree_alloc(ft, NULL, sizeof(*w));
+    struct waits *w = ftree_alloc_zeroed(ft, sizeof(*w));
 
-    if (!w)
-        return NULL;
-    memset(w, 0, sizeof(*w));
-    w->ft = ft;
+    if (w)
+        w->ft = ft;
     return w;
 }
 
