@@ -110,6 +110,16 @@ void ftree_trace_line(struct ftree *ft, const char *format, ...)
     ft->io->trace(ft->io_ctx, line);
 }
 
+void ftree_text_add(char *text, size_t room, const char *format, ...)
+{
+    size_t len = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + len, room - len, format, args);
+    va_end(args);
+}
+
 uint8_t ftree_all_paths(const struct ftree_job *job)
 {
     uint8_t paths = 0;

@@ -106,6 +106,9 @@ void *ftree_alloc_copy(struct ftree *ft, const void *from, size_t size);
     } while (0)
 void ftree_trace_line(struct ftree *ft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends to a text, as much as finds room. */
+void ftree_text_add(char *text, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The paths that the job has, as a set of bits. */
 uint8_t ftree_all_paths(const struct ftree_job *job);
 /* The name of a node; it lasts to the end of the block. */

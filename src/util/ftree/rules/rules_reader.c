@@ -18,19 +18,17 @@ void rules_fail(struct rules_reader *r, bool at_key, const char *format, ...)
 {
     struct ftree_rules_error *e = r->e;
     struct rules_span span;
-    size_t len;
+    char what[sizeof(e->text)];
     va_list args;
 
     if (r->failed)
         return;
     r->failed = true;
     rules_path_text(&r->path, e->text, sizeof(e->text) / 2);
-    len = strlen(e->text);
-    len +=
-        (size_t) snprintf(e->text + len, sizeof(e->text) - len, "%s: ", len ? "" : "the rule base");
     va_start(args, format);
-    vsnprintf(e->text + len, sizeof(e->text) - len, format, args);
+    vsnprintf(what, sizeof(what), format, args);
     va_end(args);
+    ftree_text_add(e->text, sizeof(e->text), "%s: %s", *e->text ? "" : "the rule base", what);
     ftree_text_ascii(e->text);
     e->line = e->column = 0;
     if (rules_place_find(r->text, r->len, &r->path, at_key, &span))
@@ -206,18 +204,17 @@ static const char *nearest(const struct rules_reader *r, const char *name, enum 
 static const char *all_names(const struct rules_reader *r, enum rules_word of, char *buf,
                              size_t size)
 {
-    size_t len = 0;
     int n = 0;
 
     buf[0] = '\0';
     while (n < 9 && name_at(r, of, n))
         n++;
-    for (int i = 0; i < n && n < 9 && len < size; i++)
-        len += (size_t) snprintf(buf + len, size - len, "%s%s",
-                                 i == 0       ? "; it must be "
-                                 : i == n - 1 ? " or "
-                                              : ", ",
-                                 name_at(r, of, i));
+    for (int i = 0; i < n && n < 9; i++)
+        ftree_text_add(buf, size, "%s%s",
+                       i == 0       ? "; it must be "
+                       : i == n - 1 ? " or "
+                                    : ", ",
+                       name_at(r, of, i));
     return buf;
 }
 
