@@ -135,7 +135,7 @@ static bool distribute(struct ftree *ft, struct waitfor_candidate *c, pairs *all
         if (i > 0 && by_rank(p, p - 1) == 0)
             continue;
         if (!a || a->rank != p->rank) {
-            a = waitfor_look_find(c, p->rank);
+            a = waitfor_asked_find(c, p->rank);
             a->with = c->with.n;
             a->withs = 0;
         }
@@ -498,7 +498,7 @@ static bool has_core(const struct waitfor_candidate *c, const struct waits *w, b
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
     bool unsure, polls;
-    struct waits *w = waitfor_judge(ft, c->ranks.items, c->ranks.n, &unsure);
+    struct waits *w = waitfor_judge(ft, c, &unsure);
 
     if (!w || !has_core(c, w, &polls)) {
         drop(ft, now, c, w ? "something is under way, or not known" : "out of memory");
