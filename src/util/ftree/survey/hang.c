@@ -29,11 +29,6 @@ bool survey_hang_at_node(struct ftree *ft, struct survey_round *r)
     return false;
 }
 
-bool survey_hang_merge(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more)
-{
-    return ftree_hang_answer_merge(ft, &a->hang, &more->hang);
-}
-
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void wire_ms(struct wire_codec *c, ftree_time *t)

@@ -162,10 +162,9 @@ void survey_victims_over(struct ftree *ft, ftree_time now, struct survey_round *
         send_up(ft, now, r);
 }
 
-bool survey_victims_merge(struct ftree *ft, struct survey_answer *a,
+void survey_victims_merge(const struct ftree *ft, struct survey_answer *a,
                           const struct survey_answer *more)
 {
     ftree_ranks_merge(&a->victims, &more->victims);
     bound_victims(ft, &a->victims);
-    return true;
 }
