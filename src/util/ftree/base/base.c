@@ -32,6 +32,13 @@ int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank)
     return FTREE_NONE;
 }
 
+int ftree_compare_numbers(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
+
+    return (x > y) - (x < y);
+}
+
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
 {
     if (ft->io->alloc)

@@ -151,6 +151,9 @@ bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
 bool ftree_symptom_is_well(const struct ftree_rank_state *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
 
+/* For qsort(3), of int32_t. */
+int ftree_compare_numbers(const void *a, const void *b);
+
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
 {
     return a < b ? a : b;

@@ -266,25 +266,13 @@ void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ft
         ask_soon(ft, now, k, from, path);
 }
 
-static void is_over(struct ftree *ft, const struct known *k, const char *why)
-{
-    struct ftree_event e = {
-        .kind = FTREE_EVENT_OVER, .node = k->v.node, .by = k->v.fln, .number = k->v.id};
-
-    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
-    ftree_emit(ft, &e);
-}
-
 static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
 {
-    char why[64];
-
     if (ftree_verdict_takes_node(ft, &k->v))
-        snprintf(why, sizeof(why), "its agent answers again");
+        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "its agent answers again");
     else
-        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
-                 ftree_path_name(path));
-    is_over(ft, k, why);
+        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "%.40s answers over %s",
+                        ftree_name(ft, from), ftree_path_name(path));
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -384,9 +372,10 @@ static bool end_if_own_runs(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (!is_own_rank(ft, k) || !runs_again(ft, now, k))
         return false;
-    is_over(ft, k, is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
-                   : has_own_rank_outside(ft, k) ? "it goes on"
-                                                 : "it runs again");
+    ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "%s",
+                    is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
+                    : has_own_rank_outside(ft, k) ? "it goes on"
+                                                  : "it runs again");
     return true;
 }
 

@@ -78,20 +78,14 @@ static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
 
 void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
 {
-    struct ftree_event e = {.kind = FTREE_EVENT_OVER};
     struct ftree_rank_state s;
 
     FTREE_EACH(const struct known, k, ft->state->known) {
         if (!is_of_wait(&k->v, rank))
             continue;
         ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
-        if (!has_gone_on(&s, unless_it_waits))
-            continue;
-        e.node = k->v.node;
-        e.by = k->v.fln;
-        e.number = k->v.id;
-        snprintf(e.u.why, sizeof(e.u.why), "rank %d goes on", rank);
-        ftree_emit(ft, &e);
+        if (has_gone_on(&s, unless_it_waits))
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "rank %d goes on", rank);
     }
 }
 

@@ -7,7 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -579,8 +578,6 @@ static int32_t one_that_left_mpi(const struct waitfor_candidate *c)
 
 static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
-    struct ftree_event e = {
-        .kind = FTREE_EVENT_OVER, .node = c->node, .by = c->fln, .number = c->verdict};
     int32_t rank = one_that_goes_on(c);
 
     if (rank == FTREE_NONE && !c->was_there)
@@ -591,8 +588,7 @@ static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidat
     c->next = now + c->pause;
     if (rank == FTREE_NONE)
         return;
-    snprintf(e.u.why, sizeof(e.u.why), "rank %d goes on", rank);
-    ftree_emit(ft, &e);
+    ftree_emit_over(ft, c->node, c->fln, c->verdict, "rank %d goes on", rank);
     forget(ft, c);
 }
 

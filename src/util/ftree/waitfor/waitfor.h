@@ -165,6 +165,15 @@ struct waitfor {
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
 
+/* What the last reduction says of a rank that others wait for; NULL: it is none. */
+static inline const struct waits_end *waitfor_end_find(const struct waitfor *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->ends; i++)
+        if (w->end[i].rank == rank)
+            return &w->end[i];
+    return NULL;
+}
+
 /* Of the handle. */
 struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */

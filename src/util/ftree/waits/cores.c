@@ -120,7 +120,7 @@ static void sort_ranks(struct waits *w, struct core *core)
     int32_t *rank = w->core_ranks.items + core->first, n = w->core_ranks.n - core->first;
 
     if (n > 0)
-        qsort(rank, (size_t) n, sizeof(*rank), waits_compare_ranks);
+        qsort(rank, (size_t) n, sizeof(*rank), ftree_compare_numbers);
     for (int32_t i = 0; i < n; i++)
         if (i == 0 || rank[i] != rank[i - 1])
             rank[core->c.ranks++] = rank[i];

@@ -352,13 +352,6 @@ bool waits_has_member(const struct waits_comm *c, int32_t rank)
     return false;
 }
 
-int waits_compare_ranks(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
-
-    return (x > y) - (x < y);
-}
-
 bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core)
 {
     if (i < 0 || i >= w->cores.n)

@@ -137,18 +137,11 @@ static int32_t list_different(const struct position *p, int32_t n, struct part *
     return parts;
 }
 
-static bool is_done(const struct waits *w, int32_t rank)
+static enum waits_what what_is(const struct waits *w, int32_t rank)
 {
     int32_t of;
 
-    return ftree_waits_of(w, rank, &of) == WAITS_DONE;
-}
-
-static bool is_blocked(const struct waits *w, int32_t rank)
-{
-    int32_t of;
-
-    return ftree_waits_of(w, rank, &of) == WAITS_BLOCKED;
+    return ftree_waits_of(w, rank, &of);
 }
 
 /* The first that somebody has begun who is blocked, and that a member lacks who has called
@@ -158,9 +151,10 @@ static uint32_t first_lacked(const struct waits *w, const struct position *p, in
     const struct position *least = NULL;
 
     for (int32_t i = 0; i < n; i++) {
-        if (!least && is_done(w, p[i].rank))
+        if (!least && what_is(w, p[i].rank) == WAITS_DONE)
             least = &p[i];
-        else if (least && p[i].last.begun > least->last.begun && is_blocked(w, p[i].rank))
+        else if (least && p[i].last.begun > least->last.begun &&
+                 what_is(w, p[i].rank) == WAITS_BLOCKED)
             return p[i].last.begun;
     }
     return 0;
@@ -173,7 +167,7 @@ static int32_t list_uneven(const struct waits *w, const struct position *p, int3
     int32_t parts = 0;
 
     for (int32_t i = 0; i < n; i++) {
-        bool begun = p[i].last.begun >= number, done = is_done(w, p[i].rank);
+        bool begun = p[i].last.begun >= number, done = what_is(w, p[i].rank) == WAITS_DONE;
         const struct waits_collective *what = begun ? did(&p[i], number) : NULL;
         if (begun == done)
             continue;

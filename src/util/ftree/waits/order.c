@@ -69,7 +69,7 @@ static void write_others(const struct waits_core *core, int32_t *sorted, int32_t
     int32_t cycle = n;
 
     memcpy(sorted, rank, (size_t) n * sizeof(*rank));
-    qsort(sorted, (size_t) n, sizeof(*sorted), waits_compare_ranks);
+    qsort(sorted, (size_t) n, sizeof(*sorted), ftree_compare_numbers);
     for (int32_t i = 0, k = 0; i < core->ranks; i++) {
         while (k < cycle && sorted[k] < core->rank[i])
             k++;

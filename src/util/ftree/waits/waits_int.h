@@ -136,7 +136,6 @@ int32_t waits_find_comm(const struct waits *w, struct waits_key key);
 int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun);
 int32_t waits_end_position(const struct waits *w, struct waits_key key);
 bool waits_has_member(const struct waits_comm *c, int32_t rank); /* NULL: it has none */
-int waits_compare_ranks(const void *a, const void *b);
 
 /* graph.c.  These return false once memory has run out. */
 bool waits_graph_build(struct waits *w);
