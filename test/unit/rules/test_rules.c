@@ -614,8 +614,8 @@ TEST_CASES(what_ranks_do_outside_means, COUNT(outside))
         ck_assert_str_eq(sign->name, outside[_i].sign);
     else
         ck_assert_ptr_null(sign);
-    ck_assert(!sign || ftree_rules_is_outside(rules, sign->name));
-    ck_assert(!ftree_rules_is_outside(rules, "io-hang/disk-sleep"));
+    ck_assert(!sign || ftree_rules_needs(rules, sign->name, RULES_FACT_OUTSIDE));
+    ck_assert(!ftree_rules_needs(rules, "io-hang/disk-sleep", RULES_FACT_OUTSIDE));
     ftree_rules_free(rules);
 }
 
@@ -648,7 +648,7 @@ TEST_CASES(what_slows_ranks_means, COUNT(slowed))
     else
         ck_assert_ptr_null(sign);
     ck_assert(!sign || ftree_rules_is_slowed(rules, sign->name));
-    ck_assert(!sign || !ftree_rules_is_outside(rules, sign->name));
+    ck_assert(!sign || !ftree_rules_needs(rules, sign->name, RULES_FACT_OUTSIDE));
     ck_assert(!ftree_rules_is_slowed(rules, "straggler/throttled"));
     ftree_rules_free(rules);
 }

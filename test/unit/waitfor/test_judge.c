@@ -20,6 +20,7 @@ struct sides {
 };
 
 static struct sides s;
+static const struct waitfor_candidate candidate = {.ranks = {s.asked, RANKS, RANKS}};
 static struct waits_request *q; /* that rank 0 waits for */
 
 /* Rank 0 receives from 1 with tag 7; nothing was ever sent. */
@@ -508,7 +509,7 @@ TEST_CASES(what_both_sides_say_decides, COUNT(rows))
 
     begin();
     rows[_i].set();
-    fate = waitfor_fate(s.asked, RANKS, &s.answer[0], &s.record[0], q, &unsure);
+    fate = waitfor_fate(&candidate, &s.answer[0], &s.record[0], q, &unsure);
     ck_assert_msg(fate == rows[_i].fate, "%s: %d", rows[_i].what, (int) fate);
     ck_assert_msg(unsure == rows[_i].unsure, "%s: unsure %d", rows[_i].what, unsure);
 }
@@ -520,7 +521,7 @@ static const struct ftree_io io;
 static struct waits *judged(struct ftree *ft, bool *unsure)
 {
     *ft = (struct ftree){.job = messages_job(), .io = &io};
-    return waitfor_judge(ft, s.asked, RANKS, unsure);
+    return waitfor_judge(ft, &candidate, unsure);
 }
 
 static void two_wait_for_each_other(void)
@@ -565,7 +566,7 @@ TEST_CASE(what_nearly_matches_is_named)
     begin();
     sent(1, 0, 0, 9);
     sent(1, 0, 4, 7);
-    waitfor_hints(s.asked, RANKS, &s.answer[0], &s.record[0], q, &hints);
+    waitfor_hints(&candidate, &s.answer[0], &s.record[0], q, &hints);
     ck_assert_int_eq(hints.hints, 2);
     ck_assert_int_eq(hints.hint[0].tag, 9);
     ck_assert_int_eq(hints.hint[0].peer, 1);

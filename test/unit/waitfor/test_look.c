@@ -45,10 +45,10 @@ TEST_CASE(ranks_are_kept_ascending_and_once)
     ck_assert_int_eq(c->ranks.n, 16);
     for (int32_t i = 0; i < 16; i++) {
         ck_assert_int_eq(c->ranks.items[i].rank, i);
-        ck_assert_ptr_eq(waitfor_look_find(c, i), &c->ranks.items[i]);
+        ck_assert_ptr_eq(waitfor_asked_find(c, i), &c->ranks.items[i]);
     }
-    ck_assert_ptr_null(waitfor_look_find(c, 16));
-    ck_assert_ptr_null(waitfor_look_find(c, -1));
+    ck_assert_ptr_null(waitfor_asked_find(c, 16));
+    ck_assert_ptr_null(waitfor_asked_find(c, -1));
     end(c);
 }
 
@@ -108,8 +108,8 @@ TEST_CASE(ranks_of_a_node_that_cannot_be_asked_are_unable)
     waitfor_look_add(ft, c, 5);
     waitfor_look_add(ft, c, 9);
     waitfor_look_unanswered(ft, r->w->now, 1);
-    ck_assert_int_eq(waitfor_look_find(c, 5)->answer->seen, WAITFOR_UNABLE);
-    ck_assert_ptr_null(waitfor_look_find(c, 9)->answer);
+    ck_assert_int_eq(waitfor_asked_find(c, 5)->answer->seen, WAITFOR_UNABLE);
+    ck_assert_ptr_null(waitfor_asked_find(c, 9)->answer);
     waitfor_look_unanswered(ft, r->w->now, 2);
     ck_assert(waitfor_look_is_over(c));
     ck_assert_uint_gt(c->next, r->w->now); /* behind this tick */
@@ -149,9 +149,9 @@ TEST_CASE(who_has_not_answered_is_asked_again)
     ck_assert_int_eq(ftree_inspect_outbox_to(ft, 2), 2);
     waitfor_look_unanswered(ft, r->w->now, 2);
     ck_assert_int_eq(ftree_inspect_outbox_to(ft, 2), 3);
-    ck_assert_ptr_null(waitfor_look_find(c, 8)->answer);
+    ck_assert_ptr_null(waitfor_asked_find(c, 8)->answer);
     waitfor_look_unanswered(ft, c->until, 2); /* too late */
-    ck_assert_int_eq(waitfor_look_find(c, 8)->answer->seen, WAITFOR_UNABLE);
+    ck_assert_int_eq(waitfor_asked_find(c, 8)->answer->seen, WAITFOR_UNABLE);
     ck_assert(!waitfor_look_again(ft, r->w->now, c));
     end(c);
 }

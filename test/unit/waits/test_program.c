@@ -464,13 +464,13 @@ static bool tell(void *ctx, int32_t rank, int32_t thread, struct waits_record *r
 
 static struct waits *reduce_by_tree(struct program *g)
 {
+    struct waitfor_candidate all = {.ranks = {g->asked, g->k.job.size, RANKS_MAX}};
     bool unsure = false;
 
     for (int r = 0; r < g->k.job.size; r++)
         for (int i = 0; i < g->record[r].requests; i++) {
             struct waits_request *q = &g->record[r].request[i];
-            q->fate = (uint8_t) waitfor_fate(g->asked, g->k.job.size, &g->answer[r], &g->record[r],
-                                             q, &unsure);
+            q->fate = (uint8_t) waitfor_fate(&all, &g->answer[r], &g->record[r], q, &unsure);
         }
     g->k.record = tell;
     g->k.ctx = g;
@@ -481,6 +481,7 @@ static struct waits *reduce_by_tree(struct program *g)
 
 static struct waits *look(struct program *g)
 {
+    struct waitfor_candidate all = {.ranks = {g->asked, g->k.job.size, RANKS_MAX}};
     struct waits *w;
     bool unsure;
 
@@ -490,7 +491,7 @@ static struct waits *look(struct program *g)
     }
     if (g->by_tree)
         return reduce_by_tree(g);
-    w = waitfor_judge(&g->k.ft, g->asked, g->k.job.size, &unsure);
+    w = waitfor_judge(&g->k.ft, &all, &unsure);
     ck_assert_ptr_nonnull(w);
     return w;
 }

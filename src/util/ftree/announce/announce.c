@@ -116,10 +116,7 @@ static void send_again(struct ftree *ft, ftree_time now, int32_t node)
 
 static void add_to_batch(struct ftree *ft, const struct known *k)
 {
-    int32_t *place = FTREE_PUSH(ft, ft->state->batch);
-
-    if (place)
-        *place = (int32_t) (k - ft->state->known.items);
+    (void) FTREE_ADD(ft, ft->state->batch, (int32_t) (k - ft->state->known.items));
 }
 
 static void send_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)

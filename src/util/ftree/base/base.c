@@ -32,6 +32,13 @@ int32_t ftree_place_of(const struct ftree_job *job, int32_t node, int32_t rank)
     return FTREE_NONE;
 }
 
+int ftree_compare_numbers(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
+
+    return (x > y) - (x < y);
+}
+
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
 {
     if (ft->io->alloc)
@@ -40,6 +47,20 @@ void *ftree_alloc(struct ftree *ft, void *ptr, size_t size)
         return realloc(ptr, size);
     free(ptr);
     return NULL;
+}
+
+void *ftree_alloc_zeroed(struct ftree *ft, size_t size)
+{
+    void *p = ftree_alloc(ft, NULL, size);
+
+    return p ? memset(p, 0, size) : NULL;
+}
+
+void *ftree_alloc_copy(struct ftree *ft, const void *from, size_t size)
+{
+    void *p = ftree_alloc(ft, NULL, size);
+
+    return p ? memcpy(p, from, size) : NULL;
 }
 
 bool ftree_reserve(struct ftree *ft, void *items, int32_t n, int32_t *room, size_t size)
@@ -94,6 +115,16 @@ void ftree_trace_line(struct ftree *ft, const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     ft->io->trace(ft->io_ctx, line);
+}
+
+void ftree_text_add(char *text, size_t room, const char *format, ...)
+{
+    size_t len = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + len, room - len, format, args);
+    va_end(args);
 }
 
 uint8_t ftree_all_paths(const struct ftree_job *job)

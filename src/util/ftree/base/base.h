@@ -72,6 +72,10 @@ struct ftree {
     ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))
 void *ftree_push(struct ftree *ft, void *items, int32_t *n, int32_t *room, size_t size);
 
+/* Appends an item; false: likewise. */
+#define FTREE_ADD(ft, array, item) \
+    (FTREE_PUSH(ft, array) && ((array).items[(array).n - 1] = (item), true))
+
 /* Makes room for `more` items, and no more than that; false: out of memory. */
 #define FTREE_RESERVE(ft, array, more) \
     ftree_reserve((ft), &(array).items, (array).n + (more), &(array).room, sizeof(*(array).items))
@@ -90,6 +94,9 @@ struct ftree_bytes {
 bool ftree_bytes_append(struct ftree *ft, struct ftree_bytes *out, const uint8_t *bytes, size_t len);
 
 void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
+/* The same for new memory: with zeros, or with a copy. */
+void *ftree_alloc_zeroed(struct ftree *ft, size_t size);
+void *ftree_alloc_copy(struct ftree *ft, const void *from, size_t size);
 /* One line per decision; one that begins with two spaces is a step on the way to it.  Where nobody
  * reads them the arguments are not looked at: a name costs more than many a decision. */
 #define ftree_trace(ft, ...) \
@@ -99,6 +106,9 @@ void *ftree_alloc(struct ftree *ft, void *ptr, size_t size);
     } while (0)
 void ftree_trace_line(struct ftree *ft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends to a text, as much as finds room. */
+void ftree_text_add(char *text, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The paths that the job has, as a set of bits. */
 uint8_t ftree_all_paths(const struct ftree_job *job);
 /* The name of a node; it lasts to the end of the block. */
@@ -140,6 +150,9 @@ bool ftree_symptom_may_be_path(const struct ftree_symptom *s);
 bool ftree_symptom_is_trouble(const struct ftree_rank_state *s);
 bool ftree_symptom_is_well(const struct ftree_rank_state *s);
 bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit);
+
+/* For qsort(3), of int32_t. */
+int ftree_compare_numbers(const void *a, const void *b);
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
 {

@@ -5,6 +5,7 @@
 
 #include "ftree/base/event.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct ftree_event *items_of(struct ftree_events *q)
@@ -42,6 +43,19 @@ void ftree_emit_verdict(struct ftree *ft, const struct ftree_verdict *v)
         return;
     ft->events->has_verdict = true;
     ft->events->verdict = *v;
+}
+
+void ftree_emit_over(struct ftree *ft, int32_t node, int32_t fln, uint32_t number,
+                     const char *format, ...)
+{
+    struct ftree_event e = {
+        .kind = FTREE_EVENT_OVER, .node = node, .by = fln, .number = number};
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(e.u.why, sizeof(e.u.why), format, args);
+    va_end(args);
+    ftree_emit(ft, &e);
 }
 
 void ftree_emit_symptom(struct ftree *ft, enum ftree_event_kind kind, const struct ftree_symptom *s)

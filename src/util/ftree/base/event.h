@@ -90,6 +90,9 @@ bool ftree_emit(struct ftree *ft, const struct ftree_event *e);
     ftree_emit((ft), &(struct ftree_event){.kind = FTREE_EVENT_##kind_, __VA_ARGS__})
 
 /* A verdict found here.  A step returns before it emits another: there is room for one. */
+/* A verdict is over: its node, who found it, its number there; and why. */
+void ftree_emit_over(struct ftree *ft, int32_t node, int32_t fln, uint32_t number,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 void ftree_emit_verdict(struct ftree *ft, const struct ftree_verdict *v);
 void ftree_emit_symptom(struct ftree *ft, enum ftree_event_kind kind,
                         const struct ftree_symptom *s);

@@ -282,19 +282,16 @@ static void add_elsewhere(const struct suspect *su, struct ftree_evidence *e,
     ftree_verdict_add_evidence(v, e);
 }
 
-static int add_number(char *text, size_t size, int len, const char *name, double value)
+static void add_number(struct ftree_evidence *e, const char *name, double value)
 {
-    if (isnan(value) || len < 0 || (size_t) len >= size)
-        return len;
-    return len +
-           snprintf(text + len, size - (size_t) len, "%s%s %.4g", len ? ", " : "", name, value);
+    if (!isnan(value))
+        ftree_text_add(e->detail, sizeof(e->detail), ", %s %.4g", name, value);
 }
 
 static void add_state(const struct suspect *su, struct ftree_evidence *e,
                       struct ftree_verdict *v)
 {
     struct rules_facts facts;
-    int len = 0;
 
     ftree_rules_no_facts(&facts);
     find_state(&su->node_state, &facts);
@@ -302,14 +299,11 @@ static void add_state(const struct suspect *su, struct ftree_evidence *e,
     e->path = FTREE_PATHS;
     e->role = FTREE_ROLE_AGENT;
     e->reach = FTREE_REACH_ANSWERED;
-    len = snprintf(e->detail, sizeof(e->detail), "data interface %s",
-                   ftree_link_name(su->node_state.link));
-    len =
-        add_number(e->detail, sizeof(e->detail), len, "load/CPU", facts.number[RULES_NUMBER_LOAD]);
-    len = add_number(e->detail, sizeof(e->detail), len, "memory free %",
-                     facts.number[RULES_NUMBER_MEMORY_AVAILABLE]);
-    add_number(e->detail, sizeof(e->detail), len, "memory pressure %",
-               facts.number[RULES_NUMBER_MEMORY_PRESSURE]);
+    snprintf(e->detail, sizeof(e->detail), "data interface %s",
+             ftree_link_name(su->node_state.link));
+    add_number(e, "load/CPU", facts.number[RULES_NUMBER_LOAD]);
+    add_number(e, "memory free %", facts.number[RULES_NUMBER_MEMORY_AVAILABLE]);
+    add_number(e, "memory pressure %", facts.number[RULES_NUMBER_MEMORY_PRESSURE]);
     ftree_verdict_add_evidence(v, e);
 }
 

@@ -12,7 +12,6 @@
 static bool add_samples(struct ftree *ft, struct hang_answer *a, uint64_t first)
 {
     int32_t out[HANG_HISTORY_MAX], n = HANG_HISTORY_MAX;
-    struct hang_sum *s;
 
     a->last = ft->io->samples(ft->io_ctx, out, n);
     if (a->last < first || a->last == 0)
@@ -20,17 +19,16 @@ static bool add_samples(struct ftree *ft, struct hang_answer *a, uint64_t first)
     if (a->last - first + 1 < (uint64_t) n)
         n = (int32_t) (a->last - first + 1);
     for (int32_t i = HANG_HISTORY_MAX - n; i < HANG_HISTORY_MAX; i++) {
-        s = FTREE_PUSH(ft, a->sums);
-        if (!s)
+        struct hang_sum s = {.out = out[i] < 0 ? 0 : out[i], .told = out[i] >= 0};
+        if (!FTREE_ADD(ft, a->sums, s))
             return false;
-        *s = (struct hang_sum){.out = out[i] < 0 ? 0 : out[i], .told = out[i] >= 0};
     }
     return true;
 }
 
 static bool add_stays(struct ftree *ft, struct hang_answer *a)
 {
-    struct ftree_stay stay, *slot;
+    struct ftree_stay stay;
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         bool outside = ft->io->stay(ft->io_ctx, i, &stay);
@@ -40,12 +38,8 @@ static bool add_stays(struct ftree *ft, struct hang_answer *a)
         a->inside += !outside;
         a->familiar += !outside && stay.familiar;
         a->longest = ftree_max(a->longest, stay.longest);
-        if (!outside || a->stays.n == HANG_RANKS_MAX)
-            continue;
-        slot = FTREE_PUSH(ft, a->stays);
-        if (!slot)
+        if (outside && a->stays.n < HANG_RANKS_MAX && !FTREE_ADD(ft, a->stays, stay))
             return false;
-        *slot = stay;
     }
     return true;
 }
@@ -110,12 +104,10 @@ static bool merge_stays(struct ftree *ft, struct hang_answer *a, const struct ha
     while ((i < a->stays.n || k < more->stays.n) && both.stays.n < HANG_RANKS_MAX) {
         bool own = k == more->stays.n ||
                    (i < a->stays.n && a->stays.items[i].rank < more->stays.items[k].rank);
-        struct ftree_stay *slot = FTREE_PUSH(ft, both.stays);
-        if (!slot) {
+        if (!FTREE_ADD(ft, both.stays, own ? a->stays.items[i++] : more->stays.items[k++])) {
             ftree_alloc(ft, both.stays.items, 0);
             return false;
         }
-        *slot = own ? a->stays.items[i++] : more->stays.items[k++];
     }
     ftree_alloc(ft, a->stays.items, 0);
     memcpy(&a->stays, &both.stays, sizeof(a->stays));

@@ -121,7 +121,7 @@ void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, st
 #define WANTS_MIN 50
 #define STARVED 500 /* where all get less of the CPU than that, one has less by chance */
 #define BUSY 500 /* the clock of a core that sleeps says nothing */
-#define HINDERED 50 /* nothing is ever said of less: see faults_min() */
+#define HINDERED 50 /* nothing is ever said of less: see explain() */
 
 static bool has_clock(const struct ftree_lag *l)
 {
@@ -232,22 +232,6 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 #define LEAST 40
 #define TAKEN_OUT 200 /* 1/1000: see take_out() */
 
-/* The same of time stolen and of memory pressure, 1/1000, and of major faults a second. */
-static int32_t stolen_min(int32_t least)
-{
-    return 5 * least;
-}
-
-static int32_t stall_min(int32_t least)
-{
-    return 10 * least;
-}
-
-static uint32_t faults_min(int32_t least)
-{
-    return 5 * (uint32_t) least / 2;
-}
-
 /* What nodes say may be false: no number becomes larger than its kind can be. */
 static int32_t mean(int64_t sum, int64_t n)
 {
@@ -302,6 +286,9 @@ static int32_t slowed_by_cpu(const struct ftree_lag *l, enum lag_cause c,
 static bool explain(const struct ftree_lag *l, const struct lag_answer *rest, int32_t least,
                     struct lag_found *f)
 {
+    /* the same of time stolen and of memory pressure, 1/1000, and of major faults a second */
+    int32_t stolen_min = 5 * least, stall_min = 10 * least;
+    uint32_t faults_min = 5 * (uint32_t) least / 2;
     enum lag_cause of_cpu = cause_of_cpu(l);
 
     f->lag = *l;
@@ -312,12 +299,12 @@ static bool explain(const struct ftree_lag *l, const struct lag_answer *rest, in
         f->cause = (uint8_t) of_cpu;
         return true;
     }
-    if (l->stolen >= stolen_min(least) && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {
+    if (l->stolen >= stolen_min && l->stolen >= 4 * mean(rest->stolen, rest->measured)) {
         f->cause = LAG_STOLEN;
         f->slowed = l->stolen / 10;
-    } else if ((l->faults >= faults_min(least) &&
+    } else if ((l->faults >= faults_min &&
                 l->faults >= 4 * (uint32_t) mean(rest->faults, rest->measured)) ||
-               (l->stall >= stall_min(least) &&
+               (l->stall >= stall_min &&
                 l->stall >= 4 * mean(rest->stall, rest->measured))) {
         f->cause = LAG_PAGING;
         f->slowed = most(l->stall, l->faults < 1000 ? (int32_t) l->faults : 1000) / 10;

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "ftree/base/base.h"
 #include "ftree/hang/hang.h"
 
 #include <math.h>
@@ -33,13 +34,6 @@ int32_t ftree_hang_needed(double q, double alpha)
         if (p < alpha)
             return k;
     return INT32_MAX;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
-
-    return (x > y) - (x < y);
 }
 
 /* Of n sorted values the last place with the value that the smallest share of p ends in, or with
@@ -77,7 +71,7 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     level = ftree_hang_level(known);
     if (!level)
         return false;
-    qsort(value, (size_t) known, sizeof(value[0]), by_value);
+    qsort(value, (size_t) known, sizeof(value[0]), ftree_compare_numbers);
     i = place_of(value, known, level->p, least);
     if (i < 0)
         return false;

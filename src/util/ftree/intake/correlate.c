@@ -7,7 +7,6 @@
 #include "ftree/intake/intake.h"
 #include "ftree/net/net.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /*
@@ -153,12 +152,11 @@ static void add_symptom(const struct ftree *ft, struct ftree_case *g, const stru
 static void trace_rule(struct ftree *ft, const struct ftree_case *g, const struct rules_rule *rule)
 {
     char line[200] = "";
-    size_t len = 0;
 
-    for (int32_t i = 0; i < rule->candidates && len < sizeof(line); i++)
-        len += (size_t) snprintf(line + len, sizeof(line) - len, " %s %d.%03d",
-                                 ft->rules->model[rule->candidate[i].model].name,
-                                 rule->candidate[i].prior / 1000, rule->candidate[i].prior % 1000);
+    for (int32_t i = 0; i < rule->candidates; i++)
+        ftree_text_add(line, sizeof(line), " %s %d.%03d",
+                       ft->rules->model[rule->candidate[i].model].name,
+                       rule->candidate[i].prior / 1000, rule->candidate[i].prior % 1000);
     ftree_trace(ft, "  rule %s on %s:%s", rule->name, ftree_name_of(ft, g), line);
     if (rule->derives >= 0)
         ftree_trace(ft, "  rule %s derives %s", rule->name,

@@ -117,6 +117,20 @@ static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
         f->held = *s;
 }
 
+/* NULL: out of memory. */
+static struct forward *note_forward(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    struct forward *f = FTREE_PUSH(ft, ft->intake->forwards);
+
+    if (f)
+        *f = (struct forward){.node = s->about.node,
+                              .switch_ = s->about.switch_,
+                              .kind = s->kind,
+                              .rank = s->about.rank,
+                              .at = now};
+    return f;
+}
+
 /* True if an equal symptom went this way a moment ago: this one will follow.  Else notes that this
  * one goes now. */
 static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
@@ -134,14 +148,7 @@ static bool held_back(struct ftree *ft, ftree_time now, const struct ftree_sympt
         hold(ft, now, f, s);
         return true;
     }
-    f = FTREE_PUSH(ft, ft->intake->forwards);
-    if (f) {
-        f->node = s->about.node;
-        f->switch_ = s->about.switch_;
-        f->kind = s->kind;
-        f->rank = s->about.rank;
-        f->at = now;
-    }
+    note_forward(ft, now, s);
     return false;
 }
 
@@ -157,16 +164,12 @@ static int32_t passed_on(const struct ftree *ft, ftree_time now)
 
 static void wait_turn(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, int32_t turn)
 {
-    struct forward *f = FTREE_PUSH(ft, ft->intake->forwards);
+    struct forward *f = note_forward(ft, now, s);
 
-    if (f)
-        *f = (struct forward){.node = s->about.node,
-                              .switch_ = s->about.switch_,
-                              .kind = s->kind,
-                              .rank = s->about.rank,
-                              .at = now,
-                              .held = *s,
-                              .follows = now + (ftree_time) turn * ft->cfg.stall / 10};
+    if (!f)
+        return;
+    f->held = *s;
+    f->follows = now + (ftree_time) turn * ft->cfg.stall / 10;
 }
 
 #define STALLS_AT_ONCE 64

@@ -64,7 +64,7 @@ static void withdraw_all(struct ftree *ft)
 {
     FTREE_EACH(const struct known, k, ft->state->known)
         if (!k->v.withdrawn && k->v.kind == FTREE_KIND_RANK)
-            ftree_verdict_over(ft, k, "the job has ended");
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the job has ended");
 }
 
 void ftree_leave_try(struct ftree *ft, ftree_time now)

@@ -208,12 +208,11 @@ static void say(struct ftree *ft, ftree_time now, const struct ftree_connection 
     const struct rules_sign *sign;
     struct rules_facts facts;
     struct ftree_verdict v;
-    bool well;
 
     ftree_rules_no_facts(&facts);
     facts.value[RULES_FACT_CONNECTION] = fact;
-    sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
-    if (!sign || well)
+    sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
+    if (!sign)
         return;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, suspect, FTREE_NONE);
     v.first_symptom = now > c[worst].since ? now - c[worst].since : 0;

@@ -117,21 +117,15 @@ void ftree_symptom_over(struct ftree *ft, int32_t rank)
 /* It is looked at again when it has settled after `from`. */
 static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_time first_symptom)
 {
-    struct finding *f;
+    struct finding f = {rank, first_symptom, from + ft->cfg.settle};
 
     FTREE_EACH(struct finding, other, ft->observe->findings) {
         if (other->rank != rank)
             continue;
-        other->confirm = ftree_min(other->confirm, from + ft->cfg.settle);
+        other->confirm = ftree_min(other->confirm, f.confirm);
         return FTREE_OK;
     }
-    f = FTREE_PUSH(ft, ft->observe->findings);
-    if (!f)
-        return FTREE_ERR_NOMEM;
-    f->rank = rank;
-    f->first_symptom = first_symptom;
-    f->confirm = from + ft->cfg.settle;
-    return FTREE_OK;
+    return FTREE_ADD(ft, ft->observe->findings, f) ? FTREE_OK : FTREE_ERR_NOMEM;
 }
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)
@@ -179,8 +173,9 @@ static bool is_named_held(const struct ftree *ft, int32_t rank)
     const struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
-        if (!k->v.withdrawn && ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v)) &&
-            ftree_verdict_has_rank(&k->v, rank))
+        if (!k->v.withdrawn && ftree_verdict_has_rank(&k->v, rank) &&
+            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_PROCESS) ==
+                1u << RULES_PROCESS_MEMORY)
             return true;
     return false;
 }
@@ -303,7 +298,6 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     struct rules_facts facts;
     struct ftree_verdict v;
     int32_t i = ftree_place_of(ft->job, ft->self, f->rank), model = -1;
-    bool well;
 
     ft->io->look(ft->io_ctx, i, &s);
     if (!ftree_symptom_is_trouble(&s) || ftree_is_leaving(ft)) {
@@ -318,8 +312,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     }
     ftree_rules_no_facts(&facts);
     ftree_rules_process(&facts, s.phase, s.proc_state, RULES_SEEN_BY_AGENT);
-    sign = ftree_rules_decide(ft->rules, &facts, UINT64_MAX, true, &well, &model);
-    if (!sign || well) {
+    sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
+    if (!sign) {
         ftree_trace(ft, "rank %d: no sign of the rules decides", f->rank);
         return false;
     }

@@ -41,11 +41,16 @@ static bool may_be_over(const struct known *k)
     return !k->v.withdrawn && !ftree_class_says(k->v.class_, FTREE_FOR_EVER);
 }
 
+static uint32_t needs(const struct ftree *ft, const struct known *k, int fact)
+{
+    return ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), fact);
+}
+
 /* Of ranks outside MPI each node looks at its own. */
 static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
 {
     if (!ft->io->stay || k->v.kind != FTREE_KIND_RANK || k->v.rank == FTREE_NONE ||
-        !ftree_rules_is_outside(ft->rules, ftree_verdict_rule(ft, &k->v)))
+        !needs(ft, k, RULES_FACT_OUTSIDE))
         return false;
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         int32_t rank = ftree_rank_at(ft->job, ft->self, i);
@@ -59,14 +64,14 @@ static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
 static bool is_of_stop(const struct ftree *ft, const struct known *k)
 {
     return k->v.class_ == FTREE_CLASS_PROCESS_STOPPED ||
-           ftree_rules_is_held(ft->rules, ftree_verdict_rule(ft, &k->v));
+           needs(ft, k, RULES_FACT_PROCESS) == 1u << RULES_PROCESS_MEMORY;
 }
 
 /* This node's kernel said so. */
 static bool is_of_own_connection(const struct ftree *ft, const struct known *k)
 {
     return k->v.fln == ft->self && ft->io->connections &&
-           ftree_rules_is_connection(ft->rules, ftree_verdict_rule(ft, &k->v));
+           needs(ft, k, RULES_FACT_CONNECTION);
 }
 
 /* The own ranks are looked at, and nobody is asked. */
@@ -266,14 +271,11 @@ void ftree_recheck_heard(struct ftree *ft, ftree_time now, int32_t from, enum ft
 
 static void withdraw(struct ftree *ft, const struct known *k, int32_t from, enum ftree_path path)
 {
-    char why[64];
-
     if (ftree_verdict_takes_node(ft, &k->v))
-        snprintf(why, sizeof(why), "its agent answers again");
+        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "its agent answers again");
     else
-        snprintf(why, sizeof(why), "%.40s answers over %s", ftree_name(ft, from),
-                 ftree_path_name(path));
-    ftree_verdict_over(ft, k, why);
+        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "%.40s answers over %s",
+                        ftree_name(ft, from), ftree_path_name(path));
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -291,7 +293,7 @@ static bool works_again(const struct ftree *ft, const struct known *k,
                         const struct ftree_stay *stay)
 {
     return stay->cpu >= FTREE_CPU_WORKS &&
-           ftree_rules_is_blocked(ft->rules, ftree_verdict_rule(ft, &k->v));
+           needs(ft, k, RULES_FACT_OUTSIDE) == 1u << RULES_OUTSIDE_BLOCKED;
 }
 
 /* The job may be ended because of the verdict, but not because of how the rank is now.  It is found
@@ -373,9 +375,10 @@ static bool end_if_own_runs(struct ftree *ft, ftree_time now, struct known *k)
 {
     if (!is_own_rank(ft, k) || !runs_again(ft, now, k))
         return false;
-    ftree_verdict_over(ft, k, is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
-                   : has_own_rank_outside(ft, k) ? "it goes on"
-                                                 : "it runs again");
+    ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "%s",
+                    is_of_own_connection(ft, k)   ? "nothing waits to be acknowledged"
+                    : has_own_rank_outside(ft, k) ? "it goes on"
+                                                  : "it runs again");
     return true;
 }
 

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "ftree/base/base.h"
 #include "ftree/report/report_int.h"
 
 #include <stdio.h>
@@ -25,22 +26,16 @@ static void remark(const struct report_waiting *w, char *buf, size_t len)
 static void who_waits(const struct report_waiting *w, char *buf, size_t len)
 {
     char end[64];
-    int n = snprintf(buf, len, "waiting: %d of %d ranks %s waited for %lld s", w->count, w->size,
-                     w->count == 1 ? "has" : "have", (long long) w->seconds);
-    size_t used = n < 0 ? 0 : (size_t) n;
 
     remark(w, end, sizeof(end));
-    if (used >= len)
-        return;
-    if (w->ends == 0) {
-        snprintf(buf + used, len - used, "%s", end);
-        return;
-    }
-    if (w->end[0].count > 0 && w->end[0].count < w->count)
-        used += (size_t) snprintf(buf + used, len - used, ", %d of them", w->end[0].count);
-    if (used < len)
-        snprintf(buf + used, len - used, " for rank %d (%s), which is %s%s", w->end[0].rank,
-                 w->end[0].node, w->end[0].state, end);
+    snprintf(buf, len, "waiting: %d of %d ranks %s waited for %lld s", w->count, w->size,
+             w->count == 1 ? "has" : "have", (long long) w->seconds);
+    if (w->ends > 0 && w->end[0].count > 0 && w->end[0].count < w->count)
+        ftree_text_add(buf, len, ", %d of them", w->end[0].count);
+    if (w->ends > 0)
+        ftree_text_add(buf, len, " for rank %d (%s), which is %s", w->end[0].rank, w->end[0].node,
+                       w->end[0].state);
+    ftree_text_add(buf, len, "%s", end);
 }
 
 static void all_sleep(const struct report_waiting *w, char *buf, size_t len)
@@ -64,12 +59,11 @@ static void further_end(const struct report_waiting *w, int i, char *buf, size_t
 /* How to learn more. */
 static void hint(const struct report_waiting *w, char *buf, size_t len)
 {
-    int used = snprintf(buf, len, "what all ranks do: faultloc status%s",
-                        w->count == 0 ? "; where they are: faultloc status --stacks" : "");
-
-    if (w->ends > 0 && used > 0 && (size_t) used < len)
-        snprintf(buf + used, len - (size_t) used, "; where rank %d is: faultloc ask rank %d",
-                 w->end[0].rank, w->end[0].rank);
+    snprintf(buf, len, "what all ranks do: faultloc status%s",
+             w->count == 0 ? "; where they are: faultloc status --stacks" : "");
+    if (w->ends > 0)
+        ftree_text_add(buf, len, "; where rank %d is: faultloc ask rank %d", w->end[0].rank,
+                       w->end[0].rank);
 }
 
 static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)

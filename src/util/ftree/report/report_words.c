@@ -50,25 +50,23 @@ void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
 {
     static const char more[] = ", ...";
     int32_t listed = 0;
-    size_t used = 0;
+    char piece[32];
 
     buf[0] = '\0';
     for (int32_t i = 0; i < set->ranges; i++) {
         int32_t first = set->range[i].first, last = set->range[i].last;
-        char piece[32];
-        int n = first == last ? snprintf(piece, sizeof(piece), "%s%d", i ? ", " : "", (int) first)
-                              : snprintf(piece, sizeof(piece), "%s%d-%d", i ? ", " : "",
-                                         (int) first, (int) last);
-        if (used + (size_t) n + sizeof(more) > len) {
-            snprintf(buf + used, len - used, "%s", used ? more : "...");
+        snprintf(piece, sizeof(piece), "%s%d", i ? ", " : "", (int) first);
+        if (first < last)
+            ftree_text_add(piece, sizeof(piece), "-%d", (int) last);
+        if (strlen(buf) + strlen(piece) + sizeof(more) > len) {
+            ftree_text_add(buf, len, "%s", *buf ? more : "...");
             return;
         }
-        memcpy(buf + used, piece, (size_t) n + 1);
-        used += (size_t) n;
+        ftree_text_add(buf, len, "%s", piece);
         listed += last - first + 1;
     }
     if (listed < set->count)
-        snprintf(buf + used, len - used, "%s", used ? more : "...");
+        ftree_text_add(buf, len, "%s", *buf ? more : "...");
 }
 
 /* The node that a rank is on, without a search. */
@@ -234,10 +232,9 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
     static const struct {
         const char *class_, *part;
     } rows[] = {{"nic-fault", "NIC"}, {"link-fault", "link"}, {"switch-fault", "switch"}};
-    size_t used = 0;
 
     buf[0] = '\0';
-    for (int i = 0; i < open->n && used < len; i++) {
+    for (int i = 0; i < open->n; i++) {
         size_t r = 0;
         while (r < 3 && !is(rows[r].class_, open->candidate[i].class_))
             r++;
@@ -245,11 +242,11 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
             buf[0] = '\0';
             return;
         }
-        used += (size_t) snprintf(buf + used, len - used, "%s%s",
-                                  i == 0             ? ""
-                                  : i == open->n - 1 ? " or "
-                                                     : ", ",
-                                  rows[r].part);
+        ftree_text_add(buf, len, "%s%s",
+                       i == 0             ? ""
+                       : i == open->n - 1 ? " or "
+                                          : ", ",
+                       rows[r].part);
     }
 }
 
@@ -345,17 +342,15 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
 void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
 {
     char headline[2 * REPORT_LABEL];
-    size_t used;
 
     ftree_report_headline(a, headline, sizeof(headline));
     snprintf(buf, len, "%s: %s", a->class_, headline);
-    used = strlen(buf);
     if (!is(a->class_, "unknown"))
-        snprintf(buf + used, len - used, " -- %s, confidence %s",
-                 is(a->origin, "unknown") ? "hardware or software" : a->origin,
-                 a->percent >= 90   ? "high"
-                 : a->percent >= 70 ? "medium"
-                                    : "low");
+        ftree_text_add(buf, len, " -- %s, confidence %s",
+                       is(a->origin, "unknown") ? "hardware or software" : a->origin,
+                       a->percent >= 90   ? "high"
+                       : a->percent >= 70 ? "medium"
+                                          : "low");
 }
 
 void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims,
@@ -371,12 +366,9 @@ void ftree_report_victims(const struct report_about *a, const struct ftree_ranks
 
 void ftree_report_open(const struct report_about *a, char *buf, size_t len)
 {
-    size_t used = 0;
-
     buf[0] = '\0';
-    for (int i = 0; i < a->open.n && used < len; i++)
-        used += (size_t) snprintf(buf + used, len - used, "%s%s", i ? ", " : "",
-                                  a->open.candidate[i].class_);
+    for (int i = 0; i < a->open.n; i++)
+        ftree_text_add(buf, len, "%s%s", i ? ", " : "", a->open.candidate[i].class_);
 }
 
 void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
@@ -800,16 +792,13 @@ void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *
 
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)
 {
-    char action[24] = "", stall[32] = "", rules[48] = "";
-
+    buf[0] = '\0';
     if (s->changed & FTREE_SET_ACTION)
-        snprintf(action, sizeof(action), ", action=%s", s->abort ? "abort" : "report");
+        ftree_text_add(buf, len, "action=%s", s->abort ? "abort" : "report");
     if (s->changed & FTREE_SET_STALL)
-        snprintf(stall, sizeof(stall), ", stall-ms=%u", (unsigned) s->stall_ms);
+        ftree_text_add(buf, len, "%sstall-ms=%u", *buf ? ", " : "", (unsigned) s->stall_ms);
     if (s->changed & FTREE_SET_RULES && s->rules_len == 0)
-        snprintf(rules, sizeof(rules), ", rules=built-in");
+        ftree_text_add(buf, len, "%srules=built-in", *buf ? ", " : "");
     else if (s->changed & FTREE_SET_RULES)
-        snprintf(rules, sizeof(rules), ", rules of %zu bytes", s->rules_len);
-    snprintf(buf, len, "%s%s%s", action, stall, rules);
-    memmove(buf, buf + (buf[0] ? 2 : 0), strlen(buf + (buf[0] ? 2 : 0)) + 1);
+        ftree_text_add(buf, len, "%srules of %zu bytes", *buf ? ", " : "", s->rules_len);
 }

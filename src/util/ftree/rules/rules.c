@@ -232,6 +232,16 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
     return sign ? sign : first_of_models(rules, f, models, false, at_end, model);
 }
 
+const struct rules_sign *ftree_rules_decide_at_end(const struct ftree_rules *rules,
+                                                   const struct rules_facts *f, uint64_t models,
+                                                   int32_t *model)
+{
+    bool well;
+    const struct rules_sign *sign = ftree_rules_decide(rules, f, models, true, &well, model);
+
+    return well ? NULL : sign;
+}
+
 /* ---- ranks that wait for each other ---------------------------------------------------------- */
 
 static uint64_t models_of_class(const struct ftree_rules *rules, int class_)
@@ -249,14 +259,11 @@ const struct rules_sign *ftree_rules_decide_waits(const struct ftree_rules *rule
 {
     bool collective = waits >= RULES_WAITS_BEHIND && waits <= RULES_WAITS_UNEVEN;
     int class_ = collective ? FTREE_CLASS_COLLECTIVE_MISMATCH : FTREE_CLASS_DEADLOCK;
-    const struct rules_sign *sign;
     struct rules_facts f;
-    bool well;
 
     ftree_rules_no_facts(&f);
     f.value[RULES_FACT_WAITS] = (uint8_t) waits;
-    sign = ftree_rules_decide(rules, &f, models_of_class(rules, class_), true, &well, model);
-    return well ? NULL : sign;
+    return ftree_rules_decide_at_end(rules, &f, models_of_class(rules, class_), model);
 }
 
 /* ---- ranks that hang outside MPI ------------------------------------------------------------- */
@@ -279,7 +286,6 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
                       models_of_class(rules, FTREE_CLASS_IO_HANG);
     const struct rules_sign *sign;
     struct rules_facts f;
-    bool well;
 
     ftree_rules_no_facts(&f);
     f.value[RULES_FACT_OUTSIDE] = (uint8_t) outside;
@@ -290,13 +296,11 @@ const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *ru
     f.number[RULES_NUMBER_STAY_SECONDS] = stay->seconds;
     f.number[RULES_NUMBER_FAMILIAR] = stay->familiar_percent;
     f.number[RULES_NUMBER_STILL] = stay->still_seconds;
-    sign = ftree_rules_decide(rules, &f, models, true, &well, model);
-    if (well || !sign || (stay->others_go_on && !needs(sign, RULES_FACT_OTHERS_GO_ON)))
-        return NULL;
-    return sign;
+    sign = ftree_rules_decide_at_end(rules, &f, models, model);
+    return sign && stay->others_go_on && !needs(sign, RULES_FACT_OTHERS_GO_ON) ? NULL : sign;
 }
 
-static uint32_t named_needs(const struct ftree_rules *rules, const char *name, int fact)
+uint32_t ftree_rules_needs(const struct ftree_rules *rules, const char *name, int fact)
 {
     uint32_t words = 0;
 
@@ -307,47 +311,24 @@ static uint32_t named_needs(const struct ftree_rules *rules, const char *name, i
     return words;
 }
 
-bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign)
-{
-    return named_needs(rules, sign, RULES_FACT_OUTSIDE) != 0;
-}
-
-bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign)
-{
-    return named_needs(rules, sign, RULES_FACT_OUTSIDE) == 1u << RULES_OUTSIDE_BLOCKED;
-}
-
-bool ftree_rules_is_held(const struct ftree_rules *rules, const char *sign)
-{
-    return named_needs(rules, sign, RULES_FACT_PROCESS) == 1u << RULES_PROCESS_MEMORY;
-}
-
-bool ftree_rules_is_connection(const struct ftree_rules *rules, const char *sign)
-{
-    return named_needs(rules, sign, RULES_FACT_CONNECTION) != 0;
-}
-
 /* ---- ranks that are slow --------------------------------------------------------------------- */
 
 const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rules, int slowed,
                                                    double lost, double percent, int32_t *model)
 {
     uint64_t models = models_of_class(rules, FTREE_CLASS_STRAGGLER);
-    const struct rules_sign *sign;
     struct rules_facts f;
-    bool well;
 
     ftree_rules_no_facts(&f);
     f.value[RULES_FACT_SLOWED] = (uint8_t) slowed;
     f.number[RULES_NUMBER_LOST] = lost;
     f.number[RULES_NUMBER_SLOWED] = percent;
-    sign = ftree_rules_decide(rules, &f, models, true, &well, model);
-    return well ? NULL : sign;
+    return ftree_rules_decide_at_end(rules, &f, models, model);
 }
 
 bool ftree_rules_is_slowed(const struct ftree_rules *rules, const char *sign)
 {
-    return named_needs(rules, sign, RULES_FACT_SLOWED) != 0;
+    return ftree_rules_needs(rules, sign, RULES_FACT_SLOWED) != 0;
 }
 
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)

@@ -38,46 +38,8 @@
 
 /* ---- facts: what is known of a suspect while it is asked ------------------------------------- */
 
-/* Facts with a value out of a few.  A condition on one is a set of values.
- *   agent, deputy   best answer over all paths (enum ftree_reach)
- *   main, data, mgmt   the agent's over one path; main is data where there is one, else mgmt
- *   witnessed       on how many paths another node was heard since the suspect was opened
- *   data-witnessed  whether on the data path
- *   others          whether there is any other node left that could be a witness
- *   own-side        down: the asking node's own side is down on every path
- *   process         what was said of a process of the suspect in trouble
- *   seen-by         who said it
- *   link            of its data interface (state probe)
- *   state-known     whether a state probe was answered
- *   elsewhere       best that another node saw which asked the suspect's agent, over all paths
- *   elsewhere-data  and over the data path
- *   behind          who is silent with it, over all paths: nobody was asked, some other node behind
- *                   its switch was heard, all behind a switch above it are silent, or all who are
- *                   not behind a switch above the asking node
- *   behind-data     and over the data path
- *   deputy-connects whether the deputy's best answer over some path is "connected"
- *   launcher        what the process manager has told: nothing, that a process of the suspect
- *                   ended, or that it has lost its own daemon there
- *   transport       reset: the netmod of another rank was reset by a rank of the suspect
- *   connection      of the program's own to the suspect, on which the asking node's kernel has no
- *                   data acknowledged, while the suspect's agent answers on the same network
- *                   (stuck), or does not (silent); or that it cannot make, while the agent's can
- *                   (not-made)
- *   waits           of ranks that wait for each other: one that waits for itself alone (self), a
- *                   cycle (all of them need all), a knot (some need one of several), a rank that
- *                   has called MPI_Finalize and that others wait for, in a message
- *                   (missing-partner) or a collective (behind), one that waits in a collective for
- *                   most others, which have called MPI_Finalize (ahead), or for as many (uneven),
- *                   collectives that do not match (different), or that these have begun in another
- *                   order than the rest of a cycle (order), a cycle inside one collective that all
- *                   have called alike (library), or one that is in a collective while all others of
- *                   the cycle exchange messages with it (absent)
- *   outside         of ranks that others wait for, and that seem to hang outside MPI, or in MPI
- *                   without its progress: what they do there, as the kernel says
- *   in-mpi          these are in MPI
- *   others-go-on    the rest of the job goes on
- *   slowed          of ranks that others wait for again and again: what slows them, far beyond the
- *                   others */
+/* Facts with a value out of a few; faultloc-rules(5), FACTS, has what each means.  A condition on one
+ * is a set of values. */
 #define RULES_FACTS(X) \
     X(RULES_FACT_AGENT, "agent", reach_values) \
     X(RULES_FACT_DEPUTY, "deputy", reach_values) \
@@ -372,6 +334,11 @@ const struct rules_sign *ftree_rules_decide(const struct ftree_rules *rules,
                                             const struct rules_facts *facts, uint64_t models,
                                             bool at_end, bool *well, int32_t *model);
 
+/* Purpose: the same where all is known that will be; NULL also where all is well.  Pure. */
+const struct rules_sign *ftree_rules_decide_at_end(const struct ftree_rules *rules,
+                                                   const struct rules_facts *facts,
+                                                   uint64_t models, int32_t *model);
+
 /* Purpose: the same where ranks wait for each other, which is found without a rule and without an
  * examination: `waits` (RULES_WAITS_CYCLE and so on) is all that is known, and only models of its
  * class count.  NULL: none decides, and *model is not of use.  Pure. */
@@ -395,17 +362,9 @@ struct rules_stay {
 const struct rules_sign *ftree_rules_decide_outside(const struct ftree_rules *rules, int outside,
                                                     const struct rules_stay *stay, int32_t *model);
 
-/* Purpose: true if the sign of that name ("model/sign") needs the fact `outside`.  Pure. */
-bool ftree_rules_is_outside(const struct ftree_rules *rules, const char *sign);
-
-/* Purpose: likewise, and that they are blocked. */
-bool ftree_rules_is_blocked(const struct ftree_rules *rules, const char *sign);
-
-/* Purpose: true if the sign of that name needs the fact `connection`.  Pure. */
-bool ftree_rules_is_connection(const struct ftree_rules *rules, const char *sign);
-
-/* Purpose: true if the sign of that name needs a process that is held by its memory limit.  Pure. */
-bool ftree_rules_is_held(const struct ftree_rules *rules, const char *sign);
+/* Purpose: the words of a fact of which the sign of that name ("model/sign") needs one, bit v: value v;
+ * 0: it does not need the fact.  Pure. */
+uint32_t ftree_rules_needs(const struct ftree_rules *rules, const char *sign, int fact);
 
 /* Purpose: the same where others wait again and again for ranks that are slow:
  * RULES_SLOWED_QUOTA and so on; only models of straggler count.  Pure. */

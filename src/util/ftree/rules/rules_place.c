@@ -8,7 +8,6 @@
 #include "ftree/base/base.h"
 #include "ftree/base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- paths ----------------------------------------------------------------------------------- */
@@ -39,15 +38,12 @@ void rules_path_leave(struct rules_path *path)
 
 const char *rules_path_text(const struct rules_path *path, char *buf, size_t size)
 {
-    size_t len = 0;
-
     buf[0] = '\0';
-    for (int i = 0; i < path->depth && i < RULES_DEPTH_MAX && len < size; i++) {
-        const char *key = path->step[i].key;
-        int n = key ? snprintf(buf + len, size - len, "%s%.40s", i ? "." : "", key)
-                    : snprintf(buf + len, size - len, "[%d]", path->step[i].index);
-        len += n > 0 ? (size_t) n : 0;
-    }
+    for (int i = 0; i < path->depth && i < RULES_DEPTH_MAX; i++)
+        if (path->step[i].key)
+            ftree_text_add(buf, size, "%s%.40s", i ? "." : "", path->step[i].key);
+        else
+            ftree_text_add(buf, size, "[%d]", path->step[i].index);
     ftree_text_ascii(buf);
     return buf;
 }

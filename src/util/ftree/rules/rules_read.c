@@ -73,14 +73,14 @@ static void read_step(struct rules_reader *r, struct json_object *v, struct rule
 
     if (!rules_check_keys(r, v, keys))
         return;
-    ask = rules_get_name_of(r, v, "ask", "probe", rules_ask_at, -1);
+    ask = rules_get_name_of(r, v, "ask", RULES_WORD_ASK, -1);
     if (ask < 0)
         rules_fail(r, false, "has no \"ask\"");
     step.ask = (uint8_t) ask;
-    step.of = (uint8_t) rules_get_name_of(r, v, "of", "role", rules_whom_at, RULES_OF_AGENT);
-    step.over = (uint8_t) rules_get_name_of(r, v, "over", "path", rules_over_at, RULES_OVER_ALL);
-    step.from = (uint8_t) rules_get_name_of(r, v, "from", "place", rules_from_at, RULES_FROM_HERE);
-    step.if_ = (uint8_t) rules_get_name_of(r, v, "if", "condition", rules_if_at, RULES_IF_ALWAYS);
+    step.of = (uint8_t) rules_get_name_of(r, v, "of", RULES_WORD_WHOM, RULES_OF_AGENT);
+    step.over = (uint8_t) rules_get_name_of(r, v, "over", RULES_WORD_OVER, RULES_OVER_ALL);
+    step.from = (uint8_t) rules_get_name_of(r, v, "from", RULES_WORD_FROM, RULES_FROM_HERE);
+    step.if_ = (uint8_t) rules_get_name_of(r, v, "if", RULES_WORD_IF, RULES_IF_ALWAYS);
     step.fresh = rules_get_bool(r, v, "fresh");
     if (step.ask != RULES_ASK_RESPONSE && step.of != RULES_OF_AGENT)
         rules_fail(r, false, "only an agent answers a %s probe", ftree_rules_ask_name(step.ask));
@@ -114,12 +114,12 @@ static void read_pattern(struct rules_reader *r, struct json_object *v, struct r
 
     if (!rules_check_keys(r, v, keys))
         return;
-    p->kinds = rules_get_set(r, v, "kind", "symptom", rules_symptom_at);
+    p->kinds = rules_get_set(r, v, "kind", RULES_WORD_SYMPTOM);
     if (!p->kinds)
         rules_fail(r, false, "has no \"kind\"");
-    p->relation = (uint8_t) rules_get_name_of(r, v, "relation", "relation", rules_relation_at,
+    p->relation = (uint8_t) rules_get_name_of(r, v, "relation", RULES_WORD_RELATION,
                                               RULES_SAME_NODE);
-    p->severity = (uint8_t) rules_get_name_of(r, v, "severity", "severity", rules_severity_at,
+    p->severity = (uint8_t) rules_get_name_of(r, v, "severity", RULES_WORD_SEVERITY,
                                               FTREE_SEVERITY_INFO);
     p->count = rules_get_count(r, v, "count", 1, 1000000, 1);
     p->components = rules_get_count(r, v, "components", 1, 1000000, 1);
@@ -150,12 +150,12 @@ static void read_fault(struct rules_reader *r, struct json_object *v, struct rul
 
     if (!rules_check_keys(r, v, keys))
         return;
-    model = rules_get_name_of(r, v, "model", "model", rules_model_at, -1);
+    model = rules_get_name_of(r, v, "model", RULES_WORD_MODEL, -1);
     if (model < 0)
         rules_fail(r, false, "has no \"model\"");
     for (int32_t i = 0; i < rule->candidates; i++)
         if (rule->candidate[i].model == model)
-            rules_fail(r, false, "model \"%s\" is there twice", rules_model_at(r, model));
+            rules_fail(r, false, "model \"%s\" is there twice", r->rules->model[model].name);
     c->model = (uint8_t) model;
     c->prior = rules_get_permille(r, v, "prior");
     rule->candidates++;
@@ -191,8 +191,8 @@ static void read_rule(struct rules_reader *r, struct json_object *v, int32_t i)
         return;
     if (rules_check_keys(r, then, then_keys)) {
         read_faults(r, then, rule);
-        rule->derives = rules_get_name_of(r, then, "derive", "symptom", rules_symptom_at, -1);
-        rule->strategy = rules_get_name_of(r, then, "probes", "strategy", rules_strategy_at, -1);
+        rule->derives = rules_get_name_of(r, then, "derive", RULES_WORD_SYMPTOM, -1);
+        rule->strategy = rules_get_name_of(r, then, "probes", RULES_WORD_STRATEGY, -1);
         if (rule->candidates == 0 && rule->derives < 0)
             rules_fail(r, false, "nothing follows: it has neither \"candidates\" nor \"derive\"");
     }

@@ -13,18 +13,6 @@
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static const char *threshold_at(const struct rules_reader *r, int i)
-{
-    if (!r->thresholds)
-        return NULL;
-    json_object_object_foreach(r->thresholds, key, value) {
-        (void) value;
-        if (i-- == 0)
-            return key;
-    }
-    return NULL;
-}
-
 /* A number, or the name of a threshold of the model. */
 static double get_bound(struct rules_reader *r, struct json_object *range, const char *key,
                         double otherwise)
@@ -35,7 +23,7 @@ static double get_bound(struct rules_reader *r, struct json_object *range, const
     if (!rules_enter(r, range, key, &v))
         return otherwise;
     if (json_object_is_type(v, json_type_string)) {
-        i = rules_number_of(r, json_object_get_string(v), "threshold", threshold_at, false);
+        i = rules_number_of(r, json_object_get_string(v), RULES_WORD_THRESHOLD, false);
         if (i >= 0) {
             r->thresholds_used |= (uint64_t) 1 << i;
             json_object_object_get_ex(r->thresholds, json_object_get_string(v), &v);
@@ -65,16 +53,14 @@ static void read_values(struct rules_reader *r, struct json_object *v, struct ru
 {
     static const char *const keys[] = {"not", NULL};
     uint64_t all = ((uint64_t) 1 << ftree_rules_values(c->fact)) - 1, set;
-    char what[80];
 
     r->fact = c->fact;
-    snprintf(what, sizeof(what), "value of \"%s\"", ftree_rules_fact_name(c->fact));
     if (!json_object_is_type(v, json_type_object)) {
-        set = rules_set_in(r, v, what, rules_value_at);
+        set = rules_set_in(r, v, RULES_WORD_VALUE);
     } else {
         if (rules_check_keys(r, v, keys) && !json_object_object_get_ex(v, "not", NULL))
             rules_fail(r, false, "has no \"not\"");
-        set = all & ~rules_get_set(r, v, "not", what, rules_value_at);
+        set = all & ~rules_get_set(r, v, "not", RULES_WORD_VALUE);
     }
     if (!r->failed && (set == 0 || set == all))
         rules_fail(r, false, set ? "holds always, and so says nothing" : "never holds");
@@ -101,7 +87,7 @@ static void read_when(struct rules_reader *r, struct json_object *when, struct r
                 "there is no fact \"ranks\": agent and deputy are no ranks, so their "
                 "ports say nothing of one; leave the condition out, or the sign");
         if (!r->failed)
-            fact = rules_number_of(r, key, "fact", rules_fact_at, true);
+            fact = rules_number_of(r, key, RULES_WORD_FACT, true);
         if (fact >= 0) {
             c->is_number = fact >= RULES_FACT_COUNT;
             c->fact = (uint8_t) (c->is_number ? fact - RULES_FACT_COUNT : fact);
@@ -131,7 +117,7 @@ static void read_candidate(struct rules_reader *r, struct json_object *v, struct
 
     if (!rules_check_keys(r, v, keys))
         return;
-    class_ = rules_get_name_of(r, v, "class", "class", rules_class_at, -1);
+    class_ = rules_get_name_of(r, v, "class", RULES_WORD_CLASS, -1);
     if (class_ < 0)
         rules_fail(r, false, "has no \"class\"");
     c->class_ = (uint8_t) class_;
@@ -246,17 +232,17 @@ static void check_class(struct rules_reader *r, struct json_object *v, struct ru
 {
     int class_ = ftree_class_by_name(mo->name);
 
-    class_ = rules_get_name_of(r, v, "class", "class", rules_class_at, class_);
+    class_ = rules_get_name_of(r, v, "class", RULES_WORD_CLASS, class_);
     if (class_ < 0) {
         rules_fail(r, false, "has no \"class\", and its name is none");
         return;
     }
     mo->class_ = (uint8_t) class_;
-    if (rules_get_name_of(r, v, "component", "kind of component", rules_kind_at,
+    if (rules_get_name_of(r, v, "component", RULES_WORD_KIND,
                           ftree_class_kind(class_)) != ftree_class_kind(class_))
         rules_fail(r, false, "\"component\": %s is a fault of a %s", ftree_class_name(class_),
                    ftree_kind_name(ftree_class_kind(class_)));
-    if (rules_get_name_of(r, v, "origin", "origin", rules_origin_at, ftree_class_origin(class_)) !=
+    if (rules_get_name_of(r, v, "origin", RULES_WORD_ORIGIN, ftree_class_origin(class_)) !=
         ftree_class_origin(class_))
         rules_fail(r, false, "\"origin\": of %s it is %s", ftree_class_name(class_),
                    ftree_origin_name(ftree_class_origin(class_)));
@@ -325,9 +311,9 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
     if (!rules_check_keys(r, v, keys))
         return;
     check_class(r, v, mo);
-    mo->symptoms = rules_get_set(r, v, "symptoms", "symptom", rules_symptom_at);
-    mo->causes = rules_get_set(r, v, "causes", "model", rules_model_at);
-    mo->masks = rules_get_set(r, v, "masks", "model", rules_model_at);
+    mo->symptoms = rules_get_set(r, v, "symptoms", RULES_WORD_SYMPTOM);
+    mo->causes = rules_get_set(r, v, "causes", RULES_WORD_MODEL);
+    mo->masks = rules_get_set(r, v, "masks", RULES_WORD_MODEL);
     if ((mo->causes | mo->masks) >> m & 1)
         rules_fail(r, false, "causes or masks itself");
     read_errors(r, v, mo);

@@ -18,19 +18,17 @@ void rules_fail(struct rules_reader *r, bool at_key, const char *format, ...)
 {
     struct ftree_rules_error *e = r->e;
     struct rules_span span;
-    size_t len;
+    char what[sizeof(e->text)];
     va_list args;
 
     if (r->failed)
         return;
     r->failed = true;
     rules_path_text(&r->path, e->text, sizeof(e->text) / 2);
-    len = strlen(e->text);
-    len +=
-        (size_t) snprintf(e->text + len, sizeof(e->text) - len, "%s: ", len ? "" : "the rule base");
     va_start(args, format);
-    vsnprintf(e->text + len, sizeof(e->text) - len, format, args);
+    vsnprintf(what, sizeof(what), format, args);
     va_end(args);
+    ftree_text_add(e->text, sizeof(e->text), "%s: %s", *e->text ? "" : "the rule base", what);
     ftree_text_ascii(e->text);
     e->line = e->column = 0;
     if (rules_place_find(r->text, r->len, &r->path, at_key, &span))
@@ -128,64 +126,32 @@ bool rules_next(struct rules_reader *r, struct json_object *list, size_t i, stru
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The functions that name numbers say "?" for what is none. */
-static const char *known(const char *name)
+static const char *threshold_at(const struct rules_reader *r, int i)
 {
-    return strcmp(name, "?") ? name : NULL;
-}
-
-#define NAME_AT(what, function) \
-    const char *rules_##what##_at(const struct rules_reader *r, int i) \
-    { \
-        (void) r; \
-        return known(function(i)); \
+    if (!r->thresholds)
+        return NULL;
+    json_object_object_foreach(r->thresholds, key, value) {
+        (void) value;
+        if (i-- == 0)
+            return key;
     }
-
-NAME_AT(class, ftree_class_name)
-NAME_AT(kind, ftree_kind_name)
-NAME_AT(origin, ftree_origin_name)
-NAME_AT(severity, ftree_severity_name)
-NAME_AT(relation, ftree_rules_relation_name)
-NAME_AT(ask, ftree_rules_ask_name)
-NAME_AT(whom, ftree_rules_whom_name)
-NAME_AT(over, ftree_rules_over_name)
-NAME_AT(from, ftree_rules_from_name)
-NAME_AT(if, ftree_rules_if_name)
-
-const char *rules_symptom_at(const struct rules_reader *r, int i)
-{
-    (void) r;
-    return known(ftree_symptom_info(i)->name);
+    return NULL;
 }
 
-const char *rules_value_at(const struct rules_reader *r, int i)
+/* NULL behind the last. */
+static const char *name_at(const struct rules_reader *r, enum rules_word of, int i)
 {
-    return known(ftree_rules_value_name(r->fact, i));
-}
+    const char *name = NULL;
 
-const char *rules_fact_at(const struct rules_reader *r, int i)
-{
-    (void) r;
-    return known(i < RULES_FACT_COUNT ? ftree_rules_fact_name(i)
-                                      : ftree_rules_number_name(i - RULES_FACT_COUNT));
-}
-
-const char *rules_model_at(const struct rules_reader *r, int i)
-{
-    return i < r->rules->models ? r->rules->model[i].name : NULL;
-}
-
-const char *rules_strategy_at(const struct rules_reader *r, int i)
-{
-    return i < r->rules->strategies ? r->rules->strategy[i].name : NULL;
-}
-
-static const char *errno_at(const struct rules_reader *r, int i)
-{
-    int error;
-
-    (void) r;
-    return ftree_errno_at(i, &error);
+    switch (of) {
+#define NAME_CASE(id, what, of_reader) \
+    case id: \
+        name = of_reader; \
+        break;
+        RULES_WORDS(NAME_CASE)
+#undef NAME_CASE
+    }
+    return name && strcmp(name, "?") ? name : NULL;
 }
 
 /* ---- the nearest name ------------------------------------------------------------------------ */
@@ -221,58 +187,57 @@ static int distance(const char *a, const char *b)
 }
 
 /* NULL where none is near enough to be meant. */
-static const char *nearest(const struct rules_reader *r, const char *name, rules_name_at at)
+static const char *nearest(const struct rules_reader *r, const char *name, enum rules_word of)
 {
     int best = 1 + (int) strlen(name) / 3;
     const char *found = NULL;
 
-    for (int i = 0; at(r, i); i++)
-        if (distance(name, at(r, i)) < best + !found) {
-            best = distance(name, at(r, i));
-            found = at(r, i);
+    for (int i = 0; name_at(r, of, i); i++)
+        if (distance(name, name_at(r, of, i)) < best + !found) {
+            best = distance(name, name_at(r, of, i));
+            found = name_at(r, of, i);
         }
     return found;
 }
 
 /* "a, b or c" of at most 8 names, else "". */
-static const char *all_names(const struct rules_reader *r, rules_name_at at, char *buf, size_t size)
+static const char *all_names(const struct rules_reader *r, enum rules_word of, char *buf,
+                             size_t size)
 {
-    size_t len = 0;
     int n = 0;
 
     buf[0] = '\0';
-    while (n < 9 && at(r, n))
+    while (n < 9 && name_at(r, of, n))
         n++;
-    for (int i = 0; i < n && n < 9 && len < size; i++)
-        len += (size_t) snprintf(buf + len, size - len, "%s%s",
-                                 i == 0       ? "; it must be "
-                                 : i == n - 1 ? " or "
-                                              : ", ",
-                                 at(r, i));
+    for (int i = 0; i < n && n < 9; i++)
+        ftree_text_add(buf, size, "%s%s",
+                       i == 0       ? "; it must be "
+                       : i == n - 1 ? " or "
+                                    : ", ",
+                       name_at(r, of, i));
     return buf;
 }
 
-int rules_number_of(struct rules_reader *r, const char *name, const char *what, rules_name_at at,
-                    bool at_key)
+int rules_number_of(struct rules_reader *r, const char *name, enum rules_word of, bool at_key)
 {
-    char others[128];
-    const char *near;
+    static const char *const whats[] = {RULES_WORDS(FTREE_SECOND)};
+    const char *near, *fact = ftree_rules_fact_name(r->fact);
+    char what[80], others[128];
 
-    for (int i = 0; at(r, i); i++)
-        if (!strcmp(at(r, i), name))
+    for (int i = 0; name_at(r, of, i); i++)
+        if (!strcmp(name_at(r, of, i), name))
             return i;
-    near = nearest(r, name, at);
+    if (of == RULES_WORD_VALUE)
+        snprintf(what, sizeof(what), "value of \"%s\"", fact);
+    else
+        snprintf(what, sizeof(what), "%s", whats[of]);
+    near = nearest(r, name, of);
     if (near)
         rules_fail(r, at_key, "there is no %s \"%.40s\"; did you mean \"%s\"?", what, name, near);
     else
         rules_fail(r, at_key, "there is no %s \"%.40s\"%s", what, name,
-                   all_names(r, at, others, sizeof(others)));
+                   all_names(r, of, others, sizeof(others)));
     return -1;
-}
-
-static const char *key_at(const struct rules_reader *r, int i)
-{
-    return r->keys[i];
 }
 
 bool rules_check_keys(struct rules_reader *r, struct json_object *object, const char *const *keys)
@@ -283,47 +248,46 @@ bool rules_check_keys(struct rules_reader *r, struct json_object *object, const 
     json_object_object_foreach (object, key, value) {
         (void) value;
         rules_path_key(&r->path, key);
-        rules_number_of(r, key, "key", key_at, true);
+        rules_number_of(r, key, RULES_WORD_KEY, true);
         rules_path_leave(&r->path);
     }
     return !r->failed;
 }
 
-static int name_in(struct rules_reader *r, struct json_object *v, const char *what, rules_name_at at)
+static int name_in(struct rules_reader *r, struct json_object *v, enum rules_word of)
 {
     if (!rules_is(r, v, json_type_string))
         return -1;
-    return rules_number_of(r, json_object_get_string(v), what, at, false);
+    return rules_number_of(r, json_object_get_string(v), of, false);
 }
 
 int rules_get_name_of(struct rules_reader *r, struct json_object *object, const char *key,
-                      const char *what, rules_name_at at, int otherwise)
+                      enum rules_word of, int otherwise)
 {
     struct json_object *v;
 
     if (!rules_enter(r, object, key, &v))
         return otherwise;
-    otherwise = name_in(r, v, what, at);
+    otherwise = name_in(r, v, of);
     rules_path_leave(&r->path);
     return otherwise;
 }
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-static void add_to_set(struct rules_reader *r, struct json_object *v, const char *what,
-                       rules_name_at at, uint64_t *set)
+static void add_to_set(struct rules_reader *r, struct json_object *v, enum rules_word of,
+                       uint64_t *set)
 {
-    int i = name_in(r, v, what, at);
+    int i = name_in(r, v, of);
 
     if (i < 0)
         return;
     if (*set >> i & 1)
-        rules_fail(r, false, "\"%s\" is there twice", at(r, i));
+        rules_fail(r, false, "\"%s\" is there twice", name_at(r, of, i));
     *set |= (uint64_t) 1 << i;
 }
 
-uint64_t rules_set_in(struct rules_reader *r, struct json_object *v, const char *what,
-                      rules_name_at at)
+uint64_t rules_set_in(struct rules_reader *r, struct json_object *v, enum rules_word of)
 {
     bool list = json_object_is_type(v, json_type_array);
     size_t n = list ? json_object_array_length(v) : 0;
@@ -335,24 +299,24 @@ uint64_t rules_set_in(struct rules_reader *r, struct json_object *v, const char 
         rules_fail(r, false, "must be a string or a list of strings, is %s",
                    type_name(json_object_get_type(v)));
     else if (!list)
-        add_to_set(r, v, what, at, &set);
+        add_to_set(r, v, of, &set);
     for (size_t i = 0; i < n && !r->failed; i++) {
         rules_path_index(&r->path, (int) i);
-        add_to_set(r, json_object_array_get_idx(v, i), what, at, &set);
+        add_to_set(r, json_object_array_get_idx(v, i), of, &set);
         rules_path_leave(&r->path);
     }
     return set;
 }
 
 uint64_t rules_get_set(struct rules_reader *r, struct json_object *object, const char *key,
-                       const char *what, rules_name_at at)
+                       enum rules_word of)
 {
     struct json_object *v;
     uint64_t set;
 
     if (!rules_enter(r, object, key, &v))
         return 0;
-    set = rules_set_in(r, v, what, at);
+    set = rules_set_in(r, v, of);
     rules_path_leave(&r->path);
     return set;
 }
@@ -370,7 +334,7 @@ int32_t rules_errno_in(struct rules_reader *r, struct json_object *v)
                    type_name(json_object_get_type(v)));
         return 0;
     }
-    i = rules_number_of(r, json_object_get_string(v), "errno", errno_at, false);
+    i = rules_number_of(r, json_object_get_string(v), RULES_WORD_ERRNO, false);
     if (i >= 0)
         ftree_errno_at(i, &error);
     return error;

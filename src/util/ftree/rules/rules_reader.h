@@ -33,7 +33,7 @@ struct rules_reader {
     struct ftree_rules_error *e;
     bool failed;
     const char *const *keys; /* that the object being read may have */
-    int fact; /* whose values rules_value_at() names */
+    int fact; /* whose values RULES_WORD_VALUE names */
     struct json_object *thresholds; /* of the model being read, NULL: none */
     uint64_t thresholds_used; /* bit i: the i-th */
 };
@@ -70,39 +70,44 @@ bool rules_next(struct rules_reader *r, struct json_object *list, size_t i,
  * with NULL. */
 bool rules_check_keys(struct rules_reader *r, struct json_object *object, const char *const *keys);
 
-/* Names by their numbers, from 0; NULL behind the last. */
-typedef const char *(*rules_name_at)(const struct rules_reader *r, int i);
+/* What names are of, in words, and the i-th of reader r; "?" or NULL: there is none. */
+#define RULES_WORDS(X) \
+    X(RULES_WORD_SYMPTOM, "symptom", ftree_symptom_info(i)->name) \
+    X(RULES_WORD_CLASS, "class", ftree_class_name(i)) \
+    X(RULES_WORD_KIND, "kind of component", ftree_kind_name(i)) \
+    X(RULES_WORD_ORIGIN, "origin", ftree_origin_name(i)) \
+    X(RULES_WORD_SEVERITY, "severity", ftree_severity_name(i)) \
+    X(RULES_WORD_RELATION, "relation", ftree_rules_relation_name(i)) \
+    X(RULES_WORD_ASK, "probe", ftree_rules_ask_name(i)) \
+    X(RULES_WORD_WHOM, "role", ftree_rules_whom_name(i)) \
+    X(RULES_WORD_OVER, "path", ftree_rules_over_name(i)) \
+    X(RULES_WORD_FROM, "place", ftree_rules_from_name(i)) \
+    X(RULES_WORD_IF, "condition", ftree_rules_if_name(i)) \
+    X(RULES_WORD_FACT, "fact", \
+      i < RULES_FACT_COUNT ? ftree_rules_fact_name(i) \
+                           : ftree_rules_number_name(i - RULES_FACT_COUNT)) \
+    X(RULES_WORD_VALUE, "value", ftree_rules_value_name(r->fact, i)) \
+    X(RULES_WORD_MODEL, "model", i < r->rules->models ? r->rules->model[i].name : NULL) \
+    X(RULES_WORD_STRATEGY, "strategy", \
+      i < r->rules->strategies ? r->rules->strategy[i].name : NULL) \
+    X(RULES_WORD_THRESHOLD, "threshold", threshold_at(r, i)) \
+    X(RULES_WORD_ERRNO, "errno", ftree_errno_at(i, &(int){0})) \
+    X(RULES_WORD_KEY, "key", r->keys[i])
 
-const char *rules_symptom_at(const struct rules_reader *r, int i);
-const char *rules_class_at(const struct rules_reader *r, int i);
-const char *rules_kind_at(const struct rules_reader *r, int i);
-const char *rules_origin_at(const struct rules_reader *r, int i);
-const char *rules_severity_at(const struct rules_reader *r, int i);
-const char *rules_relation_at(const struct rules_reader *r, int i);
-const char *rules_ask_at(const struct rules_reader *r, int i);
-const char *rules_whom_at(const struct rules_reader *r, int i);
-const char *rules_over_at(const struct rules_reader *r, int i);
-const char *rules_from_at(const struct rules_reader *r, int i);
-const char *rules_if_at(const struct rules_reader *r, int i);
-const char *rules_value_at(const struct rules_reader *r, int i); /* of r->fact */
-const char *rules_fact_at(const struct rules_reader *r, int i); /* facts, then numbers */
-const char *rules_model_at(const struct rules_reader *r, int i);
-const char *rules_strategy_at(const struct rules_reader *r, int i);
+#define RULES_WORD_ENUM(id, what, name) id,
+enum rules_word { RULES_WORDS(RULES_WORD_ENUM) };
 
-/* Purpose: the number of a name, -1 and an error (with the nearest name there is) if it is none.
- * `what` it is: "symptom". */
-int rules_number_of(struct rules_reader *r, const char *name, const char *what, rules_name_at at,
-                    bool at_key);
+/* Purpose: the number of a name, -1 and an error (with the nearest name there is) if it is none. */
+int rules_number_of(struct rules_reader *r, const char *name, enum rules_word of, bool at_key);
 
 /* Purpose: as rules_number_of(), of a member, which may be missing (`otherwise`). */
 int rules_get_name_of(struct rules_reader *r, struct json_object *object, const char *key,
-                      const char *what, rules_name_at at, int otherwise);
+                      enum rules_word of, int otherwise);
 
 /* Purpose: the set of the names in a value, which is one name or a list of them. */
-uint64_t rules_set_in(struct rules_reader *r, struct json_object *v, const char *what,
-                      rules_name_at at);
+uint64_t rules_set_in(struct rules_reader *r, struct json_object *v, enum rules_word of);
 uint64_t rules_get_set(struct rules_reader *r, struct json_object *object, const char *key,
-                       const char *what, rules_name_at at);
+                       enum rules_word of);
 
 /* Purpose: the errno that a value names, by name or number. */
 int32_t rules_errno_in(struct rules_reader *r, struct json_object *v);

@@ -500,15 +500,6 @@ bool ftree_verdict_has_rank(const struct summary *v, int32_t rank)
     return v->component ? ftree_ranks_has(v->component, rank) : v->rank == rank;
 }
 
-void ftree_verdict_over(struct ftree *ft, const struct known *k, const char *why)
-{
-    struct ftree_event e = {
-        .kind = FTREE_EVENT_OVER, .node = k->v.node, .by = k->v.fln, .number = k->v.id};
-
-    snprintf(e.u.why, sizeof(e.u.why), "%s", why);
-    ftree_emit(ft, &e);
-}
-
 bool ftree_verdict_ends_ranks(const struct ftree_verdict *v)
 {
     return !v->withdrawn && ftree_class_says(v->class_, FTREE_ENDS_RANKS);

@@ -74,7 +74,7 @@ static void withdraw(struct ftree *ft, const struct straggle_work *w)
             is_over = !ftree_verdict_has_rank(&k->v, rank) || !is_slow(w, rank);
         }
         if (is_over)
-            ftree_verdict_over(ft, k, "nothing slows it any more");
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "nothing slows it any more");
     }
 }
 
@@ -234,7 +234,8 @@ static bool say(struct ftree *ft, ftree_time now)
         if (!news)
             continue;
         if (k)
-            ftree_verdict_over(ft, k, "replaced: other ranks, or another cause");
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id,
+                            "replaced: other ranks, or another cause");
         ftree_emit_verdict(ft, &v);
         return true;
     }

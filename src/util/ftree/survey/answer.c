@@ -9,12 +9,15 @@
 
 /* What nodes answer: which of them have, and the part of the kind. */
 
-bool survey_answer_merge(struct ftree *ft, uint8_t kind, struct survey_answer *a,
+/* Parts of other kinds are empty. */
+bool survey_answer_merge(struct ftree *ft, struct survey_answer *a,
                          const struct survey_answer *more)
 {
+    survey_victims_merge(ft, a, more);
     return ftree_spans_merge(ft, &a->answered, &more->answered) &&
-           ftree_spans_merge(ft, &a->left, &more->left) &&
-           (!survey_kinds[kind].merge || survey_kinds[kind].merge(ft, a, more));
+           ftree_spans_merge(ft, &a->left, &more->left) && survey_status_merge(ft, a, more) &&
+           ftree_hang_answer_merge(ft, &a->hang, &more->hang) &&
+           ftree_stacks_merge(ft, &a->stacks, &more->stacks) && survey_lags_merge(ft, a, more);
 }
 
 void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node)

@@ -29,11 +29,6 @@ bool survey_hang_at_node(struct ftree *ft, struct survey_round *r)
     return false;
 }
 
-bool survey_hang_merge(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more)
-{
-    return ftree_hang_answer_merge(ft, &a->hang, &more->hang);
-}
-
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void wire_ms(struct wire_codec *c, ftree_time *t)
@@ -113,11 +108,9 @@ void survey_hang_said(struct ftree *ft, const struct ftree_query_result *r, stru
     struct hang_answer *said = NULL;
 
     if (a && !r->refused[0] && r->silent.count == 0)
-        said = ftree_alloc(ft, NULL, sizeof(*said));
-    if (said) {
-        memcpy(said, a, sizeof(*said));
+        said = ftree_alloc_copy(ft, a, sizeof(*said));
+    if (said)
         memset(a, 0, sizeof(*a));
-    }
     if (!FTREE_EMIT(ft, ALL_SAID, .u.hang = said) && said) {
         ftree_hang_answer_clear(ft, said);
         ftree_alloc(ft, said, 0);

@@ -42,12 +42,11 @@ bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
 
 void survey_lags_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole)
 {
-    struct lag_answer *said = a->lags ? ftree_alloc(ft, NULL, sizeof(*said)) : NULL;
+    struct lag_answer *said = a->lags ? ftree_alloc_copy(ft, a->lags, sizeof(*said)) : NULL;
 
     (void) now;
     if (!said)
         return;
-    memcpy(said, a->lags, sizeof(*said));
     said->all_answer = whole;
     if (!FTREE_EMIT(ft, LAGS_SAID, .u.lags = said))
         ftree_alloc(ft, said, 0);

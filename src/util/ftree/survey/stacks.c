@@ -72,14 +72,6 @@ bool survey_stacks_at_node(struct ftree *ft, struct survey_round *r)
     return later;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
-
-bool survey_stacks_merge(struct ftree *ft, struct survey_answer *a,
-                         const struct survey_answer *more)
-{
-    return ftree_stacks_merge(ft, &a->stacks, &more->stacks);
-}
-
 void survey_stacks_wire(struct wire_codec *c, struct survey_answer *a)
 {
     ftree_stacks_wire(c, &a->stacks);

@@ -24,15 +24,9 @@
 /* NULL: out of memory. */
 static struct survey_work *begin_work(struct ftree *ft)
 {
-    struct survey_work *w = ft->survey->work;
-
-    if (w)
-        return w;
-    w = ftree_alloc(ft, NULL, sizeof(*w));
-    if (w)
-        memset(w, 0, sizeof(*w));
-    ft->survey->work = w;
-    return w;
+    if (!ft->survey->work)
+        ft->survey->work = ftree_alloc_zeroed(ft, sizeof(*ft->survey->work));
+    return ft->survey->work;
 }
 
 static void clear_round(struct ftree *ft, struct survey_round *r)
@@ -287,7 +281,7 @@ static void take_answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t
     if (!r)
         return;
     if (survey_answer_get(ft, r->kind, bytes->items, (size_t) bytes->n, &a) ||
-        !survey_answer_merge(ft, r->kind, &r->answer, &a))
+        !survey_answer_merge(ft, &r->answer, &a))
         ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, from));
     survey_answer_clear(ft, &a);
     finish_if_in(ft, now, r);
@@ -301,7 +295,7 @@ void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32
     if (!r)
         return;
     if (ranks)
-        survey_answer_merge(ft, r->kind, &r->answer, &(struct survey_answer){.victims = *ranks});
+        survey_answer_merge(ft, &r->answer, &(struct survey_answer){.victims = *ranks});
     ftree_survey_finish_if_in(ft, now, r);
 }
 
@@ -370,7 +364,7 @@ static void own_said(struct ftree *ft, ftree_time now, uint32_t number, uint8_t 
 
     if (!r || r->kind != kind || r->own_done)
         return;
-    survey_answer_merge(ft, kind, &r->answer, own);
+    survey_answer_merge(ft, &r->answer, own);
     r->own_done = true;
     ftree_survey_finish_if_in(ft, now, r);
 }

@@ -95,8 +95,7 @@ struct survey_kind {
     const char *(*at_root)(struct ftree *ft, struct ftree_bytes *request, char why[SURVEY_WHY]);
     /* On every node: the own part, which takes time.  True: it is said later. */
     bool (*at_node)(struct ftree *ft, struct survey_round *r);
-    /* Parts: merged (false: out of memory), and in bytes. */
-    bool (*merge)(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more);
+    /* Its part in bytes. */
     void (*wire)(struct wire_codec *c, struct survey_answer *a);
     /* On every node, of a round that is over: else the answer goes up in bytes. */
     void (*over)(struct ftree *ft, ftree_time now, struct survey_round *r);
@@ -217,7 +216,8 @@ void ftree_victims_report(struct ftree *ft, struct known *k, const struct ftree_
 /* ---- within the room ------------------------------------------------------------------------- */
 
 /* answer.c */
-bool survey_answer_merge(struct ftree *ft, uint8_t kind, struct survey_answer *a,
+/* False: out of memory, a part may be in. */
+bool survey_answer_merge(struct ftree *ft, struct survey_answer *a,
                          const struct survey_answer *more);
 /* The whole branch below a node has left. */
 void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node);
@@ -228,18 +228,11 @@ int survey_answer_get(struct ftree *ft, uint8_t kind, const uint8_t *bytes, size
                       struct survey_answer *out);
 void survey_answer_clear(struct ftree *ft, struct survey_answer *a);
 
-/* The parts of each kind, as struct survey_kind has them. */
-#define SURVEY_PART(kind) \
-    bool survey_##kind##_merge(struct ftree *ft, struct survey_answer *a, \
-                               const struct survey_answer *more); \
-    void survey_##kind##_wire(struct wire_codec *c, struct survey_answer *a);
-SURVEY_PART(status)
-SURVEY_PART(hang)
-SURVEY_PART(stacks)
-SURVEY_PART(lags)
-
 /* status.c */
 bool survey_status_at_node(struct ftree *ft, struct survey_round *r);
+bool survey_status_merge(struct ftree *ft, struct survey_answer *a,
+                         const struct survey_answer *more);
+void survey_status_wire(struct wire_codec *c, struct survey_answer *a);
 
 /* set.c */
 const char *survey_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[SURVEY_WHY]);
@@ -254,17 +247,21 @@ void survey_set_clear(struct ftree *ft);
 
 /* hang.c */
 bool survey_hang_at_node(struct ftree *ft, struct survey_round *r);
+void survey_hang_wire(struct wire_codec *c, struct survey_answer *a);
 /* Takes *a (NULL: there is none). */
 void survey_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
 /* lag.c */
 bool survey_lags_at_node(struct ftree *ft, struct survey_round *r);
+bool survey_lags_merge(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more);
+void survey_lags_wire(struct wire_codec *c, struct survey_answer *a);
 void survey_lags_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole);
 /* stacks.c; what: enum ftree_stacks_what */
 bool survey_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
                            struct ftree_bytes *out);
 bool survey_stacks_at_node(struct ftree *ft, struct survey_round *r);
+void survey_stacks_wire(struct wire_codec *c, struct survey_answer *a);
 /* victims.c */
-bool survey_victims_merge(struct ftree *ft, struct survey_answer *a,
+void survey_victims_merge(const struct ftree *ft, struct survey_answer *a,
                           const struct survey_answer *more);
 void survey_victims_acknowledge(struct ftree *ft, ftree_time now, struct survey_round *r,
                                 uint8_t flags);

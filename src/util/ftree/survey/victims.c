@@ -130,10 +130,9 @@ static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftr
     FTREE_EACH(const struct known, other, ft->state->known)
         others = others || ftree_verdict_is_wait(&other->v);
     if (others && victims->count > 0)
-        copy = ftree_alloc(ft, NULL, sizeof(*copy));
+        copy = ftree_alloc_copy(ft, victims, sizeof(*copy));
     if (!copy)
         return false;
-    *copy = *victims;
     if (FTREE_EMIT(ft, VICTIMS, .node = k->v.node, .by = k->v.fln, .number = k->v.id,
                    .u.victims = copy))
         return true;
@@ -163,10 +162,9 @@ void survey_victims_over(struct ftree *ft, ftree_time now, struct survey_round *
         send_up(ft, now, r);
 }
 
-bool survey_victims_merge(struct ftree *ft, struct survey_answer *a,
+void survey_victims_merge(const struct ftree *ft, struct survey_answer *a,
                           const struct survey_answer *more)
 {
     ftree_ranks_merge(&a->victims, &more->victims);
     bound_victims(ft, &a->victims);
-    return true;
 }

@@ -72,16 +72,13 @@ static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
 void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits)
 {
     struct ftree_rank_state s;
-    char why[64];
 
     FTREE_EACH(const struct known, k, ft->state->known) {
         if (!ftree_verdict_is_wait(&k->v) || !ftree_verdict_has_rank(&k->v, rank))
             continue;
         ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, rank), &s);
-        if (!has_gone_on(&s, unless_it_waits))
-            continue;
-        snprintf(why, sizeof(why), "rank %d goes on", rank);
-        ftree_verdict_over(ft, k, why);
+        if (has_gone_on(&s, unless_it_waits))
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "rank %d goes on", rank);
     }
 }
 
@@ -136,11 +133,8 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_t
                                     waitfor_progress(page->record, page->records))
             waitfor_goes_on(ft, rank, false);
         forget_records(ft, own);
-        own->record = ftree_alloc(ft, NULL, size);
-        if (own->record) {
-            memcpy(own->record, page->record, size);
-            own->records = page->records;
-        }
+        own->record = ftree_alloc_copy(ft, page->record, size);
+        own->records = own->record ? page->records : 0;
     } else {
         forget_records(ft, own);
     }
@@ -184,7 +178,7 @@ static bool read_with(const struct ftree *ft, struct wire_codec *c, struct waitf
 
 static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_look *l)
 {
-    struct waitfor_looked r = {.with = l->with.n}, *slot;
+    struct waitfor_looked r = {.with = l->with.n};
 
     WIRE_WITHIN(c, r.rank, 0, ft->job->size - 1);
     r.i = c->bad ? FTREE_NONE : ftree_place_of(ft->job, ft->self, r.rank);
@@ -192,10 +186,7 @@ static bool read_rank(struct ftree *ft, struct wire_codec *c, struct waitfor_loo
         !read_with(ft, c, l))
         return false;
     r.withs = l->with.n - r.with;
-    slot = FTREE_PUSH(ft, l->ranks);
-    if (slot)
-        *slot = r;
-    return slot != NULL;
+    return FTREE_ADD(ft, l->ranks, r);
 }
 
 void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
@@ -220,20 +211,16 @@ void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number
 bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number)
 {
     struct waitfor_look *l = push_look(ft, FTREE_NONE, number);
-    struct waitfor_looked *r = NULL;
-    int32_t n = ftree_ranks_of(ft->job, ft->self);
+    struct waitfor_looked r = {.i = 0};
 
     if (l)
-        l->classes = ftree_alloc(ft, NULL, sizeof(*l->classes));
-    if (l && l->classes)
-        *l->classes = (struct ftree_rank_classes){0};
-    for (int32_t i = 0; l && i < n; i++) {
-        r = l->classes ? FTREE_PUSH(ft, l->ranks) : NULL;
-        if (!r) {
-            forget_look(ft, l);
-            return false;
-        }
-        *r = (struct waitfor_looked){.i = i, .rank = ftree_rank_at(ft->job, ft->self, i)};
+        l->classes = ftree_alloc_zeroed(ft, sizeof(*l->classes));
+    for (; l && r.i < ftree_ranks_of(ft->job, ft->self); r.i++) {
+        r.rank = ftree_rank_at(ft->job, ft->self, r.i);
+        if (l->classes && FTREE_ADD(ft, l->ranks, r))
+            continue;
+        forget_look(ft, l);
+        return false;
     }
     if (l)
         l->until = now + SAY_TIME;
@@ -245,18 +232,15 @@ bool waitfor_ask_all(struct ftree *ft, ftree_time now, uint32_t number)
 static void ask_own(struct ftree *ft, bool all)
 {
     struct waitfor_look *l = NULL;
-    struct waitfor_looked *r;
 
     FTREE_EACH(struct waitfor_own, o, ft->waitfor->work->own) {
         if (!o->asks && !all)
             continue;
         if (!l)
             l = push_look(ft, FTREE_NONE, 0);
-        r = l ? FTREE_PUSH(ft, l->ranks) : NULL;
-        if (!r)
+        if (!l || !FTREE_ADD(ft, l->ranks, ((struct waitfor_looked){.i = o->i, .rank = o->rank})))
             return;
         o->asks = false;
-        *r = (struct waitfor_looked){.i = o->i, .rank = o->rank};
     }
 }
 

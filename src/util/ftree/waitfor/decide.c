@@ -7,7 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,15 +99,6 @@ static bool take(struct ftree *ft, ftree_time now, enum waitfor_kind kind, uint6
 
 /* ---- whom to ask ----------------------------------------------------------------------------- */
 
-static bool add_with(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
-{
-    int32_t *with = FTREE_PUSH(ft, c->with);
-
-    if (with)
-        *with = rank;
-    return with != NULL;
-}
-
 struct pair {
     int32_t rank, peer;
 };
@@ -118,14 +108,9 @@ typedef FTREE_ARRAY(struct pair) pairs;
 
 static bool add_pair(struct ftree *ft, pairs *all, int32_t rank, int32_t peer)
 {
-    struct pair *p = FTREE_PUSH(ft, *all);
+    struct pair there = {rank, peer}, back = {peer, rank};
 
-    if (p)
-        *p = (struct pair){rank, peer};
-    p = p ? FTREE_PUSH(ft, *all) : NULL;
-    if (p)
-        *p = (struct pair){peer, rank};
-    return p != NULL;
+    return FTREE_ADD(ft, *all, there) && FTREE_ADD(ft, *all, back);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -149,11 +134,11 @@ static bool distribute(struct ftree *ft, struct waitfor_candidate *c, pairs *all
         if (i > 0 && by_rank(p, p - 1) == 0)
             continue;
         if (!a || a->rank != p->rank) {
-            a = waitfor_look_find(c, p->rank);
+            a = waitfor_asked_find(c, p->rank);
             a->with = c->with.n;
             a->withs = 0;
         }
-        if (a->withs == WAITS_PEERS_MAX || !add_with(ft, c, p->peer))
+        if (a->withs == WAITS_PEERS_MAX || !FTREE_ADD(ft, c->with, p->peer))
             return false;
         a->withs++;
     }
@@ -512,7 +497,7 @@ static bool has_core(const struct waitfor_candidate *c, const struct waits *w, b
 static void judge(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
     bool unsure, polls;
-    struct waits *w = waitfor_judge(ft, c->ranks.items, c->ranks.n, &unsure);
+    struct waits *w = waitfor_judge(ft, c, &unsure);
 
     if (!w || !has_core(c, w, &polls)) {
         drop(ft, now, c, w ? "something is under way, or not known" : "out of memory");
@@ -593,8 +578,6 @@ static int32_t one_that_left_mpi(const struct waitfor_candidate *c)
 
 static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
-    struct ftree_event e = {
-        .kind = FTREE_EVENT_OVER, .node = c->node, .by = c->fln, .number = c->verdict};
     int32_t rank = one_that_goes_on(c);
 
     if (rank == FTREE_NONE && !c->was_there)
@@ -605,8 +588,7 @@ static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidat
     c->next = now + c->pause;
     if (rank == FTREE_NONE)
         return;
-    snprintf(e.u.why, sizeof(e.u.why), "rank %d goes on", rank);
-    ftree_emit(ft, &e);
+    ftree_emit_over(ft, c->node, c->fln, c->verdict, "rank %d goes on", rank);
     forget(ft, c);
 }
 

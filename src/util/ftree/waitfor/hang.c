@@ -49,12 +49,9 @@ static bool is_wanted(const struct ftree *ft)
 /* False: out of memory. */
 static bool begin_history(struct ftree *ft)
 {
-    struct hang_history *h = ft->waitfor->history;
-
-    if (!h && (h = ftree_alloc(ft, NULL, sizeof(*h))))
-        memset(h, 0, sizeof(*h));
-    ft->waitfor->history = h;
-    return h != NULL;
+    if (!ft->waitfor->history)
+        ft->waitfor->history = ftree_alloc_zeroed(ft, sizeof(*ft->waitfor->history));
+    return ft->waitfor->history != NULL;
 }
 
 /* NULL: out of memory. */
@@ -66,10 +63,9 @@ static struct waitfor_hang *begin(struct ftree *ft, ftree_time now)
         return w->hang;
     if (!begin_history(ft))
         return NULL;
-    w->hang = ftree_alloc(ft, NULL, sizeof(*w->hang));
+    w->hang = ftree_alloc_zeroed(ft, sizeof(*w->hang));
     if (!w->hang)
         return NULL;
-    memset(w->hang, 0, sizeof(*w->hang));
     w->hang->next = now;
     w->hang->pause = WAITFOR_HANG_PAUSE_MIN;
     return w->hang;

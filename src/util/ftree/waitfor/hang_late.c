@@ -14,14 +14,6 @@
  * wants more time of these.
  */
 
-static bool is_needed(const struct waitfor *w, int32_t rank)
-{
-    for (int32_t i = 0; i < w->ends; i++)
-        if (w->end[i].rank == rank)
-            return w->end[i].needed;
-    return false;
-}
-
 static void one_of(const struct hang_sweep *s, int32_t i, struct hang_sweep *out)
 {
     *out = *s;
@@ -48,8 +40,8 @@ static void find_improbable(const struct ftree *ft, const struct hang_answer *a,
 {
     FTREE_EACH(const struct ftree_stay, s, a->stays) {
         ftree_time too_long, stay = s->stay + waitfor_hang_time_of_sweeps(ft);
-        if (!is_needed(ft->waitfor->work, s->rank) ||
-            (disk_only && s->what != FTREE_OUTSIDE_DISK))
+        const struct waits_end *end = waitfor_end_find(ft->waitfor->work, s->rank);
+        if (!end || !end->needed || (disk_only && s->what != FTREE_OUTSIDE_DISK))
             continue;
         too_long = waitfor_hang_too_long_for(ft, s, a->longest, waitfor_hang_exponent(s, 1));
         if (stay > too_long)

@@ -235,22 +235,20 @@ static void test_of_stay(const struct ftree_statistics *s, int32_t rank, char *l
 {
     bool own = s->stay.ranks > 1;
     double longest = (double) s->stay.longest / 1e9, before = (double) s->stay.before / 1e9;
-    char of[24] = "";
-    int at;
 
-    if (own) {
-        at = snprintf(line, len, "rank %d was outside MPI for at most %.2f s in %.0f s there",
-                      (int) rank, longest, before);
-        snprintf(of, sizeof(of), ", %d ranks", (int) s->stay.ranks);
-    } else {
-        at = snprintf(line, len,
-                      "no rank was outside MPI for more than %.1f s in %.0f s with ranks there",
-                      longest, before);
-    }
-    if (at >= 0 && (size_t) at < len)
-        snprintf(line + at, len - (size_t) at, "; %.1f s have significance %.1e (tail 1/x%s%s)",
-                 (double) s->stay.stay / 1e9, s->stay.significance,
-                 s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "", of);
+    if (own)
+        snprintf(line, len, "rank %d was outside MPI for at most %.2f s in %.0f s there",
+                 (int) rank, longest, before);
+    else
+        snprintf(line, len,
+                 "no rank was outside MPI for more than %.1f s in %.0f s with ranks there", longest,
+                 before);
+    ftree_text_add(line, len, "; %.1f s have significance %.1e (tail 1/x%s",
+                   (double) s->stay.stay / 1e9, s->stay.significance,
+                   s->stay.exponent == HANG_TAIL_BLOCKED ? "^2" : "");
+    if (own)
+        ftree_text_add(line, len, ", %d ranks", (int) s->stay.ranks);
+    ftree_text_add(line, len, ")");
 }
 
 /* The same for people: every number of the test that was enough, so that anybody can do it again. */
@@ -305,12 +303,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "",
-         moves[24] = "";
-    size_t len;
+    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "";
 
-    if (s->transfers)
-        snprintf(moves, sizeof(moves), ", reads or writes");
     place_of(ft, s, place, sizeof(place));
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.*f s before",
@@ -325,11 +319,11 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
         snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);
     else if (*s->wchan)
         snprintf(does, sizeof(does), " in %s", s->wchan);
-    len = (size_t) snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s", (int) s->rank,
-                            place, (double) s->stay / 1e9, longest, words[s->what], does, moves);
-    if (s->what == FTREE_OUTSIDE_DISK && len < sizeof(line))
-        snprintf(line + len, sizeof(line) - len, ", nothing done for %.1f s",
-                 (double) s->still / 1e9);
+    snprintf(line, sizeof(line), "rank %d %s for %.1f s (%s), %s%s%s", (int) s->rank, place,
+             (double) s->stay / 1e9, longest, words[s->what], does,
+             s->transfers ? ", reads or writes" : "");
+    if (s->what == FTREE_OUTSIDE_DISK)
+        ftree_text_add(line, sizeof(line), ", nothing done for %.1f s", (double) s->still / 1e9);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
 }
 

@@ -19,25 +19,23 @@
 
 /* ---- both sides ------------------------------------------------------------------------------ */
 
-const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
-                                               int32_t rank)
+struct waitfor_asked *waitfor_asked_find(const struct waitfor_candidate *c, int32_t rank)
 {
-    int32_t low = 0, high = n;
+    int32_t low = 0, high = c->ranks.n;
 
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (ranks[middle].rank < rank)
+        if (c->ranks.items[middle].rank < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < n && ranks[low].rank == rank ? &ranks[low] : NULL;
+    return low < c->ranks.n && c->ranks.items[low].rank == rank ? &c->ranks.items[low] : NULL;
 }
 
-static const struct waitfor_answer *answer_of(const struct waitfor_asked *ranks, int32_t n,
-                                              int32_t rank)
+static const struct waitfor_answer *answer_of(const struct waitfor_candidate *c, int32_t rank)
 {
-    const struct waitfor_asked *a = waitfor_judge_find(ranks, n, rank);
+    const struct waitfor_asked *a = waitfor_asked_find(c, rank);
 
     return a ? a->answer : NULL;
 }
@@ -96,18 +94,18 @@ static enum waits_fate receive_from(const struct waitfor_answer *own, uint32_t c
                                         : WAITS_UNKNOWN;
 }
 
-static enum waits_fate fate_of_receive(const struct waitfor_asked *ranks, int32_t n,
+static enum waits_fate fate_of_receive(const struct waitfor_candidate *c,
                                        const struct waitfor_answer *own, uint32_t context,
                                        const struct waits_request *q, bool *unsure)
 {
-    const struct waitfor_answer *peer = answer_of(ranks, n, q->peer);
+    const struct waitfor_answer *peer = answer_of(c, q->peer);
     enum waits_fate fate = peer ? receive_from(own, context, q, peer, unsure) : WAITS_UNKNOWN;
 
     return fate == WAITS_OPEN && is_finalized(peer) ? WAITS_NEVER : fate;
 }
 
 /* Of any source: nothing of any member is under way. */
-static enum waits_fate fate_of_any(const struct waitfor_asked *ranks, int32_t n,
+static enum waits_fate fate_of_any(const struct waitfor_candidate *c,
                                    const struct waitfor_answer *own, const struct waits_comm *comm,
                                    const struct waits_request *q, bool *unsure)
 {
@@ -118,7 +116,7 @@ static enum waits_fate fate_of_any(const struct waitfor_asked *ranks, int32_t n,
     for (int32_t i = 0; i < comm->runs; i++)
         for (int32_t k = 0; k < comm->run[i].count; k++) {
             int32_t rank = comm->run[i].first + k * comm->run[i].step;
-            const struct waitfor_answer *peer = answer_of(ranks, n, rank);
+            const struct waitfor_answer *peer = answer_of(c, rank);
             enum waits_fate of = WAITS_UNKNOWN;
             if (rank == own->rank)
                 continue;
@@ -159,10 +157,10 @@ static bool is_awaited(const struct waitfor_answer *peer, int32_t rank, uint32_t
     return false;
 }
 
-static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n, int32_t rank,
+static enum waits_fate fate_of_send(const struct waitfor_candidate *c, int32_t rank,
                                     uint32_t context, const struct waits_request *q, bool *unsure)
 {
-    const struct waitfor_answer *peer = answer_of(ranks, n, q->peer);
+    const struct waitfor_answer *peer = answer_of(c, q->peer);
     struct waits_flows flows = {.rank = q->peer};
 
     if (!peer || peer->seen == WAITFOR_UNABLE)
@@ -186,10 +184,10 @@ static enum waits_fate fate_of_send(const struct waitfor_asked *ranks, int32_t n
 
 /* Nobody counts what is under way of it: it must not have moved for longer.  A target need only
  * turn its progress, which it does as long as it waits. */
-static enum waits_fate fate_of_uncounted(const struct waitfor_asked *ranks, int32_t n,
+static enum waits_fate fate_of_uncounted(const struct waitfor_candidate *c,
                                          const struct waits_request *q, bool *unsure)
 {
-    const struct waitfor_answer *peer = q->peer >= 0 ? answer_of(ranks, n, q->peer) : NULL;
+    const struct waitfor_answer *peer = q->peer >= 0 ? answer_of(c, q->peer) : NULL;
 
     if (!peer || peer->seen == WAITFOR_UNABLE)
         return WAITS_UNKNOWN;
@@ -201,9 +199,9 @@ static enum waits_fate fate_of_uncounted(const struct waitfor_asked *ranks, int3
     return q->kind == WAITS_TARGET ? WAITS_UNKNOWN : WAITS_OPEN;
 }
 
-enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
-                             const struct waitfor_answer *own, const struct waits_record *r,
-                             const struct waits_request *q, bool *unsure)
+enum waits_fate waitfor_fate(const struct waitfor_candidate *c, const struct waitfor_answer *own,
+                             const struct waits_record *r, const struct waits_request *q,
+                             bool *unsure)
 {
     const struct waits_comm *comm = q->comm >= 0 ? &r->comm[q->comm] : NULL;
 
@@ -212,19 +210,18 @@ enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
         case WAITS_PROBE:
             if (!comm || q->peer == FTREE_NONE)
                 return WAITS_UNKNOWN;
-            return q->peer == WAITS_ANY
-                       ? fate_of_any(ranks, n, own, comm, q, unsure)
-                       : fate_of_receive(ranks, n, own, comm->key.context, q, unsure);
+            return q->peer == WAITS_ANY ? fate_of_any(c, own, comm, q, unsure)
+                                        : fate_of_receive(c, own, comm->key.context, q, unsure);
         case WAITS_SEND:
         case WAITS_SSEND:
             if (!comm || q->peer < 0)
                 return WAITS_UNKNOWN;
-            return fate_of_send(ranks, n, own->rank, comm->key.context, q, unsure);
+            return fate_of_send(c, own->rank, comm->key.context, q, unsure);
         case WAITS_RMA:
         case WAITS_TARGET:
         case WAITS_PSEND:
         case WAITS_PRECV:
-            return fate_of_uncounted(ranks, n, q, unsure);
+            return fate_of_uncounted(c, q, unsure);
         case WAITS_STORE:
             *unsure = true;
             return WAITS_OPEN;
@@ -233,8 +230,8 @@ enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
     }
 }
 
-static int add_answer(struct waits *w, const struct waitfor_asked *ranks, int32_t n,
-                      struct waitfor_answer *a, bool *unsure)
+static int add_answer(struct waits *w, const struct waitfor_candidate *c, struct waitfor_answer *a,
+                      bool *unsure)
 {
     struct waits_record left = {.rank = a->rank, .threads = 1, .state = WAITS_FINALIZED};
     int rc = a->seen == WAITFOR_LEFT ? ftree_waits_add(w, &left) : FTREE_OK;
@@ -243,7 +240,7 @@ static int add_answer(struct waits *w, const struct waitfor_asked *ranks, int32_
         struct waits_record *r = &a->record[i];
         for (int32_t k = 0; k < r->requests; k++) {
             bool shaky = false;
-            enum waits_fate fate = waitfor_fate(ranks, n, a, r, &r->request[k], &shaky);
+            enum waits_fate fate = waitfor_fate(c, a, r, &r->request[k], &shaky);
             r->request[k].fate = (uint8_t) fate;
             *unsure = *unsure || (shaky && (fate == WAITS_OPEN || fate == WAITS_NEVER));
         }
@@ -252,15 +249,15 @@ static int add_answer(struct waits *w, const struct waitfor_asked *ranks, int32_
     return rc;
 }
 
-struct waits *waitfor_judge(struct ftree *ft, struct waitfor_asked *ranks, int32_t n, bool *unsure)
+struct waits *waitfor_judge(struct ftree *ft, const struct waitfor_candidate *c, bool *unsure)
 {
     struct waits *w = ftree_waits_create(ft);
     int rc = w ? FTREE_OK : FTREE_ERR_NOMEM;
 
     *unsure = false;
-    for (int32_t i = 0; i < n && !rc; i++)
-        if (ranks[i].answer)
-            rc = add_answer(w, ranks, n, ranks[i].answer, unsure);
+    for (int32_t i = 0; i < c->ranks.n && !rc; i++)
+        if (c->ranks.items[i].answer)
+            rc = add_answer(w, c, c->ranks.items[i].answer, unsure);
     return ftree_waits_reduced(w, true, rc);
 }
 
@@ -278,7 +275,7 @@ static void add_hints(const struct waits_request *q, uint32_t context, int32_t r
     }
 }
 
-void waitfor_hints(const struct waitfor_asked *ranks, int32_t n, const struct waitfor_answer *own,
+void waitfor_hints(const struct waitfor_candidate *c, const struct waitfor_answer *own,
                    const struct waits_record *r, const struct waits_request *q,
                    struct waits_hints *hints)
 {
@@ -286,8 +283,8 @@ void waitfor_hints(const struct waitfor_asked *ranks, int32_t n, const struct wa
     struct waits_flows flows;
 
     hints->hints = 0;
-    for (int32_t i = 0; i < n && q->comm >= 0; i++) {
-        const struct waitfor_answer *peer = ranks[i].answer;
+    for (int32_t i = 0; i < c->ranks.n && q->comm >= 0; i++) {
+        const struct waitfor_answer *peer = c->ranks.items[i].answer;
         if (!peer || peer == own || (q->peer != peer->rank && q->peer != WAITS_ANY))
             continue;
         flows = (struct waits_flows){.rank = peer->rank};

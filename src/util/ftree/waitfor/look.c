@@ -22,16 +22,9 @@ static ftree_time patience(const struct ftree *ft, const struct waitfor_candidat
     return c->kind == WAITFOR_ENDS || c->verdict ? ft->cfg.stall : 4 * ft->cfg.stall;
 }
 
-struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank)
-{
-    const struct waitfor_asked *a = waitfor_judge_find(c->ranks.items, c->ranks.n, rank);
-
-    return a ? &c->ranks.items[a - c->ranks.items] : NULL;
-}
-
 struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
 {
-    struct waitfor_asked *a = waitfor_look_find(c, rank);
+    struct waitfor_asked *a = waitfor_asked_find(c, rank);
     int32_t at;
 
     if (a)
@@ -181,7 +174,7 @@ void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     size_t at = 0;
 
     while (c && (answer = waitfor_answer_get(ft, now, bytes, len, &at))) {
-        struct waitfor_asked *a = waitfor_look_find(c, answer->rank);
+        struct waitfor_asked *a = waitfor_asked_find(c, answer->rank);
         if (!a || a->answer || ftree_node_of(ft, answer->rank) != from)
             ftree_alloc(ft, answer, 0);
         else

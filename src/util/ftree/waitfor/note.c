@@ -19,19 +19,12 @@
 #define ASLEEP_MIN (10 * 1000 * FTREE_MS) /* where nobody waits nobody misses a rank sooner */
 #define NOTE_PAUSE_MAX (600 * 1000 * FTREE_MS)
 
-static int32_t count_of(const struct waitfor *w, int32_t rank)
-{
-    for (int32_t i = 0; i < w->ends; i++)
-        if (w->end[i].rank == rank)
-            return w->end[i].count;
-    return 0;
-}
-
 /* Ranks that compute in turns keep the others waiting for ever, but none of them does for long.
  * One that calls one-sided operations again and again seems to wait itself at some looks. */
 static bool others_are_awaited(struct waitfor *work, ftree_time now, ftree_time stall)
 {
-    bool same = count_of(work, work->awaited) > 0;
+    const struct waits_end *end = waitfor_end_find(work, work->awaited);
+    bool same = end && end->count > 0;
     /* Not all who wait have said so. */
     bool is_new = !work->unexplained || now - work->unexplained <= (1 + AWAY) * stall;
 
@@ -136,20 +129,20 @@ static bool count_anew(struct ftree *ft, ftree_time now)
 /* Those most waited for stay, in that order. */
 static void add_end(const struct ftree *ft, const struct waitfor_answer *a, struct ftree_waiting *n)
 {
-    int32_t count = count_of(ft->waitfor->work, a->rank);
+    const struct waits_end *end = waitfor_end_find(ft->waitfor->work, a->rank);
     int32_t i;
 
-    if (count == 0) /* it waits itself by now */
+    if (!end || end->count == 0) /* it waits itself by now */
         return;
     i = n->ends < FTREE_WAITING_ENDS_MAX ? n->ends++ : FTREE_WAITING_ENDS_MAX;
 
-    for (; i > 0 && n->end[i - 1].count < count; i--)
+    for (; i > 0 && n->end[i - 1].count < end->count; i--)
         if (i < FTREE_WAITING_ENDS_MAX)
             n->end[i] = n->end[i - 1];
     if (i == FTREE_WAITING_ENDS_MAX)
         return;
     n->end[i].rank = a->rank;
-    n->end[i].count = count;
+    n->end[i].count = end->count;
     state_of(ft, a, n->end[i].state, sizeof(n->end[i].state));
 }
 

@@ -55,7 +55,7 @@ static void add_near(struct ftree *ft, ftree_time now, const struct waitfor_cand
     for (int32_t i = 0; i < a->records; i++)
         for (int32_t k = 0; k < a->record[i].requests; k++) {
             struct waits_request q = a->record[i].request[k];
-            waitfor_hints(c->ranks.items, c->ranks.n, a, &a->record[i], &q, &hints);
+            waitfor_hints(c, a, &a->record[i], &q, &hints);
             for (int32_t h = 0; h < hints.hints; h++) {
                 q.peer = hints.hint[h].peer;
                 ftree_waits_hint_line(&q, a->record[i].comm[q.comm].key.context, a->rank,
@@ -92,10 +92,10 @@ static bool waits_for_one(const struct waitfor_answer *a)
 /* No rank has done anything wrong: all of them are in one collective, and have called it alike. */
 static bool are_alike(const struct waitfor_candidate *c, const struct waits_core *core)
 {
-    const struct waitfor_answer *first = waitfor_look_find(c, core->rank[0])->answer, *a;
+    const struct waitfor_answer *first = waitfor_asked_find(c, core->rank[0])->answer, *a;
 
     for (int32_t i = 1; i < core->ranks; i++) {
-        a = waitfor_look_find(c, core->rank[i])->answer;
+        a = waitfor_asked_find(c, core->rank[i])->answer;
         if (first->records != 1 || a->records != 1 ||
             !ftree_waits_alike(&first->record[0], &a->record[0]))
             return false;
@@ -112,7 +112,7 @@ static int sign_of_core(const struct waitfor_candidate *c, const struct waits_co
     if (are_alike(c, core))
         return RULES_WAITS_LIBRARY;
     for (int32_t i = 0; i < core->ranks; i++)
-        if (waits_for_one(waitfor_look_find(c, core->rank[i])->answer))
+        if (waits_for_one(waitfor_asked_find(c, core->rank[i])->answer))
             return RULES_WAITS_KNOT;
     return RULES_WAITS_CYCLE;
 }
@@ -125,11 +125,11 @@ static void tell_core(struct ftree *ft, ftree_time now, const struct waitfor_can
 
     for (int32_t i = 0; i < shown; i++)
         add_record(ft, now, i > 0 && i < cycle ? "<- " : "",
-                   waitfor_look_find(c, rank[i])->answer, v);
+                   waitfor_asked_find(c, rank[i])->answer, v);
     if (shown < n)
         add_rest(ft, now, rank[shown], n - shown, v);
     for (int32_t i = 0; i < shown; i++)
-        add_near(ft, now, c, waitfor_look_find(c, rank[i])->answer, v);
+        add_near(ft, now, c, waitfor_asked_find(c, rank[i])->answer, v);
 }
 
 /* Of those who are missing also some who wait for them. */
@@ -270,15 +270,6 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct waitfor_can
     add_line(ft, now, v->rank, line, v);
 }
 
-static bool keep_component(struct ftree *ft, struct waitfor_candidate *c, int32_t rank)
-{
-    int32_t *r = FTREE_PUSH(ft, c->component);
-
-    if (r)
-        *r = rank;
-    return r != NULL;
-}
-
 /* It came about when the last of them began to wait. */
 static void set_time(const struct waitfor_candidate *c, struct ftree_verdict *v)
 {
@@ -347,13 +338,13 @@ static int32_t absent_of(const struct waitfor_candidate *c, const struct waits_c
     const struct waitfor_answer *absent = NULL, *a;
 
     for (int32_t i = 0; i < core->ranks && !core->missing && core->ranks > 2; i++) {
-        a = waitfor_look_find(c, core->rank[i])->answer;
+        a = waitfor_asked_find(c, core->rank[i])->answer;
         if (a->records != 1 || (absent && is_in_collective(a)))
             return FTREE_NONE;
         absent = is_in_collective(a) ? a : absent;
     }
     for (int32_t i = 0; i < core->ranks && absent; i++) {
-        a = waitfor_look_find(c, core->rank[i])->answer;
+        a = waitfor_asked_find(c, core->rank[i])->answer;
         if (a != absent && !misses(a, absent))
             return FTREE_NONE;
     }
@@ -403,7 +394,7 @@ static bool add_core(struct ftree *ft, struct waitfor_candidate *c, const struct
                      const struct ftree_ranks *odd, struct ftree_verdict *v)
 {
     for (int32_t k = 0; k < core->ranks; k++) {
-        if (!keep_component(ft, c, core->rank[k]))
+        if (!FTREE_ADD(ft, c->component, core->rank[k]))
             return false;
         if (!odd || ftree_ranks_has(odd, core->rank[k]))
             ftree_ranks_add(&v->component, core->rank[k], core->rank[k]);
@@ -447,7 +438,7 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
         !begin(ft, now, sign_of_mismatch(m), m->odd.range[0].first, false, &v))
         return false;
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (!keep_component(ft, c, a->rank))
+        if (!FTREE_ADD(ft, c->component, a->rank))
             return false;
     v.component = m->odd;
     tell_mismatch(ft, now, c, w, &v);

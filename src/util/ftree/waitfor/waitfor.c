@@ -7,8 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <string.h>
-
 /* What comes in from the other steps, and time. */
 
 /* ---- the work -------------------------------------------------------------------------------- */
@@ -20,10 +18,9 @@ static struct waitfor *begin_work(struct ftree *ft)
 
     if (w)
         return w;
-    w = ftree_alloc(ft, NULL, sizeof(*w));
+    w = ftree_alloc_zeroed(ft, sizeof(*w));
     if (!w)
         return NULL;
-    memset(w, 0, sizeof(*w));
     w->again = w->due = w->note_at = w->poll = w->tell_again = FTREE_NEVER;
     w->hop = w->stale = FTREE_NONE;
     ft->waitfor->work = w;

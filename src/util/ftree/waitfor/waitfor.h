@@ -167,6 +167,15 @@ struct waitfor {
     struct waits_end end[FTREE_WAITING_ENDS_MAX];
 };
 
+/* What the last reduction says of a rank that others wait for; NULL: it is none. */
+static inline const struct waits_end *waitfor_end_find(const struct waitfor *w, int32_t rank)
+{
+    for (int32_t i = 0; i < w->ends; i++)
+        if (w->end[i].rank == rank)
+            return &w->end[i];
+    return NULL;
+}
+
 /* Of the handle. */
 struct ftree_waitfor {
     struct waitfor *work; /* NULL: nobody waits, here or below */
@@ -272,23 +281,21 @@ bool waitfor_look_is_over(const struct waitfor_candidate *c);
 void waitfor_look_forget(struct ftree *ft, struct waitfor_candidate *c);
 /* Adds a rank to be asked, ascending; NULL: out of memory. */
 struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidate *c, int32_t rank);
-struct waitfor_asked *waitfor_look_find(const struct waitfor_candidate *c, int32_t rank);
 
 /* judge.c */
-/* The rank among `ranks`, n of them, ascending; NULL: it is not there. */
-const struct waitfor_asked *waitfor_judge_find(const struct waitfor_asked *ranks, int32_t n,
-                                               int32_t rank);
-/* What both sides say of a request of a rank; answers of others are found among `ranks`, n of them,
- * ascending.  *unsure is set where that is no proof: a rank that has called MPI_Finalize does not
- * say what it has sent, and of one-sided communication nobody does. */
-enum waits_fate waitfor_fate(const struct waitfor_asked *ranks, int32_t n,
-                             const struct waitfor_answer *own, const struct waits_record *r,
-                             const struct waits_request *q, bool *unsure);
+/* A rank of a candidate; NULL: it is not there. */
+struct waitfor_asked *waitfor_asked_find(const struct waitfor_candidate *c, int32_t rank);
+/* What both sides say of a request of a rank; answers of others are those of the candidate.
+ * *unsure is set where that is no proof: a rank that has called MPI_Finalize does not say what it
+ * has sent, and of one-sided communication nobody does. */
+enum waits_fate waitfor_fate(const struct waitfor_candidate *c, const struct waitfor_answer *own,
+                             const struct waits_record *r, const struct waits_request *q,
+                             bool *unsure);
 /* Sets the fates of all requests and reduces them; the reduction is the caller's.  NULL: out of
  * memory. */
-struct waits *waitfor_judge(struct ftree *ft, struct waitfor_asked *ranks, int32_t n, bool *unsure);
+struct waits *waitfor_judge(struct ftree *ft, const struct waitfor_candidate *c, bool *unsure);
 /* What would have matched request q of that answer's rank. */
-void waitfor_hints(const struct waitfor_asked *ranks, int32_t n, const struct waitfor_answer *own,
+void waitfor_hints(const struct waitfor_candidate *c, const struct waitfor_answer *own,
                    const struct waits_record *r, const struct waits_request *q,
                    struct waits_hints *hints);
 

@@ -66,14 +66,6 @@ int32_t ftree_waits_peers(const struct waits *w, int32_t rank, const int32_t *se
 
 /* ---- who waits for a rank that is missing ---------------------------------------------------- */
 
-static bool has_member(const struct waits_comm *c, int32_t rank)
-{
-    for (int32_t i = 0; c && i < c->runs; i++)
-        if (waits_run_has(&c->run[i], rank))
-            return true;
-    return false;
-}
-
 /* Of a lock the members are not known, but who holds it. */
 static bool holds(const struct waits *w, const struct term *t, int32_t rank)
 {
@@ -94,7 +86,7 @@ static bool waits_for(const struct waits *w, const struct entry *e, int32_t rank
         if (t->type == TERM_ALL && ftree_waits_is_lock(t->key) && holds(w, t, rank))
             return true;
         if ((t->type == TERM_ANY || t->type == TERM_ALL) &&
-            has_member(ftree_waits_comm(w, t->key), rank))
+            waits_has_member(ftree_waits_comm(w, t->key), rank))
             return true;
     }
     return false;

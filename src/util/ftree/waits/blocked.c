@@ -5,9 +5,6 @@
 
 #include "ftree/waits/waits_int.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Who can go on, who never can, and why.
  *
@@ -99,8 +96,6 @@ static void lay_out(struct search *s, bool *flags, int32_t *numbers)
 {
     size_t n = (size_t) s->g->nodes + 1;
 
-    memset(flags, 0, FLAGS * n * sizeof(*flags));
-    memset(numbers, 0, NUMBERS * n * sizeof(*numbers));
     s->goes_on = flags;
     s->is_fixed = flags + n;
     s->only_done = flags + 2 * n;
@@ -111,10 +106,9 @@ static void lay_out(struct search *s, bool *flags, int32_t *numbers)
     s->spare = numbers + 3 * n;
 }
 
-static int decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
+static void decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
 {
     struct search s = {.w = w, .g = &w->graph, .is_top = is_top};
-    int rc;
 
     lay_out(&s, flags, numbers);
     for (int32_t v = 0; v < w->graph.nodes; v++)
@@ -123,22 +117,21 @@ static int decide(struct waits *w, bool is_top, bool *flags, int32_t *numbers)
     mark_free(&s);
     mark_blocked(&s);
     find_open(&s);
-    rc = waits_find_cores(&s);
+    waits_find_cores(&s);
     name_cores(&s);
-    return rc;
 }
 
-int waits_decide(struct waits *w, bool is_top)
+bool waits_decide(struct waits *w, bool is_top)
 {
     size_t n = (size_t) w->graph.nodes + 1;
-    bool *flags = ftree_alloc(w->ft, NULL, FLAGS * n * sizeof(*flags));
-    int32_t *numbers = ftree_alloc(w->ft, NULL, NUMBERS * n * sizeof(*numbers));
-    int rc = FTREE_ERR_NOMEM;
+    bool *flags = ftree_alloc_zeroed(w->ft, FLAGS * n * sizeof(*flags));
+    int32_t *numbers = ftree_alloc_zeroed(w->ft, NUMBERS * n * sizeof(*numbers));
 
     w->core_of = ftree_alloc(w->ft, NULL, n * sizeof(*w->core_of));
-    if (flags && numbers && w->core_of)
-        rc = decide(w, is_top, flags, numbers);
+    w->nomem = !flags || !numbers || !w->core_of;
+    if (!w->nomem)
+        decide(w, is_top, flags, numbers);
     ftree_alloc(w->ft, flags, 0);
     ftree_alloc(w->ft, numbers, 0);
-    return rc;
+    return !w->nomem;
 }

@@ -114,30 +114,13 @@ static bool waits_only_within(const struct search *s, const struct components *c
     return true;
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
-
-    return (x > y) - (x < y);
-}
-
-static int push_rank(struct waits *w, int32_t rank)
-{
-    int32_t *p = FTREE_PUSH(w->ft, w->core_ranks);
-
-    if (!p)
-        return FTREE_ERR_NOMEM;
-    *p = rank;
-    return FTREE_OK;
-}
-
 /* Each once, however many of its threads there are. */
 static void sort_ranks(struct waits *w, struct core *core)
 {
     int32_t *rank = w->core_ranks.items + core->first, n = w->core_ranks.n - core->first;
 
     if (n > 0)
-        qsort(rank, (size_t) n, sizeof(*rank), compare_ranks);
+        qsort(rank, (size_t) n, sizeof(*rank), ftree_compare_numbers);
     for (int32_t i = 0; i < n; i++)
         if (i == 0 || rank[i] != rank[i - 1])
             rank[core->c.ranks++] = rank[i];
@@ -158,43 +141,39 @@ static void note_node(struct search *s, struct core *core, int32_t v)
     core->c.comm = gate->key;
 }
 
-static int add_members(struct search *s, struct core *core, const int32_t *node, int32_t n)
+static void add_members(struct search *s, struct core *core, const int32_t *node, int32_t n)
 {
     struct waits *w = s->w;
-    int rc = FTREE_OK;
 
-    for (int32_t i = 0; i < n && !rc; i++) {
+    core->first = w->core_ranks.n;
+    for (int32_t i = 0; i < n; i++) {
         note_node(s, core, node[i]);
         core->c.is_open = core->c.is_open || s->is_open[node[i]];
-        if (node[i] >= s->g->entries)
-            continue;
-        rc = push_rank(w, w->entries.items[node[i]].rank);
+        if (node[i] < s->g->entries)
+            w->nomem = w->nomem || !FTREE_ADD(w->ft, w->core_ranks, w->entries.items[node[i]].rank);
     }
-    if (!rc)
-        sort_ranks(w, core);
-    core->c.id = rc || core->c.ranks == 0 ? FTREE_NONE : w->core_ranks.items[core->first];
-    return rc;
+    sort_ranks(w, core);
+    core->c.id = core->c.ranks == 0 ? FTREE_NONE : w->core_ranks.items[core->first];
 }
 
-static int add_core(struct search *s, const int32_t *node, int32_t n, bool missing)
+/* NULL: out of memory. */
+static struct core *add_core(struct search *s, const int32_t *node, int32_t n, bool missing)
 {
     struct core *core = FTREE_PUSH(s->w->ft, s->w->cores);
-    int rc;
 
-    if (!core)
-        return FTREE_ERR_NOMEM;
+    if (!core) {
+        s->w->nomem = true;
+        return NULL;
+    }
     core->c.missing = missing;
-    core->first = s->w->core_ranks.n;
-    rc = add_members(s, core, node, n);
-    if (rc)
-        return rc;
+    add_members(s, core, node, n);
     for (int32_t i = 0; i < n; i++) {
         s->w->core_of[node[i]] = (int32_t) (core - s->w->cores.items);
         s->is_fixed[node[i]] = true; /* it is one, and nobody's victim */
         waits_let_go(s, node[i], core->c.id);
     }
     waits_propagate(s);
-    return FTREE_OK;
+    return core;
 }
 
 static bool waits_for_lock(const struct waits *w, const struct entry *e)
@@ -235,31 +214,26 @@ static bool is_missing(const struct search *s, int32_t v)
 }
 
 /* A rank that has called MPI_Finalize is a core by itself; what links to it may be a collective. */
-static int add_missing(struct search *s, int32_t v)
+static void add_missing(struct search *s, int32_t v)
 {
     struct entry *e = &s->w->entries.items[v];
     struct core *core;
-    int rc = FTREE_OK;
 
     if (!is_missing(s, v)) {
         waits_let_go(s, v, e->rank);
         waits_propagate(s);
-        return FTREE_OK;
+        return;
     }
     e->told = true;
-    rc = add_core(s, &v, 1, true);
-    core = rc ? NULL : &s->w->cores.items[s->w->cores.n - 1];
+    core = add_core(s, &v, 1, true);
     for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1] && core; i++)
         note_node(s, core, s->g->out[i]);
-    return rc;
 }
 
 /* What was decided below, and who is missing, come first; before these who has called MPI_Finalize
  * and is no reason. */
-static int release_fixed(struct search *s)
+static void release_fixed(struct search *s)
 {
-    int rc = FTREE_OK;
-
     for (int32_t v = 0; v < s->g->entries; v++) {
         const struct entry *e = &s->w->entries.items[v];
         if (e->what == WAITS_BLOCKED && s->is_fixed[v])
@@ -268,36 +242,31 @@ static int release_fixed(struct search *s)
             waits_let_go(s, v, e->rank);
     }
     waits_propagate(s);
-    for (int32_t v = 0; v < s->g->entries && !rc; v++)
+    for (int32_t v = 0; v < s->g->entries; v++)
         if (s->w->entries.items[v].what == WAITS_DONE && !s->goes_on[v])
-            rc = add_missing(s, v);
-    return rc;
+            add_missing(s, v);
 }
 
 /* All cores that can be seen at once.  A component of which a part went on is looked at anew. */
-static int add_cores(struct search *s, const struct components *c)
+static void add_cores(struct search *s, const struct components *c)
 {
-    int rc = FTREE_OK;
-
-    for (int32_t i = 0; i < c->components && !rc; i++)
+    for (int32_t i = 0; i < c->components; i++)
         if (waits_only_within(s, c, i) && (s->is_top || !s->is_open[c->members[c->first[i]]]))
-            rc = add_core(s, c->members + c->first[i], c->first[i + 1] - c->first[i], false);
-    return rc;
+            add_core(s, c->members + c->first[i], c->first[i + 1] - c->first[i], false);
 }
 
 /* The first component of each round waits for no other.  So each round finds a core, until only
  * open ones are left. */
-int waits_find_cores(struct search *s)
+void waits_find_cores(struct search *s)
 {
     struct components c = {0};
-    int rc = release_fixed(s);
     int32_t cores = -1;
 
+    release_fixed(s);
     lay_out(&c, s);
-    while (!rc && s->tail < s->g->nodes && cores < s->w->cores.n) {
+    while (s->tail < s->g->nodes && cores < s->w->cores.n) {
         cores = s->w->cores.n;
         find_components(&c, s);
-        rc = add_cores(s, &c);
+        add_cores(s, &c);
     }
-    return rc;
 }

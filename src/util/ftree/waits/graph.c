@@ -6,7 +6,6 @@
 #include "ftree/waits/waits_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * The conditions as a graph.  Ranks that wait for any member of a communicator, or for all that
@@ -54,45 +53,36 @@ static struct gate gate_of(const struct term *t)
     return gate;
 }
 
-static int push_gate(struct waits *w, const struct term *t)
+static void push_gate(struct waits *w, const struct term *t)
 {
-    struct gate *gate = FTREE_PUSH(w->ft, w->graph.gates);
-
-    if (!gate)
-        return FTREE_ERR_NOMEM;
-    *gate = gate_of(t);
-    return FTREE_OK;
+    w->nomem = w->nomem || !FTREE_ADD(w->ft, w->graph.gates, gate_of(t));
 }
 
-static int push_gates(struct waits *w, const struct entry *e)
+static void push_gates(struct waits *w, const struct entry *e)
 {
     struct term rank = {.type = TERM_RANK, .rank = e->rank};
-    int rc = has_threads(e) ? push_gate(w, &rank) : FTREE_OK;
 
-    for (int32_t i = e->term; i < e->term + e->terms && !rc; i++)
+    if (has_threads(e))
+        push_gate(w, &rank);
+    for (int32_t i = e->term; i < e->term + e->terms; i++)
         if (e->what == WAITS_UNDECIDED && has_gate(&w->terms.items[i]))
-            rc = push_gate(w, &w->terms.items[i]);
-    return rc;
+            push_gate(w, &w->terms.items[i]);
 }
 
 /* Each once, sorted. */
-static int collect_gates(struct waits *w)
+static void collect_gates(struct waits *w)
 {
     struct graph *g = &w->graph;
     int32_t kept = 0;
-    int rc = FTREE_OK;
 
     FTREE_EACH(const struct entry, e, w->entries)
-        if (!rc)
-            rc = push_gates(w, e);
-    if (rc || g->gates.n == 0)
-        return rc;
-    qsort(g->gates.items, (size_t) g->gates.n, sizeof(*g->gates.items), by_gate);
+        push_gates(w, e);
+    if (g->gates.n > 0)
+        qsort(g->gates.items, (size_t) g->gates.n, sizeof(*g->gates.items), by_gate);
     for (int32_t i = 0; i < g->gates.n; i++)
         if (kept == 0 || compare_gates(&g->gates.items[kept - 1], &g->gates.items[i]))
             g->gates.items[kept++] = g->gates.items[i];
     g->gates.n = kept;
-    return FTREE_OK;
 }
 
 static int32_t find_gate(const struct graph *g, const struct term *t)
@@ -112,123 +102,94 @@ int32_t waits_node_of(const struct waits *w, int32_t rank)
     return i != FTREE_NONE && has_threads(&w->entries.items[i]) ? find_gate(&w->graph, &t) : i;
 }
 
-/* Purpose: node waits for input; one that is not there is unknown. */
-static int link_to(struct waits *w, int32_t node, int32_t input)
+/* Node waits for input; one that is not there is unknown. */
+static void link_to(struct waits *w, int32_t node, int32_t input)
 {
-    struct edge *edge;
+    struct edge edge = {.node = node, .input = input};
 
-    if (input == FTREE_NONE) {
+    if (input == FTREE_NONE)
         w->graph.unknown[node] = true;
-        return FTREE_OK;
-    }
-    edge = FTREE_PUSH(w->ft, w->graph.edges);
-    if (!edge)
-        return FTREE_ERR_NOMEM;
-    *edge = (struct edge){.node = node, .input = input};
-    return FTREE_OK;
-}
-
-/* ---- positions ------------------------------------------------------------------------------- */
-
-/* Whether so many members of a communicator are all of them. */
-static bool are_all(const struct waits *w, struct waits_key key, int32_t members)
-{
-    const struct waits_comm *c = ftree_waits_comm(w, key);
-
-    return c && members >= c->size;
+    else
+        w->nomem = w->nomem || !FTREE_ADD(w->ft, w->graph.edges, edge);
 }
 
 /* ---- gates ----------------------------------------------------------------------------------- */
 
-static bool is_member(const struct waits_comm *c, int32_t rank)
-{
-    for (int32_t i = 0; i < c->runs; i++)
-        if (waits_run_has(&c->run[i], rank))
-            return true;
-    return false;
-}
-
 /* Whichever are fewer are gone through: the communicator's members ... */
-static int link_members(struct waits *w, int32_t node, const struct waits_comm *c)
+static int32_t link_members(struct waits *w, int32_t node, const struct waits_comm *c)
 {
     int32_t found = 0;
-    int rc = FTREE_OK;
 
     for (int32_t i = 0; i < c->runs; i++)
-        for (int32_t k = 0; k < c->run[i].count && !rc; k++) {
+        for (int32_t k = 0; k < c->run[i].count; k++) {
             int32_t at = waits_node_of(w, c->run[i].first + k * c->run[i].step);
             if (at == FTREE_NONE)
                 continue;
-            rc = link_to(w, node, at);
+            link_to(w, node, at);
             found++;
         }
-    w->graph.unknown[node] = found < c->size;
-    return rc;
+    return found;
 }
 
 /* ... or the ranks that are known. */
-static int link_known(struct waits *w, int32_t node, const struct waits_comm *c)
+static int32_t link_known(struct waits *w, int32_t node, const struct waits_comm *c)
 {
     int32_t found = 0;
-    int rc = FTREE_OK;
 
-    for (int32_t i = 0; i < w->entries.n && !rc; i++) {
+    for (int32_t i = 0; i < w->entries.n; i++) {
         const struct entry *e = &w->entries.items[i];
-        if (e->thread > 0 || !is_member(c, e->rank))
+        if (e->thread > 0 || !waits_has_member(c, e->rank))
             continue;
-        rc = link_to(w, node, waits_node_of(w, e->rank));
+        link_to(w, node, waits_node_of(w, e->rank));
         found++;
     }
-    w->graph.unknown[node] = found < c->size;
-    return rc;
+    return found;
 }
 
-static int link_any(struct waits *w, int32_t node, const struct gate *gate)
+static void link_any(struct waits *w, int32_t node, const struct gate *gate)
 {
     const struct waits_comm *c = ftree_waits_comm(w, gate->key);
+    int32_t found = 0;
 
-    if (!c || c->runs == 0) {
-        w->graph.unknown[node] = true;
-        return FTREE_OK;
-    }
-    return c->size < w->entries.n ? link_members(w, node, c) : link_known(w, node, c);
+    if (c && c->runs > 0)
+        found = c->size < w->entries.n ? link_members(w, node, c) : link_known(w, node, c);
+    w->graph.unknown[node] = !c || found < c->size;
 }
 
 /* Who waits turns its progress; who has called MPI_Finalize does not, for long. */
-static int link_turns(struct waits *w, int32_t node, int32_t rank)
+static void link_turns(struct waits *w, int32_t node, int32_t rank)
 {
     int32_t i = waits_find(w, rank, 0);
 
-    if (i != FTREE_NONE && w->entries.items[i].what != WAITS_DONE)
-        return FTREE_OK;
-    return link_to(w, node, i);
+    if (i == FTREE_NONE || w->entries.items[i].what == WAITS_DONE)
+        link_to(w, node, i);
 }
 
 /* A thread that is not told is unknown. */
-static int link_threads(struct waits *w, int32_t node, int32_t rank)
+static void link_threads(struct waits *w, int32_t node, int32_t rank)
 {
     int32_t threads = w->entries.items[waits_find(w, rank, 0)].threads;
-    int rc = FTREE_OK;
 
-    for (int32_t thread = 0; thread < threads && !rc; thread++)
-        rc = link_to(w, node, waits_find(w, rank, thread));
-    return rc;
+    for (int32_t thread = 0; thread < threads; thread++)
+        link_to(w, node, waits_find(w, rank, thread));
 }
 
-/* Those behind, from where the gate before ends, which is of the same communicator or none. */
-static int link_all(struct waits *w, int32_t node, const struct gate *gate)
+/* Those behind, from where the gate before ends, which is of the same communicator or none.  Who
+ * has not spoken is unknown. */
+static void link_all(struct waits *w, int32_t node, const struct gate *gate)
 {
+    const struct waits_comm *c = ftree_waits_comm(w, gate->key);
     const struct gate *before = node > w->graph.entries ? gate - 1 : NULL;
     bool chained = before && before->type == TERM_ALL && !key_compare(before->key, gate->key);
     int32_t first = waits_first_position(w, gate->key, 0), end = waits_end_position(w, gate->key);
     int32_t from = chained ? waits_first_position(w, gate->key, before->number) : first;
-    int rc = chained ? link_to(w, node, node - 1) : FTREE_OK;
 
-    for (; from < end && w->positions.items[from].last.begun < gate->number && !rc; from++)
-        rc = link_to(w, node, waits_node_of(w, w->positions.items[from].rank));
-    if (!are_all(w, gate->key, end - first))
+    if (chained)
+        link_to(w, node, node - 1);
+    for (; from < end && w->positions.items[from].last.begun < gate->number; from++)
+        link_to(w, node, waits_node_of(w, w->positions.items[from].rank));
+    if (!c || end - first < c->size)
         w->graph.unknown[node] = true;
-    return rc;
 }
 
 static int by_member(const void *a, const void *b)
@@ -240,7 +201,7 @@ static int by_member(const void *a, const void *b)
 }
 
 /* Who waits until a rank has begun a collective waits for nobody once it has. */
-static int link_first(struct waits *w, int32_t node, const struct gate *gate)
+static void link_first(struct waits *w, int32_t node, const struct gate *gate)
 {
     struct position wanted = {.key = gate->key, .rank = gate->rank};
     const struct position *p = NULL;
@@ -248,87 +209,72 @@ static int link_first(struct waits *w, int32_t node, const struct gate *gate)
     if (w->positions.n > 0)
         p = bsearch(&wanted, w->positions.items, (size_t) w->positions.n, sizeof(wanted),
                     by_member);
-    if (p && p->last.begun >= gate->number)
-        return FTREE_OK;
-    return link_to(w, node, p ? waits_node_of(w, gate->rank) : FTREE_NONE);
+    if (!p || p->last.begun < gate->number)
+        link_to(w, node, p ? waits_node_of(w, gate->rank) : FTREE_NONE);
 }
 
 /* Sorted by rank meanwhile: there may be as many such gates as ranks. */
-static int link_firsts(struct waits *w)
+static void link_firsts(struct waits *w)
 {
     struct graph *g = &w->graph;
     bool sorted = false;
-    int rc = FTREE_OK;
 
-    for (int32_t i = 0; i < g->gates.n && !rc; i++) {
+    for (int32_t i = 0; i < g->gates.n; i++) {
         if (g->gates.items[i].type != TERM_FIRST)
             continue;
         if (!sorted && w->positions.n > 0)
             qsort(w->positions.items, (size_t) w->positions.n, sizeof(*w->positions.items),
                   by_member);
         sorted = true;
-        rc = link_first(w, g->entries + i, &g->gates.items[i]);
+        link_first(w, g->entries + i, &g->gates.items[i]);
     }
     if (sorted)
         waits_sort_positions(w);
-    return rc;
 }
 
-static int link_term(struct waits *w, int32_t node, const struct term *t)
+static void link_term(struct waits *w, int32_t node, const struct term *t)
 {
-    switch (t->type) {
-        case TERM_RANK:
-            return link_to(w, node, waits_node_of(w, t->rank));
-        case TERM_ANY:
-        case TERM_ALL:
-        case TERM_FIRST:
-        case TERM_TURNS:
-            return link_to(w, node, find_gate(&w->graph, t));
-        default:
-            return link_to(w, node, FTREE_NONE);
-    }
+    if (t->type == TERM_RANK)
+        link_to(w, node, waits_node_of(w, t->rank));
+    else
+        link_to(w, node, has_gate(t) ? find_gate(&w->graph, t) : FTREE_NONE);
 }
 
-static int link_ranks(struct waits *w)
+static void link_ranks(struct waits *w)
 {
-    int rc = FTREE_OK;
-
-    for (int32_t v = 0; v < w->graph.entries && !rc; v++) {
+    for (int32_t v = 0; v < w->graph.entries; v++) {
         const struct entry *e = &w->entries.items[v];
-        for (int32_t i = e->term; i < e->term + e->terms && !rc; i++)
+        for (int32_t i = e->term; i < e->term + e->terms; i++)
             if (e->what == WAITS_UNDECIDED)
-                rc = link_term(w, v, &w->terms.items[i]);
+                link_term(w, v, &w->terms.items[i]);
     }
-    return rc;
 }
 
-static int link_gates(struct waits *w)
+static void link_gates(struct waits *w)
 {
     struct graph *g = &w->graph;
-    int rc = link_firsts(w);
 
-    for (int32_t i = 0; i < g->gates.n && !rc; i++) {
+    link_firsts(w);
+    for (int32_t i = 0; i < g->gates.n; i++) {
         const struct gate *gate = &g->gates.items[i];
         if (gate->type == TERM_RANK)
-            rc = link_threads(w, g->entries + i, gate->rank);
+            link_threads(w, g->entries + i, gate->rank);
         else if (gate->type == TERM_TURNS)
-            rc = link_turns(w, g->entries + i, gate->rank);
+            link_turns(w, g->entries + i, gate->rank);
         else if (gate->type == TERM_ANY)
-            rc = link_any(w, g->entries + i, gate);
+            link_any(w, g->entries + i, gate);
         else if (gate->type == TERM_ALL)
-            rc = link_all(w, g->entries + i, gate);
+            link_all(w, g->entries + i, gate);
     }
-    return rc;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static void *table(struct waits *w, int32_t n, size_t size)
 {
-    void *p = ftree_alloc(w->ft, NULL, ((size_t) n + 1) * size);
+    void *p = ftree_alloc_zeroed(w->ft, ((size_t) n + 1) * size);
 
-    if (p)
-        memset(p, 0, ((size_t) n + 1) * size);
+    w->nomem = w->nomem || !p;
     return p;
 }
 
@@ -346,7 +292,7 @@ static void index_edges(const struct graph *g, bool by_input, int32_t *first, in
     first[0] = 0;
 }
 
-static int index_graph(struct waits *w)
+static void index_graph(struct waits *w)
 {
     struct graph *g = &w->graph;
 
@@ -354,29 +300,26 @@ static int index_graph(struct waits *w)
     g->out_first = table(w, g->nodes, sizeof(*g->out_first));
     g->in = table(w, g->edges.n, sizeof(*g->in));
     g->out = table(w, g->edges.n, sizeof(*g->out));
-    if (!g->in_first || !g->out_first || !g->in || !g->out)
-        return FTREE_ERR_NOMEM;
+    if (w->nomem)
+        return;
     index_edges(g, false, g->in_first, g->in);
     index_edges(g, true, g->out_first, g->out);
-    return FTREE_OK;
 }
 
-int waits_graph_build(struct waits *w)
+bool waits_graph_build(struct waits *w)
 {
     struct graph *g = &w->graph;
-    int rc = collect_gates(w);
 
-    if (rc)
-        return rc;
+    collect_gates(w);
     g->entries = w->entries.n;
     g->nodes = g->entries + g->gates.n;
     g->unknown = table(w, g->nodes, sizeof(*g->unknown));
-    if (!g->unknown)
-        return FTREE_ERR_NOMEM;
-    rc = link_ranks(w);
-    if (!rc)
-        rc = link_gates(w);
-    return rc ? rc : index_graph(w);
+    if (w->nomem)
+        return false;
+    link_ranks(w);
+    link_gates(w);
+    index_graph(w);
+    return !w->nomem;
 }
 
 void waits_graph_free(struct waits *w)

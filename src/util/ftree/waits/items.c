@@ -45,11 +45,11 @@ static void need_comms(struct waits *w, const struct entry *e)
 
 /* A communicator of which all have spoken, and nobody undecided waits for it, was dealt with
  * here, unless the other ranks of the job must tell who is odd. */
-int waits_choose_comms(struct waits *w)
+bool waits_choose_comms(struct waits *w)
 {
     w->comm_goes_up = ftree_alloc(w->ft, NULL, (size_t) w->comms.n + 1);
     if (!w->comm_goes_up)
-        return FTREE_ERR_NOMEM;
+        return false;
     for (int32_t i = 0; i < w->comms.n; i++) {
         const struct waits_comm *c = &w->comms.items[i];
         int32_t spoken = waits_end_position(w, c->key) - waits_first_position(w, c->key, 0);
@@ -60,7 +60,7 @@ int waits_choose_comms(struct waits *w)
     FTREE_EACH(const struct waits_mismatch, m, w->mismatches)
         if (m->is_tie && waits_find_comm(w, m->comm) != FTREE_NONE)
             w->comm_goes_up[waits_find_comm(w, m->comm)] = true;
-    return FTREE_OK;
+    return true;
 }
 
 static bool goes_up(const struct waits *w, struct waits_key key)
@@ -314,39 +314,36 @@ static int32_t value_of(const struct number *n, int32_t rank)
     return (int32_t) (n->moves ? rank + n->value : n->value);
 }
 
-static int add_rank(struct waits *w, const struct item_ranks *item, int32_t rank)
+static void add_rank(struct waits *w, const struct item_ranks *item, int32_t rank)
 {
     struct entry *e = waits_put_entry(w, rank, (enum waits_what) item->what);
-    int rc = FTREE_OK;
 
     if (!e)
-        return FTREE_ERR_NOMEM;
+        return;
     e->thread = item->thread;
     e->threads = item->threads;
     e->mode = item->mode;
     e->told = item->told;
     e->polls = item->polls;
     e->of = value_of(&item->of, rank);
-    for (int32_t i = 0; i < item->terms && !rc; i++) {
+    for (int32_t i = 0; i < item->terms; i++) {
         struct term t = item->term[i].t;
         t.rank =
             waits_has_rank(t.type) ? value_of(&item->term[i].rank, rank) : FTREE_NONE;
-        rc = waits_put_term(w, e, &t);
+        waits_put_term(w, e, &t);
     }
-    return rc;
 }
 
 static int merge_ranks(struct waits *w, struct wire_codec *r)
 {
     struct item_ranks item = {0};
-    int rc = FTREE_OK;
 
     wire_ranks(r, &item);
     if (r->bad || w->entries.n + (int64_t) item.run.count > most_entries(w))
         return FTREE_ERR_MALFORMED;
-    for (int32_t i = 0; i < item.run.count && !rc; i++)
-        rc = add_rank(w, &item, item.run.first + i * item.run.step);
-    return rc;
+    for (int32_t i = 0; i < item.run.count && !w->nomem; i++)
+        add_rank(w, &item, item.run.first + i * item.run.step);
+    return FTREE_OK;
 }
 
 static int merge_positions(struct waits *w, struct wire_codec *r)
@@ -378,7 +375,7 @@ int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len)
     struct wire_codec r = ftree_wire_reader(w->ft, 0, bytes, len);
     int rc = FTREE_OK;
 
-    while (r.at < r.len && !rc) {
+    while (r.at < r.len && !rc && !w->nomem) {
         switch (ftree_wire_number(&r, 0, 1, ITEMS)) {
             case ITEM_COMM:
                 rc = r.bad ? FTREE_ERR_MALFORMED : merge_comm(w, &r);
@@ -391,5 +388,5 @@ int ftree_waits_merge(struct waits *w, const uint8_t *bytes, size_t len)
                 break;
         }
     }
-    return rc;
+    return w->nomem ? FTREE_ERR_NOMEM : rc;
 }

@@ -14,49 +14,32 @@
 
 int waits_put_comm(struct waits *w, const struct waits_comm *comm)
 {
-    struct waits_comm *c;
-
     if (w->comms.n >= WAITS_COMMS_MAX * most_entries(w))
         return FTREE_ERR_MALFORMED;
-    c = FTREE_PUSH(w->ft, w->comms);
-    if (!c)
-        return FTREE_ERR_NOMEM;
-    *c = *comm;
+    w->nomem = w->nomem || !FTREE_ADD(w->ft, w->comms, *comm);
     return FTREE_OK;
 }
 
 int waits_put_position(struct waits *w, const struct position *position)
 {
-    struct position *p;
-
     if (w->positions.n >= WAITS_COMMS_MAX * most_entries(w))
         return FTREE_ERR_MALFORMED;
-    p = FTREE_PUSH(w->ft, w->positions);
-    if (!p)
-        return FTREE_ERR_NOMEM;
-    *p = *position;
+    w->nomem = w->nomem || !FTREE_ADD(w->ft, w->positions, *position);
     return FTREE_OK;
 }
 
 struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what)
 {
-    struct entry *e = FTREE_PUSH(w->ft, w->entries);
+    struct entry e = {.rank = rank, .threads = 1, .what = what, .of = rank, .term = w->terms.n};
 
-    if (!e)
-        return NULL;
-    *e = (struct entry){.rank = rank, .threads = 1, .what = what, .of = rank, .term = w->terms.n};
-    return e;
+    w->nomem = w->nomem || !FTREE_ADD(w->ft, w->entries, e);
+    return w->nomem ? NULL : &w->entries.items[w->entries.n - 1];
 }
 
-int waits_put_term(struct waits *w, struct entry *e, const struct term *t)
+void waits_put_term(struct waits *w, struct entry *e, const struct term *t)
 {
-    struct term *new = FTREE_PUSH(w->ft, w->terms);
-
-    if (!new)
-        return FTREE_ERR_NOMEM;
-    *new = *t;
-    e->terms++;
-    return FTREE_OK;
+    w->nomem = w->nomem || !FTREE_ADD(w->ft, w->terms, *t);
+    e->terms += !w->nomem;
 }
 
 /* ---- a record -------------------------------------------------------------------------------- */
@@ -94,46 +77,41 @@ static struct term term_of(const struct waits_record *r, const struct waits_requ
     return (struct term){.type = TERM_UNKNOWN};
 }
 
-static int add_terms(struct waits *w, const struct waits_record *r, struct entry *e)
+static void add_terms(struct waits *w, const struct waits_record *r, struct entry *e)
 {
     static const struct term unknown = {.type = TERM_UNKNOWN};
     bool goes = false;
-    int rc = FTREE_OK;
 
-    for (int32_t i = 0; i < r->requests && !rc; i++) {
+    for (int32_t i = 0; i < r->requests; i++) {
         struct term t = term_of(r, &r->request[i]);
         if (!goes_on(&r->request[i]))
-            rc = waits_put_term(w, e, &t);
+            waits_put_term(w, e, &t);
         else
             goes = true;
     }
-    if (!rc && (r->more || r->requests == 0 || r->mode == WAITS_FOR_NONE))
-        rc = waits_put_term(w, e, &unknown);
-    if (!rc && goes && (e->mode == WAITS_FOR_ONE || e->terms == 0)) {
+    if (r->more || r->requests == 0 || r->mode == WAITS_FOR_NONE)
+        waits_put_term(w, e, &unknown);
+    if (goes && (e->mode == WAITS_FOR_ONE || e->terms == 0)) {
         e->what = WAITS_FREE;
         w->terms.n -= e->terms;
         e->terms = 0;
     }
-    return rc;
 }
 
-static int add_wait(struct waits *w, const struct waits_record *r)
+static void add_wait(struct waits *w, const struct waits_record *r)
 {
     struct entry *e = waits_put_entry(w, r->rank, WAITS_UNDECIDED);
-    int rc;
 
     if (!e)
-        return FTREE_ERR_NOMEM;
+        return;
     e->thread = r->thread;
     e->threads = r->threads > 1 ? r->threads : 1;
     e->polls = r->polls || r->sleepers;
     e->mode = r->mode == WAITS_FOR_ONE ? WAITS_FOR_ONE : WAITS_FOR_ALL;
-    rc = add_terms(w, r, e);
-    for (int32_t i = 0; i < r->requests && !rc; i++)
-        if (r->request[i].fate == WAITS_NEVER && r->request[i].peer >= 0 &&
-            !waits_put_entry(w, r->request[i].peer, WAITS_DONE))
-            rc = FTREE_ERR_NOMEM;
-    return rc;
+    add_terms(w, r, e);
+    for (int32_t i = 0; i < r->requests; i++)
+        if (r->request[i].fate == WAITS_NEVER && r->request[i].peer >= 0)
+            waits_put_entry(w, r->request[i].peer, WAITS_DONE);
 }
 
 static int add_comms(struct waits *w, const struct waits_record *r)
@@ -157,12 +135,13 @@ int ftree_waits_add(struct waits *w, const struct waits_record *r)
     if (ftree_waits_record_check(w->ft->job, r))
         return FTREE_ERR_INVALID;
     if (r->state == WAITS_WAITING)
-        rc = add_wait(w, r);
+        add_wait(w, r);
     else if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED)
-        rc = waits_put_entry(w, r->rank, WAITS_DONE) ? FTREE_OK : FTREE_ERR_NOMEM;
+        waits_put_entry(w, r->rank, WAITS_DONE);
     else
         return FTREE_OK;
-    return rc ? rc : add_comms(w, r);
+    rc = add_comms(w, r);
+    return w->nomem ? FTREE_ERR_NOMEM : rc;
 }
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -358,11 +337,19 @@ int32_t waits_end_position(const struct waits *w, struct waits_key key)
     return i;
 }
 
-bool waits_run_has(const struct waits_run *run, int32_t rank)
+static bool run_has(const struct waits_run *run, int32_t rank)
 {
     int32_t from = rank - run->first;
 
     return from >= 0 && from % run->step == 0 && from / run->step < run->count;
+}
+
+bool waits_has_member(const struct waits_comm *c, int32_t rank)
+{
+    for (int32_t i = 0; c && i < c->runs; i++)
+        if (run_has(&c->run[i], rank))
+            return true;
+    return false;
 }
 
 bool ftree_waits_core_at(const struct waits *w, int32_t i, struct waits_core *core)

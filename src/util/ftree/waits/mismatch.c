@@ -137,18 +137,11 @@ static int32_t list_different(const struct position *p, int32_t n, struct part *
     return parts;
 }
 
-static bool is_done(const struct waits *w, int32_t rank)
+static enum waits_what what_is(const struct waits *w, int32_t rank)
 {
     int32_t of;
 
-    return ftree_waits_of(w, rank, &of) == WAITS_DONE;
-}
-
-static bool is_blocked(const struct waits *w, int32_t rank)
-{
-    int32_t of;
-
-    return ftree_waits_of(w, rank, &of) == WAITS_BLOCKED;
+    return ftree_waits_of(w, rank, &of);
 }
 
 /* The first that somebody has begun who is blocked, and that a member lacks who has called
@@ -158,9 +151,10 @@ static uint32_t first_lacked(const struct waits *w, const struct position *p, in
     const struct position *least = NULL;
 
     for (int32_t i = 0; i < n; i++) {
-        if (!least && is_done(w, p[i].rank))
+        if (!least && what_is(w, p[i].rank) == WAITS_DONE)
             least = &p[i];
-        else if (least && p[i].last.begun > least->last.begun && is_blocked(w, p[i].rank))
+        else if (least && p[i].last.begun > least->last.begun &&
+                 what_is(w, p[i].rank) == WAITS_BLOCKED)
             return p[i].last.begun;
     }
     return 0;
@@ -173,7 +167,7 @@ static int32_t list_uneven(const struct waits *w, const struct position *p, int3
     int32_t parts = 0;
 
     for (int32_t i = 0; i < n; i++) {
-        bool begun = p[i].last.begun >= number, done = is_done(w, p[i].rank);
+        bool begun = p[i].last.begun >= number, done = what_is(w, p[i].rank) == WAITS_DONE;
         const struct waits_collective *what = begun ? did(&p[i], number) : NULL;
         if (begun == done)
             continue;
@@ -298,16 +292,18 @@ static void find_odd(const struct waits *w, struct waits_mismatch *m, const stru
 
 /* Of n positions of one communicator, `told` of which there are.  lacked: the number that some lack,
  * 0: what differs are those at the number of the first. */
-static int add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t told,
-                        uint32_t lacked)
+static void add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t told,
+                         uint32_t lacked)
 {
     struct waits_mismatch *m = FTREE_PUSH(w->ft, w->mismatches);
     struct part *part = m ? ftree_alloc(w->ft, NULL, (size_t) n * sizeof(*part)) : NULL;
     const struct waits_comm *c = ftree_waits_comm(w, p->key);
     int32_t parts;
 
-    if (!part)
-        return FTREE_ERR_NOMEM;
+    if (!part) {
+        w->nomem = true;
+        return;
+    }
     m->how = lacked ? WAITS_DIFFER_COUNT : WAITS_DIFFER;
     m->comm = p->key;
     m->size = c ? c->size : 0;
@@ -316,11 +312,10 @@ static int add_mismatch(struct waits *w, const struct position *p, int32_t n, in
     add_classes(m, part, parts);
     find_odd(w, m, part, parts);
     ftree_alloc(w->ft, part, 0);
-    return FTREE_OK;
 }
 
 /* The positions of one communicator, n of them. */
-static int find_in_comm(struct waits *w, const struct position *p, int32_t n)
+static void find_in_comm(struct waits *w, const struct position *p, int32_t n)
 {
     int32_t same, both;
     uint32_t lacked;
@@ -331,23 +326,25 @@ static int find_in_comm(struct waits *w, const struct position *p, int32_t n)
             continue;
         if (i + same < n && p[i + same].last.begun == p[i].last.begun + 1)
             both += same_number(p + i + same, n - i - same);
-        if (!all_agree(p + i, both))
-            return add_mismatch(w, p + i, both, n, 0);
+        if (all_agree(p + i, both))
+            continue;
+        add_mismatch(w, p + i, both, n, 0);
+        return;
     }
     lacked = ftree_waits_is_lock(p->key) ? 0 : first_lacked(w, p, n);
-    return lacked ? add_mismatch(w, p, n, n, lacked) : FTREE_OK;
+    if (lacked)
+        add_mismatch(w, p, n, n, lacked);
 }
 
-int waits_find_mismatches(struct waits *w)
+bool waits_find_mismatches(struct waits *w)
 {
     int32_t n;
-    int rc = FTREE_OK;
 
-    for (int32_t i = 0; i < w->positions.n && !rc; i += n) {
+    for (int32_t i = 0; i < w->positions.n; i += n) {
         n = same_comm(&w->positions.items[i], w->positions.n - i);
-        rc = find_in_comm(w, &w->positions.items[i], n);
+        find_in_comm(w, &w->positions.items[i], n);
     }
-    return rc;
+    return !w->nomem;
 }
 
 bool ftree_waits_mismatch_at(const struct waits *w, int32_t i, struct waits_mismatch *m)

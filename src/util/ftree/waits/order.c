@@ -63,20 +63,13 @@ static int32_t write_cycle(const struct walk *k, int32_t start, int32_t v, int32
     return n;
 }
 
-static int compare(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *) a, y = *(const int32_t *) b;
-
-    return (x > y) - (x < y);
-}
-
 /* Behind the n of the cycle; `sorted` has room for these. */
 static void write_others(const struct waits_core *core, int32_t *sorted, int32_t *rank, int32_t n)
 {
     int32_t cycle = n;
 
     memcpy(sorted, rank, (size_t) n * sizeof(*rank));
-    qsort(sorted, (size_t) n, sizeof(*sorted), compare);
+    qsort(sorted, (size_t) n, sizeof(*sorted), ftree_compare_numbers);
     for (int32_t i = 0, k = 0; i < core->ranks; i++) {
         while (k < cycle && sorted[k] < core->rank[i])
             k++;
@@ -264,10 +257,9 @@ bool ftree_waits_odd_order(const struct waits *w, int32_t i, struct waits_mismat
     *m = (struct waits_mismatch){.how = WAITS_DIFFER_ORDER};
     if (i < 0 || i >= w->cores.n || w->cores.items[i].c.missing || !list_choices(w, i, &c))
         return false;
-    begun = ftree_alloc(w->ft, NULL, 2 * n);
+    begun = ftree_alloc_zeroed(w->ft, 2 * n);
     if (!begun)
         return false;
-    memset(begun, 0, 2 * n);
     list_votes(w, &c, begun, begun + n);
     for (int32_t k = 0; k < c.n; k++)
         add_class(w, &c, k, begun, begun + n, m);
@@ -305,14 +297,6 @@ static const struct waits_comm *waits_inside(const struct waits_record *r)
     return in && in->last.whole ? in : NULL;
 }
 
-static bool has_member(const struct waits_comm *c, int32_t rank)
-{
-    for (int32_t i = 0; i < c->runs; i++)
-        if (waits_run_has(&c->run[i], rank))
-            return true;
-    return false;
-}
-
 /* Of an intercommunicator each side has a key of its own, so one with the same members may be meant
  * on the other side, if it may be the next there. */
 static bool has_twin(const struct waits_record *r, const struct waits_comm *in)
@@ -333,6 +317,7 @@ bool ftree_waits_alike(const struct waits_record *a, const struct waits_record *
         return false;
     if (key_compare(x->key, y->key) == 0)
         return true;
-    return has_member(x, b->rank) && has_member(y, a->rank) && !has_member(x, a->rank) &&
+    return waits_has_member(x, b->rank) && waits_has_member(y, a->rank) &&
+           !waits_has_member(x, a->rank) &&
            !has_twin(a, x) && !has_twin(b, y);
 }

@@ -5,18 +5,14 @@
 
 #include "ftree/waits/waits_int.h"
 
-#include <string.h>
-
 /* The life of a reduction: its memory, and the steps of reducing in their order. */
 
 struct waits *ftree_waits_create(struct ftree *ft)
 {
-    struct waits *w = ftree_alloc(ft, NULL, sizeof(*w));
+    struct waits *w = ftree_alloc_zeroed(ft, sizeof(*w));
 
-    if (!w)
-        return NULL;
-    memset(w, 0, sizeof(*w));
-    w->ft = ft;
+    if (w)
+        w->ft = ft;
     return w;
 }
 
@@ -38,15 +34,11 @@ void ftree_waits_destroy(struct waits *w)
 
 int ftree_waits_reduce(struct waits *w, bool is_top)
 {
-    int rc;
-
     waits_sort(w);
-    rc = waits_graph_build(w);
-    if (!rc)
-        rc = waits_decide(w, is_top);
-    if (!rc)
-        rc = waits_find_mismatches(w);
-    return rc ? rc : waits_choose_comms(w);
+    return waits_graph_build(w) && waits_decide(w, is_top) && waits_find_mismatches(w) &&
+                   waits_choose_comms(w)
+               ? FTREE_OK
+               : FTREE_ERR_NOMEM;
 }
 
 struct waits *ftree_waits_reduced(struct waits *w, bool is_top, int rc)

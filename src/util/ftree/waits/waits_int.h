@@ -93,6 +93,7 @@ struct graph {
 
 struct waits {
     struct ftree *ft;
+    bool nomem; /* once memory has run out: nothing is decided any more */
     FTREE_ARRAY(struct entry) entries; /* once reduced: sorted by thread and rank, each once */
     FTREE_ARRAY(struct term) terms;
     FTREE_ARRAY(struct waits_comm) comms; /* sorted by key; last and before are not used */
@@ -125,7 +126,7 @@ static inline int key_compare(struct waits_key a, struct waits_key b)
 int waits_put_comm(struct waits *w, const struct waits_comm *comm);
 int waits_put_position(struct waits *w, const struct position *position);
 struct entry *waits_put_entry(struct waits *w, int32_t rank, enum waits_what what);
-int waits_put_term(struct waits *w, struct entry *e, const struct term *t);
+void waits_put_term(struct waits *w, struct entry *e, const struct term *t);
 int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread); /* index, FTREE_NONE */
 /* Sorts what was added, and drops what was said twice. */
 void waits_sort(struct waits *w);
@@ -134,10 +135,10 @@ void waits_sort_positions(struct waits *w);
 int32_t waits_find_comm(const struct waits *w, struct waits_key key);
 int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun);
 int32_t waits_end_position(const struct waits *w, struct waits_key key);
-bool waits_run_has(const struct waits_run *run, int32_t rank);
+bool waits_has_member(const struct waits_comm *c, int32_t rank); /* NULL: it has none */
 
-/* graph.c.  Errors: FTREE_ERR_NOMEM. */
-int waits_graph_build(struct waits *w);
+/* graph.c.  These return false once memory has run out. */
+bool waits_graph_build(struct waits *w);
 void waits_graph_free(struct waits *w);
 int32_t waits_node_of(const struct waits *w, int32_t rank); /* FTREE_NONE: it is not known */
 
@@ -166,18 +167,14 @@ void waits_propagate(struct search *s);
 bool waits_needs_all(const struct search *s, int32_t v);
 bool waits_is_done(const struct search *s, int32_t v);
 
-/* cores.c: the cores of those who do not go on; after it all do, and `because` is an id of a core.
- * Errors: FTREE_ERR_NOMEM. */
-int waits_find_cores(struct search *s);
+/* cores.c: the cores of those who do not go on; after it all do, and `because` is an id of a
+ * core. */
+void waits_find_cores(struct search *s);
 
-/* blocked.c.  Errors: FTREE_ERR_NOMEM. */
-int waits_decide(struct waits *w, bool is_top);
-
-/* items.c.  Errors: FTREE_ERR_NOMEM. */
-int waits_choose_comms(struct waits *w);
-
-/* mismatch.c.  Errors: FTREE_ERR_NOMEM. */
-int waits_find_mismatches(struct waits *w);
+/* blocked.c, mismatch.c, items.c */
+bool waits_decide(struct waits *w, bool is_top);
+bool waits_find_mismatches(struct waits *w);
+bool waits_choose_comms(struct waits *w);
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
