@@ -165,6 +165,27 @@ ftree_time ftree_own_data_holds(const struct ftree *ft);
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt);
 void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
+
+/* verdict.c */
+void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
+                        const struct rules_sign *sign, int class_, int32_t node, int32_t rank);
+void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                           int32_t model, struct ftree_verdict *v);
+/* One line of evidence that the agent of `node` gave; what is not printable becomes '?'. */
+void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
+                            enum ftree_evidence_source source, int32_t node, const char *line,
+                            struct ftree_verdict *v);
+void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
+                               const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
+void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
+                         struct ftree_verdict *v);
+void ftree_verdict_list(const struct ftree *ft, const struct ftree_case *g,
+                        struct ftree_verdict *v);
+/* A standing one about ranks that wait for each other. */
+bool ftree_verdict_is_wait(const struct summary *v);
+/* It names this rank, alone or as one of several. */
+bool ftree_verdict_has_rank(const struct summary *v, int32_t rank);
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node);
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_);
