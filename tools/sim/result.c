@@ -354,10 +354,11 @@ static void add_mistakes(const struct sim_run *r, struct json_object *o)
 
 static void add_tests(const struct sim_run *r, struct json_object *o)
 {
-    struct json_object *t = json_object_new_object();
+    struct json_object *t;
 
     if (!r->options->program)
         return;
+    t = json_object_new_object();
     add_string(t, "program", r->options->program->name);
     add_number(t, "alpha", r->cfg.alpha);
     add_count(t, "phases", (uint64_t) r->phases);
