@@ -63,9 +63,6 @@ int suite_run(void);
 /* The limit is for a test that hangs; none comes near it. */
 #define SUITE_TIMEOUT_S 600
 
-/* Where the tests are begun by START_TEST() and listed at the end. */
-#define TEST(test) tcase_add_test(cases, test)
-
 /* What a test makes and need not end itself: it is ended after the test, in the test's process, the
  * youngest first.  Who ends it earlier says so. */
 void suite_keep(void *thing, void (*end)(void *));
@@ -74,35 +71,6 @@ void suite_end_test(void);
 
 /* What is in a file, up to 64 KiB, until the next call; "": it is not there. */
 const char *suite_text_of(const char *path);
-
-#define TEST_ROWS(test, n) tcase_add_loop_test(cases, test, 0, n)
-
-#define SUITE(name) \
-    static void add_tests(TCase *cases); \
-\
-    int main(void) \
-    { \
-        return suite_main(name, add_tests); \
-    } \
-\
-    static void add_tests(TCase *cases)
-
-static inline int suite_main(const char *name, void (*add)(TCase *))
-{
-    Suite *suite = suite_create(name);
-    TCase *cases = tcase_create(name);
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_set_timeout(cases, SUITE_TIMEOUT_S);
-    tcase_add_checked_fixture(cases, NULL, suite_end_test);
-    add(cases);
-    suite_add_tcase(suite, cases);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
 
 /* What was said, line by line: fails with the first line that is another, and writes down the whole
  * on stderr.  (Check refuses messages of more than a few thousand characters.) */

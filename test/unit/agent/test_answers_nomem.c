@@ -55,7 +55,6 @@ static char *node_json(void)
 
 static char *(*const answers[])(void) = {ask_json, job_json, node_json};
 
-/* rows: an_answer COUNT(answers) */
 TEST_CASES(an_answer, COUNT(answers))
 {
     struct ftree_verdict v = base_verdict("node-outage/both-paths-silent", 2, FTREE_NONE);

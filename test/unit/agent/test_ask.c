@@ -69,7 +69,6 @@ static const struct {
     {NULL, "handler died", "", "\"no_stack\":\"handler died\","},
     {NULL, "", "the acting root is busy", "\"no_stack\":\"the acting root is busy\","}};
 
-/* rows: a_rank_that_is_well_is_told_with_its_stack COUNT(stack_rows) */
 TEST_CASES(a_rank_that_is_well_is_told_with_its_stack, COUNT(stack_rows))
 {
     struct ftree_stacks s = {0};
@@ -142,7 +141,6 @@ static const struct {
     {"{\"ask\": \"switch leaf1\"}", "only a node or a rank can be asked"},
 };
 
-/* rows: what_cannot_be_asked COUNT(refused) */
 TEST_CASES(what_cannot_be_asked, COUNT(refused))
 {
     int reply, fd;
@@ -246,7 +244,6 @@ static const struct {
           "\"messages\":[],\"verdicts\":[]}"},
 };
 
-/* rows: ranks_in_trouble COUNT(troubles) */
 TEST_CASES(ranks_in_trouble, COUNT(troubles))
 {
     struct ftree_inquiry q = {.node = 2,
@@ -282,7 +279,6 @@ static const struct {
     {"switch-fault/all-behind-silent", 2, FTREE_NONE, false, 0, FTREE_NONE, false},
 };
 
-/* rows: a_verdict_is_told_of_what_it_is_about COUNT(verdicts) */
 TEST_CASES(a_verdict_is_told_of_what_it_is_about, COUNT(verdicts))
 {
     struct ftree_verdict v = base_verdict(verdicts[_i].sign, verdicts[_i].of, verdicts[_i].of_rank);

@@ -176,7 +176,6 @@ static const struct {
     bool withdrawn, local_only;
 } nothing[] = {{"", false, false}, {NULL, true, false}, {NULL, false, true}};
 
-/* rows: it_is_not_run COUNT(nothing) */
 TEST_CASES(it_is_not_run, 3)
 {
     write_script("echo run");

@@ -98,7 +98,6 @@ static const struct {
     {"[]", "not a request: {\"set\": {...}}"},
 };
 
-/* rows: a_request_is_taken_or_refused COUNT(requests) */
 TEST_CASES(a_request_is_taken_or_refused, COUNT(requests))
 {
     bool fine = !*requests[_i].wrong;
@@ -170,7 +169,6 @@ static const struct {
     {"no node acts as root", "no node acts as root"},
 };
 
-/* rows: who_asked_learns_what_came_of_it COUNT(outcomes) */
 TEST_CASES(who_asked_learns_what_came_of_it, COUNT(outcomes))
 {
     struct ftree_query_result r = {

@@ -220,7 +220,6 @@ static const struct {
     bool asks;
 } scopes[] = {{"1\n", true}, {"0\n", false}, {"2\n", false}, {"3\n", false}, {"", false}};
 
-/* rows: leave_is_asked_where_it_is_needed COUNT(scopes) */
 TEST_CASES(leave_is_asked_where_it_is_needed, COUNT(scopes))
 {
     int status = 0;

@@ -104,7 +104,6 @@ static const char *const wrong[][2] = {
     {"faultloc-status/2", "faultloc-status/1"},
 };
 
-/* rows: another_document_does_not_fit COUNT(wrong) */
 TEST_CASES(another_document_does_not_fit, COUNT(wrong))
 {
     char *text, *at, changed[4096];

@@ -111,7 +111,6 @@ static const struct {
     {true, "  0-1, 3-4, 6-7, 9-10, 12-13, 15-16, 18-19\n"},
 };
 
-/* rows: a_long_list_is_cut_unless_all_is_wanted COUNT(lists) */
 TEST_CASES(a_long_list_is_cut_unless_all_is_wanted, COUNT(lists))
 {
     struct ftree_rank_class one = {.state = FTREE_DOES_COMPUTE,

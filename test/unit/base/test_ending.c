@@ -637,7 +637,6 @@ static pid_t begin_rank(void (*wait)(void))
     return pid;
 }
 
-/* rows: whom_it_awaits COUNT(await_rows) */
 TEST_CASES(whom_it_awaits, COUNT(await_rows))
 {
     char whom[FTREE_WHOM_MAX] = "", name[40], expected[FTREE_WHOM_MAX];

@@ -6,7 +6,6 @@
 #include "lone.h"
 #include "suite.h"
 
-
 /* Each invariant, broken by hand: what ftree_check() says is the condition that does not hold. */
 
 static struct lone *busy(void)

@@ -469,7 +469,6 @@ static const struct {
     {{"libmpi.so.12", "libffi.so.8", "app"}, {"", "ffi_call", "main"}, 1},
 };
 
-/* rows: the_call_of_mpi_is_found COUNT(callers) */
 TEST_CASES(the_call_of_mpi_is_found, COUNT(callers))
 {
     static struct handler_frame f[FRAMES];
@@ -502,7 +501,6 @@ static const struct {
     {"", NULL},
 };
 
-/* rows: an_interpreter_is_known COUNT(scripts) */
 TEST_CASES(an_interpreter_is_known, COUNT(scripts))
 {
     static struct handler_frame f;
@@ -556,7 +554,6 @@ static const struct {
     int line;
 } waits[] = {{exchange, "exchange", EXCHANGE_LINE}, {call_inlined, "inlined", INLINED_LINE}};
 
-/* rows: a_wait_says_where_it_returns_to COUNT(waits) */
 TEST_CASES(a_wait_says_where_it_returns_to, COUNT(waits))
 {
     struct handler_process p;

@@ -59,7 +59,6 @@ static int look(struct HYD_faultloc_connect *c)
     return HYD_faultloc_connects(files_root, hosts, 40, c);
 }
 
-/* rows: who_asks_whom_in_vain COUNT(rows) */
 TEST_CASES(who_asks_whom_in_vain, COUNT(rows))
 {
     struct HYD_faultloc_connect c[HYD_FAULTLOC_CONNECTS_MAX];

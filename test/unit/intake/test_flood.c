@@ -6,7 +6,6 @@
 #include "lone.h"
 #include "suite.h"
 
-
 static void hear_round(struct lone *l, int32_t from, uint32_t round)
 {
     struct wire_message m = {.type = WIRE_FLOOD_QUERY, .u.round = round};

@@ -146,7 +146,6 @@ static const struct {
     {"{\n  \"schema\": \"faultloc-rules/1\",\n  \"colour\": 5\n}\n", "rules.json:3:3: "},
 };
 
-/* rows: a_bad_file_gives_way_to_the_built_in_base COUNT(bad_rows) */
 TEST_CASES(a_bad_file_gives_way_to_the_built_in_base, COUNT(bad_rows))
 {
     if (bad_rows[_i].text)
@@ -200,7 +199,6 @@ static void change_by_rename(const char *name)
 
 static void (*const changes[])(const char *name) = {change_in_place, change_by_rename};
 
-/* rows: a_change_takes_effect COUNT(changes) */
 TEST_CASES(a_change_takes_effect, COUNT(changes))
 {
     base_write(path, "first");

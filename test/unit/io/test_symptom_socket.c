@@ -138,7 +138,6 @@ static void say_symptom(const struct ftree_symptom *s, char *out, size_t room)
              (int) ((NOW - s->first) / FTREE_MS), s->detail);
 }
 
-/* rows: a_datagram_is_read COUNT(rows) */
 TEST_CASES(a_datagram_is_read, COUNT(rows))
 {
     /* of its own size, so that the sanitizers see a step too far */

@@ -7,7 +7,6 @@
 #include "lone.h"
 #include "suite.h"
 
-
 /* The tree:  0 - 1 2,  1 - 3 4,  2 - 5 6. */
 
 static void hear(struct lone *l, int32_t from, enum wire_type type)

@@ -44,7 +44,6 @@ BEFORE_EACH
     files_begin();
 }
 
-/* rows: how_much_memory_it_may_use COUNT(groups) */
 TEST_CASES(how_much_memory_it_may_use, COUNT(groups))
 {
     char name[120];

@@ -135,8 +135,7 @@ static size_t change(char text[FILE_MAX], size_t len)
     }
 }
 
-/* rows: changed_files_do_no_harm CASES */
-START_TEST(changed_files_do_no_harm)
+TEST_CASES(changed_files_do_no_harm, CASES)
 {
     static char text[FILE_MAX];
 
@@ -148,10 +147,8 @@ START_TEST(changed_files_do_no_harm)
         LLVMFuzzerTestOneInput((const uint8_t *) text, len);
     }
 }
-END_TEST
 
-/* rows: seeds_are_valid 3 */
-START_TEST(seeds_are_valid)
+TEST_CASES(seeds_are_valid, 3)
 {
     static char text[FILE_MAX];
     struct ftree_rules *rules;
@@ -164,7 +161,6 @@ START_TEST(seeds_are_valid)
     for (size_t n = 0; _i && n < len; n++) /* and no beginning of one does harm */
         LLVMFuzzerTestOneInput((const uint8_t *) text, n);
 }
-END_TEST
 
 /* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
@@ -198,12 +194,6 @@ static int write_corpus(const char *dir)
     return EXIT_SUCCESS;
 }
 
-static void add_tests(TCase *cases)
-{
-    TEST_ROWS(changed_files_do_no_harm, CASES);
-    TEST_ROWS(seeds_are_valid, 3);
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--corpus"))
@@ -212,5 +202,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: test_fuzz_rules [--corpus DIR]\n");
         return 2;
     }
-    return suite_main("fuzz_rules", add_tests);
+    return suite_run();
 }

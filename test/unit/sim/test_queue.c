@@ -15,7 +15,7 @@ static void push(struct sim_queue *q, ftree_time at, int32_t to)
     sim_queue_push(q, &e);
 }
 
-START_TEST(an_empty_queue_has_nothing)
+TEST_CASE(an_empty_queue_has_nothing)
 {
     struct sim_queue q = {0};
     struct sim_event e;
@@ -24,9 +24,8 @@ START_TEST(an_empty_queue_has_nothing)
     ck_assert_ptr_null(sim_queue_peek(&q));
     sim_queue_free(&q);
 }
-END_TEST
 
-START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
+TEST_CASE(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
 {
     static const ftree_time at[] = {5, 3, 5, 3, 9, 5, 0};
     static const int32_t order[] = {6, 1, 3, 0, 2, 5, 4};
@@ -44,10 +43,9 @@ START_TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
     ck_assert(!sim_queue_pop(&q, &e));
     sim_queue_free(&q);
 }
-END_TEST
 
 /* What comes out is put in again later, as messages are, through several growths. */
-START_TEST(a_hundred_thousand_events_come_in_order)
+TEST_CASE(a_hundred_thousand_events_come_in_order)
 {
     struct sim_queue q = {0};
     struct draw d = draw_stream(1, 1);
@@ -69,9 +67,8 @@ START_TEST(a_hundred_thousand_events_come_in_order)
     ck_assert_int_ge((int) q.most, 40000);
     sim_queue_free(&q);
 }
-END_TEST
 
-START_TEST(a_tick_comes_after_other_events_of_its_time)
+TEST_CASE(a_tick_comes_after_other_events_of_its_time)
 {
     struct sim_event e = {.at = 7, .kind = SIM_TICK, .to = 0};
     struct sim_queue q = {0};
@@ -89,10 +86,9 @@ START_TEST(a_tick_comes_after_other_events_of_its_time)
     sim_pool_free(e.bytes);
     sim_queue_free(&q);
 }
-END_TEST
 
 /* From a nanosecond to years: each level of the queue. */
-START_TEST(times_may_be_near_and_far)
+TEST_CASE(times_may_be_near_and_far)
 {
     struct sim_queue q = {0};
     struct sim_event e;
@@ -106,9 +102,8 @@ START_TEST(times_may_be_near_and_far)
     }
     sim_queue_free(&q);
 }
-END_TEST
 
-START_TEST(what_is_left_is_freed_with_it)
+TEST_CASE(what_is_left_is_freed_with_it)
 {
     struct sim_queue q = {0};
 
@@ -116,15 +111,4 @@ START_TEST(what_is_left_is_freed_with_it)
         push(&q, (ftree_time) i, i);
     sim_queue_free(&q); /* a leak is the sanitizer's to find */
     ck_assert_int_eq((int) q.n, 0);
-}
-END_TEST
-
-SUITE("sim_queue")
-{
-    TEST(an_empty_queue_has_nothing);
-    TEST(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in);
-    TEST(a_hundred_thousand_events_come_in_order);
-    TEST(a_tick_comes_after_other_events_of_its_time);
-    TEST(times_may_be_near_and_far);
-    TEST(what_is_left_is_freed_with_it);
 }

@@ -34,7 +34,7 @@ static void expect(const struct ftree_stacks *s, const char *text)
     free(is);
 }
 
-START_TEST(ranks_that_do_the_same_are_one_line)
+TEST_CASE(ranks_that_do_the_same_are_one_line)
 {
     struct ftree_stacks s = {0};
     struct ftree *ft = begin(8);
@@ -47,9 +47,8 @@ START_TEST(ranks_that_do_the_same_are_one_line)
                "  2 ranks (3-4)  compute solver.c:77\n");
     ftree_stacks_clear(ft, &s);
 }
-END_TEST
 
-START_TEST(one_stack_is_one_line)
+TEST_CASE(one_stack_is_one_line)
 {
     struct ftree_stacks s = {0};
     struct ftree *ft = begin(8);
@@ -60,10 +59,9 @@ START_TEST(one_stack_is_one_line)
     expect(&s, "1 rank (5)  main app.c:40 > solve solver.c:120 > MPI_Recv\n");
     ftree_stacks_clear(ft, &s);
 }
-END_TEST
 
 /* A rank that ends where others go on, threads, and what is not known. */
-START_TEST(ranks_part_where_their_stacks_do)
+TEST_CASE(ranks_part_where_their_stacks_do)
 {
     struct ftree_stacks s = {0};
     struct ftree *ft = begin(8);
@@ -79,7 +77,6 @@ START_TEST(ranks_part_where_their_stacks_do)
                "2 ranks (2-3)  no stack: no answer in 5 s\n");
     ftree_stacks_clear(ft, &s);
 }
-END_TEST
 
 /* Returns what is read of it, in a buffer of exactly that length. */
 static bool get(struct ftree *ft, const struct ftree_bytes *bytes, int32_t len,
@@ -114,7 +111,7 @@ static void put_one(struct ftree *ft, struct ftree_stacks *s)
     strcpy(s->why, "handler died");
 }
 
-START_TEST(what_is_read_is_what_was_written)
+TEST_CASE(what_is_read_is_what_was_written)
 {
     struct ftree_stacks s = {0}, r = {0};
     struct ftree_bytes bytes = {0};
@@ -137,11 +134,10 @@ START_TEST(what_is_read_is_what_was_written)
     ftree_stacks_clear(ft, &s);
     ftree_alloc(ft, bytes.items, 0);
 }
-END_TEST
 
 /* Each prefix, and each byte changed: nothing is read beyond, nothing is kept, no assertion
  * fails. */
-START_TEST(what_is_malformed_is_refused_or_harmless)
+TEST_CASE(what_is_malformed_is_refused_or_harmless)
 {
     struct ftree_stacks s = {0}, r;
     struct ftree_bytes bytes = {0}, again = {0};
@@ -171,9 +167,8 @@ START_TEST(what_is_malformed_is_refused_or_harmless)
     ftree_alloc(ft, bytes.items, 0);
     ftree_alloc(ft, again.items, 0);
 }
-END_TEST
 
-START_TEST(trees_of_nodes_are_merged)
+TEST_CASE(trees_of_nodes_are_merged)
 {
     struct ftree_stacks a = {0}, b = {0};
     struct ftree *ft = begin(8);
@@ -190,10 +185,9 @@ START_TEST(trees_of_nodes_are_merged)
     ftree_stacks_clear(ft, &a);
     ftree_stacks_clear(ft, &b);
 }
-END_TEST
 
 /* 4000 functions, of which one has many ranks: it stays, and what is sent is bounded. */
-START_TEST(what_few_ranks_have_is_dropped_first)
+TEST_CASE(what_few_ranks_have_is_dropped_first)
 {
     struct ftree_call call[2] = {{"main", "app.c", "app", 1}, {NULL, NULL, "app", 0}};
     struct ftree_stacks s = {0}, r = {0};
@@ -221,9 +215,8 @@ START_TEST(what_few_ranks_have_is_dropped_first)
     ftree_stacks_clear(ft, &s);
     ftree_alloc(ft, bytes.items, 0);
 }
-END_TEST
 
-START_TEST(texts_are_cut_and_printable)
+TEST_CASE(texts_are_cut_and_printable)
 {
     char name[300];
     struct ftree_call call = {name, "/a/b\x1b/c\nd.c", "m", 3};
@@ -239,9 +232,8 @@ START_TEST(texts_are_cut_and_printable)
     ck_assert_str_eq(s.items[0].file, "c?d.c");
     ftree_stacks_clear(ft, &s);
 }
-END_TEST
 
-START_TEST(json_names_the_call_around)
+TEST_CASE(json_names_the_call_around)
 {
     struct ftree_stacks s = {0};
     struct ftree *ft = begin(8);
@@ -264,7 +256,6 @@ START_TEST(json_names_the_call_around)
     json_object_put(o);
     ftree_stacks_clear(ft, &s);
 }
-END_TEST
 
 /* ---- the query ------------------------------------------------------------------------------- */
 
@@ -339,7 +330,7 @@ static struct world *begin_query(void)
 
 static const struct ftree_ranks some = {2, 2, {{1, 1}, {12, 12}}};
 
-START_TEST(those_asked_for_are_taken_and_no_others)
+TEST_CASE(those_asked_for_are_taken_and_no_others)
 {
     struct world *w = begin_query();
     uint32_t number;
@@ -355,9 +346,8 @@ START_TEST(those_asked_for_are_taken_and_no_others)
                      "2 ranks (1, 12)  main app.c:40 > solve solver.c:120 > MPI_Recv\n");
     ck_assert_int_eq(got.details, 2);
 }
-END_TEST
 
-START_TEST(all_are_taken_without_a_choice)
+TEST_CASE(all_are_taken_without_a_choice)
 {
     const struct ftree_ranks all = {0};
     struct world *w = begin_query();
@@ -372,10 +362,9 @@ START_TEST(all_are_taken_without_a_choice)
                      "14 ranks (0-13)  main app.c:40 > solve solver.c:120 > MPI_Recv\n");
     ck_assert_int_eq(got.details, 0);
 }
-END_TEST
 
 /* Who says nothing costs only its own stacks, and time. */
-START_TEST(what_is_not_said_in_time_is_left_out)
+TEST_CASE(what_is_not_said_in_time_is_left_out)
 {
     struct world *w = begin_query();
     uint32_t number;
@@ -391,9 +380,8 @@ START_TEST(what_is_not_said_in_time_is_left_out)
     ck_assert_int_eq(got.times, 1);
     ck_assert_str_eq(got.text, "1 rank (1)  main app.c:40 > solve solver.c:120 > MPI_Recv\n");
 }
-END_TEST
 
-START_TEST(an_agent_that_takes_none_says_so)
+TEST_CASE(an_agent_that_takes_none_says_so)
 {
     struct world *w = begin_query();
     uint32_t number;
@@ -404,10 +392,9 @@ START_TEST(an_agent_that_takes_none_says_so)
     ck_assert_int_eq(got.times, 1);
     ck_assert(!strncmp(got.text, "2 ranks (1, 12)  no stack: the agent of ", 40));
 }
-END_TEST
 
 /* They are said when nobody asks any more. */
-START_TEST(what_comes_too_late_is_dropped)
+TEST_CASE(what_comes_too_late_is_dropped)
 {
     struct world *w = begin_query();
     uint32_t number;
@@ -417,23 +404,4 @@ START_TEST(what_comes_too_late_is_dropped)
     ck_assert_int_eq(got.times, 1);
     say_all(w);
     ck_assert_int_eq(got.times, 1);
-}
-END_TEST
-
-SUITE("stacks")
-{
-    TEST(ranks_that_do_the_same_are_one_line);
-    TEST(one_stack_is_one_line);
-    TEST(ranks_part_where_their_stacks_do);
-    TEST(what_is_read_is_what_was_written);
-    TEST(what_is_malformed_is_refused_or_harmless);
-    TEST(trees_of_nodes_are_merged);
-    TEST(what_few_ranks_have_is_dropped_first);
-    TEST(texts_are_cut_and_printable);
-    TEST(json_names_the_call_around);
-    TEST(those_asked_for_are_taken_and_no_others);
-    TEST(all_are_taken_without_a_choice);
-    TEST(what_is_not_said_in_time_is_left_out);
-    TEST(an_agent_that_takes_none_says_so);
-    TEST(what_comes_too_late_is_dropped);
 }

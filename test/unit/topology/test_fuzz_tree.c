@@ -102,8 +102,7 @@ static size_t change(uint8_t *buf, size_t len)
     }
 }
 
-/* rows: changed_files_do_no_harm CASES */
-START_TEST(changed_files_do_no_harm)
+TEST_CASES(changed_files_do_no_harm, CASES)
 {
     static uint8_t file[FILE_MAX];
 
@@ -115,9 +114,8 @@ START_TEST(changed_files_do_no_harm)
         LLVMFuzzerTestOneInput(file, len);
     }
 }
-END_TEST
 
-START_TEST(odd_files_do_no_harm)
+TEST_CASE(odd_files_do_no_harm)
 {
     static const uint8_t bytes[] = "\x81\x02node:8";
 
@@ -126,7 +124,6 @@ START_TEST(odd_files_do_no_harm)
         for (size_t at = 0; at + len < sizeof(bytes); at++)
             LLVMFuzzerTestOneInput(bytes + at, len);
 }
-END_TEST
 
 /* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
@@ -158,12 +155,6 @@ static int write_corpus(const char *dir)
     return EXIT_SUCCESS;
 }
 
-static void add_tests(TCase *cases)
-{
-    TEST_ROWS(changed_files_do_no_harm, CASES);
-    TEST(odd_files_do_no_harm);
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--corpus"))
@@ -172,5 +163,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: test_fuzz_tree [--corpus DIR]\n");
         return 2;
     }
-    return suite_main("fuzz_tree", add_tests);
+    return suite_run();
 }

@@ -174,7 +174,7 @@ static const struct crowd closed[] = {
     {.shape = KNOT, .first = 7, .step = 99, .n = 1000, .shuffled = true},
 };
 
-START_TEST(a_ring_or_knot_is_found_once_and_whole)
+TEST_CASES(a_ring_or_knot_is_found_once_and_whole, COUNT(closed))
 {
     struct crowd c = closed[_i];
     struct waits *w = run(&c);
@@ -184,9 +184,8 @@ START_TEST(a_ring_or_knot_is_found_once_and_whole)
     expect_linear(&c);
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(a_chain_of_ten_thousand_ends_in_a_rank_that_runs)
+TEST_CASES(a_chain_of_ten_thousand_ends_in_a_rank_that_runs, 2)
 {
     struct crowd c = {.shape = CHAIN, .first = 5, .step = 1, .n = 10000, .shuffled = _i};
     struct waits *w = run(&c);
@@ -199,10 +198,9 @@ START_TEST(a_chain_of_ten_thousand_ends_in_a_rank_that_runs)
         ck_assert_int_le(c.k.most, 8000); /* neighbours are told in runs */
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* Nothing is decided, and the root gets less than a message of a child. */
-START_TEST(a_storm_to_one_rank_is_one_item)
+TEST_CASE(a_storm_to_one_rank_is_one_item)
 {
     struct crowd c = {.shape = STORM, .step = 1, .n = size - 1};
     struct waits *w = run(&c);
@@ -211,10 +209,9 @@ START_TEST(a_storm_to_one_rank_is_one_item)
     ck_assert_int_le(c.k.most, FANOUT * 200);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* Any of all may send: only the root knows all. */
-START_TEST(a_knot_of_any_source_is_found_by_the_root)
+TEST_CASE(a_knot_of_any_source_is_found_by_the_root)
 {
     struct crowd c = {.shape = ANY_SOURCE, .step = 1, .n = size};
     struct waits *w = run(&c);
@@ -225,9 +222,8 @@ START_TEST(a_knot_of_any_source_is_found_by_the_root)
     ck_assert_int_le(c.k.most, FANOUT * 200);
     ftree_waits_destroy(w);
 }
-END_TEST
 
-START_TEST(one_that_is_missing_in_a_collective_of_all_is_found)
+TEST_CASE(one_that_is_missing_in_a_collective_of_all_is_found)
 {
     struct crowd c = {.shape = COLLECTIVE, .step = 1, .n = size};
     struct waits *w = run(&c);
@@ -241,10 +237,9 @@ START_TEST(one_that_is_missing_in_a_collective_of_all_is_found)
     ck_assert_int_le(c.k.most, FANOUT * 200);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* Wherever it is among the members. */
-START_TEST(one_that_does_not_come_to_a_collective_of_all_is_the_one_to_ask)
+TEST_CASE(one_that_does_not_come_to_a_collective_of_all_is_the_one_to_ask)
 {
     struct crowd c = {.shape = ABSENT, .step = 1, .n = size};
     struct waits *w = run(&c);
@@ -257,7 +252,6 @@ START_TEST(one_that_does_not_come_to_a_collective_of_all_is_the_one_to_ask)
     ck_assert_int_eq(ftree_waits_count(w), size - 1);
     ftree_waits_destroy(w);
 }
-END_TEST
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
@@ -304,19 +298,9 @@ static int print_figures(void)
     return EXIT_SUCCESS;
 }
 
-static void add_tests(TCase *cases)
-{
-    TEST_ROWS(a_ring_or_knot_is_found_once_and_whole, COUNT(closed));
-    TEST_ROWS(a_chain_of_ten_thousand_ends_in_a_rank_that_runs, 2);
-    TEST(a_storm_to_one_rank_is_one_item);
-    TEST(a_knot_of_any_source_is_found_by_the_root);
-    TEST(one_that_is_missing_in_a_collective_of_all_is_found);
-    TEST(one_that_does_not_come_to_a_collective_of_all_is_the_one_to_ask);
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--figures"))
         return print_figures();
-    return suite_main("waits_large", add_tests);
+    return suite_run();
 }

@@ -123,8 +123,7 @@ static size_t some_record(uint8_t *p)
     return put_record(p, control, buf, change(buf, some_message(buf)));
 }
 
-/* rows: changed_messages_do_no_harm CASES */
-START_TEST(changed_messages_do_no_harm)
+TEST_CASES(changed_messages_do_no_harm, CASES)
 {
     static uint8_t story[STORY_MAX];
 
@@ -137,9 +136,8 @@ START_TEST(changed_messages_do_no_harm)
         LLVMFuzzerTestOneInput(story, len);
     }
 }
-END_TEST
 
-START_TEST(odd_stories_do_no_harm)
+TEST_CASE(odd_stories_do_no_harm)
 {
     static const uint8_t bytes[] = {3, 0, 0, 0, 0x81, 2, 0, 4, 77, 0x7f, 0xff, 0xff, 1, 2};
 
@@ -147,7 +145,6 @@ START_TEST(odd_stories_do_no_harm)
     for (size_t len = 1; len <= sizeof(bytes); len++)
         LLVMFuzzerTestOneInput(bytes, len);
 }
-END_TEST
 
 /* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
@@ -186,12 +183,6 @@ static int write_corpus(const char *dir)
     return EXIT_SUCCESS;
 }
 
-static void add_tests(TCase *cases)
-{
-    TEST_ROWS(changed_messages_do_no_harm, CASES);
-    TEST(odd_stories_do_no_harm);
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--corpus"))
@@ -200,5 +191,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: test_fuzz_wire [--corpus DIR]\n");
         return 2;
     }
-    return suite_main("fuzz_wire", add_tests);
+    return suite_run();
 }
