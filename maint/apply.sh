@@ -12,7 +12,7 @@ usage() {
 Usage: maint/apply.sh [--force] SRC
        maint/apply.sh --revert SRC
 
-Turns the MPICH $mpich_version source tree SRC into one with FaultLoc:
+Turns SRC, an MPICH source tree of one of the releases ${mpich_versions[*]}, into one with FaultLoc:
   - copies the overlay (${overlay_dirs[*]}) into it,
   - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions, and
     src/util/ftree/rules/rules_builtin.bytes from the built-in rule base,
@@ -56,12 +56,11 @@ put() {
 }
 
 check_version() {
-    local found
-    found=$(mpich_version_of "$src")
-    [ -n "$found" ] || die "$src is not an MPICH source tree (no version in maint/version.m4);" \
+    release=$(mpich_version_of "$src")
+    [ -n "$release" ] || die "$src is not an MPICH source tree (no version in maint/version.m4);" \
         "maint/get-mpich.sh DEST gets one"
-    [ "$found" = "$mpich_version" ] || die "$src is MPICH $found; the patches are for" \
-        "$mpich_version only; nothing was changed (maint/get-mpich.sh DEST gets the right one)"
+    is_base "$release" || die "$src is MPICH $release; the patches are for" \
+        "${mpich_versions[*]} only; nothing was changed (maint/get-mpich.sh DEST gets the right one)"
 }
 
 # original FILE: where the unpatched content of FILE is.
@@ -78,7 +77,7 @@ original() {
 apply_series() {
     local dir=$1 to=$2 name file from
     mkdir -p "$to"
-    for name in $(series_of "$dir/series"); do
+    for name in $(series_of "$dir/series" "$release"); do
         [ -f "$dir/$name" ] || die "$dir/series names $name, but there is no such file in $dir"
         patch_files "$dir/$name" >"$tmp/files"
         [ -s "$tmp/files" ] || die "$dir/$name changes no file"
@@ -165,7 +164,7 @@ install_patched() {
 # The list of applied patches, with checksums: what .faultloc-applied holds.
 list_applied() {
     local name
-    for name in $(series_of "$1/series"); do
+    for name in $(series_of "$1/series" "$release"); do
         echo "$(sha256_of "$1/$name")  $name"
     done
 }
@@ -186,8 +185,8 @@ apply_patches() {
     install_patched
     rm -rf "$state/patches"
     mkdir -p "$state/patches"
-    cp "$patches/series" "$state/patches/"
-    for name in $(series_of "$patches/series"); do
+    series_of "$patches/series" "$release" >"$state/patches/series"
+    for name in $(series_of "$state/patches/series"); do
         mkdir -p "$(dirname "$state/patches/$name")"
         cp "$patches/$name" "$state/patches/$name"
     done
@@ -307,5 +306,5 @@ if [ $overlay = yes ]; then
     "$top_srcdir/maint/embed-rules.sh" >"$tmp/rules"
     put "$tmp/rules" "$src/$rules"
 fi
-say "$src: $(series_of "$patches/series" | wc -l) patches applied," \
+say "$src: $(series_of "$patches/series" "$release" | wc -l) patches applied," \
     "$(wc -l <"$tmp/overlay") overlay files; $changed files changed"
