@@ -27,6 +27,7 @@ Two records stay in SRC for maint/export.sh and --revert: .faultloc-applied (the
 and their checksums) and .faultloc/ (the patches as applied, and the original files).
 
   --patches DIR  take series and patches from DIR (default: the repository's patches/)
+  --as RELEASE   take SRC for that release, whatever it says that it is
   --no-overlay   apply the patches only
   --force        overwrite edits of patched files in SRC that were not exported
   --revert       undo everything
@@ -56,7 +57,7 @@ put() {
 }
 
 check_version() {
-    release=$(mpich_version_of "$src")
+    [ -n "$release" ] || release=$(mpich_version_of "$src")
     [ -n "$release" ] || die "$src is not an MPICH source tree (no version in maint/version.m4);" \
         "maint/get-mpich.sh DEST gets one"
     is_base "$release" || die "$src is MPICH $release; the patches are for" \
@@ -269,13 +270,14 @@ revert() {
 
 names=src/mpid/ch4/faultloc/node/callnames.h
 rules=src/util/ftree/rules/rules_builtin.bytes
-src= force=no action=apply overlay=yes patches=$top_srcdir/patches changed=0
+src= release= force=no action=apply overlay=yes patches=$top_srcdir/patches changed=0
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --force) force=yes ;;
         --revert) action=revert ;;
         --no-overlay) overlay=no ;;
+        --as) [ $# -ge 2 ] || usage_error "$1 needs a value"; release=$2; shift ;;
         --patches) [ $# -ge 2 ] || usage_error "$1 needs a value"; patches=$2; shift ;;
         -*) usage_error "unknown option $1" ;;
         *) [ -z "$src" ] || usage_error "more than one SRC: $src and $1"; src=$1 ;;
@@ -301,8 +303,11 @@ overlay_files >"$tmp/overlay"
 apply_patches
 if [ $overlay = yes ]; then
     lay_overlay "$tmp/overlay"
-    call_names >"$tmp/names"
-    put "$tmp/names" "$src/$names"
+    # a git tree has it once autogen.sh has run; maint/build-mpich.sh comes again then
+    if [ -f "$src/src/include/mpi_proto.h" ]; then
+        call_names >"$tmp/names"
+        put "$tmp/names" "$src/$names"
+    fi
     "$top_srcdir/maint/embed-rules.sh" >"$tmp/rules"
     put "$tmp/rules" "$src/$rules"
 fi

@@ -9,10 +9,10 @@
 
 top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The MPICH releases that the patches are made for; maint/bases says more of each. The first is the
-# one that is got where nobody says which.
+# The MPICH releases that the patches are made for (maint/bases says more of each), and the one that
+# is got where nobody says which.
 # shellcheck disable=SC2034  # used by the scripts that source this file
-mpich_versions=(4.0.2 5.0.1)
+mapfile -t mpich_versions < <(sed '/^#/d; s/ .*//' "$top_srcdir/maint/bases" | uniq)
 # shellcheck disable=SC2034
 mpich_version=${mpich_versions[0]}
 
