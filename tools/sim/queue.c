@@ -6,6 +6,7 @@
 #include "sim/queue.h"
 
 #include "sim/pool.h"
+#include "sim/sim_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,28 +27,35 @@ static uint32_t digit_of(uint64_t key, int level)
     return key >> level * SIM_DIGIT & (SIM_DIGITS - 1);
 }
 
+static struct sim_event *slot_of(const struct sim_queue *q, uint32_t slot)
+{
+    return &q->part[slot / SIM_PART][slot % SIM_PART];
+}
+
+/* By one part more: an array that is copied would need its memory twice. */
 static void grow(struct sim_queue *q)
 {
-    uint32_t room = q->room ? 2 * q->room : 1024;
+    uint32_t parts = q->room / SIM_PART;
 
-    if (room < q->room) {
+    if (q->room > UINT32_MAX - SIM_PART) {
         fprintf(stderr, "faultloc simulate: too many events at once\n");
         exit(2);
     }
     if (!q->level)
         q->level = sim_pool_zeroed(SIM_LEVELS, sizeof(*q->level));
-    q->slot = sim_pool_array(q->slot, room, sizeof(*q->slot));
-    for (uint32_t i = room - 1; i > 0 && i >= q->room; i--) {
-        q->slot[i].next = q->free;
+    q->part = sim_realloc(q->part, parts + 1, sizeof(*q->part));
+    q->part[parts] = sim_pool_array(NULL, SIM_PART, sizeof(**q->part));
+    q->room += SIM_PART;
+    for (uint32_t i = q->room - 1; i > 0 && i >= parts * SIM_PART; i--) {
+        slot_of(q, i)->next = q->free;
         q->free = i;
     }
-    q->room = room;
 }
 
 /* At the end of its list. */
 static void put(struct sim_queue *q, uint32_t slot)
 {
-    uint64_t key = key_of(&q->slot[slot]);
+    uint64_t key = key_of(slot_of(q, slot));
     int level;
     uint32_t digit;
 
@@ -55,15 +63,15 @@ static void put(struct sim_queue *q, uint32_t slot)
         key = q->last;
     level = level_of(q, key);
     digit = digit_of(key, level);
-    q->slot[slot].next = 0;
+    slot_of(q, slot)->next = 0;
     if (q->level[level].list[digit].first)
-        q->slot[q->level[level].list[digit].last].next = slot;
+        slot_of(q, q->level[level].list[digit].last)->next = slot;
     else
         q->level[level].list[digit].first = slot;
     q->level[level].list[digit].last = slot;
     q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
     if (level == 0 && q->near)
-        q->near(q->ctx, &q->slot[slot]);
+        q->near(q->ctx, slot_of(q, slot));
 }
 
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
@@ -73,8 +81,8 @@ void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
     if (!q->free)
         grow(q);
     slot = q->free;
-    q->free = q->slot[slot].next;
-    q->slot[slot] = *e;
+    q->free = slot_of(q, slot)->next;
+    *slot_of(q, slot) = *e;
     put(q, slot);
     if (++q->n > q->most)
         q->most = q->n;
@@ -109,7 +117,7 @@ static void come_near(struct sim_queue *q)
     q->last = (q->last >> level * SIM_DIGIT >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit)
               << level * SIM_DIGIT;
     for (slot = empty_list(q, level, digit); slot; slot = next) {
-        next = q->slot[slot].next;
+        next = slot_of(q, slot)->next;
         put(q, slot);
     }
     digit = first_digit(q, 1);
@@ -121,8 +129,8 @@ static void walk_on(struct sim_queue *q)
 {
     if (!q->walk)
         return;
-    q->walk = q->slot[q->walk].next;
-    __builtin_prefetch(&q->slot[q->walk]);
+    q->walk = slot_of(q, q->walk)->next;
+    __builtin_prefetch(slot_of(q, q->walk));
 }
 
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
@@ -136,12 +144,12 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
     while ((digit = first_digit(q, 0)) < 0)
         come_near(q);
     slot = q->level[0].list[digit].first;
-    *e = q->slot[slot];
+    *e = *slot_of(q, slot);
     q->last = q->last >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit;
     q->level[0].list[digit].first = e->next;
     if (!e->next)
         empty_list(q, 0, digit);
-    q->slot[slot].next = q->free;
+    slot_of(q, slot)->next = q->free;
     q->free = slot;
     q->n--;
     return true;
@@ -151,7 +159,7 @@ const struct sim_event *sim_queue_peek(const struct sim_queue *q)
 {
     int digit = q->n ? first_digit(q, 0) : -1;
 
-    return digit < 0 ? NULL : &q->slot[q->level[0].list[digit].first];
+    return digit < 0 ? NULL : slot_of(q, q->level[0].list[digit].first);
 }
 
 void sim_queue_free(struct sim_queue *q)
@@ -160,7 +168,9 @@ void sim_queue_free(struct sim_queue *q)
 
     while (sim_queue_pop(q, &e))
         sim_pool_free(e.bytes);
-    sim_pool_free(q->slot);
+    for (uint32_t i = 0; i < q->room / SIM_PART; i++)
+        sim_pool_free(q->part[i]);
+    free(q->part);
     sim_pool_free(q->level);
     *q = (struct sim_queue){0};
 }

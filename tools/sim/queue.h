@@ -38,6 +38,7 @@ struct sim_event {
     bool queued : 1; /* it has waited for the agent's CPU already */
 };
 
+#define SIM_PART (1u << 15) /* events that are allocated at once, and never move */
 #define SIM_DIGIT 11 /* bits; 2 us are two digits of a time */
 #define SIM_LEVELS 6
 #define SIM_DIGITS (1 << SIM_DIGIT)
@@ -51,7 +52,7 @@ struct sim_level {
 };
 
 struct sim_queue {
-    struct sim_event *slot; /* [room]; number 0 is none */
+    struct sim_event **part; /* [room / SIM_PART]: where they lie; number 0 is none */
     uint32_t room, free; /* free: the first one of those that are not in use */
     uint64_t last; /* the key of the event that was popped last */
     uint32_t walk; /* through the list that comes near next, so that it is in the cache then */
