@@ -9,7 +9,7 @@ export LC_ALL=C
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 table=src/util/ftree/fault_classes.h
-symptoms=src/util/ftree/ftree.h
+symptoms=src/util/ftree/base/symptom.h
 targets=(README.md doc/faultloc-report.schema.json doc/faultloc-rules.schema.json
     doc/faultloc-rules.5 doc/faultloc_verdict.3 test/cluster/lib/scenario.sh)
 
