@@ -339,6 +339,7 @@ hydra_headers = \
 testlib_sources = \
     test/lib/base.c \
     test/lib/blocking.c \
+    test/lib/corpus.c \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
@@ -353,6 +354,7 @@ testlib_sources = \
 testlib_headers = \
     test/lib/base.h \
     test/lib/blocking.h \
+    test/lib/corpus.h \
     test/lib/files.h \
     test/lib/hang.h \
     test/lib/lone.h \

@@ -6,8 +6,8 @@
 /*
  * What a stranger, or a peer gone wrong, may put on the wire, for libFuzzer:
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/mpid/ch4 -Isrc/util/ftree \
- *         test/unit/fuzz_channel.c src/mpid/ch4/faultloc/net/frame.c -lsodium -o fuzz_channel
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc/mpid/ch4 -Isrc/util -Itest/lib \
+ *         test/unit/net/fuzz_channel.c src/mpid/ch4/faultloc/net/frame.c -lsodium -o fuzz_channel
  *     ./fuzz_channel -max_len=20000
  *
  * The first byte picks what the rest is: a HELLO, a challenge, frames as they are, or bodies that

@@ -3,12 +3,12 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "corpus.h"
 #include "suite.h"
 
 #include "fuzz_rules.c"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 /*
  * The harness of fuzz_rules.c without a fuzzer: 10,000 rule bases, each valid at first and then
@@ -164,43 +164,20 @@ TEST_CASES(seeds_are_valid, 3)
 
 /* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
-static int write_file(const char *dir, uint32_t n)
+static bool write_corpus(const char *dir)
 {
     static char text[FILE_MAX];
-    size_t len = some_seed(text, n);
-    char name[4096];
-    FILE *f;
-    bool ok;
+    char name[32];
+    bool ok = true;
 
-    snprintf(name, sizeof(name), "%s/rules-%u", dir, (unsigned) n);
-    f = fopen(name, "wb");
-    ok = f && fwrite(text, 1, len, f) == len;
-    if (f && fclose(f))
-        ok = false;
-    if (!ok)
-        fprintf(stderr, "test_fuzz_rules: cannot write %s: %s\n", name, strerror(errno));
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int write_corpus(const char *dir)
-{
-    if (mkdir(dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "test_fuzz_rules: cannot make %s: %s\n", dir, strerror(errno));
-        return EXIT_FAILURE;
+    for (uint32_t n = 0; ok && n < 3; n++) {
+        snprintf(name, sizeof(name), "rules-%u", (unsigned) n);
+        ok = corpus_put(dir, name, text, some_seed(text, n));
     }
-    for (uint32_t n = 0; n < 3; n++)
-        if (write_file(dir, n))
-            return EXIT_FAILURE;
-    return EXIT_SUCCESS;
+    return ok;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && !strcmp(argv[1], "--corpus"))
-        return write_corpus(argv[2]);
-    if (argc > 1) {
-        fprintf(stderr, "Usage: test_fuzz_rules [--corpus DIR]\n");
-        return 2;
-    }
-    return suite_run();
+    return corpus_main(argc, argv, write_corpus);
 }

@@ -3,12 +3,11 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "corpus.h"
 #include "suite.h"
 
 #include "fuzz_tree.c"
 
-#include <errno.h>
-#include <sys/stat.h>
 
 /*
  * The harness of fuzz_tree.c without a fuzzer: 10,000 files and strings, each valid at first (or
@@ -127,41 +126,19 @@ TEST_CASE(odd_files_do_no_harm)
 
 /* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
-static int write_file(const char *dir, int n, const void *bytes, size_t len)
+static bool write_corpus(const char *dir)
 {
-    char name[4096];
-    FILE *f;
-    bool ok;
+    char name[32];
+    bool ok = true;
 
-    snprintf(name, sizeof(name), "%s/topology-%02d", dir, n);
-    f = fopen(name, "wb");
-    ok = f && fwrite(bytes, 1, len, f) == len;
-    if (f && fclose(f))
-        ok = false;
-    if (!ok)
-        fprintf(stderr, "test_fuzz_tree: cannot write %s: %s\n", name, strerror(errno));
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int write_corpus(const char *dir)
-{
-    if (mkdir(dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "test_fuzz_tree: cannot make %s: %s\n", dir, strerror(errno));
-        return EXIT_FAILURE;
+    for (int i = 0; ok && i < COUNT(seeds); i++) {
+        snprintf(name, sizeof(name), "topology-%02d", i);
+        ok = corpus_put(dir, name, seeds[i], 1 + strlen(seeds[i] + 1));
     }
-    for (int i = 0; i < COUNT(seeds); i++)
-        if (write_file(dir, i, seeds[i], 1 + strlen(seeds[i] + 1)))
-            return EXIT_FAILURE;
-    return EXIT_SUCCESS;
+    return ok;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && !strcmp(argv[1], "--corpus"))
-        return write_corpus(argv[2]);
-    if (argc > 1) {
-        fprintf(stderr, "Usage: test_fuzz_tree [--corpus DIR]\n");
-        return 2;
-    }
-    return suite_run();
+    return corpus_main(argc, argv, write_corpus);
 }

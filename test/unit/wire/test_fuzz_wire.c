@@ -3,12 +3,11 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "corpus.h"
 #include "suite.h"
 
 #include "fuzz_wire.c"
 
-#include <errno.h>
-#include <sys/stat.h>
 
 /*
  * The harness of fuzz_wire.c without a fuzzer: 1,000,000 messages, each valid at first and then
@@ -148,48 +147,23 @@ TEST_CASE(odd_stories_do_no_harm)
 
 /* ---- seeds for a fuzzer ---------------------------------------------------------------------- */
 
-static int write_file(const char *dir, int n, const uint8_t *bytes, size_t len)
-{
-    char name[4096];
-    FILE *f;
-    bool ok;
-
-    snprintf(name, sizeof(name), "%s/message-%02d", dir, n);
-    f = fopen(name, "wb");
-    ok = f && fwrite(bytes, 1, len, f) == len;
-    if (f && fclose(f))
-        ok = false;
-    if (!ok)
-        fprintf(stderr, "test_fuzz_wire: cannot write %s: %s\n", name, strerror(errno));
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /* One file for each message that messages_make() knows. */
-static int write_corpus(const char *dir)
+static bool write_corpus(const char *dir)
 {
-    uint8_t story[STORY_MAX], buf[FTREE_MESSAGE_MAX];
+    uint8_t story[STORY_MAX] = {1}, buf[FTREE_MESSAGE_MAX];
     struct wire_message m;
+    char name[32];
+    bool ok = true;
 
-    if (mkdir(dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "test_fuzz_wire: cannot make %s: %s\n", dir, strerror(errno));
-        return EXIT_FAILURE;
-    }
-    for (int i = 0; messages_make(i, 1000 * FTREE_MS, &m); i++) {
+    for (int i = 0; ok && messages_make(i, 1000 * FTREE_MS, &m); i++) {
         size_t len = ftree_wire_encode(&m, 1000 * FTREE_MS, buf);
-        story[0] = 1;
-        if (write_file(dir, i, story, 1 + put_record(story + 1, 0, buf, len)))
-            return EXIT_FAILURE;
+        snprintf(name, sizeof(name), "message-%02d", i);
+        ok = corpus_put(dir, name, story, 1 + put_record(story + 1, 0, buf, len));
     }
-    return EXIT_SUCCESS;
+    return ok;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && !strcmp(argv[1], "--corpus"))
-        return write_corpus(argv[2]);
-    if (argc > 1) {
-        fprintf(stderr, "Usage: test_fuzz_wire [--corpus DIR]\n");
-        return 2;
-    }
-    return suite_run();
+    return corpus_main(argc, argv, write_corpus);
 }

@@ -38,24 +38,15 @@
 #if !defined(MPIR_CONTEXT_INTRA_PT2PT)
 #define MPIR_CONTEXT_INTRA_PT2PT 0
 #define MPIR_CONTEXT_INTRA_COLL 1
+#define MPIDI_FAULTLOC_ERRFLAG MPIR_ERR_NONE
 #define MPIDI_is_self_comm(comm) MPIR_is_self_comm(comm)
 #define MPID_THREAD_CS_ENTER_REC_VCI(lock) MPID_THREAD_CS_ENTER(VCI, lock)
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vcis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vci[vci]
 #else
+#define MPIDI_FAULTLOC_ERRFLAG (&(MPIR_Errflag_t) { MPIR_ERR_NONE })
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vsis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vsi[vci]
-#endif
-
-/* ---- collective operations, from within MPICH ------------------------------------------------ */
-
-#if defined(MPIR_COLL_ATTR_SYNC)
-#define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIR_COLL_ATTR_SYNC)
-#elif defined(MPIR_PT2PT_ATTR_CONTEXT_OFFSET) && !defined(MPIR_CONTEXT_INTRA_PT2PT)
-#define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIR_ERR_NONE)
-#else
-#define MPIDI_FAULTLOC_CALL_COLL(call, ...) \
-    call(__VA_ARGS__, &(MPIR_Errflag_t) { MPIR_ERR_NONE })
 #endif
 
 /* ---- communicators, groups, addresses -------------------------------------------------------- */
@@ -63,6 +54,8 @@
 #if defined(MPIR_COLL_ATTR_SYNC)
 
 typedef int MPIR_Errflag_t;
+/* a collective operation from within MPICH */
+#define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIR_COLL_ATTR_SYNC)
 /* one turn of the netmod's progress, or of that of shared memory */
 #define MPIDI_FAULTLOC_PROGRESS(of, vci) \
     do { \
@@ -105,6 +98,7 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
 
 #include "mpidu_bc.h"
 
+#define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIDI_FAULTLOC_ERRFLAG)
 #define MPIDI_FAULTLOC_PROGRESS(of, vci) MPIDI_##of##_progress(vci, 0)
 #define MPIR_BYTE_INTERNAL MPI_BYTE
 #define MPIR_INT_INTERNAL MPI_INT
