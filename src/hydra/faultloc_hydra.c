@@ -6,7 +6,7 @@
 #define _GNU_SOURCE 1 /* sigtimedwait */
 #include "faultloc_hydra.h"
 
-#include "../../../../util/ftree/base/text.h"
+#include "util/ftree/base/text.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #ifndef FAULTLOC_HYDRA_H_INCLUDED
 #define FAULTLOC_HYDRA_H_INCLUDED
 
-#include "../../../../mpid/ch4/faultloc/base/number.h"
-#include "../../../../mpid/ch4/faultloc/board/launcher.h"
+#include "mpid/ch4/faultloc/base/number.h"
+#include "mpid/ch4/faultloc/board/launcher.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +49,7 @@ enum HYD_faultloc_what {
                          * `accepted` and `pending` */
     HYD_FAULTLOC_LAUNCHER_MESSAGE, /* to mpiexec: an agent's message about a verdict */
     HYD_FAULTLOC_SYMPTOM_FOR_AGENT, /* to a proxy: send this symptom about `rank` to your agent */
+    HYD_FAULTLOC_ALL_CAME, /* to mpiexec: all processes have come to the next barrier of PMI */
     HYD_FAULTLOC_WHO_IS_LATE, /* to a proxy: who has not come to barrier `ref` of PMI? */
     HYD_FAULTLOC_ARRIVALS, /* to mpiexec: the answer; also unasked, where some have come and others
                             * have not */
