@@ -47,7 +47,6 @@
 #define AGENTS 64
 
 struct process {
-    bool inside; /* of MPI, as it has said itself */
     bool finalized, ended, killed;
     bool held; /* it has ended, but its PMI connection is open: somebody goes on */
     int64_t gone; /* when its end was seen; 0: it was not */
@@ -1155,24 +1154,10 @@ static void report_abort(struct world *w, int local, char *args[])
     send_up(w, &msg);
 }
 
-/* Where PMI's own end comes at exit(), whoever calls that, the process says where it is. */
-static bool note_mark(struct process *p, const char *cmd, char *args[])
+/* It needs nobody any more: PMI's own word for that may come as late as at its exit. */
+static bool says_it_is_outside(const char *cmd, char *args[])
 {
-    bool begins = find_arg(args, "key=" FAULTLOC_LAUNCHER_KEY_INSIDE);
-
-    if (strcmp(cmd, "put") || (!begins && !find_arg(args, "key=" FAULTLOC_LAUNCHER_KEY_OUTSIDE)))
-        return false;
-    p->inside = begins;
-    p->finalized = !begins;
-    return true;
-}
-
-static void note_finalize(struct process *p)
-{
-    if (p->inside)
-        p->closed = HYD_faultloc_now_ms();
-    else
-        p->finalized = true;
+    return !strcmp(cmd, "put") && find_arg(args, "key=" FAULTLOC_LAUNCHER_KEY_OUTSIDE);
 }
 
 bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
@@ -1182,11 +1167,9 @@ bool HYD_faultloc_proxy_pmi(int fd, const char *cmd, char *args[])
 
     if (i < 0)
         return false;
-    if (note_mark(&w->process[i], cmd, args))
-        return false;
-    note_call(w, &w->process[i], cmd, args);
-    if (!strcmp(cmd, "finalize"))
-        note_finalize(&w->process[i]);
+    w->process[i].finalized = !strcmp(cmd, "finalize") || says_it_is_outside(cmd, args);
+    if (!w->process[i].finalized)
+        note_call(w, &w->process[i], cmd, args);
     if (strcmp(cmd, "abort"))
         return false;
     receive_all(w, &(bool){false}); /* the agent may have said that it is because of a verdict */

@@ -39,9 +39,7 @@
 #define FAULTLOC_LAUNCHER_RANGES 16
 #define FAULTLOC_LAUNCHER_LINE 256
 #define FAULTLOC_LAUNCHER_FINALIZING_MS 5000 /* so long until the first message about them */
-/* Keys of PMI that a rank puts where it begins to need the others in MPI_Init, and where it needs
- * none any more in MPI_Finalize, if its PMI_Finalize comes at exit(), whoever calls that. */
-#define FAULTLOC_LAUNCHER_KEY_INSIDE "faultloc-inside"
+/* A key of PMI that a rank puts at the end of MPI_Finalize, where PMI_Finalize comes at its exit. */
 #define FAULTLOC_LAUNCHER_KEY_OUTSIDE "faultloc-outside"
 #define FAULTLOC_LAUNCHER_ABORT_CODE 1 /* with which ranks call MPI_Abort because of a verdict */
 
