@@ -156,6 +156,23 @@ static inline int HYD_faultloc_pgid(const struct HYD_proxy *proxy)
 #endif
 }
 
+/* Purpose: the header of a message of `size` bytes to a proxy. */
+static inline struct HYD_pmcd_hdr HYD_faultloc_header(const struct HYD_proxy *proxy, size_t size)
+{
+    struct HYD_pmcd_hdr hdr;
+
+    HYD_pmcd_init_header(&hdr);
+    hdr.cmd = FAULTLOC;
+    hdr.buflen = (int) size;
+#ifdef FAULTLOC_SHARED_PROXY
+    hdr.pgid = proxy->pgid;
+    hdr.proxy_id = proxy->proxy_id;
+#else
+    (void) proxy;
+#endif
+    return hdr;
+}
+
 /* Purpose: what has the connection to a proxy, which may be that to others, too. */
 static inline const void *HYD_faultloc_connection(const struct HYD_proxy *proxy)
 {

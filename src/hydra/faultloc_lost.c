@@ -59,14 +59,11 @@ bool HYD_faultloc_is_closed(int fd, int *error)
 
 bool HYD_faultloc_send(struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
 {
-    struct HYD_pmcd_hdr hdr;
+    struct HYD_pmcd_hdr hdr = HYD_faultloc_header(proxy, sizeof(*msg));
     int sent, closed, error;
 
     if (HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
-    HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
-    hdr.buflen = (int) sizeof(*msg);
     return !HYDU_sock_write(proxy->control_fd, &hdr, sizeof(hdr), &sent, &closed,
                             HYDU_SOCK_COMM_MSGWAIT) &&
            !closed &&
