@@ -12,7 +12,7 @@ usage() {
 Usage: maint/apply.sh [--force] SRC
        maint/apply.sh --revert SRC
 
-Turns the MPICH $mpich_version source tree SRC into one with FaultLoc:
+Turns SRC, an MPICH source tree of one of the releases ${mpich_versions[*]}, into one with FaultLoc:
   - copies the overlay (${overlay_dirs[*]}) into it,
   - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions, and
     src/util/ftree/rules/rules_builtin.bytes from the built-in rule base,
@@ -27,6 +27,7 @@ Two records stay in SRC for maint/export.sh and --revert: .faultloc-applied (the
 and their checksums) and .faultloc/ (the patches as applied, and the original files).
 
   --patches DIR  take series and patches from DIR (default: the repository's patches/)
+  --as RELEASE   take SRC for that release, whatever it says that it is
   --no-overlay   apply the patches only
   --force        overwrite edits of patched files in SRC that were not exported
   --revert       undo everything
@@ -56,12 +57,11 @@ put() {
 }
 
 check_version() {
-    local found
-    found=$(mpich_version_of "$src")
-    [ -n "$found" ] || die "$src is not an MPICH source tree (no version in maint/version.m4);" \
+    [ -n "$release" ] || release=$(mpich_version_of "$src")
+    [ -n "$release" ] || die "$src is not an MPICH source tree (no version in maint/version.m4);" \
         "maint/get-mpich.sh DEST gets one"
-    [ "$found" = "$mpich_version" ] || die "$src is MPICH $found; the patches are for" \
-        "$mpich_version only; nothing was changed (maint/get-mpich.sh DEST gets the right one)"
+    is_base "$release" || die "$src is MPICH $release; the patches are for" \
+        "${mpich_versions[*]} only; nothing was changed (maint/get-mpich.sh DEST gets the right one)"
 }
 
 # original FILE: where the unpatched content of FILE is.
@@ -78,7 +78,7 @@ original() {
 apply_series() {
     local dir=$1 to=$2 name file from
     mkdir -p "$to"
-    for name in $(series_of "$dir/series"); do
+    for name in $(series_of "$dir/series" "$release"); do
         [ -f "$dir/$name" ] || die "$dir/series names $name, but there is no such file in $dir"
         patch_files "$dir/$name" >"$tmp/files"
         [ -s "$tmp/files" ] || die "$dir/$name changes no file"
@@ -165,7 +165,7 @@ install_patched() {
 # The list of applied patches, with checksums: what .faultloc-applied holds.
 list_applied() {
     local name
-    for name in $(series_of "$1/series"); do
+    for name in $(series_of "$1/series" "$release"); do
         echo "$(sha256_of "$1/$name")  $name"
     done
 }
@@ -186,8 +186,8 @@ apply_patches() {
     install_patched
     rm -rf "$state/patches"
     mkdir -p "$state/patches"
-    cp "$patches/series" "$state/patches/"
-    for name in $(series_of "$patches/series"); do
+    series_of "$patches/series" "$release" >"$state/patches/series"
+    for name in $(series_of "$state/patches/series"); do
         mkdir -p "$(dirname "$state/patches/$name")"
         cp "$patches/$name" "$state/patches/$name"
     done
@@ -279,13 +279,14 @@ revert() {
 
 names=src/mpid/ch4/faultloc/node/callnames.h
 rules=src/util/ftree/rules/rules_builtin.bytes
-src= force=no action=apply overlay=yes patches=$top_srcdir/patches changed=0
+src= release= force=no action=apply overlay=yes patches=$top_srcdir/patches changed=0
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
         --force) force=yes ;;
         --revert) action=revert ;;
         --no-overlay) overlay=no ;;
+        --as) [ $# -ge 2 ] || usage_error "$1 needs a value"; release=$2; shift ;;
         --patches) [ $# -ge 2 ] || usage_error "$1 needs a value"; patches=$2; shift ;;
         -*) usage_error "unknown option $1" ;;
         *) [ -z "$src" ] || usage_error "more than one SRC: $src and $1"; src=$1 ;;
@@ -311,10 +312,13 @@ overlay_files >"$tmp/overlay"
 apply_patches
 if [ $overlay = yes ]; then
     lay_overlay "$tmp/overlay"
-    call_names >"$tmp/names"
-    put "$tmp/names" "$src/$names"
+    # a git tree has it once autogen.sh has run; maint/build-mpich.sh comes again then
+    if [ -f "$src/src/include/mpi_proto.h" ]; then
+        call_names >"$tmp/names"
+        put "$tmp/names" "$src/$names"
+    fi
     "$top_srcdir/maint/embed-rules.sh" >"$tmp/rules"
     put "$tmp/rules" "$src/$rules"
 fi
-say "$src: $(series_of "$patches/series" | wc -l) patches applied," \
+say "$src: $(series_of "$patches/series" "$release" | wc -l) patches applied," \
     "$(wc -l <"$tmp/overlay") overlay files; $changed files changed"

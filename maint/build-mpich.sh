@@ -71,8 +71,8 @@ get_source() {
     local version
     if [ -d "$tree" ]; then
         version=$(mpich_version_of "$tree")
-        [ "$version" = "$mpich_version" ] || die "$tree is MPICH ${version:-of no known version};" \
-            "expected $mpich_version; remove it and make gets the right one"
+        is_base "${version:-none}" || die "$tree is MPICH ${version:-of no known version}; expected" \
+            "one of ${mpich_versions[*]}; remove it and make gets the right one"
         return 0
     fi
     rm -rf "$stamps"
@@ -152,8 +152,9 @@ autogen() {
     if [ "$(key autogen)" != "$want" ]; then
         rm -f "$stamps/autogen"
         progress 3 "running MPICH's autogen.sh" "$builddir/mpich-autogen.log" '' 0 \
-            bash -c 'cd "$1" &&
-                ./autogen.sh -quick -without-hwloc -without-json -without-test' - "$tree"
+            bash -c 'cd "$1" && ./autogen.sh -quick -without-hwloc -without-test "$2"' - "$tree" \
+            "$([ -f "$tree/modules/json-c/configure" ] && echo -without-json || echo -with-json)"
+        [ -f "$tree/src/mpid/ch4/faultloc/node/callnames.h" ] || apply
         set_key autogen "$want"
         set_key scan "$scan"
     elif [ "$(key scan)" != "$scan" ]; then

@@ -9,9 +9,12 @@
 
 top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The one MPICH release that the patches are made for.
+# The MPICH releases that the patches are made for (maint/bases says more of each), and the one that
+# is got where nobody says which.
 # shellcheck disable=SC2034  # used by the scripts that source this file
-mpich_version=4.0.2
+mapfile -t mpich_versions < <(sed '/^#/d; s/ .*//' "$top_srcdir/maint/bases" | uniq)
+# shellcheck disable=SC2034
+mpich_version=${mpich_versions[0]}
 
 # What a source tree gets from us: these folders, and in them files with these names.
 # shellcheck disable=SC2034
@@ -66,9 +69,30 @@ mpich_version_of() {
 # shellcheck disable=SC2034
 patch_rooms='observe fail api hydra build upstream-fixes'
 
-# series_of FILE: the names in a series file, without comments and empty lines.
+# is_base RELEASE: whether the patches are made for it.
+is_base() {
+    [[ " ${mpich_versions[*]} " = *" $1 "* ]]
+}
+
+# series_of FILE [RELEASE]: the names in a series file; with a RELEASE those of its range alone.
+# A range FIRST:LAST follows a name, both ends may be missing; 4.0:4.1 has all of 4.0.x and 4.1.x.
 series_of() {
-    sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e 's/^[[:space:]]*//' -e '/^$/d' "$1"
+    sed 's/#.*//' "$1" | awk -v release="${2:-}" '
+        # compare(A, B): <0, 0 or >0, by as many numbers as B has
+        function compare(a, b,   x, y, n, i) {
+            split(a, x, "."); n = split(b, y, ".")
+            for (i = 1; i <= n; i++)
+                if (x[i] + 0 != y[i] + 0)
+                    return x[i] - y[i]
+            return 0
+        }
+        NF == 0 { next }
+        NF == 2 && release != "" {
+            split($2, end, ":")
+            if (end[1] != "" && compare(release, end[1]) < 0) next
+            if (end[2] != "" && compare(release, end[2]) > 0) next
+        }
+        { print $1 }'
 }
 
 # patch_files FILE: the files that a patch changes, in its order.

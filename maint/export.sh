@@ -84,10 +84,15 @@ export_patch() {
     fi
 }
 
+# same NEW OLD: but for line numbers, which are those of the first release that a patch serves.
+same() {
+    cmp -s <(sed 's/^@@.*/@@/' "$1") <(sed 's/^@@.*/@@/' "$2")
+}
+
 write_out() {
     local name changed=0
     for name in "$@"; do
-        if ! cmp -s "$tmp/out/$name" "$patches/$name"; then
+        if ! same "$tmp/out/$name" "$patches/$name"; then
             cp "$tmp/out/$name" "$patches/$name"
             say "wrote $patches/$name"
             changed=$((changed + 1))
@@ -105,14 +110,14 @@ take_in() {
             die "$file is in $(last_patch_of "$file") already;" \
                 "an edit of it goes there. To move it, edit the patches by hand"
         if [ ! -e "$src/.faultloc/pristine/$file" ] && [ ! -e "$src/.faultloc/absent/$file" ]; then
-            tarball=${tarball:-$("$top_srcdir/maint/get-mpich.sh" --tarball-only)}
+            tarball=${tarball:-$("$top_srcdir/maint/get-mpich.sh" --release "$release" --tarball-only)}
             mkdir -p "$tmp/fresh"
             if tar -xf "$tarball" -C "$tmp/fresh" --strip-components=1 --no-same-owner \
-                "mpich-$mpich_version/$file" 2>/dev/null; then
+                "mpich-$release/$file" 2>/dev/null; then
                 mkdir -p "$src/.faultloc/pristine/$(dirname "$file")"
                 cp -p "$tmp/fresh/$file" "$src/.faultloc/pristine/$file"
             else
-                [ -f "$src/$file" ] || die "$file: neither in MPICH $mpich_version nor in $src"
+                [ -f "$src/$file" ] || die "$file: neither in MPICH $release nor in $src"
                 mkdir -p "$src/.faultloc/absent/$(dirname "$file")"
                 : >"$src/.faultloc/absent/$file"
             fi
@@ -165,6 +170,7 @@ fi
     ".faultloc/patches in it); run maint/apply.sh $src first"
 need_programs patch diff awk cmp
 src=$(cd "$src" && pwd)
+release=$(mpich_version_of "$src")
 patches=$(cd "$patches" && pwd)
 stored=$src/.faultloc/patches
 trap clean_up EXIT

@@ -7,20 +7,14 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# The same release in two wrappings. Nothing else is accepted.
-debian_name=mpich_4.0.2.orig.tar.xz
-debian_sha256=b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860
-release_name=mpich-4.0.2.tar.gz
-release_sha256=5a42f1a889d4a2d996c26e48cbf9c595cbf4316c6814f7c181e3320d21dedd42
-release_url=${FAULTLOC_MPICH_URL:-https://www.mpich.org/static/downloads/4.0.2/mpich-4.0.2.tar.gz}
-
 usage() {
     cat <<EOF
 Usage: maint/get-mpich.sh [OPTION]... DEST
        maint/get-mpich.sh [OPTION]... --tarball-only
 
-Puts an unpacked, unchanged MPICH $mpich_version source tree at DEST, which must not exist yet (or be
-an empty folder). With --tarball-only it prints the path of the verified tarball instead.
+Puts an unpacked, unchanged MPICH source tree of one of the releases ${mpich_versions[*]} at DEST,
+which must not exist yet (or be an empty folder). With --tarball-only it prints the path of the
+verified tarball instead.
 
 These are tried in order; the first that has the source is used:
   1. the file or source folder given with --from;
@@ -28,8 +22,9 @@ These are tried in order; the first that has the source is used:
   3. Debian's source package, by apt-get with a source list of its own that is removed afterwards
      (nothing under /etc/apt is changed, no root is needed);
   4. the project's release site, by curl.
-A tarball must have one of the two pinned SHA-256 sums. A downloaded one is kept in the cache.
+A tarball must have one of the SHA-256 sums in maint/bases. A downloaded one is kept in the cache.
 
+  --release R         which release (default: $mpich_version; with --from, the one that is there)
   --from FILE-OR-DIR  a tarball, a folder that has one, or an unpacked MPICH source tree. Nothing
                       else is tried then. Of an unpacked tree only the version is checked.
   --cache DIR         the cache folder (default: \$XDG_CACHE_HOME/faultloc, or ~/.cache/faultloc)
@@ -37,7 +32,7 @@ A tarball must have one of the two pinned SHA-256 sums. A downloaded one is kept
   --tarball-only      print the tarball's path, unpack nothing
   --help              this text
 
-Environment: FAULTLOC_MPICH_URL, another address of mpich-4.0.2.tar.gz, for example of a mirror.
+Environment: FAULTLOC_MPICH_URL, another address of the release's tarball, for example of a mirror.
 Exit code: 0 done, 1 failed (the reason is on standard error), 2 wrong arguments.
 EOF
 }
@@ -49,24 +44,28 @@ clean_up() {
     [ -z "${partial:-}" ] || rm -rf "$partial"
 }
 
-# expected_sum FILE: the pinned sum that fits the file's wrapping.
-expected_sum() {
-    case $1 in
-        *.xz) echo $debian_sha256 ;;
-        *.gz | *.tgz) echo $release_sha256 ;;
-        *) echo "$debian_sha256 or $release_sha256" ;;
-    esac
+# files [RELEASE]: what maint/bases has of it, of all without one: release, file, sum.
+files() {
+    awk -v release="${1:-}" '!/^#/ && NF == 4 && (release == "" || $1 == release) {
+        print $1, $3, $4 }' "$top_srcdir/maint/bases"
 }
 
-# check_tarball FILE: succeeds if it is the release; else says what was expected and got.
+# check_tarball FILE: succeeds if it is a release that is wanted, and sets `release`; else says what
+# was expected and got.
 check_tarball() {
-    local got
+    local got name sum of
     got=$(sha256_of "$1") || return 1
-    case $got in
-        "$debian_sha256" | "$release_sha256") return 0 ;;
-    esac
-    printf '%s: %s is not the MPICH %s release: refused\n  expected SHA-256 %s\n  got SHA-256      %s\n' \
-        "$prog" "$1" "$mpich_version" "$(expected_sum "$1")" "$got" >&2
+    while read -r of name sum; do
+        if [ "$got" = "$sum" ]; then
+            release=$of
+            return 0
+        fi
+    done < <(files "$release")
+    printf '%s: %s is no MPICH release that is known: refused\n  got SHA-256      %s\n' \
+        "$prog" "$1" "$got" >&2
+    files "$release" | while read -r of name sum; do
+        printf '  %-16s %s (%s)\n' "expected" "$sum" "$name" >&2
+    done
     return 1
 }
 
@@ -85,22 +84,24 @@ into_cache() {
 from_user() {
     local path=$1 version name
     if [ -f "$path" ]; then
-        check_tarball "$path" || die "give --from the tarball $debian_name or $release_name"
+        check_tarball "$path" || die "give --from one of these:" \
+            "$(files "$release" | awk '{ printf " %s", $2 }')"
         tarball=$(realpath "$path")
         return
     fi
     [ -d "$path" ] || die "--from $path: no such file or folder"
-    for name in $debian_name $release_name; do
+    while read -r _ name _; do
         [ -f "$path/$name" ] || continue
         check_tarball "$path/$name" || die "give --from an undamaged copy"
         tarball=$(realpath "$path/$name")
         return
-    done
+    done < <(files "$release")
     version=$(mpich_version_of "$path")
     [ -n "$version" ] || die "--from $path: neither an MPICH source tree (no maint/version.m4)" \
-        "nor a folder with $debian_name or $release_name"
-    [ "$version" = "$mpich_version" ] || die "--from $path: this is MPICH $version; expected" \
-        "$mpich_version, the release that the patches are made for"
+        "nor a folder with$(files "$release" | awk '{ printf " %s", $2 }')"
+    is_base "$version" || die "--from $path: this is MPICH $version; the patches are made for" \
+        "${mpich_versions[*]}; maint/apply.sh --as RELEASE tries those of a release that is near"
+    release=$version
     [ ! -e "$path/.faultloc" ] || die "--from $path: this tree is patched already; a pristine one" \
         "is needed (maint/apply.sh --revert $path makes it one)"
     tree=$(realpath "$path")
@@ -108,14 +109,14 @@ from_user() {
 
 from_cache() {
     local name
-    for name in $debian_name $release_name; do
+    while read -r _ name _; do
         [ -f "$cache/$name" ] || continue
         if check_tarball "$cache/$name"; then
             tarball=$cache/$name
             return 0
         fi
         warn "$cache/$name is ignored; it is replaced once a good one is found"
-    done
+    done < <(files "$release")
     return 1
 }
 
@@ -164,14 +165,14 @@ debian_fetch() {
     echo "$1" >"$tmp/apt/sources.list"
     private_apt apt-get update >"$tmp/apt.log" 2>&1 || return 1
     version=$(private_apt apt-cache showsrc --only-source mpich 2>>"$tmp/apt.log" \
-        | sed -n "s/^Version: \(\([0-9]*:\)\?$mpich_version-.*\)/\1/p" | head -n 1)
+        | sed -n "s/^Version: \(\([0-9]*:\)\?$release-.*\)/\1/p" | head -n 1)
     if [ -z "$version" ]; then
-        echo "no source package mpich $mpich_version there" >>"$tmp/apt.log"
+        echo "no source package mpich $release there" >>"$tmp/apt.log"
         return 1
     fi
     (cd "$tmp/apt" && private_apt apt-get source --download-only --tar-only "mpich=$version") \
         >>"$tmp/apt.log" 2>&1 || return 1
-    [ -f "$tmp/apt/$debian_name" ]
+    [ -f "$tmp/apt/mpich_$release.orig.tar.xz" ]
 }
 
 from_debian() {
@@ -181,10 +182,10 @@ from_debian() {
         return 1
     fi
     while read -r line; do
-        say "asking Debian for the mpich $mpich_version source package: ${line#deb-src }"
+        say "asking Debian for the mpich $release source package: ${line#deb-src }"
         if debian_fetch "$line"; then
-            if check_tarball "$tmp/apt/$debian_name"; then
-                into_cache "$tmp/apt/$debian_name" $debian_name
+            if check_tarball "$tmp/apt/mpich_$release.orig.tar.xz"; then
+                into_cache "$tmp/apt/mpich_$release.orig.tar.xz" "mpich_$release.orig.tar.xz"
                 return 0
             fi
             tried+=("Debian's source package ($line): wrong SHA-256")
@@ -219,11 +220,14 @@ from_site() {
         tried+=("$release_url: wrong SHA-256")
         return 1
     fi
-    into_cache "$tmp/$release_name" $release_name
+    into_cache "$tmp/$release_name" "$release_name"
 }
 
 find_tarball() {
     local source
+    release=${release:-$mpich_version}
+    release_name=mpich-$release.tar.gz
+    release_url=${FAULTLOC_MPICH_URL:-https://www.mpich.org/static/downloads/$release/$release_name}
     for source in ${only:-cache debian site}; do
         if "from_$source"; then
             return 0
@@ -231,8 +235,8 @@ find_tarball() {
         [ "$source" != cache ] || tried+=("the cache folder $cache: no good tarball in it")
     done
     printf '  %s\n' "${tried[@]}" >&2
-    die "no MPICH $mpich_version tarball found; tried the above. Fetch $release_name or" \
-        "$debian_name by hand and give it with --from (./configure --with-mpich=FILE)"
+    die "no MPICH $release tarball found; tried the above. Fetch" \
+        "$release_name by hand and give it with --from (./configure --with-mpich=FILE)"
 }
 
 # Beside DEST first, then renamed: a DEST that exists is always complete.
@@ -252,16 +256,16 @@ unpack() {
     partial=
 }
 
-from= only= tarball= tree= dest= tarball_only=no
+from= only= tarball= tree= dest= release= tarball_only=no
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/faultloc
 tried=()
 
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --from | --cache | --only)
+        --from | --cache | --only | --release)
             [ $# -ge 2 ] || usage_error "$1 needs a value"
-            case $1 in --from) from=$2 ;; --cache) cache=$2 ;; --only) only=$2 ;; esac
+            printf -v "${1#--}" '%s' "$2"
             shift ;;
         --from=*) from=${1#*=} ;;
         --cache=*) cache=${1#*=} ;;
@@ -275,6 +279,7 @@ done
 case $only in '' | cache | debian | site) ;; *) usage_error "--only $only: cache, debian or site" ;; esac
 [ $tarball_only = yes ] || [ -n "$dest" ] || usage_error "DEST is missing"
 [ $tarball_only = no ] || [ -z "$dest" ] || usage_error "--tarball-only takes no DEST"
+[ -z "$release" ] || is_base "$release" || usage_error "--release $release: one of ${mpich_versions[*]}"
 need_programs sha256sum tar xz realpath
 if [ -n "$dest" ] && [ -e "$dest" ] && { [ ! -d "$dest" ] || [ -n "$(ls -A "$dest")" ]; }; then
     die "$dest exists and is not an empty folder; remove it or give another DEST"

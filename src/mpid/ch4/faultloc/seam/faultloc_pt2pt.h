@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_PT2PT_H_INCLUDED
 #define FAULTLOC_PT2PT_H_INCLUDED
 
+#include "faultloc/seam/faultloc_base.h"
 #include "faultloc/seam/faultloc_seam.h"
 
 /*

@@ -335,10 +335,12 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
     FAULTLOC_RING_WRITE(&MPIDI_faultloc_page.page.ring, type, count, datatype, tag, \
                         faultloc_context, rank, MPIDI_FAULTLOC_LOG_UNUSUAL(count, datatype))
 #define MPIDI_FAULTLOC_LOG_SEND(count, datatype, rank, tag, comm, offset) \
-    const uint32_t faultloc_context = (comm)->context_id + (uint32_t) (offset); \
+    const uint32_t faultloc_context = \
+        (comm)->context_id + (uint32_t) MPIDI_FAULTLOC_OFFSET(offset); \
     MPIDI_FAULTLOC_LOG(FAULTLOC_RING_SEND, count, datatype, rank, tag)
 #define MPIDI_FAULTLOC_LOG_RECV(count, datatype, rank, tag, comm, offset) \
-    const uint32_t faultloc_context = (comm)->recvcontext_id + (uint32_t) (offset); \
+    const uint32_t faultloc_context = \
+        (comm)->recvcontext_id + (uint32_t) MPIDI_FAULTLOC_OFFSET(offset); \
     MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag)
 
 /* True, after the message was noted: the peer is given up, and *req is a request that has
@@ -603,10 +605,8 @@ void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 
 /* Leaves a collective operation in shared memory which a lost rank will not go on with. */
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) \
-    if (unlikely(MPIDI_faultloc_page.slot.failures) && \
-        (mpi_errno_ret = MPIDI_faultloc_member_error(comm)) != MPI_SUCCESS) { \
-        *errflag = MPIR_ERR_PROC_FAILED; \
-        goto fn_exit; \
+    if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
+        MPIDI_FAULTLOC_LEAVE_COLL(MPIDI_faultloc_member_error(comm)); \
     }
 
 int MPIDI_faultloc_failure_ack(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
@@ -676,6 +676,9 @@ void MPIDI_faultloc_aborting(int state) MPIDI_FAULTLOC_HIDDEN;
 /* A turn of the barrier in MPI_Finalize; true: it is to be left. */
 #define MPIDI_FAULTLOC_FINALIZE_TURN() \
     (MPIDI_faultloc_answer_at_end(), MPIDI_faultloc_peer_is_lost())
+/* The process manager's barrier in MPI_Finalize, which is left where a peer is lost. */
+int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_FINALIZE_BARRIER() MPIDI_faultloc_finalize_barrier()
 
 #else
 
@@ -708,6 +711,7 @@ void MPIDI_faultloc_aborting(int state) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
 #define MPIDI_FAULTLOC_FINALIZE_TURN() 0
+#define MPIDI_FAULTLOC_FINALIZE_BARRIER() MPIR_pmi_barrier()
 #define MPIDI_FAULTLOC_COMM_DECL
 #define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)
 #define MPIDI_FAULTLOC_COMM_FREE(comm) do { } while (0)

@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_SUMS_H_INCLUDED
 #define FAULTLOC_SUMS_H_INCLUDED
 
+#include "faultloc/seam/faultloc_base.h"
 #include "faultloc/seam/faultloc_seam.h"
 
 /*
@@ -46,7 +47,7 @@ static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_of(const MPIDI_av_
  * address is not needed. */
 static inline struct MPIDI_faultloc_sums *MPIDI_faultloc_sums_in(MPIR_Comm * comm, int rank)
 {
-    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA))
+    if (likely(MPIDI_FAULTLOC_IS_LIKE_WORLD(comm)))
         return &MPIDI_faultloc_sums.row[rank];
     return MPIDI_faultloc_sums_of(MPIDIU_comm_rank_to_av(comm, rank));
 }

@@ -31,6 +31,10 @@ struct MPIR_Request *MPIDI_faultloc_ucx_lost_send(struct MPIDI_av_entry *av, int
 ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
                                           ucp_ep_h *ep) MPIDI_FAULTLOC_HIDDEN;
 void *MPIDI_faultloc_ucx_disconnect(const ucp_ep_h *ep) MPIDI_FAULTLOC_HIDDEN;
+void MPIDI_faultloc_ucx_release_address(ucp_worker_h worker, ucp_address_t *address)
+    MPIDI_FAULTLOC_HIDDEN;
+#define ucp_worker_release_address(worker, address) \
+    MPIDI_faultloc_ucx_release_address(worker, address)
 #define ucp_ep_create(worker, params, ep) MPIDI_faultloc_ucx_ep_create(worker, params, ep)
 #define ucp_disconnect_nb(ep) MPIDI_faultloc_ucx_disconnect(&(ep))
 

@@ -54,7 +54,7 @@ WHOLE uintptr_t MPIDI_faultloc_isend(const void *buf, MPI_Aint count, MPI_Dataty
                                      MPIR_CONTEXT_INTRA_PT2PT, &own);
         return made(own, mpi_errno);
     }
-    if (likely(MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA)) {
+    if (likely(MPIDI_FAULTLOC_IS_LIKE_WORLD(comm))) {
         /* both in one branch, or the compiler makes the key twice */
         av = &MPIDI_global.avt_mgr.av_table0->table[rank];
         sums = &MPIDI_faultloc_sums.row[rank];
@@ -95,7 +95,7 @@ static inline void count_send(MPIR_Comm * comm, int rank, int tag, int context_o
 {
     if (!MPIDI_is_self_comm(comm))
         MPIDI_faultloc_count_sent(MPIDI_faultloc_sums_in(comm, rank),
-                                  FAULTLOC_KEY(comm->context_id + context_offset, tag));
+                                  FAULTLOC_KEY(comm->context_id + MPIDI_FAULTLOC_OFFSET(context_offset), tag));
 }
 
 int MPIDI_faultloc_isend_at(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
@@ -110,7 +110,8 @@ WHOLE int MPIDI_faultloc_isend_coll(const void *buf, MPI_Aint count, MPI_Datatyp
                                     MPIR_Request ** request, MPIR_Errflag_t * errflag)
 {
     count_send(comm, rank, tag, context_offset);
-    return MPID_Isend_coll(buf, count, datatype, rank, tag, comm, context_offset, request, errflag);
+    return MPIDI_FAULTLOC_ISEND_COLL(buf, count, datatype, rank, tag, comm, context_offset, request,
+                                     errflag);
 }
 
 int MPIDI_faultloc_issend(const void *buf, MPI_Aint count, MPI_Datatype datatype, int rank, int tag,
@@ -157,7 +158,7 @@ static int find_message(int source, int tag, MPIR_Comm * comm, int context_offse
         return mpi_errno;
     if (!MPIDI_is_self_comm(comm))
         MPIDI_FAULTLOC_NOTE(*message, source_of(comm, found.MPI_SOURCE), found.MPI_TAG,
-                            (uint32_t) (comm->recvcontext_id + context_offset));
+                            (uint32_t) (comm->recvcontext_id + MPIDI_FAULTLOC_OFFSET(context_offset)));
     if (status != MPI_STATUS_IGNORE)
         *status = found;
     return MPI_SUCCESS;

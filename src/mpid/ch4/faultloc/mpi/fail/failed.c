@@ -38,7 +38,7 @@ static MPIR_Comm *any_comm(MPIR_Request * req)
         return NULL;
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     if (!MPIDI_REQUEST(req, is_local) || !MPIDI_faultloc_is_am(req) ||
-        MPIDIG_REQUEST(req, u.recv.source) != MPI_ANY_SOURCE)
+        MPIDI_FAULTLOC_AM_SOURCE(req) != MPI_ANY_SOURCE)
         return NULL;
 #endif
     return MPIR_Object_get_ref(comm) > 0 ? comm : NULL; /* it may have been freed meanwhile */
@@ -69,7 +69,7 @@ static bool is_waited_for(void)
  * a receive it does what it likes, its callback is notified that it is over. */
 static bool leave_to_ucx(MPIR_Request * req)
 {
-    MPIDI_UCX_ucp_request_t *ucp = MPIDI_UCX_REQ(req).ucp_request;
+    MPIDI_UCX_ucp_request_t *ucp = MPIDI_FAULTLOC_UCX_REQUEST(req);
     MPIR_Request *other;
 
     if (MPIDI_faultloc_is_am(req) || !ucp)
@@ -82,7 +82,7 @@ static bool leave_to_ucx(MPIR_Request * req)
     if (!other)
         return false;
     ucp->req = other;
-    MPIDIU_request_complete(req);
+    MPIDI_faultloc_complete(req);
     return true;
 }
 #else
@@ -98,8 +98,8 @@ static void let_go(MPIR_Request * req)
     if (leave_to_ucx(req))
         return;
     MPIR_cc_set(req->cc_ptr, 0);
-    if (req->completion_notification)
-        MPIR_cc_dec(req->completion_notification);
+    if (MPIDI_FAULTLOC_NOTIFICATION(req))
+        MPIR_cc_dec(MPIDI_FAULTLOC_NOTIFICATION(req));
 }
 
 /* Completes a pending request with an error, whatever the transport does with it. */
@@ -109,7 +109,7 @@ static void fail(MPIR_Request * req, int error)
 
     if (MPIDI_faultloc_is_held(req))
         return; /* it is about to fail already */
-    MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+    MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_FAULTLOC_VCI_LOCK(vci));
     MPIR_Request_add_ref(req);  /* cancelling may take the last reference but ours */
     if (req->kind == MPIR_REQUEST_KIND__RECV)
         MPIDI_cancel_recv_unsafe(req);
@@ -118,7 +118,7 @@ static void fail(MPIR_Request * req, int error)
     MPIR_STATUS_SET_CANCEL_BIT(req->status, FALSE);
     MPIDI_faultloc_set_error(req, error);
     MPIDI_CH4_REQUEST_FREE(req);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 
 /* ---- all pending ones ------------------------------------------------------------------------ */
@@ -135,10 +135,10 @@ static void fail_if_given_up(MPIR_Request * req, void *arg)
 static void turn(int vci)
 {
 #ifdef HAVE_CH4_NETMOD_UCX
-    MPIDI_NM_progress(vci, 0);
+    MPIDI_FAULTLOC_PROGRESS(NM, vci);
 #endif
 #ifndef MPIDI_CH4_DIRECT_NETMOD
-    MPIDI_SHM_progress(vci, 0);
+    MPIDI_FAULTLOC_PROGRESS(SHM, vci);
 #endif
 }
 
@@ -147,10 +147,10 @@ static void turn(int vci)
 static void take_in_what_came(void)
 {
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++) {
-        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_FAULTLOC_VCI_LOCK(vci));
         for (int i = 0; i < 256; i++)
             turn(vci);
-        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
     }
 }
 
@@ -161,16 +161,16 @@ static void drop_postponed(void)
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     MPIDI_POSIX_am_request_header_t *h, *next;
 
-    for (int vci = 0; vci < MPIDI_POSIX_global.num_vsis; vci++) {
-        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
-        DL_FOREACH_SAFE(MPIDI_POSIX_global.per_vsi[vci].postponed_queue, h, next) {
+    for (int vci = 0; vci < MPIDI_FAULTLOC_POSIX_VCIS; vci++) {
+        MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_FAULTLOC_VCI_LOCK(vci));
+        DL_FOREACH_SAFE(MPIDI_FAULTLOC_POSIX_VCI(vci).postponed_queue, h, next) {
             if (!MPIDI_faultloc_is_given_up(h->dst_grank))
                 continue;
-            DL_DELETE(MPIDI_POSIX_global.per_vsi[vci].postponed_queue, h);
+            DL_DELETE(MPIDI_FAULTLOC_POSIX_VCI(vci).postponed_queue, h);
             if (!h->request)    /* else it goes with that */
                 MPIDI_POSIX_am_release_req_hdr(&h);
         }
-        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
     }
 #endif
 }

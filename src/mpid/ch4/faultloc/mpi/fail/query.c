@@ -28,11 +28,11 @@ int MPIDI_faultloc_failure_ack(MPIR_Comm * comm)
 }
 
 /* Marks in `is_member`, by rank of the world, those of a group that are of this world. */
-static void mark_members(const struct faultloc_board *b, const MPIR_Group * group, char *is_member)
+static void mark_members(const struct faultloc_board *b, MPIR_Group * group, char *is_member)
 {
     for (int i = 0; i < group->size; i++)
-        if (group->lrank_to_lpid[i].lpid < (uint64_t) b->size)
-            is_member[group->lrank_to_lpid[i].lpid] = 1;
+        if ((uint64_t) MPIDI_FAULTLOC_LPID(group, i) < (uint64_t) b->size)
+            is_member[MPIDI_FAULTLOC_LPID(group, i)] = 1;
 }
 
 /* Of an intercommunicator both groups. */
@@ -62,29 +62,18 @@ static int find_members(const struct faultloc_board *b, MPIR_Comm * comm, char *
 static int make_group(const struct faultloc_board *b, int acked, const char *is_member,
                       MPIR_Group ** group)
 {
-    const int32_t *failed = faultloc_board_failed(b);
+    int32_t *failed = malloc((size_t) acked * sizeof(*failed));
     int mpi_errno = MPI_SUCCESS, n = 0;
 
+    MPIR_ERR_CHKANDJUMP(!failed, mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (int i = 0; i < acked; i++)
-        n += is_member[failed[i]];
-    *group = MPIR_Group_empty;
-    if (n == 0)
-        goto fn_exit;
-    mpi_errno = MPIR_Group_create(n, group);
-    MPIR_ERR_CHECK(mpi_errno);
-    (*group)->size = n;
-    (*group)->rank = MPI_UNDEFINED;
-    (*group)->idx_of_first_lpid = -1;
-    n = 0;
-    for (int i = 0; i < acked; i++) {
-        if (!is_member[failed[i]])
-            continue;
-        if (failed[i] == MPIR_Process.rank)
-            (*group)->rank = n;
-        (*group)->lrank_to_lpid[n++].lpid = (uint64_t) failed[i];
-    }
+        if (is_member[faultloc_board_failed(b)[i]])
+            failed[n++] = faultloc_board_failed(b)[i];
+    if (n > 0)
+        mpi_errno = MPIDI_faultloc_group_of(failed, n, group);
 
   fn_exit:
+    free(failed);
     return mpi_errno;
   fn_fail:
     goto fn_exit;

@@ -46,8 +46,7 @@ static void take_out(MPIR_Comm * comm)
 bool MPIDI_faultloc_is_programs(const MPIR_Comm * comm)
 {
     return (comm->remote_size > 1 || comm->comm_kind == MPIR_COMM_KIND__INTERCOMM) &&
-        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
-        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS;
+        !MPIDI_FAULTLOC_IS_PART_OF_COMM(comm);
 }
 
 bool MPIDI_faultloc_is_comm_noted(const MPIR_Comm * comm)
@@ -228,8 +227,7 @@ MPIR_Comm *MPIDI_faultloc_whole_of(MPIR_Comm * comm)
 {
     MPIR_Comm *whole = comm;
 
-    if (comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
-        comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
+    if (!MPIDI_FAULTLOC_IS_PART_OF_COMM(comm))
         return comm;
     MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_HANDLE_MUTEX);
     for (MPIR_Comm * c = first; c; c = c->dev.ch4.faultloc_next)

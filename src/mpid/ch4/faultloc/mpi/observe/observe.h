@@ -80,6 +80,19 @@ bool MPIDI_faultloc_is_given_up(int32_t rank);
 /* Purpose: an error of class MPIX_ERR_PROC_FAILED that names the rank; an operation fails by it. */
 int MPIDI_faultloc_failed_error(int32_t rank);
 
+/* Purpose: MPICH's share in a request is over, as where its transport ends an operation. */
+static inline void MPIDI_faultloc_complete(MPIR_Request * req)
+{
+    int incomplete;
+
+    MPIR_cc_decr(req->cc_ptr, &incomplete);
+    if (incomplete)
+        return;
+    if (MPIDI_FAULTLOC_NOTIFICATION(req))
+        MPIR_cc_dec(MPIDI_FAULTLOC_NOTIFICATION(req));
+    MPIDI_CH4_REQUEST_FREE(req);
+}
+
 /* Purpose: the status of a request that ends with an error, whoever was to be its peer. */
 void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 

@@ -27,11 +27,11 @@ static void add(struct peers *p, int32_t rank)
         p->rank[p->n++] = rank;
 }
 
-static void add_group(struct peers *p, const MPIR_Group * group)
+static void add_group(struct peers *p, MPIR_Group * group)
 {
     for (int i = 0; group && i < group->size; i++)
-        if (group->lrank_to_lpid[i].lpid < (uint64_t) MPIR_Process.size)
-            add(p, (int32_t) group->lrank_to_lpid[i].lpid);
+        if ((uint64_t) MPIDI_FAULTLOC_LPID(group, i) < (uint64_t) MPIR_Process.size)
+            add(p, (int32_t) MPIDI_FAULTLOC_LPID(group, i));
 }
 
 static int32_t rank_of(const MPIR_Win * win, int target)

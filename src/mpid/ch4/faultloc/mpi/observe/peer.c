@@ -16,7 +16,7 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req)
 
 bool MPIDI_faultloc_is_am(MPIR_Request * req)
 {
-    return MPIDIG_REQUEST(req, req) != NULL;
+    return MPIDI_FAULTLOC_IS_AM(req);
 }
 
 /* The number of an element in a table with one for each rank. */
@@ -81,7 +81,7 @@ static bool is_internal(MPIR_Request * req)
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 static int32_t local_peer(MPIR_Request * req)
 {
-    int rank = MPIDIG_REQUEST(req, u.recv.source);
+    int rank = MPIDI_FAULTLOC_AM_SOURCE(req);
 
     if (req->kind == MPIR_REQUEST_KIND__SEND)
         return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));

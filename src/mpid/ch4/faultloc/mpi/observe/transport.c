@@ -12,7 +12,6 @@
 #include <errno.h>
 #ifdef HAVE_CH4_NETMOD_UCX
 #include "faultloc/seam/faultloc_ucx.h"
-#include "mpidu_bc.h"
 #endif
 
 /*
@@ -45,17 +44,33 @@ static struct {
 
 #ifdef HAVE_CH4_NETMOD_UCX
 
-/* MPICH gives an address back as little as this one. */
+/* UCX's own address of this rank, and what stands for it. */
+static struct {
+    ucp_address_t *address;
+    void *marked;
+} given;
+
+/* From 5.0 on each rank sends as many bytes as an address may have, whatever it has. */
 ucp_address_t *MPIDI_faultloc_ucx_address(ucp_address_t *address, size_t *len)
 {
-    void *marked = *len + FAULTLOC_MARK_ROOM <= MPID_MAX_BC_SIZE ? malloc(*len + FAULTLOC_MARK_ROOM)
-                                                                 : NULL;
+    void *marked = *len + FAULTLOC_MARK_ROOM <= MPID_MAX_BC_SIZE ? calloc(1, MPID_MAX_BC_SIZE) : NULL;
 
     if (!marked)
         return address;
+    given.address = address;
+    given.marked = marked;
     memcpy(marked, address, *len);
     *len = faultloc_mark_put(marked, *len, MPIR_Process.rank);
     return marked;
+}
+
+/* Some releases give an address back, others do not. */
+void MPIDI_faultloc_ucx_release_address(ucp_worker_h worker, ucp_address_t *address)
+{
+    if (address != given.marked)
+        (ucp_worker_release_address) (worker, address);
+    else
+        (ucp_worker_release_address) (worker, given.address);
 }
 
 /* The first exchange is of one address of each rank, later ones are of more. */
@@ -165,12 +180,12 @@ static void end_held(const struct held *h, bool given_up)
     MPIR_Request *req = h->req;
     int vci = MPIDI_Request_get_vci(req);
 
-    MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_VCI(vci).lock);
+    MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_FAULTLOC_VCI_LOCK(vci));
     release(h->transport);
     MPIDI_faultloc_set_error(req, given_up ? MPIDI_faultloc_failed_error(h->peer)
                              : transport_error(h));
-    MPIDIU_request_complete(req);
-    MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);
+    MPIDI_faultloc_complete(req);
+    MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 
 /* An error of the transport is final: a network that is silent for a few seconds causes none (UCX
@@ -304,7 +319,7 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, MPIR_Request * req, ucs_st
         if (MPIDI_faultloc_notes && MPIDI_REQUEST(req, faultloc_peer))
             MPIDI_FAULTLOC_UCX_COUNT(req, info->sender_tag);
     }
-    MPIDIU_request_complete(req);
+    MPIDI_faultloc_complete(req);
     release(ucp_request);
 }
 
@@ -322,7 +337,7 @@ MPIR_Request *MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_s
         req = MPIR_Request_create_from_pool(MPIR_REQUEST_KIND__SEND, vci, 2);
     if (!req)
         return NULL;
-    MPIDI_UCX_REQ(req).ucp_request = NULL;
+    MPIDI_FAULTLOC_UCX_REQUEST(req) = NULL;
     MPIDI_REQUEST(req, faultloc_peer) = av;
     if (!hold(req, NULL, peer, errno_of(status))) {
         MPIR_Request_free_unsafe(req);

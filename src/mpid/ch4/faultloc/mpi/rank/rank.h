@@ -9,6 +9,7 @@
 #include "mpidimpl.h"
 
 #include "faultloc/board/board.h"
+#include "faultloc/seam/faultloc_base.h"
 
 /* This rank: its settings, its board and its slot there, and the objects that MPICH has. */
 

@@ -32,7 +32,6 @@ static char problem[FAULTLOC_SPAWN_PATH + 256];
 /* The first leader reads what is to be read; *t is then the same on all of them. */
 static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int32_t fanout)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     uint64_t head[2] = { 0, 0 };        /* bytes, with the final zero; is it a string */
     char error[512];
     int mpi_errno;
@@ -44,7 +43,7 @@ static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int3
         head[0] = t->len + 1;
         head[1] = t->is_string;
     }
-    mpi_errno = MPIR_Bcast(head, sizeof(head), MPI_BYTE, 0, leaders, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Bcast, head, sizeof(head), MPIR_BYTE_INTERNAL, 0, leaders);
     MPIR_ERR_CHECK(mpi_errno);
     if (head[0] == 0)
         goto fn_exit;
@@ -53,7 +52,7 @@ static int share_topology(MPIR_Comm * leaders, struct faultloc_topology *t, int3
         .text = malloc(head[0]),.len = head[0] - 1,.is_string = head[1] != 0};
         MPIR_ERR_CHKANDJUMP(!t->text, mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
-    mpi_errno = MPIR_Bcast(t->text, (MPI_Aint) head[0], MPI_BYTE, 0, leaders, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Bcast, t->text, (MPI_Aint) head[0], MPIR_BYTE_INTERNAL, 0, leaders);
     MPIR_ERR_CHECK(mpi_errno);
 
   fn_exit:
@@ -97,7 +96,6 @@ static bool make_tree(struct MPIDI_faultloc_place *p, const struct faultloc_topo
 static int take_topology(struct MPIDI_faultloc_place *p, const char *name, int32_t fanout,
                          struct ftree_tree **tree, bool * fine)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct faultloc_topology t = { 0 };
     char (*names)[FAULTLOC_NAME_SIZE] = NULL;
     int mpi_errno = share_topology(p->leaders, &t, fanout);
@@ -107,8 +105,7 @@ static int take_topology(struct MPIDI_faultloc_place *p, const char *name, int32
         goto fn_exit;
     names = malloc((size_t) p->nodes * sizeof(*names));
     MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(name, FAULTLOC_NAME_SIZE, MPI_BYTE, names, FAULTLOC_NAME_SIZE,
-                               MPI_BYTE, p->leaders, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allgather, name, FAULTLOC_NAME_SIZE, MPIR_BYTE_INTERNAL, names, FAULTLOC_NAME_SIZE, MPIR_BYTE_INTERNAL, p->leaders);
     MPIR_ERR_CHECK(mpi_errno);
     *fine = make_tree(p, &t, names, fanout, tree) && *fine;
 
@@ -249,7 +246,6 @@ static void seal_all(struct sealed *all, int n, const struct card *cards, const 
 static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uint8_t * own,
                         struct secret *secret, bool * fine)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct sealed *all = NULL, mine;
     int n = leaders->local_size, mpi_errno = MPI_SUCCESS;
 
@@ -262,8 +258,7 @@ static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uin
         MPIR_ERR_CHKANDJUMP(!all, mpi_errno, MPI_ERR_OTHER, "**nomem");
         seal_all(all, n, cards, own, secret);
     }
-    mpi_errno = MPIR_Scatter(all, sizeof(mine), MPI_BYTE, &mine, sizeof(mine), MPI_BYTE, 0, leaders,
-                             &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Scatter, all, sizeof(mine), MPIR_BYTE_INTERNAL, &mine, sizeof(mine), MPIR_BYTE_INTERNAL, 0, leaders);
     MPIR_ERR_CHECK(mpi_errno);
     if (leaders->rank > 0 &&
         crypto_box_open_easy((uint8_t *) secret, mine.bytes, sizeof(mine.bytes), nonce,
@@ -285,7 +280,6 @@ static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uin
 static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int32_t * fanout,
                           int64_t * started_ms)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int64_t first[] = { s->stall, s->sample, s->silence, s->patience, s->grace, s->action,
         s->symptoms, s->verbose, *fanout, 0, s->program[0], s->walltime.end_ms,
         s->walltime.limit_s, s->walltime.at_most, faultloc_unix_ms()
@@ -293,7 +287,7 @@ static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int3
     int mpi_errno;
 
     memcpy(&first[9], &s->alpha, sizeof(s->alpha));
-    mpi_errno = MPIR_Bcast(first, sizeof(first), MPI_BYTE, 0, leaders, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Bcast, first, sizeof(first), MPIR_BYTE_INTERNAL, 0, leaders);
     s->stall = (ftree_time) first[0];
     s->sample = (ftree_time) first[1];
     s->silence = (ftree_time) first[2];
@@ -319,13 +313,11 @@ static int exchange_cards(const struct MPIDI_faultloc_place *p, const struct car
                           struct faultloc_board *b, const uint8_t * own, struct secret *secret,
                           bool * fine)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     struct card *cards = malloc((size_t) p->nodes * sizeof(*cards));
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_ERR_CHKANDJUMP(!cards, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(card, sizeof(*card), MPI_BYTE, cards, sizeof(*card), MPI_BYTE,
-                               p->leaders, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allgather, card, sizeof(*card), MPIR_BYTE_INTERNAL, cards, sizeof(*card), MPIR_BYTE_INTERNAL, p->leaders);
     MPIR_ERR_CHECK(mpi_errno);
     if (b)
         b->epoch = faultloc_now();      /* nobody has all cards before the last has sent its own */

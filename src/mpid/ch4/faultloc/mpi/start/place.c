@@ -179,7 +179,6 @@ static MPIR_Comm *first_ranks(void)
 /* Among the first ranks: all marks of the world, by rank. */
 static int gather_groups(struct MPIDI_faultloc_place *p, const struct MPIDI_faultloc_mark *own)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     MPIR_Comm *comm = first_ranks();
     int32_t size = MPIR_Process.comm_world->local_size, groups = comm->local_size;
     int mpi_errno = MPI_SUCCESS;
@@ -188,11 +187,11 @@ static int gather_groups(struct MPIDI_faultloc_place *p, const struct MPIDI_faul
     struct MPIDI_faultloc_mark *marks = malloc((size_t) size * sizeof(*marks));
 
     MPIR_ERR_CHKANDJUMP(!counts || !marks, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(&n, sizeof(n), MPI_BYTE, counts, sizeof(n), MPI_BYTE, comm, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allgather, &n, sizeof(n), MPIR_BYTE_INTERNAL, counts, sizeof(n), MPIR_BYTE_INTERNAL, comm);
     MPIR_ERR_CHECK(mpi_errno);
     for (int i = 0; i < groups; i++)
         at[i] = i == 0 ? 0 : at[i - 1] + counts[i - 1];
-    mpi_errno = MPIR_Allgatherv(own, n, MPI_BYTE, marks, counts, at, MPI_BYTE, comm, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allgatherv, own, n, MPIR_BYTE_INTERNAL, marks, counts, at, MPIR_BYTE_INTERNAL, comm);
     MPIR_ERR_CHECK(mpi_errno);
     for (int32_t i = 0; i < size; i++)
         p->marks[marks[i].rank] = marks[i];
@@ -367,12 +366,10 @@ static int find_by_groups(struct MPIDI_faultloc_place *p, const struct MPIDI_fau
 static int find_by_all(struct MPIDI_faultloc_place *p, const struct MPIDI_faultloc_mark *mine)
 {
     MPIR_Comm *world = MPIR_Process.comm_world;
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_ERR_CHKANDJUMP(!p->marks && !has_tables(p), mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(mine, sizeof(*mine), MPI_BYTE, p->marks, sizeof(*mine), MPI_BYTE,
-                               world, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allgather, mine, sizeof(*mine), MPIR_BYTE_INTERNAL, p->marks, sizeof(*mine), MPIR_BYTE_INTERNAL, world);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = fill_tables(p);
     MPIR_ERR_CHECK(mpi_errno);
@@ -419,11 +416,10 @@ static int receive_from_all(struct MPIDI_faultloc_place *p, int32_t * fd)
 {
     MPIR_Comm *world = MPIR_Process.comm_world;
     int32_t *words = malloc((size_t) world->local_size * sizeof(*words));
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_ERR_CHKANDJUMP(!words, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather(fd, 1, MPI_INT, words, 1, MPI_INT, world, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allgather, fd, 1, MPIR_INT_INTERNAL, words, 1, MPIR_INT_INTERNAL, world);
     MPIR_ERR_CHECK(mpi_errno);
     *fd = words[p->leader[p->self]];
 
@@ -452,10 +448,9 @@ int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd)
 
 static int agree_in(struct MPIDI_faultloc_place *p, MPIR_Comm * comm, bool mine, bool last, bool * all)
 {
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
     int in = mine ? INT_MAX : comm->rank, out = -1, mpi_errno;
 
-    mpi_errno = MPIR_Allreduce(&in, &out, 1, MPI_INT, MPI_MIN, comm, &errflag);
+    mpi_errno = MPIDI_FAULTLOC_CALL_COLL(MPIR_Allreduce, &in, &out, 1, MPIR_INT_INTERNAL, MPI_MIN, comm);
     *all = mpi_errno == MPI_SUCCESS && out == INT_MAX;
     p->is_first_not = mpi_errno == MPI_SUCCESS && out == comm->rank;
     if (last && MPIR_ERR_GET_CLASS(mpi_errno) == MPIX_ERR_PROC_FAILED) {

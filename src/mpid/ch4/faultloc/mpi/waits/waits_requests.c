@@ -97,7 +97,7 @@ void MPIDI_faultloc_describe_partitioned(struct waits_record *r, struct waits_re
 {
     bool is_send = req->kind == MPIR_REQUEST_KIND__PART_SEND;
     int peer = is_send ? MPIDI_PART_REQUEST(req, u.send.dest) :
-        MPIDI_PART_REQUEST(req, u.recv.source);
+        MPIDI_FAULTLOC_PART_SOURCE(req);
 
     q->kind = is_send ? WAITS_PSEND : WAITS_PRECV;
     q->comm = MPIDI_faultloc_add_comm(r, req->comm, req->comm->recvcontext_id);

@@ -1,0 +1,149 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_BASE_H_INCLUDED
+#define FAULTLOC_BASE_H_INCLUDED
+
+/*
+ * What MPICH's releases call by other names, or keep elsewhere: this header, and no other file,
+ * asks which release it is, by the macros that the release has.  To be included where MPICH's
+ * headers are.
+ *
+ *     4.1  sends and receives have one attribute, in which the context's offset is one bit
+ *     4.2  errors of collectives by value; progress is turned once, not until there was some
+ *     5.0  no such errors; communicators have groups, and no map of their own
+ */
+
+#if defined(ENABLE_FAULTLOC)
+
+/* ---- sends and receives ---------------------------------------------------------------------- */
+
+#if defined(MPIR_PT2PT_ATTR_CONTEXT_OFFSET)
+#define MPIDI_FAULTLOC_OFFSET(attr) MPIR_PT2PT_ATTR_CONTEXT_OFFSET(attr)
+#define MPIDI_FAULTLOC_NOTIFICATION(req) ((req)->dev.completion_notification)
+#define MPIDI_FAULTLOC_UCX_REQUEST(req) (MPIDI_UCX_REQ(req).s.ucp_request)
+#define MPIDI_REQUEST_ANYSOURCE_PARTNER(req) ((req)->dev.anysrc_partner)
+/* one send for all: the attribute has the error, and that it is synchronous */
+#define MPIDI_FAULTLOC_ISEND_COLL(buf, count, datatype, rank, tag, comm, attr, req, errflag) \
+    MPID_Isend(buf, count, datatype, rank, tag, comm, attr, req)
+#else
+#define MPIDI_FAULTLOC_OFFSET(offset) (offset)
+#define MPIDI_FAULTLOC_NOTIFICATION(req) ((req)->completion_notification)
+#define MPIDI_FAULTLOC_UCX_REQUEST(req) (MPIDI_UCX_REQ(req).ucp_request)
+#define MPIDI_FAULTLOC_ISEND_COLL MPID_Isend_coll
+#endif
+
+#if !defined(MPIR_CONTEXT_INTRA_PT2PT)
+#define MPIR_CONTEXT_INTRA_PT2PT 0
+#define MPIR_CONTEXT_INTRA_COLL 1
+#define MPIDI_is_self_comm(comm) MPIR_is_self_comm(comm)
+#define MPID_THREAD_CS_ENTER_REC_VCI(lock) MPID_THREAD_CS_ENTER(VCI, lock)
+#define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vcis
+#define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vci[vci]
+#else
+#define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vsis
+#define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vsi[vci]
+#endif
+
+/* ---- collective operations, from within MPICH ------------------------------------------------ */
+
+#if defined(MPIR_COLL_ATTR_SYNC)
+#define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIR_COLL_ATTR_SYNC)
+#elif defined(MPIR_PT2PT_ATTR_CONTEXT_OFFSET) && !defined(MPIR_CONTEXT_INTRA_PT2PT)
+#define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIR_ERR_NONE)
+#else
+#define MPIDI_FAULTLOC_CALL_COLL(call, ...) \
+    call(__VA_ARGS__, &(MPIR_Errflag_t) { MPIR_ERR_NONE })
+#endif
+
+/* ---- communicators, groups, addresses -------------------------------------------------------- */
+
+#if defined(MPIR_COLL_ATTR_SYNC)
+
+typedef int MPIR_Errflag_t;
+/* one turn of the netmod's progress, or of that of shared memory */
+#define MPIDI_FAULTLOC_PROGRESS(of, vci) \
+    do { \
+        int made_ = 0; \
+        MPIDI_##of##_progress(vci, &made_); \
+    } while (0)
+#define MPIDI_FAULTLOC_VCI_LOCK(vci) MPIDI_VCI_LOCK(vci)
+#define MPIDI_FAULTLOC_IS_AM(req) ((req)->dev.type == MPIDI_REQ_TYPE_AM)
+#define MPIDI_FAULTLOC_AM_SOURCE(req) ((req)->status.MPI_SOURCE)
+#define MPIDI_FAULTLOC_PART_SOURCE(req) ((req)->status.MPI_SOURCE)
+#define MPIDI_FAULTLOC_IS_PART_OF_COMM(comm) ((comm)->attr & MPIR_COMM_ATTR__SUBCOMM)
+#define MPIDI_FAULTLOC_LPID(group, i) MPIR_Group_rank_to_lpid(group, i)
+/* ranks of the communicator are those of the world */
+#define MPIDI_FAULTLOC_IS_LIKE_WORLD(comm) \
+    ((comm)->comm_kind == MPIR_COMM_KIND__INTRACOMM && !(comm)->local_group->pmap.use_map && \
+     (comm)->local_group->pmap.u.stride.stride == 1 && \
+     (comm)->local_group->pmap.u.stride.offset == 0)
+
+/* The group of n > 0 ranks of the world. */
+static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Group ** group)
+{
+    MPIR_Lpid *map = MPL_malloc((size_t) n * sizeof(*map), MPL_MEM_GROUP);
+    int own = MPI_UNDEFINED;
+
+    if (!map)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < n; i++) {
+        map[i] = rank[i];
+        own = rank[i] == MPIR_Process.rank ? i : own;
+    }
+    return MPIR_Group_create_map(n, own, NULL, map, group);
+}
+
+/* A collective operation in shared memory is left with an error. */
+#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
+    if ((mpi_errno = (error)) != MPI_SUCCESS) \
+        goto fn_fail
+
+#else
+
+#include "mpidu_bc.h"
+
+#define MPIDI_FAULTLOC_PROGRESS(of, vci) MPIDI_##of##_progress(vci, 0)
+#define MPIR_BYTE_INTERNAL MPI_BYTE
+#define MPIR_INT_INTERNAL MPI_INT
+#define MPIDI_FAULTLOC_VCI_LOCK(vci) MPIDI_VCI(vci).lock
+#define MPIDI_FAULTLOC_IS_AM(req) (MPIDIG_REQUEST(req, req) != NULL)
+#define MPIDI_FAULTLOC_AM_SOURCE(req) MPIDIG_REQUEST(req, u.recv.source)
+#define MPIDI_FAULTLOC_PART_SOURCE(req) MPIDI_PART_REQUEST(req, u.recv.source)
+#define MPIDI_FAULTLOC_IS_PART_OF_COMM(comm) \
+    ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE || \
+     (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
+#define MPIDI_FAULTLOC_LPID(group, i) ((group)->lrank_to_lpid[i].lpid)
+#define MPIDI_FAULTLOC_IS_LIKE_WORLD(comm) \
+    (MPIDI_COMM(comm, map).mode == MPIDI_RANK_MAP_DIRECT_INTRA)
+
+static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Group ** group)
+{
+    int mpi_errno = MPIR_Group_create(n, group);
+
+    if (mpi_errno)
+        return mpi_errno;
+    (*group)->size = n;
+    (*group)->rank = MPI_UNDEFINED;
+    (*group)->idx_of_first_lpid = -1;
+    for (int i = 0; i < n; i++) {
+        (*group)->lrank_to_lpid[i].lpid = (uint64_t) rank[i];
+        if (rank[i] == MPIR_Process.rank)
+            (*group)->rank = i;
+    }
+    return MPI_SUCCESS;
+}
+
+#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
+    if ((mpi_errno_ret = (error)) != MPI_SUCCESS) { \
+        *errflag = MPIR_ERR_PROC_FAILED; \
+        goto fn_exit; \
+    }
+
+#endif
+
+#endif /* ENABLE_FAULTLOC */
+
+#endif /* FAULTLOC_BASE_H_INCLUDED */
