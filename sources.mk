@@ -279,6 +279,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
+    src/mpid/ch4/faultloc/seam/faultloc_base.h \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \

@@ -68,38 +68,22 @@ static inline bool HYD_faultloc_base_is(const struct HYD_faultloc_base *base,
 #endif
 }
 
-/* Purpose: a message to mpiexec, as one about these processes. */
-static inline HYD_status HYD_faultloc_base_send(const struct HYD_faultloc_base *base,
-                                                const struct HYD_faultloc_msg *msg)
+/* Purpose: the header of a message of `size` bytes to mpiexec. */
+static inline struct HYD_pmcd_hdr HYD_faultloc_header(const struct HYD_faultloc_base *base,
+                                                      size_t size)
 {
     struct HYD_pmcd_hdr hdr;
-    HYD_status status;
+
+    HYD_pmcd_init_header(&hdr);
+    hdr.cmd = FAULTLOC;
+    hdr.buflen = (int) size;
 #ifdef FAULTLOC_SHARED_PROXY
-    HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
-    status = PMIP_send_hdr_upstream(PMIP_find_pg(base->pgid, base->proxy_id), &hdr, (void *) msg,
-                                    (int) sizeof(*msg));
+    hdr.pgid = base->pgid;
+    hdr.proxy_id = base->proxy_id;
 #else
-    int sent, closed;
-
     (void) base;
-    HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
-    hdr.buflen = (int) sizeof(*msg);
-    status = HYDU_sock_write(HYD_pmcd_pmip.upstream.control, &hdr, sizeof(hdr), &sent, &closed,
-                             HYDU_SOCK_COMM_MSGWAIT);
-    HYDU_ERR_POP(status, "unable to send a FAULTLOC header upstream\n");
-    HYDU_ASSERT(!closed, status);
-    status = HYDU_sock_write(HYD_pmcd_pmip.upstream.control, msg, sizeof(*msg), &sent, &closed,
-                             HYDU_SOCK_COMM_MSGWAIT);
-    HYDU_ASSERT(status || !closed, status);
 #endif
-    HYDU_ERR_POP(status, "unable to send a FAULTLOC message upstream\n");
-
-fn_exit:
-    return status;
-fn_fail:
-    goto fn_exit;
+    return hdr;
 }
 
 #endif /* PMIP_H_INCLUDED */

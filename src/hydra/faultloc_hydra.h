@@ -20,6 +20,7 @@
  * process was the first.  If it is off, nothing here is used but HYD_faultloc_on.
  *
  *     faultloc_hydra.c      both programs: texts
+ *     faultloc_base.h       both: what differs between releases of hydra
  *     faultloc_children.c   both: the end of a child
  *     faultloc_message.c    both: checks messages.  Pure
  *     faultloc_proxy.c      the proxy: which process ended, and how; the agent of its node
@@ -114,6 +115,9 @@ struct HYD_faultloc_msg {
         char symptom[HYD_FAULTLOC_SYMPTOM];
     };
 };
+
+/* Purpose: how many bytes of such a message travel to mpiexec: many have nothing in the last part. */
+size_t HYD_faultloc_msg_size(int what);
 
 /* Whether FaultLoc is on in this job; in mpiexec after HYD_faultloc_server_init, in a proxy after
  * HYD_faultloc_proxy_begin. */

@@ -100,7 +100,24 @@ static struct {
 
 static HYD_status send_up(const struct world *w, const struct HYD_faultloc_msg *msg)
 {
-    return HYD_faultloc_base_send(&w->base, msg);
+    size_t size = HYD_faultloc_msg_size(msg->what);
+    struct HYD_pmcd_hdr hdr = HYD_faultloc_header(&w->base, size);
+    int sent, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    status = HYDU_sock_write(HYD_pmcd_pmip.upstream.control, &hdr, sizeof(hdr), &sent, &closed,
+                             HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to send a FAULTLOC header upstream\n");
+    HYDU_ASSERT(!closed, status);
+    status = HYDU_sock_write(HYD_pmcd_pmip.upstream.control, msg, (int) size, &sent, &closed,
+                             HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to send a FAULTLOC message upstream\n");
+    HYDU_ASSERT(!closed, status);
+
+fn_exit:
+    return status;
+fn_fail:
+    goto fn_exit;
 }
 
 static HYD_status send_end(struct world *w, const struct process *p, int what)
@@ -338,7 +355,8 @@ static HYD_status look_at_connects(struct world *w, int64_t now)
 
 /* Ranks that close their connections have not come yet, and may be all that have called
  * MPI_Finalize. */
-static HYD_status handle_finalizing(struct world *w, const struct faultloc_launcher_message *message)
+static HYD_status handle_finalizing(struct world *w,
+                                    const struct faultloc_launcher_message *message)
 {
     const struct faultloc_launcher_ranks *r = &message->ranks;
     int64_t since = HYD_faultloc_now_ms() - FAULTLOC_LAUNCHER_FINALIZING_MS;

@@ -423,16 +423,35 @@ static void note_message(const struct HYD_proxy *proxy,
     watch_proxies(HYD_faultloc_now_ms());
 }
 
-HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
+static HYD_status read_msg(const struct HYD_proxy *proxy, struct HYD_faultloc_msg *msg)
 {
-    struct HYD_faultloc_msg msg;
+    size_t head = offsetof(struct HYD_faultloc_msg, arrivals), size;
     int count, closed;
     HYD_status status = HYD_SUCCESS;
 
-    status = HYDU_sock_read(proxy->control_fd, &msg, sizeof(msg), &count, &closed,
+    status = HYDU_sock_read(proxy->control_fd, msg, (int) head, &count, &closed,
                             HYDU_SOCK_COMM_MSGWAIT);
     HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     HYDU_ASSERT(!closed, status);
+    size = HYD_faultloc_msg_size(msg->what);
+    if (size > head)
+        status = HYDU_sock_read(proxy->control_fd, (char *) msg + head, (int) (size - head), &count,
+                                &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
+    HYDU_ASSERT(!closed, status);
+
+fn_exit:
+    return status;
+fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
+{
+    struct HYD_faultloc_msg msg;
+    HYD_status status = read_msg(proxy, &msg);
+
+    HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     switch (msg.what) {
         case HYD_FAULTLOC_END:
             note_end(proxy, &msg.end);
