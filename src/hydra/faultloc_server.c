@@ -363,6 +363,17 @@ static int count_gone(const struct HYD_proxy *proxy)
     return n;
 }
 
+/* The same of all processes of the proxies that have its connection. */
+static int count_gone_there(const struct HYD_proxy *proxy)
+{
+    int n = 0;
+
+    FOR_EACH_PROXY(p)
+    if (HYD_faultloc_connection(p) == HYD_faultloc_connection(proxy))
+        n += count_gone(p);
+    return n;
+}
+
 /* Where ranks are gone their proxy may be, too, without any notice.  A connection is no longer
  * watched once its verdicts are over. */
 static void watch_proxies(int64_t now)
@@ -373,8 +384,8 @@ static void watch_proxies(int64_t now)
         me.watch_at = HYD_FAULTLOC_NEVER;
 
     FOR_EACH_PROXY(proxy)
-    if (HYD_faultloc_is_connected(proxy) && (begin || count_gone(proxy) == 0))
-        HYD_faultloc_watch(proxy, count_gone(proxy) > 0);
+    if (HYD_faultloc_is_connected(proxy) && (begin || count_gone_there(proxy) == 0))
+        HYD_faultloc_watch(proxy, count_gone_there(proxy) > 0);
 }
 
 /* As an MPI_Abort, but by the agent: the process is not inside MPI. */
