@@ -13,7 +13,7 @@ Usage: maint/apply.sh [--force] SRC
        maint/apply.sh --revert SRC
 
 Turns SRC, an MPICH source tree of one of the releases ${mpich_versions[*]}, into one with FaultLoc:
-  - copies the overlay (${overlay_dirs[*]}) into it,
+  - copies the overlay (${overlay_dirs[*]}, the last as $(place src/hydra)) into it,
   - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions, and
     src/util/ftree/rules/rules_builtin.bytes from the built-in rule base,
   - applies the patches of patches/series, with no fuzz.
