@@ -302,39 +302,40 @@ handler_sources = \
     src/mpid/ch4/faultloc/handler/unwind.c
 
 hydra_sources = \
-    src/pm/hydra/pm/pmiserv/faultloc_arrival.c \
-    src/pm/hydra/pm/pmiserv/faultloc_cgroup.c \
-    src/pm/hydra/pm/pmiserv/faultloc_cleanup.c \
-    src/pm/hydra/pm/pmiserv/faultloc_connect.c \
-    src/pm/hydra/pm/pmiserv/faultloc_holders.c \
-    src/pm/hydra/pm/pmiserv/faultloc_hosts.c \
-    src/pm/hydra/pm/pmiserv/faultloc_hydra.c \
-    src/pm/hydra/pm/pmiserv/faultloc_incident.c \
-    src/pm/hydra/pm/pmiserv/faultloc_keepalive.c \
-    src/pm/hydra/pm/pmiserv/faultloc_late.c \
-    src/pm/hydra/pm/pmiserv/faultloc_message.c \
-    src/pm/hydra/pm/pmiserv/faultloc_pending.c \
-    src/pm/hydra/pm/pmiserv/faultloc_process.c \
-    src/pm/hydra/pm/pmiserv/faultloc_summary.c
+    src/hydra/faultloc_arrival.c \
+    src/hydra/faultloc_cgroup.c \
+    src/hydra/faultloc_cleanup.c \
+    src/hydra/faultloc_connect.c \
+    src/hydra/faultloc_holders.c \
+    src/hydra/faultloc_hosts.c \
+    src/hydra/faultloc_hydra.c \
+    src/hydra/faultloc_incident.c \
+    src/hydra/faultloc_keepalive.c \
+    src/hydra/faultloc_late.c \
+    src/hydra/faultloc_message.c \
+    src/hydra/faultloc_pending.c \
+    src/hydra/faultloc_process.c \
+    src/hydra/faultloc_summary.c
 
 hydra_headers = \
-    src/pm/hydra/pm/pmiserv/faultloc_arrival.h \
-    src/pm/hydra/pm/pmiserv/faultloc_barrier.h \
-    src/pm/hydra/pm/pmiserv/faultloc_cgroup.h \
-    src/pm/hydra/pm/pmiserv/faultloc_children.h \
-    src/pm/hydra/pm/pmiserv/faultloc_cleanup.h \
-    src/pm/hydra/pm/pmiserv/faultloc_connect.h \
-    src/pm/hydra/pm/pmiserv/faultloc_holders.h \
-    src/pm/hydra/pm/pmiserv/faultloc_hosts.h \
-    src/pm/hydra/pm/pmiserv/faultloc_hydra.h \
-    src/pm/hydra/pm/pmiserv/faultloc_incident.h \
-    src/pm/hydra/pm/pmiserv/faultloc_keepalive.h \
-    src/pm/hydra/pm/pmiserv/faultloc_late.h \
-    src/pm/hydra/pm/pmiserv/faultloc_lost.h \
-    src/pm/hydra/pm/pmiserv/faultloc_pending.h \
-    src/pm/hydra/pm/pmiserv/faultloc_process.h \
-    src/pm/hydra/pm/pmiserv/faultloc_proxy.h \
-    src/pm/hydra/pm/pmiserv/faultloc_server.h
+    src/hydra/faultloc_arrival.h \
+    src/hydra/faultloc_barrier.h \
+    src/hydra/faultloc_base.h \
+    src/hydra/faultloc_cgroup.h \
+    src/hydra/faultloc_children.h \
+    src/hydra/faultloc_cleanup.h \
+    src/hydra/faultloc_connect.h \
+    src/hydra/faultloc_holders.h \
+    src/hydra/faultloc_hosts.h \
+    src/hydra/faultloc_hydra.h \
+    src/hydra/faultloc_incident.h \
+    src/hydra/faultloc_keepalive.h \
+    src/hydra/faultloc_late.h \
+    src/hydra/faultloc_lost.h \
+    src/hydra/faultloc_pending.h \
+    src/hydra/faultloc_process.h \
+    src/hydra/faultloc_proxy.h \
+    src/hydra/faultloc_server.h
 
 testlib_sources = \
     test/lib/base.c \

@@ -13,7 +13,7 @@ Usage: maint/apply.sh [--force] SRC
        maint/apply.sh --revert SRC
 
 Turns SRC, an MPICH source tree of one of the releases ${mpich_versions[*]}, into one with FaultLoc:
-  - copies the overlay (${overlay_dirs[*]}) into it,
+  - copies the overlay (${overlay_dirs[*]}, the last as $(place src/hydra)) into it,
   - generates src/mpid/ch4/faultloc/node/callnames.h from its list of MPI functions, and
     src/util/ftree/rules/rules_builtin.bytes from the built-in rule base,
   - applies the patches of patches/series, with no fuzz.
@@ -202,17 +202,25 @@ overlay_files() {
     done | sort
 }
 
+# place FILE: where a file or folder of the overlay is in SRC: hydra's makefiles know only its own.
+place() {
+    case $1 in
+        src/hydra | src/hydra/*) echo "src/pm/hydra/faultloc${1#src/hydra}" ;;
+        *) echo "$1" ;;
+    esac
+}
+
 # lay_overlay LIST: copies the files of LIST; those that an earlier run laid and that are gone go.
 lay_overlay() {
     local file
     while read -r file; do
-        put "$top_srcdir/$file" "$src/$file"
+        put "$top_srcdir/$file" "$src/$(place "$file")"
     done <"$1"
     mkdir -p "$state"
     if [ -f "$state/overlay" ]; then
         while read -r file; do
-            if ! grep -qxF "$file" "$1" && [ -f "$src/$file" ]; then
-                rm -f "$src/$file"
+            if ! grep -qxF "$file" "$1" && [ -f "$src/$(place "$file")" ]; then
+                rm -f "$src/$(place "$file")"
                 changed=$((changed + 1))
             fi
         done <"$state/overlay"
@@ -257,11 +265,12 @@ revert() {
     install_patched
     if [ -f "$state/overlay" ]; then
         while read -r file; do
-            rm -f "$src/$file"
+            rm -f "$src/$(place "$file")"
         done <"$state/overlay"
     fi
     rm -f "$src/$names" "$src/$rules"
     for file in "${overlay_dirs[@]}"; do
+        file=$(place "$file")
         [ ! -d "$src/$file" ] || find "$src/$file" -depth -type d -empty -delete
     done
     rm -rf "$state"

@@ -18,7 +18,7 @@ mpich_version=${mpich_versions[0]}
 
 # What a source tree gets from us: these folders, and in them files with these names.
 # shellcheck disable=SC2034
-overlay_dirs=(src/util/ftree src/mpid/ch4/faultloc src/pm/hydra/pm/pmiserv)
+overlay_dirs=(src/util/ftree src/mpid/ch4/faultloc src/hydra)
 # shellcheck disable=SC2034
 overlay_names='.*\.\(c\|h\|mk\|m4\|txt\|in\|def\|inc\|rules\)$'
 

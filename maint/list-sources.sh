@@ -26,7 +26,7 @@ What is listed:
           inspection functions (ftree_inspect.c) are for tests and the simulator only, not in MPICH
   glue    src/mpid/ch4/faultloc/*/*.c and */*/*.c; this build leaves out mpi, which needs MPICH's headers;
           its folder handler is the program faultloc-handler
-  hydra   the files of src/pm/hydra/pm/pmiserv that do not need hydra's headers
+  hydra   the files of src/hydra that do not need hydra's headers
   tests   test/unit/ROOM/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
           test/cluster/test_*.sh, but for those that say "Not listed"; test/lib/*.c is shared by
           them, and a file there with a main is a program that scripts use
@@ -58,14 +58,14 @@ in_agent=("$glue"/{io,net,node,agent/*}/*.c)
 
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {
-    local theirs='hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(lost|proxy|server)'
+    local theirs='hydra|hydra_server|pmip|pmiserv|demux|bscu|faultloc_(base|lost|proxy|server)'
     grep -LE "#include \"($theirs)\\.h\"" "$@" || :
 }
 
 print_list() {
     shopt -s nullglob
     local hydra units=() scripts=() library=() programs=() file rows
-    mapfile -t hydra < <(hydra_free src/pm/hydra/pm/pmiserv/faultloc_*.c)
+    mapfile -t hydra < <(hydra_free src/hydra/faultloc_*.c)
     for file in test/unit/*/test_*.c; do units+=("${file%.c}"); done
     for file in test/lib/*.c; do
         if grep -qE '^(int )?main\(' "$file"; then programs+=("${file%.c}"); else library+=("$file"); fi
@@ -84,7 +84,7 @@ EOF
     list glue_headers "${glue_headers[@]}"
     list handler_sources $(printf '%s\n' $glue/handler/*.c | grep -v '/main\.c$')
     list hydra_sources "${hydra[@]}"
-    list hydra_headers src/pm/hydra/pm/pmiserv/faultloc_*.h
+    list hydra_headers src/hydra/faultloc_*.h
     list testlib_sources "${library[@]}"
     list testlib_headers test/lib/*.h
     list sim_sources tools/sim/*.c

@@ -78,3 +78,31 @@ END
     echo "ok: a write that is interrupted"
 }
 interrupted
+
+# mpiexec waits in a write again, of what rank 1 says. Meanwhile it is given a signal, and all is gone
+# on the host of rank 0: it hands the signal on before it reads that.
+gone() {
+    local pid proxy code=0
+    mkfifo "$work/full"
+    exec 7<>"$work/full"
+    # shellcheck disable=SC2016,SC2086
+    "$mpi/bin/mpiexec" $apart -n 2 sh -c 'trap "" USR1
+        [ "$PMI_RANK" = 0 ] || head -c 1000000 /dev/zero; echo >"$1.$PMI_RANK"; exec sleep 60' \
+        sh "$work/begun" >"$work/full" 2>"$work/err" </dev/null 7>&- &
+    pid=$!
+    until [ -e "$work/begun.0" ]; do sleep 0.1; done
+    sleep 1
+    proxy=$(pgrep -P $pid hydra_pmi_proxy | head -n 1)
+    kill -USR1 $pid
+    sleep 0.2
+    # shellcheck disable=SC2046
+    kill -KILL "$proxy" $(pgrep -P "$proxy")
+    sleep 0.2
+    cat <&7 >/dev/null &
+    wait $pid || code=$?
+    kill $!
+    exec 7>&-
+    [ $code -ne 141 ] || bad "a write to a proxy that is gone: SIGPIPE"
+    echo "ok: a write to a proxy that is gone"
+}
+gone

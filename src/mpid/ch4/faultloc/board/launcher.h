@@ -39,6 +39,8 @@
 #define FAULTLOC_LAUNCHER_RANGES 16
 #define FAULTLOC_LAUNCHER_LINE 256
 #define FAULTLOC_LAUNCHER_FINALIZING_MS 5000 /* so long until the first message about them */
+/* A key of PMI that a rank puts at the end of MPI_Finalize, where PMI_Finalize comes at its exit. */
+#define FAULTLOC_LAUNCHER_KEY_OUTSIDE "faultloc-outside"
 #define FAULTLOC_LAUNCHER_ABORT_CODE 1 /* with which ranks call MPI_Abort because of a verdict */
 
 enum faultloc_launcher_kind {

@@ -43,10 +43,13 @@
 #define MPID_THREAD_CS_ENTER_REC_VCI(lock) MPID_THREAD_CS_ENTER(VCI, lock)
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vcis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vci[vci]
+/* PMI ends at exit(), which the launcher is not to wait for: it may be long after MPI_Finalize */
+#define MPIDI_FAULTLOC_END_PMI() (void) MPIR_pmi_kvs_put(FAULTLOC_LAUNCHER_KEY_OUTSIDE, "1")
 #else
 #define MPIDI_FAULTLOC_ERRFLAG (&(MPIR_Errflag_t) { MPIR_ERR_NONE })
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vsis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vsi[vci]
+#define MPIDI_FAULTLOC_END_PMI() ((void) 0)
 #endif
 
 /* ---- communicators, groups, addresses -------------------------------------------------------- */

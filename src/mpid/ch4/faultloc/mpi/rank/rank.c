@@ -252,5 +252,7 @@ void MPIDI_faultloc_stop(void)
         return;
     MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
     local.is_on = false;
+    if (local.board->settings.launcher[0])
+        MPIDI_FAULTLOC_END_PMI();
     faultloc_job_free(&local.job);
 }

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE 1 /* sigtimedwait */
 #include "faultloc_hydra.h"
 
-#include "../../../../util/ftree/base/text.h"
+#include "util/ftree/base/text.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +15,19 @@
 #include <sys/wait.h>
 
 int HYD_faultloc_on = 0;
+
+size_t HYD_faultloc_msg_size(int what)
+{
+    switch (what) {
+        case HYD_FAULTLOC_END:
+        case HYD_FAULTLOC_ABORT:
+        case HYD_FAULTLOC_REPLY:
+        case HYD_FAULTLOC_ALL_CAME:
+            return offsetof(struct HYD_faultloc_msg, arrivals);
+        default:
+            return sizeof(struct HYD_faultloc_msg);
+    }
+}
 
 static const char *signal_name(int number)
 {

@@ -5,13 +5,14 @@
 
 #define _GNU_SOURCE
 #include "hydra_server.h"
+#include "pmiserv.h"
 #include "faultloc_arrival.h"
+#include "faultloc_base.h"
 #include "faultloc_barrier.h"
 #include "faultloc_children.h"
 #include "faultloc_incident.h"
 #include "faultloc_late.h"
 #include "faultloc_lost.h"
-#include "faultloc_server.h"
 
 #define SOON_MS 500 /* all proxies whose processes are through with MPI say so */
 
@@ -26,7 +27,7 @@ struct seat {
 
 /* A process group. */
 struct world {
-    struct HYD_pg *pg;
+    int pgid, proxies;
     struct HYD_faultloc_arrival arrival;
     struct seat *seat; /* by the number of the proxy */
     const char *call; /* in which the barrier is, as the last note said */
@@ -36,17 +37,23 @@ struct world {
 
 static struct world *worlds;
 
+static struct HYD_pg *pg_of(const struct world *w)
+{
+    return HYD_faultloc_pg(w->pgid);
+}
+
 /* NULL: there is no memory, and no note. */
-static struct world *world_of(struct HYD_pg *pg)
+static struct world *world_of(const struct HYD_proxy *proxy)
 {
     struct world *w = worlds;
 
-    while (w && w->pg != pg)
+    while (w && w->pgid != HYD_faultloc_pgid(proxy))
         w = w->next;
     if (w || !(w = MPL_calloc(1, sizeof(*w), MPL_MEM_PM)))
         return w;
-    w->pg = pg;
-    w->seat = MPL_calloc((size_t) pg->proxy_count, sizeof(*w->seat), MPL_MEM_PM);
+    w->pgid = HYD_faultloc_pgid(proxy);
+    w->proxies = pg_of(w)->proxy_count;
+    w->seat = MPL_calloc((size_t) w->proxies, sizeof(*w->seat), MPL_MEM_PM);
     if (!w->seat) {
         MPL_free(w);
         return NULL;
@@ -65,7 +72,7 @@ static bool is_fresh(const struct world *w, const struct seat *s)
 
 static bool have_answered(const struct world *w)
 {
-    for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next)
+    HYD_FAULTLOC_EACH_OF(pg_of(w), p)
         if (w->seat[p->proxy_id].asked && HYD_faultloc_is_connected(p))
             return false;
     return true;
@@ -77,7 +84,7 @@ static const char *call_of(const struct world *w)
 {
     bool put = w->arrival.barrier == 1, agent = false;
 
-    for (int i = 0; i < w->pg->proxy_count; i++)
+    for (int i = 0; i < w->proxies; i++)
         if (is_fresh(w, &w->seat[i])) {
             put |= w->seat[i].answer->put != 0;
             agent |= w->seat[i].answer->agent != 0;
@@ -162,7 +169,7 @@ static size_t count_most(const struct world *w)
 {
     size_t n = 0;
 
-    for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next)
+    HYD_FAULTLOC_EACH_OF(pg_of(w), p)
         if (!w->seat[p->proxy_id].come)
             n += (size_t) p->proxy_process_count + HYD_FAULTLOC_GROUPS;
     return n;
@@ -171,8 +178,8 @@ static size_t count_most(const struct world *w)
 static struct HYD_faultloc_note begin_note(const struct world *w)
 {
     return (struct HYD_faultloc_note){.call = w->call,
-                                      .pgid = w->pg->pgid,
-                                      .size = w->pg->pg_process_count,
+                                      .pgid = w->pgid,
+                                      .size = pg_of(w)->pg_process_count,
                                       .verbose = HYD_server_info.user_global.debug != 0};
 }
 
@@ -186,9 +193,9 @@ static void say(struct world *w, const struct HYD_faultloc_incident *incident, i
     note.late = MPL_malloc(count_most(w) * sizeof(*note.late), MPL_MEM_PM);
     if (!note.late)
         return;
-    for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next)
+    HYD_FAULTLOC_EACH_OF(pg_of(w), p)
         add_proxy(&note, w, p);
-    note.verdict = HYD_faultloc_incident_standing(incident, w->pg->pgid);
+    note.verdict = HYD_faultloc_incident_standing(incident, w->pgid);
     HYD_faultloc_late_print(&note, stderr);
     MPL_free(note.late);
 }
@@ -202,7 +209,8 @@ static void say_left(struct world *w)
     note.late = MPL_malloc(count_most(w) * sizeof(*note.late), MPL_MEM_PM);
     if (!note.late)
         return;
-    for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next) {
+    HYD_FAULTLOC_EACH_OF(pg_of(w), p)
+    {
         const struct seat *s = &w->seat[p->proxy_id];
         if (!HYD_faultloc_is_connected(p) || !s->left)
             continue;
@@ -229,7 +237,8 @@ static void ask(struct world *w)
 {
     bool others = w->arrival.barrier > 1;
 
-    for (struct HYD_proxy *p = w->pg->proxy_list; p; p = p->next) {
+    HYD_FAULTLOC_EACH_OF(pg_of(w), p)
+    {
         bool come = w->seat[p->proxy_id].come;
         if (!HYD_faultloc_is_connected(p) || (come && !others))
             continue;
@@ -246,24 +255,42 @@ static void all_have_come(struct world *w, int64_t now)
 
     if (HYD_faultloc_arrival_all(&w->arrival))
         HYD_faultloc_late_print_over(&note, now - w->arrival.first, stderr);
-    for (int i = 0; i < w->pg->proxy_count; i++)
+    for (int i = 0; i < w->proxies; i++)
         w->seat[i].come = false;
 }
 
-void HYD_faultloc_server_pmi(struct HYD_proxy *proxy, const char *cmd)
+static int count_come(const struct world *w)
 {
-    static const char barrier[] = "cmd=barrier_in";
-    struct HYD_pg *pg = proxy->pg;
-    struct world *w;
-    int64_t now;
+    int n = 0;
 
-    if (!HYD_faultloc_on || strncmp(cmd, barrier, strlen(barrier)) || !(w = world_of(pg)))
+    for (int i = 0; i < w->proxies; i++)
+        n += w->seat[i].come;
+    return n;
+}
+
+void HYD_faultloc_barrier_came(const struct HYD_proxy *proxy)
+{
+    int64_t now = HYD_faultloc_now_ms();
+    struct world *w = world_of(proxy);
+
+    if (!w)
         return;
-    now = HYD_faultloc_now_ms();
     w->seat[proxy->proxy_id].come = true;
     HYD_faultloc_arrival_come(&w->arrival, now, now);
-    if (pg->barrier_count + 1 == pg->proxy_count)
+    if (count_come(w) == w->proxies)
         all_have_come(w, now);
+}
+
+bool HYD_faultloc_barrier_holds(const struct HYD_pg *pg)
+{
+    const struct world *w = worlds;
+    int connected = 0;
+
+    while (w && w->pgid != pg->pgid)
+        w = w->next;
+    HYD_FAULTLOC_EACH_OF(pg, p)
+    connected += HYD_faultloc_is_connected(p);
+    return w && count_come(w) > 0 && count_come(w) >= connected;
 }
 
 /* NULL: it is none, or there is no memory. */
@@ -272,7 +299,7 @@ static struct seat *keep_answer(struct world *w, const struct HYD_proxy *proxy,
 {
     struct seat *s = w ? &w->seat[proxy->proxy_id] : NULL;
 
-    if (!s || !HYD_faultloc_is_arrivals(answer, proxy->pg->pg_process_count))
+    if (!s || !HYD_faultloc_is_arrivals(answer, pg_of(w)->pg_process_count))
         return NULL;
     s->asked = false;
     if (!s->answer)
@@ -289,7 +316,7 @@ static struct seat *keep_answer(struct world *w, const struct HYD_proxy *proxy,
 void HYD_faultloc_barrier_left(const struct HYD_proxy *proxy,
                                const struct HYD_faultloc_arrivals *answer)
 {
-    struct world *w = world_of(proxy->pg);
+    struct world *w = world_of(proxy);
     struct seat *s = keep_answer(w, proxy, answer);
 
     if (!s || w->arrival.open) /* those that have not come are waited for, and they are named */
@@ -302,7 +329,7 @@ void HYD_faultloc_barrier_left(const struct HYD_proxy *proxy,
 void HYD_faultloc_barrier_answer(const struct HYD_proxy *proxy,
                                  const struct HYD_faultloc_arrivals *answer)
 {
-    struct world *w = world_of(proxy->pg);
+    struct world *w = world_of(proxy);
     int64_t now = HYD_faultloc_now_ms();
 
     if (!keep_answer(w, proxy, answer))

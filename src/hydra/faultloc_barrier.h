@@ -12,10 +12,17 @@
 
 /*
  * Barriers of PMI, in MPI_Init and MPI_Finalize, to which not all ranks come.  A proxy says when
- * all of its ranks have come (HYD_faultloc_server_pmi), which is hydra's own message; those that
- * have not said so are asked once nobody has come for a while.  And what is left behind the last:
- * processes that do not end, and others that hold their output open.
+ * all of its ranks have come; those that have not said so are asked once nobody has come for a
+ * while.  And what is left behind the last: processes that do not end, and others that hold their
+ * output open.
  */
+
+/* Purpose: all processes of a proxy have come to the barrier. */
+void HYD_faultloc_barrier_came(const struct HYD_proxy *proxy);
+
+/* Purpose: true if some have come to the barrier, and all proxies of the group that are connected
+ * wait there. */
+bool HYD_faultloc_barrier_holds(const struct HYD_pg *pg);
 
 /* Purpose: a proxy has answered, or has ranks that wait for others of its own. */
 void HYD_faultloc_barrier_answer(const struct HYD_proxy *proxy,

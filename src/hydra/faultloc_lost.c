@@ -5,11 +5,12 @@
 
 #define _GNU_SOURCE
 #include "hydra_server.h"
+#include "pmiserv.h"
+#include "faultloc_base.h"
 #include "faultloc_children.h"
 #include "faultloc_keepalive.h"
 #include "faultloc_lost.h"
 #include "bscu.h"
-#include "common.h"
 #include "demux.h"
 
 #include <linux/sockios.h>
@@ -25,7 +26,8 @@ int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local)
 {
     int fill = 0, all_fill = 0, cores = 0, all_cores = 0, past = 0, rest, per_turn;
 
-    for (struct HYD_proxy *p = proxy->pg->proxy_list; p; p = p->next) {
+    HYD_FAULTLOC_EACH_OF(HYD_faultloc_pg(HYD_faultloc_pgid(proxy)), p)
+    {
         past |= p == proxy;
         fill += past ? 0 : p->filler_processes;
         cores += past ? 0 : p->node->core_count;
@@ -57,14 +59,11 @@ bool HYD_faultloc_is_closed(int fd, int *error)
 
 bool HYD_faultloc_send(struct HYD_proxy *proxy, const struct HYD_faultloc_msg *msg)
 {
-    struct HYD_pmcd_hdr hdr;
+    struct HYD_pmcd_hdr hdr = HYD_faultloc_header(proxy, sizeof(*msg));
     int sent, closed, error;
 
     if (HYD_faultloc_is_closed(proxy->control_fd, &error))
         return false;
-    HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
-    hdr.buflen = (int) sizeof(*msg);
     return !HYDU_sock_write(proxy->control_fd, &hdr, sizeof(hdr), &sent, &closed,
                             HYDU_SOCK_COMM_MSGWAIT) &&
            !closed &&
@@ -90,20 +89,20 @@ bool HYD_faultloc_is_silent(int fd)
 void HYD_faultloc_watch(const struct HYD_proxy *proxy, bool on)
 {
     static struct watched {
-        const struct HYD_proxy *proxy;
+        const void *connection;
         struct HYD_faultloc_keepalive keepalive;
     } *watched = NULL, *more;
     static int count = 0;
     int i = 0;
 
-    while (i < count && watched[i].proxy != proxy)
+    while (i < count && watched[i].connection != HYD_faultloc_connection(proxy))
         i++;
     if (i == count) {
         more = on ? MPL_realloc(watched, (size_t) (count + 1) * sizeof(*more), MPL_MEM_PM) : NULL;
         if (!more)
             return; /* without it the proxy is ended with the others, if only later */
         watched = more;
-        watched[count++] = (struct watched){.proxy = proxy};
+        watched[count++] = (struct watched){.connection = HYD_faultloc_connection(proxy)};
     }
     HYD_faultloc_keepalive_set(&watched[i].keepalive, proxy->control_fd, on);
 }
@@ -115,10 +114,10 @@ static const struct HYD_proxy *not_called(int nth, bool others)
 {
     int n = 0;
 
-    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next, n++)
-            if (p->control_fd == HYD_FD_UNSET && (n == nth || others))
-                return p;
+    HYD_FAULTLOC_EACH_PG(pg)
+    HYD_FAULTLOC_EACH_OF(pg, p)
+    if ((n++ == nth || others) && p->control_fd == HYD_FD_UNSET)
+        return p;
     return NULL;
 }
 
@@ -126,9 +125,8 @@ static int count_proxies(void)
 {
     int n = 0;
 
-    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next)
-            n++;
+    HYD_FAULTLOC_EACH_PG(pg)
+    n += pg->proxy_count;
     return n;
 }
 
@@ -139,10 +137,10 @@ const struct HYD_proxy *HYD_faultloc_failed_launcher(int *status)
 
     for (int i = 0; i < HYD_bscu_pid_count; i++) {
         const struct HYD_proxy *proxy = not_called(i, one_for_all);
-        pid_t pid = HYD_bscu_pid_list[i];
+        pid_t pid = HYD_FAULTLOC_LAUNCHER(i);
         if (!proxy || pid <= 0 || waitpid(pid, status, WNOHANG) != pid)
             continue;
-        HYD_bscu_pid_list[i] = -1;
+        HYD_FAULTLOC_LAUNCHER(i) = -1;
         if (*status)
             return proxy;
     }
@@ -154,10 +152,10 @@ static int count_launchers(void)
     int n = 0, ret;
 
     for (int i = 0; i < HYD_bscu_pid_count; i++) {
-        pid_t pid = HYD_bscu_pid_list[i];
+        pid_t pid = HYD_FAULTLOC_LAUNCHER(i);
         if (pid > 0 && waitpid(pid, &ret, WNOHANG) != 0)
-            HYD_bscu_pid_list[i] = -1;
-        n += HYD_bscu_pid_list[i] > 0;
+            HYD_FAULTLOC_LAUNCHER(i) = -1;
+        n += HYD_FAULTLOC_LAUNCHER(i) > 0;
     }
     return n;
 }
@@ -178,9 +176,9 @@ void HYD_faultloc_end_launchers(int ms)
     while (count_launchers() && HYD_faultloc_now_ms() < end)
         hand_on();
     for (int i = 0; i < HYD_bscu_pid_count; i++)
-        if (HYD_bscu_pid_list[i] > 0) {
-            killpg(HYD_bscu_pid_list[i], SIGKILL); /* each has a session of its own */
-            kill(HYD_bscu_pid_list[i], SIGKILL);
+        if (HYD_FAULTLOC_LAUNCHER(i) > 0) {
+            killpg(HYD_FAULTLOC_LAUNCHER(i), SIGKILL); /* each has a session of its own */
+            kill(HYD_FAULTLOC_LAUNCHER(i), SIGKILL);
         }
     end = HYD_faultloc_now_ms() + ms;
     while (count_launchers() && HYD_faultloc_now_ms() < end)

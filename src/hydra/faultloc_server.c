@@ -8,7 +8,7 @@
 #include "hydra.h"
 #include "demux.h"
 #include "pmiserv.h"
-#include "pmiserv_pmi.h"
+#include "faultloc_base.h"
 #include "faultloc_barrier.h"
 #include "faultloc_children.h"
 #include "faultloc_late.h"
@@ -58,29 +58,8 @@ static struct {
     int aborts_pgid; /* those of this group */
 } me = {.timer = -1, .watch_at = HYD_FAULTLOC_NEVER, .aborts_pgid = -1};
 
-static struct HYD_proxy *first_proxy(struct HYD_pg **pg)
-{
-    for (; *pg; *pg = (*pg)->next)
-        if ((*pg)->proxy_list)
-            return (*pg)->proxy_list;
-    return NULL;
-}
-
 /* All proxies of all process groups. */
-static struct HYD_proxy *next_proxy(struct HYD_proxy *proxy, struct HYD_pg **pg)
-{
-    if (!proxy) {
-        *pg = &HYD_server_info.pg_list;
-        return first_proxy(pg);
-    }
-    if (proxy->next)
-        return proxy->next;
-    *pg = (*pg)->next;
-    return first_proxy(pg);
-}
-
-#define FOR_EACH_PROXY(proxy, pg) \
-    for (struct HYD_proxy *proxy = next_proxy(NULL, &pg); proxy; proxy = next_proxy(proxy, &pg))
+#define FOR_EACH_PROXY(proxy) HYD_FAULTLOC_EACH_PG(pg) HYD_FAULTLOC_EACH_OF(pg, proxy)
 
 /* ---- whether it is on ------------------------------------------------------------------------ */
 
@@ -225,7 +204,8 @@ static void add(const struct retry *what, const char *text)
 
 static void add_retry(const struct HYD_proxy *origin, int rank, const char *symptom, int64_t due)
 {
-    const struct retry e = {.pgid = origin->pg->pgid, .rank = rank, .due = due, .origin = origin};
+    const struct retry e = {
+        .pgid = HYD_faultloc_pgid(origin), .rank = rank, .due = due, .origin = origin};
 
     add(&e, symptom);
 }
@@ -242,12 +222,11 @@ static bool send_retry(struct HYD_proxy *proxy, int number)
 static bool ask_next(int number)
 {
     struct retry *e = &me.retry[number];
-    struct HYD_pg *pg;
     int nth = 0;
 
-    FOR_EACH_PROXY(proxy, pg)
+    FOR_EACH_PROXY(proxy)
     {
-        if (proxy->pg->pgid != e->pgid || nth++ < e->asked)
+        if (HYD_faultloc_pgid(proxy) != e->pgid || nth++ < e->asked)
             continue;
         e->asked++;
         if (proxy != e->origin && HYD_faultloc_is_connected(proxy) && send_retry(proxy, number)) {
@@ -316,9 +295,10 @@ void HYD_faultloc_server_signal(int signum)
 {
     if (!HYD_faultloc_on || signum != SIGUSR1 || me.cleaning)
         return;
-    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
+    HYD_FAULTLOC_EACH_PG(pg)
+    {
         const struct retry e = {.pgid = pg->pgid, .rank = -1, .once = true};
-        if (pg->proxy_list)
+        if (pg->proxy_count > 0)
             add(&e, HYD_FAULTLOC_STATUS);
     }
 }
@@ -339,7 +319,7 @@ static int64_t waited_ms(const struct HYD_proxy *proxy)
 
 static void add_event(const struct HYD_proxy *proxy, struct HYD_faultloc_event *event)
 {
-    event->pgid = proxy->pg->pgid;
+    event->pgid = HYD_faultloc_pgid(proxy);
     event->ms = HYD_faultloc_now_ms();
     event->ended = event->ms - waited_ms(proxy) - event->end.age_ms;
     snprintf(event->host, sizeof(event->host), "%s", proxy->node->hostname);
@@ -354,7 +334,7 @@ static void note(const struct HYD_proxy *proxy, int kind, const struct HYD_fault
     struct HYD_faultloc_event event = {.kind = kind, .end = *end};
 
     if (kind == HYD_FAULTLOC_EVENT_ABORT && end->status == FAULTLOC_LAUNCHER_ABORT_CODE &&
-        proxy->pg->pgid == me.aborts_pgid)
+        HYD_faultloc_pgid(proxy) == me.aborts_pgid)
         snprintf(event.class_, sizeof(event.class_), "%s", me.aborts_because);
     add_event(proxy, &event);
 }
@@ -378,8 +358,19 @@ static int count_gone(const struct HYD_proxy *proxy)
     int n = 0;
 
     for (int i = 0; i < proxy->proxy_process_count; i++)
-        n += HYD_faultloc_incident_ends(&me.incident, proxy->pg->pgid,
+        n += HYD_faultloc_incident_ends(&me.incident, HYD_faultloc_pgid(proxy),
                                         HYD_faultloc_rank_of(proxy, i));
+    return n;
+}
+
+/* The same of all processes of the proxies that have its connection. */
+static int count_gone_there(const struct HYD_proxy *proxy)
+{
+    int n = 0;
+
+    FOR_EACH_PROXY(p)
+    if (HYD_faultloc_connection(p) == HYD_faultloc_connection(proxy))
+        n += count_gone(p);
     return n;
 }
 
@@ -388,14 +379,13 @@ static int count_gone(const struct HYD_proxy *proxy)
 static void watch_proxies(int64_t now)
 {
     bool begin = me.watch_at <= now;
-    struct HYD_pg *pg;
 
     if (begin)
         me.watch_at = HYD_FAULTLOC_NEVER;
 
-    FOR_EACH_PROXY(proxy, pg)
-    if (HYD_faultloc_is_connected(proxy) && (begin || count_gone(proxy) == 0))
-        HYD_faultloc_watch(proxy, count_gone(proxy) > 0);
+    FOR_EACH_PROXY(proxy)
+    if (HYD_faultloc_is_connected(proxy) && (begin || count_gone_there(proxy) == 0))
+        HYD_faultloc_watch(proxy, count_gone_there(proxy) > 0);
 }
 
 /* As an MPI_Abort, but by the agent: the process is not inside MPI. */
@@ -415,26 +405,27 @@ static void note_ending(const struct HYD_proxy *proxy,
 static void note_aborts(const struct HYD_proxy *proxy,
                         const struct faultloc_launcher_message *message)
 {
-    me.aborts_pgid = proxy->pg->pgid;
+    me.aborts_pgid = HYD_faultloc_pgid(proxy);
     snprintf(me.aborts_because, sizeof(me.aborts_because), "%s", message->class_);
 }
 
 static void note_message(const struct HYD_proxy *proxy,
                          const struct faultloc_launcher_message *message)
 {
-    if (!faultloc_launcher_is_message(message, sizeof(*message), proxy->pg->pg_process_count))
+    int pgid = HYD_faultloc_pgid(proxy), size = HYD_faultloc_pg(pgid)->pg_process_count;
+
+    if (!faultloc_launcher_is_message(message, sizeof(*message), size))
         return;
     if (message->kind == FAULTLOC_LAUNCHER_REASON) {
         /* without memory the end is listed without it */
-        (void) HYD_faultloc_incident_reason(&me.incident, proxy->pg->pgid, message);
+        (void) HYD_faultloc_incident_reason(&me.incident, pgid, message);
         return;
     }
     if (message->kind == FAULTLOC_LAUNCHER_ENDING && message->ended_rank < 0) {
         note_aborts(proxy, message);
         return;
     }
-    if (!HYD_faultloc_incident_verdict(&me.incident, proxy->pg->pgid, HYD_faultloc_now_ms(),
-                                       message))
+    if (!HYD_faultloc_incident_verdict(&me.incident, pgid, HYD_faultloc_now_ms(), message))
         HYD_faultloc_say(stderr, "[faultloc] mpiexec is out of memory: a verdict is not listed\n");
     if (message->kind == FAULTLOC_LAUNCHER_ENDING)
         note_ending(proxy, message);
@@ -443,16 +434,35 @@ static void note_message(const struct HYD_proxy *proxy,
     watch_proxies(HYD_faultloc_now_ms());
 }
 
-HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
+static HYD_status read_msg(const struct HYD_proxy *proxy, struct HYD_faultloc_msg *msg)
 {
-    struct HYD_faultloc_msg msg;
+    size_t head = offsetof(struct HYD_faultloc_msg, arrivals), size;
     int count, closed;
     HYD_status status = HYD_SUCCESS;
 
-    status = HYDU_sock_read(proxy->control_fd, &msg, sizeof(msg), &count, &closed,
+    status = HYDU_sock_read(proxy->control_fd, msg, (int) head, &count, &closed,
                             HYDU_SOCK_COMM_MSGWAIT);
     HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     HYDU_ASSERT(!closed, status);
+    size = HYD_faultloc_msg_size(msg->what);
+    if (size > head)
+        status = HYDU_sock_read(proxy->control_fd, (char *) msg + head, (int) (size - head), &count,
+                                &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
+    HYDU_ASSERT(!closed, status);
+
+fn_exit:
+    return status;
+fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
+{
+    struct HYD_faultloc_msg msg;
+    HYD_status status = read_msg(proxy, &msg);
+
+    HYDU_ERR_POP(status, "unable to read a FAULTLOC message\n");
     switch (msg.what) {
         case HYD_FAULTLOC_END:
             note_end(proxy, &msg.end);
@@ -465,6 +475,9 @@ HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy)
             break;
         case HYD_FAULTLOC_LAUNCHER_MESSAGE:
             note_message(proxy, &msg.message);
+            break;
+        case HYD_FAULTLOC_ALL_CAME:
+            HYD_faultloc_barrier_came(proxy);
             break;
         case HYD_FAULTLOC_ARRIVALS:
             HYD_faultloc_barrier_answer(proxy, &msg.arrivals);
@@ -497,7 +510,7 @@ static void note_lost_process(const struct HYD_proxy *proxy, int local, bool sil
                                    .unsure = silent};
     char symptom[HYD_FAULTLOC_SYMPTOM];
 
-    if (HYD_faultloc_incident_has_end(&me.incident, proxy->pg->pgid, end.rank))
+    if (HYD_faultloc_incident_has_end(&me.incident, HYD_faultloc_pgid(proxy), end.rank))
         return;
     note(proxy, HYD_FAULTLOC_EVENT_LOST, &end);
     if (silent)
@@ -534,26 +547,19 @@ static void note_lost(const struct HYD_proxy *proxy, bool silent)
 /* If all connected processes wait in a barrier of PMI, the job cannot continue without the lost. */
 static void confirm_lost(int64_t now)
 {
-    for (struct HYD_pg *pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
-        int connected = 0;
-        for (struct HYD_proxy *p = pg->proxy_list; p; p = p->next)
-            connected += HYD_faultloc_is_connected(p);
-        if (pg->barrier_count > 0 && pg->barrier_count >= connected)
-            HYD_faultloc_incident_confirm_lost(&me.incident, pg->pgid, now);
-    }
+    HYD_FAULTLOC_EACH_PG(pg)
+    if (HYD_faultloc_barrier_holds(pg))
+        HYD_faultloc_incident_confirm_lost(&me.incident, pg->pgid, now);
 }
 
-static bool is_lost(const struct HYD_proxy *proxy)
+/* One that was ordered to end all, and then ended itself, is not lost; nor one that ended before it
+ * had read that, because the launcher of another failed while it began. */
+static HYD_status close_lost(struct HYD_proxy *proxy, int error,
+                             HYD_status (*close) (struct HYD_proxy *))
 {
-    int error;
-
-    if (!HYD_faultloc_is_connected(proxy) || !HYD_faultloc_is_closed(proxy->control_fd, &error))
-        return false;
-    /* one that was ordered to end all, and then ended itself, is not lost; nor one that ended
-     * before it had read that, because the launcher of another failed while it began */
     if (!me.cleaning || (error && !me.launch_failed))
         note_lost(proxy, error && !me.cleaning);
-    return true;
+    return close(proxy);
 }
 
 static bool reads_for_nobody(const struct HYD_proxy *proxy)
@@ -567,25 +573,27 @@ static bool reads_for_nobody(const struct HYD_proxy *proxy)
 bool HYD_faultloc_server_is_over(int fd, struct HYD_proxy *proxy,
                                  HYD_status (*close) (struct HYD_proxy *), HYD_status *status)
 {
+    int error;
+
     if (!HYD_faultloc_on)
         return false;
     if (fd == STDIN_FILENO)
         return reads_for_nobody(proxy);
-    if (!is_lost(proxy))
+    if (!HYD_faultloc_is_closed(fd, &error))
         return false;
-    *status = close(proxy);
+    FOR_EACH_PROXY(p)
+    if (p->control_fd == fd && !*status)
+        *status = close_lost(p, error, close);
     return true;
 }
 
 HYD_status HYD_faultloc_server_forgive(HYD_status status)
 {
-    struct HYD_pg *pg;
-
     if (!HYD_faultloc_on || !status)
         return status;
     if (me.cleaning || me.some_lost)
         return HYD_SUCCESS;
-    FOR_EACH_PROXY(proxy, pg)
+    FOR_EACH_PROXY(proxy)
     if (HYD_faultloc_is_connected(proxy) && HYD_faultloc_is_leaving(proxy->control_fd))
         return HYD_SUCCESS;
     return status;
@@ -595,9 +603,7 @@ HYD_status HYD_faultloc_server_forgive(HYD_status status)
 
 static bool is_listening(void)
 {
-    struct HYD_pg *pg;
-
-    FOR_EACH_PROXY(proxy, pg)
+    FOR_EACH_PROXY(proxy)
     if (HYD_faultloc_is_connected(proxy))
         return true;
     return false;
@@ -614,11 +620,9 @@ static int64_t clean_at(void)
 
 static void begin_cleaning(int64_t now)
 {
-    struct HYD_pg *pg;
-
     me.cleaning = true;
     me.cleaning_since = now;
-    FOR_EACH_PROXY(proxy, pg)
+    FOR_EACH_PROXY(proxy)
     {
         if (HYD_faultloc_is_connected(proxy)) {
             HYD_pmcd_pmiserv_send_signal(proxy, SIGKILL);
@@ -633,9 +637,8 @@ static void begin_cleaning(int64_t now)
 static int64_t give_up_at(void)
 {
     int64_t wait = 0;
-    struct HYD_pg *pg;
 
-    FOR_EACH_PROXY(proxy, pg)
+    FOR_EACH_PROXY(proxy)
     if (HYD_faultloc_is_connected(proxy)) {
         bool lost = count_gone(proxy) == proxy->proxy_process_count ||
                     HYD_faultloc_is_silent(proxy->control_fd);
@@ -647,9 +650,7 @@ static int64_t give_up_at(void)
 
 static HYD_status give_up(void)
 {
-    struct HYD_pg *pg;
-
-    FOR_EACH_PROXY(proxy, pg)
+    FOR_EACH_PROXY(proxy)
     if (HYD_faultloc_is_connected(proxy))
         note_lost(proxy, false);
     return HYD_pmcd_pmiserv_cleanup_all_pgs();

@@ -6,8 +6,8 @@
 #ifndef FAULTLOC_HYDRA_H_INCLUDED
 #define FAULTLOC_HYDRA_H_INCLUDED
 
-#include "../../../../mpid/ch4/faultloc/base/number.h"
-#include "../../../../mpid/ch4/faultloc/board/launcher.h"
+#include "mpid/ch4/faultloc/base/number.h"
+#include "mpid/ch4/faultloc/board/launcher.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +20,7 @@
  * process was the first.  If it is off, nothing here is used but HYD_faultloc_on.
  *
  *     faultloc_hydra.c      both programs: texts
+ *     faultloc_base.h       both: what differs between releases of hydra
  *     faultloc_children.c   both: the end of a child
  *     faultloc_message.c    both: checks messages.  Pure
  *     faultloc_proxy.c      the proxy: which process ended, and how; the agent of its node
@@ -49,6 +50,7 @@ enum HYD_faultloc_what {
                          * `accepted` and `pending` */
     HYD_FAULTLOC_LAUNCHER_MESSAGE, /* to mpiexec: an agent's message about a verdict */
     HYD_FAULTLOC_SYMPTOM_FOR_AGENT, /* to a proxy: send this symptom about `rank` to your agent */
+    HYD_FAULTLOC_ALL_CAME, /* to mpiexec: all processes have come to the next barrier of PMI */
     HYD_FAULTLOC_WHO_IS_LATE, /* to a proxy: who has not come to barrier `ref` of PMI? */
     HYD_FAULTLOC_ARRIVALS, /* to mpiexec: the answer; also unasked, where some have come and others
                             * have not */
@@ -113,6 +115,9 @@ struct HYD_faultloc_msg {
         char symptom[HYD_FAULTLOC_SYMPTOM];
     };
 };
+
+/* Purpose: how many bytes of such a message travel to mpiexec: many have nothing in the last part. */
+size_t HYD_faultloc_msg_size(int what);
 
 /* Whether FaultLoc is on in this job; in mpiexec after HYD_faultloc_server_init, in a proxy after
  * HYD_faultloc_proxy_begin. */

@@ -24,9 +24,6 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs);
  * off. */
 HYD_status HYD_faultloc_server_cmd(struct HYD_proxy *proxy);
 
-/* Purpose: a proxy has sent this command of PMI, which is handled next.  Anywhere. */
-void HYD_faultloc_server_pmi(struct HYD_proxy *proxy, const char *cmd);
-
 /* Purpose: the user has sent mpiexec this signal, which the processes get as well: SIGUSR1 also has
  * the status of the job printed.  Anywhere. */
 void HYD_faultloc_server_signal(int signum);
