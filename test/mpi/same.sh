@@ -66,8 +66,10 @@ same() {
 # shellcheck disable=SC2016
 two_a_node=(bash -c 'export MPIR_CVAR_FAULTLOC_NODE_NAME=n$((PMI_RANK / 2)); exec "$@"' bash)
 
-# begin MPIEXEC-ARGS...: a job with FaultLoc in the background; what it prints is in out and err.
+# begin MPIEXEC-ARGS...: a job with FaultLoc in the background; what it prints is in out and err. What
+# the last one printed is taken away first: the shell in the background may come to it late.
 begin() {
+    : >"$work/out" >"$work/err"
     MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_REPORT=${report-$work/report.json} \
         timeout -s INT -k 5 300 "$mpi/bin/mpiexec" "$@" </dev/null >"$work/out" 2>"$work/err" &
     job=$!

@@ -673,9 +673,6 @@ void MPIDI_faultloc_aborting(int state) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FINALIZING() (MPIDI_faultloc_finalizing(), MPIDI_faultloc_last_words())
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
 #define MPIDI_FAULTLOC_PEER_IS_LOST() MPIDI_faultloc_peer_is_lost()
-/* A turn of the barrier in MPI_Finalize; true: it is to be left. */
-#define MPIDI_FAULTLOC_FINALIZE_TURN() \
-    (MPIDI_faultloc_answer_at_end(), MPIDI_faultloc_peer_is_lost())
 /* The process manager's barrier in MPI_Finalize, which is left where a peer is lost. */
 int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FINALIZE_BARRIER() MPIDI_faultloc_finalize_barrier()
@@ -710,7 +707,6 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)
 #define MPIDI_FAULTLOC_PEER_IS_LOST() 0
-#define MPIDI_FAULTLOC_FINALIZE_TURN() 0
 #define MPIDI_FAULTLOC_FINALIZE_BARRIER() MPIR_pmi_barrier()
 #define MPIDI_FAULTLOC_COMM_DECL
 #define MPIDI_FAULTLOC_COMM_INIT(comm) do { } while (0)

@@ -5,6 +5,9 @@
 
 #include "faultloc/mpi/fail/fail.h"
 
+#include <errno.h>
+#include <poll.h>
+
 /*
  * Ranks that are given up.  The agent marks them on the board; from then on
  *
@@ -331,4 +334,38 @@ int MPIDI_faultloc_probe_error(MPIR_Comm * comm, MPIDI_av_entry_t * av)
     if (rank == FTREE_NONE || !MPIDI_faultloc_is_given_up(rank))
         return MPI_SUCCESS;
     return MPIDI_faultloc_failed_error(rank);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* What the process manager's client calls before it waits for an answer; where another client was
+ * linked there is none. */
+extern int (*PMI_before_read) (int fd) __attribute__ ((weak));
+
+/* Others may need this rank's progress, or its answer, until all are there. */
+static int turn_until_readable(int fd)
+{
+    struct pollfd pfd = {.fd = fd,.events = POLLIN };
+    int n = 0;
+
+    while (!MPIDI_faultloc_peer_is_lost() && (n == 0 || (n < 0 && errno == EINTR))) {
+        MPIDI_faultloc_answer_at_end();
+        MPID_Progress_test(NULL);
+        n = poll(&pfd, 1, 1);
+    }
+    return MPIDI_faultloc_peer_is_lost();
+}
+
+int MPIDI_faultloc_finalize_barrier(void)
+{
+    int mpi_errno;
+
+    if (MPIDI_faultloc_peer_is_lost())
+        return MPI_SUCCESS;
+    if (&PMI_before_read && MPIDI_faultloc_board())
+        PMI_before_read = turn_until_readable;
+    mpi_errno = MPIR_pmi_barrier();
+    if (&PMI_before_read)
+        PMI_before_read = NULL;
+    return MPIDI_faultloc_peer_is_lost()? MPI_SUCCESS : mpi_errno;
 }

@@ -8,8 +8,6 @@
 #include "faultloc/base/proc.h"
 #include "faultloc/base/say.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -195,36 +193,6 @@ ftree_time MPIDI_faultloc_grace(void)
 int MPIDI_faultloc_peer_is_lost(void)
 {
     return local.board && local.board->peer_lost;
-}
-
-/* What the process manager's client calls before it waits for an answer; where another client was
- * linked there is none. */
-extern int (*PMI_before_read) (int fd) __attribute__ ((weak));
-
-/* Others may need this rank's progress, or its answer, until all are there. */
-static int turn_until_readable(int fd)
-{
-    struct pollfd pfd = {.fd = fd,.events = POLLIN };
-    int n;
-
-    while (!MPIDI_FAULTLOC_FINALIZE_TURN() &&
-           ((n = poll(&pfd, 1, 1)) == 0 || (n < 0 && errno == EINTR)))
-        MPID_Progress_test(NULL);
-    return MPIDI_faultloc_peer_is_lost();
-}
-
-int MPIDI_faultloc_finalize_barrier(void)
-{
-    int mpi_errno;
-
-    if (MPIDI_faultloc_peer_is_lost())
-        return MPI_SUCCESS;
-    if (&PMI_before_read && local.board)
-        PMI_before_read = turn_until_readable;
-    mpi_errno = MPIR_pmi_barrier();
-    if (&PMI_before_read)
-        PMI_before_read = NULL;
-    return MPIDI_faultloc_peer_is_lost()? MPI_SUCCESS : mpi_errno;
 }
 
 /* ---- stop ------------------------------------------------------------------------------------ */
