@@ -10,6 +10,7 @@ core_sources = \
     src/util/ftree/ftree_check.c \
     src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/victims.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \

@@ -50,6 +50,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/ftree.c \
     src/util/ftree/ftree_check.c \
     src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/victims.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \

@@ -93,6 +93,7 @@ static const char *check_full(const struct ftree *ft, const struct ftree_verdict
 static const char *check_index(const struct ftree *ft)
 {
     HOLDS(ft->state->by_node.n == ft->state->known.n);
+    HOLDS(ft->announce->of.n == ft->state->known.n);
     for (int32_t i = 0; i < ft->state->by_node.n; i++) {
         const struct place *p = &ft->state->by_node.items[i];
         HOLDS(p->at >= 0 && p->at < ft->state->known.n);
@@ -115,30 +116,31 @@ static const char *check_known(const struct ftree *ft)
     int32_t queued = 0, unsent = 0, rechecked = 0, switches = 0;
 
     FTREE_EACH(const struct known, k, ft->state->known) {
+        const struct announcing *a = ftree_announcing(ft, k);
         const char *broken = k->full ? check_full(ft, k->full) : NULL;
         if (broken)
             return broken;
-        queued += k->queued;
+        queued += a->queued;
         switches += k->v.kind == FTREE_KIND_SWITCH;
-        unsent += k->up != UP_NOTHING;
+        unsent += a->up != UP_NOTHING;
         rechecked += k->recheck != NULL;
         HOLDS(k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT);
         HOLDS(k->v.first_symptom <= k->v.located);
         HOLDS(ftree_verdict_by_id(ft, &k->v) == k);
         if (k->v.withdrawn) {
-            HOLDS(!k->recheck && k->announcement == 0);
+            HOLDS(!k->recheck && a->announcement == 0);
             continue;
         }
-        HOLDS(!k->reported || k->announcement == 0);
-        HOLDS(k->announcement == 0 || is_gathered(ft, k->announcement));
-        HOLDS(!k->reported || k->announced);
-        HOLDS(!k->announced || k->up == UP_NOTHING);
+        HOLDS(!a->reported || a->announcement == 0);
+        HOLDS(a->announcement == 0 || is_gathered(ft, a->announcement));
+        HOLDS(!a->reported || a->announced);
+        HOLDS(!a->announced || a->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
         HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
         HOLDS(!k->ends_agent || k->v.class_ == FTREE_CLASS_UNKNOWN);
     }
     HOLDS(switches == ft->state->switches);
-    HOLDS(queued == ft->announce->queued && unsent == ft->state->unsent &&
+    HOLDS(queued == ft->announce->queued && unsent == ft->announce->unsent &&
           rechecked == ft->state->rechecked);
     SURVEY_EACH(r, ft, SURVEY_VICTIMS)
         HOLDS(r->due.n > 0 && r->asker.node != ft->self);

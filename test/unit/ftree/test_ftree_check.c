@@ -112,6 +112,7 @@ TEST_CASE(verdicts)
 {
     struct lone *l = busy();
     struct known *k = &l->ft->state->known.items[0];
+    struct announcing *a = ftree_announcing(l->ft, k);
 
     BROKEN(k->v.class_, FTREE_CLASS_COUNT,
            "k->v.class_ < FTREE_CLASS_COUNT && k->v.kind < FTREE_KIND_COUNT");
@@ -122,14 +123,14 @@ TEST_CASE(verdicts)
     BROKEN(k->full->candidates, FTREE_CANDIDATE_MAX + 1,
            "v->evidences <= FTREE_EVIDENCE_MAX && v->candidates <= FTREE_CANDIDATE_MAX");
     BROKEN(k->v.first_symptom, k->v.located + 1, "k->v.first_symptom <= k->v.located");
-    BROKEN(k->v.withdrawn, 1, "!k->recheck && k->announcement == 0");
-    BROKEN(k->announcement, 1, "!k->reported || k->announcement == 0");
-    BROKEN(k->announced, false, "!k->reported || k->announced");
-    BROKEN(k->up, UP_SENT, "!k->announced || k->up == UP_NOTHING");
+    BROKEN(k->v.withdrawn, 1, "!k->recheck && a->announcement == 0");
+    BROKEN(a->announcement, 1, "!a->reported || a->announcement == 0");
+    BROKEN(a->announced, false, "!a->reported || a->announced");
+    BROKEN(a->up, UP_SENT, "!a->announced || a->up == UP_NOTHING");
 }
 
 static const char counts[] =
-    "queued == ft->announce->queued && unsent == ft->state->unsent && rechecked == ft->state->rechecked";
+    "queued == ft->announce->queued && unsent == ft->announce->unsent && rechecked == ft->state->rechecked";
 
 TEST_CASE(what_is_counted_of_verdicts)
 {
@@ -137,8 +138,8 @@ TEST_CASE(what_is_counted_of_verdicts)
     struct known *k = &l->ft->state->known.items[1];
 
     BROKEN(l->ft->announce->queued, 1, counts);
-    BROKEN(k->queued, true, counts);
-    BROKEN(l->ft->state->unsent, 1, counts);
+    BROKEN(ftree_announcing(l->ft, k)->queued, true, counts);
+    BROKEN(l->ft->announce->unsent, 1, counts);
     BROKEN(l->ft->state->rechecked, l->ft->state->rechecked + 1, counts);
     BROKEN(k->recheck, NULL, counts);
 }
@@ -164,6 +165,7 @@ TEST_CASE(the_index_of_verdicts)
     struct place *p = l->ft->state->by_node.items;
 
     BROKEN(l->ft->state->by_node.n, 1, "ft->state->by_node.n == ft->state->known.n");
+    BROKEN(l->ft->announce->of.n, 1, "ft->announce->of.n == ft->state->known.n");
     BROKEN(p[1].at, 2, "p->at >= 0 && p->at < ft->state->known.n");
     BROKEN(p[0].at, -1, "p->at >= 0 && p->at < ft->state->known.n");
     BROKEN(p[1].node, 5, "p->node == ft->state->known.items[p->at].v.node");
@@ -186,7 +188,7 @@ TEST_CASE(announcements)
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 1);
     r = l->ft->survey->work->rounds.items;
     BROKEN(r->due.n, 0, "r->due.n > 0 && r->asker.node != ft->self");
-    BROKEN(r->number, 2, "k->announcement == 0 || is_gathered(ft, k->announcement)");
+    BROKEN(r->number, 2, "a->announcement == 0 || is_gathered(ft, a->announcement)");
     BROKEN(r->asker.node, 1, "r->due.n > 0 && r->asker.node != ft->self");
 }
 

@@ -67,6 +67,11 @@ struct survey_due {
     uint32_t number;
 };
 
+struct survey_round;
+
+/* The victims of what was told together are in. */
+typedef void survey_victims_in(struct ftree *ft, struct survey_round *r);
+
 /* One that this node takes part in. */
 struct survey_round {
     uint8_t kind; /* enum ftree_query_kind, or SURVEY_VICTIMS: of what was told together */
@@ -77,6 +82,7 @@ struct survey_round {
                              * FTREE_NEVER: it is */
     ftree_time begun, until;
     bool own_done; /* the own ranks have said what they do */
+    survey_victims_in *in; /* of SURVEY_VICTIMS */
     struct ftree_bytes request; /* its first byte is the kind, here and below */
     FTREE_ARRAY(struct survey_due) due;
     struct survey_answer answer;
@@ -191,10 +197,11 @@ void ftree_survey_clear(struct ftree *ft);
 
 /* ---- for announce/ --------------------------------------------------------------------------- */
 
-/* A round for the victims of verdicts that are told together, whose `announcement` is this number;
+/* A round for the victims of verdicts that are told together, by this number; here these are `own`.
  * NULL: nobody is below, or out of memory, and what is known here was all. */
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
-                                       const struct ftree_route *asker, uint32_t asked);
+                                       const struct ftree_route *asker, uint32_t asked,
+                                       const struct ftree_ranks *own, survey_victims_in *in);
 /* Asks a node, and where it does not answer at the moment those below it; arg: struct survey_post. */
 void ftree_survey_post(struct ftree *ft, int32_t child, void *arg);
 /* The round that waits for the node's answer to that message, which does so no more and has time for
@@ -208,10 +215,7 @@ enum announced ftree_survey_answered(struct ftree *ft, int32_t from, enum ftree_
                                      uint32_t id);
 
 /* survey_victims.c */
-/* Those of the own ranks because of what is in the batch, which has this number. */
-void ftree_victims_own(struct ftree *ft, ftree_time now, uint32_t announcement,
-                       struct ftree_ranks *victims);
-void ftree_victims_report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims);
+void ftree_survey_bound_victims(const struct ftree *ft, struct ftree_ranks *victims);
 
 /* ---- within the room ------------------------------------------------------------------------- */
 
