@@ -133,7 +133,7 @@ library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
 print_core_mk() {
     rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h src/util/ftree/*/*.h) $library \
         $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c |
-            grep -vE '/ftree/(check|ftree_inspect)\.c$')
+            grep -vE '/ftree/ftree_check\.c$')
 }
 
 print_glue_mk() {

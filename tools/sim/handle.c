@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* What follows once a handle was called, and the waits of ranks, of which their handle is told. */
+/* What follows once a handle was called, and the waits of ranks, of which their handle hears. */
 
 /* ---- handles --------------------------------------------------------------------------------- */
 

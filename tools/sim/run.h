@@ -183,7 +183,7 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e);
 void sim_fault_over(struct sim_run *r, const struct sim_event *e);
 void sim_fault_free(struct sim_run *r);
 
-/* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a
+/* What is gone for less time than this need not be noticed, but may be: the stall limit, a
  * window of questions, the victims, and as much again for a network that loses messages. */
 #define SIM_NOTICED (5000 * FTREE_MS)
 

@@ -93,7 +93,7 @@ struct ftree_inspect_suspect {
     int32_t tries; /* how often it was asked */
     ftree_time until; /* the end of its window */
     bool waits; /* for what comes of others behind its switch */
-    bool has_log; /* it told the last message of the rank that is waited for */
+    bool has_log; /* it has the last message of the rank that is waited for */
     int32_t named; /* rank in trouble by its deputy's last word, FTREE_NONE */
     uint8_t reach[FTREE_PATHS][FTREE_ROLES]; /* the best of what was heard, */
     int error[FTREE_PATHS][FTREE_ROLES]; /* and its errno */
@@ -130,9 +130,9 @@ int32_t ftree_inspect_indirect_probes(const struct ftree *ft);
 
 /* How far a verdict is on its way to the root. */
 enum ftree_inspect_up {
-    FTREE_INSPECT_UP_NOTHING, /* it came down, or need not be told */
-    FTREE_INSPECT_UP_HELD, /* to be told with what is being found out about nodes below */
-    FTREE_INSPECT_UP_PENDING, /* to be told later */
+    FTREE_INSPECT_UP_NOTHING, /* it came down, or need not be sent */
+    FTREE_INSPECT_UP_HELD, /* to be sent with what is being found out about nodes below */
+    FTREE_INSPECT_UP_PENDING, /* to be sent later */
     FTREE_INSPECT_UP_SENT /* and it has not come down yet */
 };
 

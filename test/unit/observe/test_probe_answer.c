@@ -221,10 +221,10 @@ TEST_CASE(an_answer_says_for_whom_the_rank_waits)
     l->state[1].waiting = 1;
     s = asked(l, RULES_ASK_RESPONSE, 3);
     ck_assert_int_eq(s->m.u.answer.asked_peer, 6);
-    ck_assert(!s->m.u.answer.asked_told);
+    ck_assert(!s->m.u.answer.asked_reported);
     ck_assert_int_eq(asked(l, RULES_ASK_RESPONSE, 2)->m.u.answer.asked_peer, FTREE_NONE);
     lone_stall(l, 3, 6);
-    ck_assert(asked(l, RULES_ASK_RESPONSE, 3)->m.u.answer.asked_told);
+    ck_assert(asked(l, RULES_ASK_RESPONSE, 3)->m.u.answer.asked_reported);
 }
 
 /* ---- the deputy ------------------------------------------------------------------------------ */

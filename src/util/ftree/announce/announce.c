@@ -26,8 +26,8 @@
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no
  * verdict says is lost or without agent and deputy.
- * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
- * root, too, has been decided about; if its node leaves before, at another.
+ * A node that cannot reach the root does not act for it on its own belief: the verdict waits until
+ * the root, too, has been decided about; if its node leaves before, at another.
  */
 
 #define UP_AGAIN (2000 * FTREE_MS)
@@ -45,9 +45,9 @@
 
 /* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
  * anew.  That takes a message's two tries and its author's 8 repetitions for each step of the tree:
- * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
+ * seconds.  Of what is older, and sent to all below, so many are kept: for one that
  * was away and is back, and for the report.  A copy that comes later still (from a process that was
- * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
+ * stopped for long) does no harm: its FLN and the acting root ask before people hear of it. */
 #define OVER_AGE (60 * 1000 * FTREE_MS)
 #define OVER_MAX 32
 
@@ -167,9 +167,8 @@ static void send_one_again(struct ftree *ft, ftree_time now, const struct known 
     send_again(ft, now, node);
 }
 
-/* What has been told, but for what is over of the node itself; to a node on the other side of a
- * switch
- * (FTREE_NONE: none), what this side knows of its own nodes. */
+/* What has been announced, but for what is over of the node itself; to a node on the other side of
+ * a switch (FTREE_NONE: none), what this side knows of its own nodes. */
 static void announce_again(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
 {
     bool behind = ftree_is_behind(ft, switch_, ft->self);
@@ -210,8 +209,8 @@ static void announce_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
             announce_again(ft, now, switch_, child);
 }
 
-/* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
- * that announcement. */
+/* From here on what is in the batch has been announced.  True: some of it is not over, and belongs
+ * to that announcement. */
 static bool mark_announced(struct ftree *ft, int32_t from, uint32_t announcement)
 {
     bool stands = false;
@@ -252,7 +251,7 @@ static enum announced announce_batch(struct ftree *ft, ftree_time now,
     return stands ? ANNOUNCED_ASKING : ANNOUNCED_NOBODY_WAITS;
 }
 
-/* The root is back before its heir has told what it queued: that is told to the root. */
+/* The root is back before its heir has announced what it queued: that is sent to the root. */
 static void hand_over_queued(struct ftree *ft, ftree_time now)
 {
     ft->announce->queued = 0;
@@ -297,7 +296,7 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
     ft->announce->queued += !a->queued;
     a->queued = true;
     if (ft->announce->next_at + ANNOUNCE_CALM <= now)
-        ft->announce->pause = 0; /* also where it is told later than now */
+        ft->announce->pause = 0; /* also where it is announced later than now */
     if (ft->announce->next_at <= now && settled > now)
         ft->announce->next_at = settled;
     if (ft->announce->next_at <= now)
@@ -306,7 +305,7 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* What others were to be told may be explained now, or have waited for this. */
+/* What others were to be sent may be explained now, or have waited for this. */
 static void look_at_others(struct ftree *ft, ftree_time now, const struct summary *o,
                            bool root_lost)
 {
@@ -377,7 +376,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
-/* What was found here need be told after all: see look_at_others(). */
+/* What was found here need be sent after all: see look_at_others(). */
 static void announce_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct known *k;
@@ -387,7 +386,7 @@ static void announce_what_it_explained(struct ftree *ft, ftree_time now, int32_t
         if (k->v.withdrawn || k->v.fln != ft->self || a->announced || a->queued ||
             a->up != UP_NOTHING)
             continue;
-        ftree_announce_set_up(ft, k, UP_PENDING); /* not at once: others are being told just now */
+        ftree_announce_set_up(ft, k, UP_PENDING); /* not at once: others are announced just now */
         a->up_again = now;
         a->up_tries = 0;
     }
@@ -451,7 +450,7 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summar
     return *k != NULL;
 }
 
-/* One of several that are told from above.  True: it is news that those below have not heard. */
+/* One of several that come from above.  True: it is news that those below have not heard. */
 static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, struct known **k,
                  struct ftree_verdict *room)
 {
@@ -561,7 +560,7 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     ftree_outbox_put(ft, now, hop, &m);
 }
 
-/* A node that reaches nobody can tell only whoever reads its own output. */
+/* A node that reaches nobody reports to its own output alone. */
 static void report_locally(struct ftree *ft, ftree_time now, struct known *k)
 {
     struct announcing *a = ftree_announcing(ft, k);
@@ -575,7 +574,7 @@ static void report_locally(struct ftree *ft, ftree_time now, struct known *k)
     ftree_victims_report(ft, k, &victims);
 }
 
-/* Who acted for this agent has told people of what was still to be told here. */
+/* Who acted for this agent has reported what was still to be reported here. */
 static void was_reported(struct ftree *ft, const struct known *k)
 {
     struct announcing *a = ftree_announcing(ft, k);
@@ -588,7 +587,7 @@ static void was_reported(struct ftree *ft, const struct known *k)
     a->announced = a->reported = true;
 }
 
-/* What was found longer ago has been told: on its way up it is told again every two seconds. */
+/* What was found longer ago has been announced: until then it is sent again every two seconds. */
 #define RESUME_AGE UP_AGAIN
 
 struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,

@@ -53,9 +53,9 @@ void ftree_announce_raise(struct ftree *ft, ftree_time now, const struct ftree_v
 /* more: another one goes with it. */
 void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
                        const struct ftree_verdict *v, bool more);
-/* Fewer are suspected: what was held for them is told at once. */
+/* Fewer are suspected: what was held for them is sent at once. */
 void ftree_announce_release(struct ftree *ft, ftree_time now);
-/* back: the way to who told it */
+/* back: the way to the sender */
 enum announced ftree_announce_down(struct ftree *ft, ftree_time now,
                                    const struct ftree_route *back, const struct wire_message *m);
 void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);

@@ -7,7 +7,7 @@
 
 #include "ftree/base/event.h"
 
-/* Who waits because of what was told. */
+/* Who waits because of what was announced. */
 
 static bool is_component(const struct ftree *ft, const struct summary *v, int32_t rank)
 {
@@ -18,7 +18,8 @@ static bool is_component(const struct ftree *ft, const struct summary *v, int32_
     return v->rank == FTREE_NONE ? ftree_node_of(ft, rank) == v->node : rank == v->rank;
 }
 
-/* Of what is being told: when the first symptom of the last one was, which is the shortest wait. */
+/* Of what is being announced: when the first symptom of the last one was, which is the shortest
+ * wait. */
 static ftree_time last_first_symptom(const struct ftree *ft)
 {
     ftree_time last = 0;
@@ -29,8 +30,8 @@ static ftree_time last_first_symptom(const struct ftree *ft)
     return last;
 }
 
-/* True if what is being told is about this rank. */
-static bool is_told_of(const struct ftree *ft, uint32_t announcement, int32_t rank)
+/* True if what is being announced is about this rank. */
+static bool is_about(const struct ftree *ft, uint32_t announcement, int32_t rank)
 {
     const struct known *k;
 
@@ -45,7 +46,7 @@ static bool is_told_of(const struct ftree *ft, uint32_t announcement, int32_t ra
     return false;
 }
 
-/* Who has waited for half the stall limit, or, of what is told before anybody has stalled (a
+/* Who has waited for half the stall limit, or, of what is announced before anybody has stalled (a
  * crash), an eighth of the time since the first symptom: a chain of waits needs time to build
  * up. */
 void ftree_victims_own(struct ftree *ft, ftree_time now, uint32_t announcement,
@@ -57,7 +58,7 @@ void ftree_victims_own(struct ftree *ft, ftree_time now, uint32_t announcement,
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         ft->io->look(ft->io_ctx, i, &s);
-        if (ftree_symptom_is_victim(&s, limit) && !is_told_of(ft, announcement, s.rank))
+        if (ftree_symptom_is_victim(&s, limit) && !is_about(ft, announcement, s.rank))
             ftree_ranks_add(victims, s.rank, s.rank);
     }
     ftree_survey_bound_victims(ft, victims);

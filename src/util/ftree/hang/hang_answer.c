@@ -19,7 +19,7 @@ static bool add_samples(struct ftree *ft, struct hang_answer *a, uint64_t first)
     if (a->last - first + 1 < (uint64_t) n)
         n = (int32_t) (a->last - first + 1);
     for (int32_t i = HANG_HISTORY_MAX - n; i < HANG_HISTORY_MAX; i++) {
-        struct hang_sum s = {.out = out[i] < 0 ? 0 : out[i], .told = out[i] >= 0};
+        struct hang_sum s = {.out = out[i] < 0 ? 0 : out[i], .known = out[i] >= 0};
         if (!FTREE_ADD(ft, a->sums, s))
             return false;
     }
@@ -65,7 +65,7 @@ static void add_sums(struct hang_sum *sum, uint64_t first, const struct hang_ans
         if (first_of(a) + (uint64_t) i >= first) {
             struct hang_sum *s = sum + (first_of(a) + (uint64_t) i - first);
             s->out += a->sums.items[i].out;
-            s->told += a->sums.items[i].told;
+            s->known += a->sums.items[i].known;
         }
 }
 
@@ -150,9 +150,9 @@ void ftree_hang_answer_clear(struct ftree *ft, struct hang_answer *a)
 /* Of some hundred nodes one may have been late. */
 static int32_t sample_of(const struct hang_answer *a, const struct hang_sum *s)
 {
-    if (s->told == 0 || s->told < a->nodes - a->nodes / 64)
+    if (s->known == 0 || s->known < a->nodes - a->nodes / 64)
         return HANG_UNKNOWN;
-    return (int32_t) ((int64_t) s->out * a->nodes / s->told);
+    return (int32_t) ((int64_t) s->out * a->nodes / s->known);
 }
 
 /* What not all nodes have come to yet is asked for again. */
@@ -163,7 +163,7 @@ void ftree_hang_history_add(struct hang_history *h, const struct hang_answer *a)
     for (int32_t i = 0; i < n; i++) {
         uint64_t instant = first_of(a) + (uint64_t) i;
         int32_t sample = sample_of(a, &a->sums.items[i]);
-        if (instant <= h->last) /* it was told before */
+        if (instant <= h->last) /* it was known before */
             continue;
         if (instant - h->last > HANG_HISTORY_MAX)
             h->last = instant - HANG_HISTORY_MAX;

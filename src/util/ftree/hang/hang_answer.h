@@ -24,7 +24,7 @@
 
 struct hang_sum {
     int32_t out; /* ranks outside MPI, */
-    int32_t told; /* as so many nodes know */
+    int32_t known; /* to so many nodes */
 };
 
 struct hang_answer {

@@ -100,7 +100,7 @@ static int32_t find_forward(const struct ftree *ft, const struct ftree_symptom *
 }
 
 /* Who waited for the same rank at about the same time saw the same: their count alone is no news to
- * whoever examines the node just now, and follows when that should be over.  What was observed
+ * the node that examines it just now, and follows when that should be over.  What was observed
  * later is news, for the node may have been found well meanwhile. */
 static void hold(const struct ftree *ft, ftree_time now, struct forward *f,
                  const struct ftree_symptom *s)

@@ -21,7 +21,7 @@ struct stall {
     int32_t rank;
     int32_t peer; /* FTREE_NONE: not known */
     ftree_time since;
-    ftree_time told, again; /* when it was told, and is to be told (again) */
+    ftree_time reported, again; /* when it was, and is to be (again) */
     ftree_time interval;
 };
 
@@ -68,12 +68,12 @@ void ftree_observe_clear(struct ftree *ft);
 void ftree_observe_stop(struct ftree *ft);
 
 /* own_symptoms.c */
-int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told);
+int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *seen);
 int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
                         ftree_time waiting);
 void ftree_symptom_over(struct ftree *ft, int32_t rank);
 bool ftree_symptom_any_finding(const struct ftree *ft);
-bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
+bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
 void ftree_symptom_woke(struct ftree *ft, ftree_time now);
 void ftree_symptom_tick(struct ftree *ft, ftree_time now);

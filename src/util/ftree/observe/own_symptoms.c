@@ -12,11 +12,12 @@
 #include <string.h>
 
 /*
- * Symptoms: their one form, and those of the own ranks.  A stall is told when it begins and again,
- * at doubling intervals, while it lasts: by then the picture may have changed.  Before anybody else
- * is asked the own ranks are looked at, which costs no message: a stopped or vanished one is a
- * finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up kills all
- * ranks within milliseconds: who is killed with the others must not be the one to report it.)
+ * Symptoms: their one form, and those of the own ranks.  A stall is reported when it begins and
+ * again, at doubling intervals, while it lasts: by then the picture may have changed.  Before
+ * anybody else is asked the own ranks are looked at, which costs no message: a stopped or vanished
+ * one is a finding, and a verdict if it is still so after `settle`.  (A launcher that cleans up
+ * kills all ranks within milliseconds: who is killed with the others must not be the one to report
+ * it.)
  *
  * A stop that all ranks have in common is a suspension, but for one by their memory limit: nobody
  * else can have asked for that.  A stopped rank waits for nobody, and what
@@ -44,9 +45,9 @@ static bool is_component(const struct ftree *ft, const struct ftree_component *c
 
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
-int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told)
+int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *seen)
 {
-    struct ftree_symptom s = *told;
+    struct ftree_symptom s = *seen;
 
     if (s.kind >= FTREE_SYMPTOM_COUNT || s.severity >= FTREE_SEVERITY_COUNT || s.count == 0 ||
         s.first > s.last || s.last > now || s.error < 0 || s.error >= 4096 ||
@@ -71,11 +72,11 @@ static struct stall *find_stall(const struct ftree *ft, int32_t rank)
     return NULL;
 }
 
-bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank)
+bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank)
 {
     const struct stall *s = find_stall(ft, rank);
 
-    return s && s->told;
+    return s && s->reported;
 }
 
 int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
@@ -97,7 +98,7 @@ int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t 
     s->peer = peer;
     s->since = now > waiting ? now - waiting : 0;
     /* a rank that waits for this one and that one in turn is not asked about at every turn */
-    s->again = s->told ? ftree_max(now, s->told + ft->cfg.stall / 2) : now;
+    s->again = s->reported ? ftree_max(now, s->reported + ft->cfg.stall / 2) : now;
     s->interval = ft->cfg.stall;
     ftree_symptom_tick(ft, now);
     return FTREE_OK;
@@ -284,9 +285,9 @@ static void add_held(struct ftree *ft, struct ftree_verdict *v)
     v->pid = v->component.count ? 0 : v->pid;
 }
 
-/* told: what the launcher said of it, NULL: nothing.  True: it is a verdict. */
+/* launcher: what it said of it, NULL: nothing.  True: it is a verdict. */
 static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
-                    const struct ftree_symptom *told)
+                    const struct ftree_symptom *launcher)
 {
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROC,
                                .path = FTREE_PATHS,
@@ -329,8 +330,8 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     v.first_symptom = f->first_symptom;
     if (e.proc_state == FTREE_PROC_MEMORY)
         add_held(ft, &v);
-    if (told)
-        ftree_verdict_support(ft, now, told, model, &v);
+    if (launcher)
+        ftree_verdict_support(ft, now, launcher, model, &v);
     add_messages(ft, now, i, &v);
     ftree_emit_verdict(ft, &v);
     return true;
@@ -407,7 +408,7 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
             look(ft, now, s->since);
         if (is_void(ft, now, s))
             continue;
-        s->told = now;
+        s->reported = now;
         s->again = now + s->interval;
         s->interval = ftree_min(2 * s->interval, ft->cfg.stall_repeat_max);
         tell(ft, now, s);

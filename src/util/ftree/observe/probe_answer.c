@@ -51,7 +51,7 @@ static void answer_response(struct ftree *ft, ftree_time now, const struct ftree
         ft->io->look(ft->io_ctx, i, &s);
         compose(&m.u.answer, p, &s, ft->cfg.stall);
     }
-    m.u.answer.asked_told = p->rank != FTREE_NONE && ftree_symptom_is_told(ft, p->rank);
+    m.u.answer.asked_reported = p->rank != FTREE_NONE && ftree_symptom_is_reported(ft, p->rank);
     ftree_send(ft, now, to, &m);
 }
 

@@ -112,8 +112,8 @@ static bool is_pausing(const struct ftree *ft, ftree_time now)
     return now < s->asked_at + ftree_min(s->pause, most);
 }
 
-/* Whoever asks: a second one that does between two questions of an episode would come to nothing.
- * The pause doubles, unless nobody has asked for long enough. */
+/* No matter who asks: a second node that does between two questions of an episode would come to
+ * nothing. The pause doubles, unless nobody has asked for long enough. */
 void ftree_straggle_asked(struct ftree *ft, ftree_time now)
 {
     struct ftree_straggle *s = ft->straggle;
@@ -231,9 +231,9 @@ static bool say(struct ftree *ft, ftree_time now)
 
 /* ---- an episode ------------------------------------------------------------------------------ */
 
-/* Who is clearly slow by the same as the time before.  Of others of its node that the same slows less
- * suffices: else ranks near the bound are named now and not then, and the verdict is told anew each
- * time.  No more than half of all `ranks` are named. */
+/* Who is clearly slow by the same as the time before.  Of others of its node that the same slows
+ * less suffices: else ranks near the bound are named now and not then, and the verdict is announced
+ * anew each time.  No more than half of all `ranks` are named. */
 static void find(const struct ftree *ft, struct straggle_work *w, int32_t ranks)
 {
     struct lag_found *end = w->now.found + w->now.n;

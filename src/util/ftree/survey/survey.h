@@ -69,12 +69,12 @@ struct survey_due {
 
 struct survey_round;
 
-/* The victims of what was told together are in. */
+/* The victims of what was announced together are in. */
 typedef void survey_victims_in(struct ftree *ft, struct survey_round *r);
 
 /* One that this node takes part in. */
 struct survey_round {
-    uint8_t kind; /* enum ftree_query_kind, or SURVEY_VICTIMS: of what was told together */
+    uint8_t kind; /* enum ftree_query_kind, or SURVEY_VICTIMS: of what was announced together */
     uint32_t number;
     struct ftree_route asker; /* node FTREE_NONE: this is the acting root; who else, and how it came */
     uint32_t asked; /* number of the message that asked, */
@@ -140,9 +140,9 @@ struct survey_work {
 struct survey_set {
     uint64_t version; /* 0: nothing */
     struct ftree_bytes bytes; /* struct ftree_setting, as it travels */
-    bool is_told; /* this node has, as the acting root: */
+    bool is_sent; /* this node has, as the acting root: */
     struct ftree_spans have; /* nodes that have answered that they have it */
-    ftree_time again, pause; /* when the others are told again; FTREE_NEVER: there are none */
+    ftree_time again, pause; /* when the others are asked again; FTREE_NEVER: there are none */
 };
 
 /* Of the handle. */
@@ -179,9 +179,9 @@ void ftree_survey_lags(struct ftree *ft, ftree_time now);
 void ftree_survey_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                       const struct wire_part *part);
 void ftree_survey_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
-/* What node `from` answers to message `told`, with which verdicts went there: who waits; NULL: nobody
+/* What node `from` answers to this message, with which verdicts went there: who waits; NULL: nobody
  * does. */
-void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32_t told,
+void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32_t message,
                           const struct ftree_ranks *ranks);
 /* The own ranks have said what they do; the classes are then the room's. */
 void ftree_survey_said(struct ftree *ft, ftree_time now, uint32_t number,
@@ -197,8 +197,8 @@ void ftree_survey_clear(struct ftree *ft);
 
 /* ---- for announce/ --------------------------------------------------------------------------- */
 
-/* A round for the victims of verdicts that are told together, by this number; here these are `own`.
- * NULL: nobody is below, or out of memory, and what is known here was all. */
+/* A round for the victims of verdicts that are announced together, by this number; here these are
+ * `own`. NULL: nobody is below, or out of memory, and what is known here was all. */
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
                                        const struct ftree_route *asker, uint32_t asked,
                                        const struct ftree_ranks *own, survey_victims_in *in);
@@ -243,7 +243,7 @@ const char *survey_set_at_root(struct ftree *ft, struct ftree_bytes *request, ch
 bool survey_set_at_node(struct ftree *ft, struct survey_round *r);
 void survey_set_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole);
 void survey_set_learned(struct ftree *ft, ftree_time now);
-/* True: some nodes may be told again now, those that miss it. */
+/* True: some nodes may be asked again now, those that miss it. */
 bool survey_set_is_due(struct ftree *ft, ftree_time now);
 bool survey_set_misses(const struct ftree *ft, int32_t node);
 ftree_time survey_set_deadline(const struct ftree *ft);

@@ -64,12 +64,12 @@ static void wire_stay(struct wire_codec *c, int32_t least, struct ftree_stay *s)
 
 static void wire_sum(struct wire_codec *c, int32_t nodes, struct hang_sum *s)
 {
-    int32_t untold = nodes - s->told; /* 0 as a rule */
+    int32_t unknown = nodes - s->known; /* 0 as a rule */
 
     WIRE_WITHIN(c, s->out, 0, c->job->size);
-    WIRE_WITHIN(c, untold, 0, nodes);
+    WIRE_WITHIN(c, unknown, 0, nodes);
     if (c->reads)
-        s->told = nodes - untold;
+        s->known = nodes - unknown;
 }
 
 void survey_hang_wire(struct wire_codec *c, struct survey_answer *answer)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* All nodes are asked how much their ranks wait, and what slows them.  The request is empty.  What
- * comes of it is the acting root's, whoever asked: the event LAGS_SAID. */
+ * comes of it is the acting root's, no matter who asked: the event LAGS_SAID. */
 
 /* NULL: out of memory. */
 static struct lag_answer *answer_of(struct ftree *ft, struct survey_answer *a)

@@ -14,7 +14,7 @@
  * to act for the root.
  *
  * The acting root knows who has answered, and asks the others again at growing intervals, so that a
- * node that comes back has it, too.  Whoever acts in its place asks all.
+ * node that comes back has it, too.  The node that acts in its place asks all.
  */
 
 #define AGAIN_MIN (1000 * FTREE_MS)
@@ -56,7 +56,7 @@ const char *survey_set_at_root(struct ftree *ft, struct ftree_bytes *request, ch
     out.n = 1 + (int32_t) ftree_setting_encode(&s, out.items + 1);
     ftree_alloc(ft, request->items, 0);
     *request = out;
-    set->is_told = true;
+    set->is_sent = true;
     set->again = FTREE_NEVER; /* until the answers are in */
     set->pause = AGAIN_MIN;
     ftree_spans_clear(ft, &set->have);
@@ -104,14 +104,14 @@ void survey_set_at_end(struct ftree *ft, ftree_time now, const struct survey_ans
     set->pause = ftree_min(2 * set->pause, AGAIN_MAX);
 }
 
-/* Another one has told it, and is lost. */
+/* Another one has sent it, and is lost. */
 void survey_set_learned(struct ftree *ft, ftree_time now)
 {
     struct survey_set *set = &ft->survey->set;
 
-    if (!set->version || set->is_told || !ftree_route_is_root(ft))
+    if (!set->version || set->is_sent || !ftree_route_is_root(ft))
         return;
-    set->is_told = true;
+    set->is_sent = true;
     set->pause = AGAIN_MIN;
     set->again = now + set->pause;
 }
@@ -126,7 +126,7 @@ bool survey_set_is_due(struct ftree *ft, ftree_time now)
 {
     struct survey_set *set = &ft->survey->set;
 
-    if (!set->is_told || set->again > now)
+    if (!set->is_sent || set->again > now)
         return false;
     set->again = now + set->pause;
     set->pause = ftree_min(2 * set->pause, AGAIN_MAX);
@@ -135,7 +135,7 @@ bool survey_set_is_due(struct ftree *ft, ftree_time now)
 
 ftree_time survey_set_deadline(const struct ftree *ft)
 {
-    return ft->survey->set.is_told ? ft->survey->set.again : FTREE_NEVER;
+    return ft->survey->set.is_sent ? ft->survey->set.again : FTREE_NEVER;
 }
 
 int ftree_restore_setting(struct ftree *ft, const void *bytes, size_t len)

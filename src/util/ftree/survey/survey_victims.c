@@ -6,7 +6,7 @@
 #include "ftree/survey/survey.h"
 
 
-/* Who waits because of what was told. */
+/* Who waits because of what was announced. */
 
 /* Ranks that found no room in the set may be counted twice. */
 void ftree_survey_bound_victims(const struct ftree *ft, struct ftree_ranks *victims)
@@ -20,7 +20,7 @@ static void send_up(struct ftree *ft, ftree_time now, const struct survey_round 
 {
     struct wire_message m = {.type = WIRE_VICTIMS};
 
-    m.u.victims.told = r->asked;
+    m.u.victims.message = r->asked;
     m.u.victims.ranks = r->answer.victims;
     if (r->acknowledge == FTREE_NEVER)
         ftree_outbox_put(ft, now, r->asker.node, &m);
@@ -36,7 +36,7 @@ void survey_victims_acknowledge(struct ftree *ft, ftree_time now, struct survey_
     r->acknowledge = FTREE_NEVER;
 }
 
-/* The victims of what was told together are in. */
+/* The victims of what was announced together are in. */
 void survey_victims_over(struct ftree *ft, ftree_time now, struct survey_round *r)
 {
     r->in(ft, r);

@@ -92,7 +92,7 @@ struct waitfor_look {
     struct ftree_rank_classes *classes; /* not NULL: what all own ranks do, for query `number` */
 };
 
-/* What a node below has told last. */
+/* What a node below has reported last. */
 struct waitfor_below {
     int32_t node;
     uint32_t round;
@@ -152,11 +152,11 @@ struct waitfor {
     ftree_time poll; /* when they are next looked at for an answer */
     ftree_time due; /* when to reduce; FTREE_NEVER: nothing has changed */
     ftree_time reduced, pause; /* when that was last, and how long it then rests */
-    uint64_t sent; /* print of what was told upward */
+    uint64_t sent; /* print of what was sent upward */
     bool has_sent; /* that was something, */
-    ftree_time tell_again, tell_pause; /* to be told once more then, FTREE_NEVER: it is not */
+    ftree_time tell_again, tell_pause; /* to be sent once more then, FTREE_NEVER: it is not */
     int32_t hop; /* to whom, FTREE_NONE: nobody */
-    int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
+    int32_t stale; /* who still believes what was sent to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
     int32_t awaited; /* the rank most waited for when that began, */

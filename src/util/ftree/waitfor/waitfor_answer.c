@@ -22,7 +22,7 @@ static uint64_t mix(uint64_t print, uint64_t value)
     return ftree_topo_mix(print ^ value);
 }
 
-/* Whoever polls may ask for something else at each look; in any order. */
+/* A rank that polls may ask for something else at each look; in any order. */
 static uint64_t print_of_requests(const struct waits_record *r)
 {
     uint64_t sum = 0;
@@ -51,7 +51,7 @@ uint64_t waitfor_print(const struct waitfor_answer *a)
     return print ? print : 1;
 }
 
-/* How many threads are told of, and whether others may do more, depends on how often the rank gets
+/* How many threads are recorded, and whether others may do more, depends on how often the rank gets
  * a CPU. */
 uint64_t waitfor_progress(const struct waits_record *r, int32_t n)
 {

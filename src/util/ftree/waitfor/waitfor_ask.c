@@ -90,7 +90,7 @@ static bool is_as_before(const struct waitfor_own *own, const struct waits_page 
     return own->records == page->records;
 }
 
-/* It is in the wait of which it has told, as its agent sees, and has only not come to answer. */
+/* It is in the wait that it has reported, as its agent sees, and has only not come to answer. */
 static bool is_in_that_wait(const struct waitfor_own *own, ftree_time now, ftree_time waiting)
 {
     return own->records > 0 && now - waiting <= own->said;

@@ -122,7 +122,7 @@ static int by_rank(const void *a, const void *b)
     return (x->peer > y->peer) - (x->peer < y->peer);
 }
 
-/* Each rank is told with whom; false: with too many, or out of memory. */
+/* To each rank: with whom; false: with too many, or out of memory. */
 static bool distribute(struct ftree *ft, struct waitfor_candidate *c, pairs *all)
 {
     struct waitfor_asked *a = NULL;
@@ -266,16 +266,16 @@ static bool add_odd(struct ftree *ft, struct waitfor_candidate *c, const struct 
 static ftree_time patience(const struct ftree *ft, const struct waits_mismatch *m)
 {
     bool of_count = m->how == WAITS_DIFFER_COUNT;
-    bool all_told = m->size > 0 && m->told >= m->size;
+    bool all_reported = m->size > 0 && m->reported >= m->size;
 
     if (m->silent == 0 || (of_count && m->is_settled))
         return 0;
-    return of_count || m->is_settled || all_told ? ft->cfg.stall / 2 : ft->cfg.stall;
+    return of_count || m->is_settled || all_reported ? ft->cfg.stall / 2 : ft->cfg.stall;
 }
 
 static bool is_more(const struct waits_mismatch *m, const struct waits_mismatch *than)
 {
-    return m->told > than->told || m->silent < than->silent || m->how != than->how;
+    return m->reported > than->reported || m->silent < than->silent || m->how != than->how;
 }
 
 /* True: it is new, or more ranks have spoken before any was asked. */
@@ -299,10 +299,10 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
 
 static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
 {
-    bool all_told = m->size > 0 && m->told >= m->size && !m->is_tie, fits;
+    bool all_reported = m->size > 0 && m->reported >= m->size && !m->is_tie, fits;
     struct waitfor_candidate *c;
 
-    if ((!all_told && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, &c))
+    if ((!all_reported && !ftree_route_is_root(ft)) || !take_mismatch(ft, now, m, &c))
         return;
     fits = keep_mismatch(ft, c, m);
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX && fits; i++)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Items on their way up.  A node reduces what its own ranks say and what the nodes below have told,
+ * Items on their way up.  A node reduces what its own ranks say and what the nodes below have sent,
  * and tells what is left where that has changed.  Each request is taken for open: nobody else was
  * asked yet, and what turns out to be a candidate is looked at from both sides (waitfor_look.c).
  *
@@ -21,7 +21,7 @@
 #define PAUSE_FIRST (20 * FTREE_MS) /* after the first change: others follow */
 #define PAUSE_MIN (50 * FTREE_MS)
 #define MANY 10000 /* ranks */
-#define OLD 3 /* intervals at which items are told again: who has not is forgotten */
+#define OLD 3 /* intervals at which items are sent again: who has not is forgotten */
 
 void waitfor_changed(struct ftree *ft, ftree_time now)
 {
@@ -274,7 +274,7 @@ static int32_t next_hop(struct ftree *ft, ftree_time now)
     return hop == ft->self || (substitute && ftree_peer_can_act(ft, 0)) ? FTREE_NONE : hop;
 }
 
-/* Who is told may have a new agent, that knows nothing: what has not changed is told again, as
+/* The receiver may have a new agent, that knows nothing: what has not changed is sent again, as
  * stalls are. */
 static void again_later(struct ftree *ft, ftree_time now, bool same)
 {
@@ -291,7 +291,7 @@ static bool send_up(struct ftree *ft, ftree_time now, int32_t to, const waitfor_
     return ftree_parcel_send(ft, now, to, WIRE_WAITS_UP, number, items->items, (size_t) items->n);
 }
 
-/* Who was told before must not believe it any more. */
+/* Who received it before must not believe it any more. */
 static void take_back(struct ftree *ft, ftree_time now, int32_t hop)
 {
     struct waitfor *w = ft->waitfor->work;
@@ -302,7 +302,7 @@ static void take_back(struct ftree *ft, ftree_time now, int32_t hop)
     w->stale = FTREE_NONE;
 }
 
-/* Another node is told from now on; the one before will hear of it. */
+/* Another node receives them from now on; the one before will hear of it. */
 static void go_by(struct ftree *ft, ftree_time now, int32_t hop)
 {
     struct waitfor *w = ft->waitfor->work;
@@ -408,7 +408,7 @@ struct waits *waitfor_gather_tick(struct ftree *ft, ftree_time now)
     return w;
 }
 
-/* ---- being told ------------------------------------------------------------------------------ */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static struct waitfor_below *below_of(struct ftree *ft, int32_t node, bool make)
 {

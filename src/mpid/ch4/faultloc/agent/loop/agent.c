@@ -536,8 +536,8 @@ static bool awaits_verdict(const struct agent *a, ftree_time now)
     return false;
 }
 
-/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,
- * too. */
+/* The launcher waits for each process that has the ranks' standard output or error, which the
+ * deputy has, too. */
 static void let_go_of_output(const struct agent *a)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -558,7 +558,7 @@ static bool all_left_well(const struct agent *a)
     return true;
 }
 
-/* Who was told to end may have called MPI_Abort, which counts as having left. */
+/* Who was asked to end may have called MPI_Abort, which counts as having left. */
 static bool is_cut_short(const struct agent *a)
 {
     return a->looks.ending || !all_left_well(a);

@@ -85,7 +85,7 @@ static int find_handler(char path[FAULTLOC_SPAWN_PATH])
     return 0;
 }
 
-/* Where the wait returns to that the rank has told last, ":SP:PC", if it still is in that call. */
+/* Where the wait returns to that the rank has noted last, ":SP:PC", if it still is in that call. */
 static void find_wait(const struct faultloc_stacks *s, int32_t local, uint64_t *call, char *text,
                       size_t room)
 {
@@ -298,7 +298,7 @@ bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32
     memcpy(copy, local, (size_t) n * sizeof(*copy));
     *r = (struct faultloc_stacks_request){
         .local = copy, .n = n, .call = call, .taken = taken, .ctx = ctx, .number = number};
-    s->n++; /* it is begun in the next turn: whoever asks is not called back at once */
+    s->n++; /* it is begun in the next turn: the caller is not called back at once */
     return true;
 }
 

@@ -75,7 +75,7 @@ bool faultloc_stacks_take(struct faultloc_stacks *s, const int32_t *local, int32
 void faultloc_stacks_turn(struct faultloc_stacks *s, ftree_time now);
 ftree_time faultloc_stacks_deadline(const struct faultloc_stacks *s);
 
-/* Purpose: ends the handler that runs; nobody is told. */
+/* Purpose: ends the handler that runs; nobody is called back. */
 void faultloc_stacks_end(struct faultloc_stacks *s);
 
 /* ---- stack_json.c ---------------------------------------------------------------------------- */

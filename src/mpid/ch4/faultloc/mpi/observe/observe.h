@@ -93,7 +93,7 @@ static inline void MPIDI_faultloc_complete(MPIR_Request * req)
     MPIDI_CH4_REQUEST_FREE(req);
 }
 
-/* Purpose: the status of a request that ends with an error, whoever was to be its peer. */
+/* Purpose: the status of a request that ends with an error, no matter who its peer was to be. */
 void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 
 /* ---- onesided.c ------------------------------------------------------------------------------ */
