@@ -8,7 +8,6 @@
 core_sources = \
     src/util/ftree/ftree.c \
     src/util/ftree/ftree_check.c \
-    src/util/ftree/ftree_inspect.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/victims.c \
     src/util/ftree/base/base.c \
@@ -122,7 +121,6 @@ core_sources = \
 core_headers = \
     src/util/ftree/fault_classes.h \
     src/util/ftree/ftree.h \
-    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
@@ -342,6 +340,7 @@ testlib_sources = \
     test/lib/base.c \
     test/lib/blocking.c \
     test/lib/corpus.c \
+    test/lib/ftree_inspect.c \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
@@ -358,6 +357,7 @@ testlib_headers = \
     test/lib/blocking.h \
     test/lib/corpus.h \
     test/lib/files.h \
+    test/lib/ftree_inspect.h \
     test/lib/hang.h \
     test/lib/lone.h \
     test/lib/messages.h \

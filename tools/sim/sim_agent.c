@@ -8,7 +8,7 @@
 #include "ftree/hang/hang.h"
 #include "ftree/report/report.h"
 #include "ftree/survey/query.h"
-#include "ftree_inspect.h"
+#include "ftree/state/state.h"
 #include "ftree/wire/wire.h"
 #include "sim/pool.h"
 
@@ -88,7 +88,7 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
             return 1;
         case WIRE_SYMPTOM:
             node = number_at(bytes, len, WIRE_HEADER + 3);
-            return ftree_inspect_case(n->ft, node, FTREE_NONE, NULL) ||
+            return ftree_case_find(n->ft, node, FTREE_NONE) ||
                            ftree_has_failed(n->ft, node)
                        ? 2
                        : 0;

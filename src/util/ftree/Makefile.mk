@@ -6,7 +6,6 @@
 noinst_HEADERS += \
     src/util/ftree/fault_classes.h \
     src/util/ftree/ftree.h \
-    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
@@ -48,7 +47,6 @@ noinst_HEADERS += \
 
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/ftree.c \
-    src/util/ftree/ftree_check.c \
     src/util/ftree/announce/announce.c \
     src/util/ftree/announce/victims.c \
     src/util/ftree/base/base.c \

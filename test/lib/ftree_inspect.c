@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/ftree_inspect.h"
+#include "ftree_inspect.h"
 
 #include "ftree/ftree_int.h"
 
@@ -13,11 +13,6 @@
  */
 
 /* ---- the node and the network ---------------------------------------------------------------- */
-
-bool ftree_inspect_is_leaving(const struct ftree *ft)
-{
-    return ft->state->leaving;
-}
 
 int32_t ftree_inspect_parent(const struct ftree *ft, int32_t node)
 {
@@ -337,18 +332,5 @@ bool ftree_inspect_message(const struct ftree *ft, int32_t i, struct ftree_inspe
                                               .tries = m->tries,
                                               .bytes = m->payload->bytes,
                                               .len = m->payload->len};
-    return true;
-}
-
-/* ---- who waits for whom ---------------------------------------------------------------------- */
-
-bool ftree_inspect_end(const struct ftree *ft, struct ftree_inspect_end *out)
-{
-    const struct waitfor *w = ft->waitfor->work;
-
-    if (!w || w->ends == 0)
-        return false;
-    if (out)
-        *out = (struct ftree_inspect_end){.rank = w->end[0].rank, .waiting = w->waiting};
     return true;
 }

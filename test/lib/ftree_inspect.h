@@ -13,18 +13,15 @@
 struct rules_facts;
 
 /*
- * What a handle knows, asks and has still to say, in the words of the protocol: for tests and the
- * simulator, which depend on nothing else of what is inside a handle.  All functions only read, and
- * what they hand out is a copy.  They are not in MPICH, nor in the agent.
+ * What a handle knows, asks and has still to say, in the words of the protocol: for tests, which
+ * depend on nothing else of what is inside a handle.  All functions only read, and what they hand
+ * out is a copy.
  *
  * Functions that return a number count; functions that return bool say whether there is such a
  * thing, and fill *out only then (out may be NULL).  Times are of the handle's clock, in ns.
  */
 
 /* ---- the node and the network ---------------------------------------------------------------- */
-
-/* Purpose: true once ftree_leave() was called. */
-bool ftree_inspect_is_leaving(const struct ftree *ft);
 
 /* Purpose: the FLN of a node, -1: it is the root's; and who acts as root, see topo.h. */
 int32_t ftree_inspect_parent(const struct ftree *ft, int32_t node);
@@ -185,15 +182,6 @@ struct ftree_inspect_message {
 int32_t ftree_inspect_outbox(const struct ftree *ft);
 int32_t ftree_inspect_outbox_to(const struct ftree *ft, int32_t node);
 bool ftree_inspect_message(const struct ftree *ft, int32_t i, struct ftree_inspect_message *out);
-
-/* ---- who waits for whom ---------------------------------------------------------------------- */
-
-/* Purpose: the rank that most others wait for and that does not, by this node's last reduction, and
- * how many wait, for whomever. */
-struct ftree_inspect_end {
-    int32_t rank, waiting;
-};
-bool ftree_inspect_end(const struct ftree *ft, struct ftree_inspect_end *out);
 
 #pragma GCC visibility pop
 
