@@ -22,7 +22,7 @@ files that exist.
   --help     this text
 
 What is listed:
-  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) and the
+  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (ftree_check.c) and the
           inspection functions (ftree_inspect.c) are for tests and the simulator only, not in MPICH
   glue    src/mpid/ch4/faultloc/*/*.c and */*/*.c; this build leaves out mpi, which needs MPICH's headers;
           its folder handler is the program faultloc-handler

@@ -99,6 +99,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_waitfor_clear(ft);
     ftree_survey_clear(ft);
     ftree_straggle_clear(ft);
+    ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
 }

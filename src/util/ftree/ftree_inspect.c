@@ -220,33 +220,35 @@ int32_t ftree_inspect_verdicts(const struct ftree *ft)
     return ft->state->known.n;
 }
 
-static enum ftree_inspect_up up(const struct known *k)
+static enum ftree_inspect_up up(const struct announcing *a)
 {
     static const uint8_t names[] = {[UP_NOTHING] = FTREE_INSPECT_UP_NOTHING,
                                     [UP_HELD] = FTREE_INSPECT_UP_HELD,
                                     [UP_PENDING] = FTREE_INSPECT_UP_PENDING,
                                     [UP_SENT] = FTREE_INSPECT_UP_SENT};
 
-    return (enum ftree_inspect_up) names[k->up];
+    return (enum ftree_inspect_up) names[a->up];
 }
 
 bool ftree_inspect_verdict(const struct ftree *ft, int32_t i, struct ftree_inspect_verdict *out)
 {
+    const struct announcing *a;
     const struct known *k;
 
     if (i < 0 || i >= ft->state->known.n)
         return false;
     k = &ft->state->known.items[i];
+    a = ftree_announcing(ft, k);
     if (out)
         *out = (struct ftree_inspect_verdict){.node = k->v.node,
                                               .switch_ = k->v.switch_,
                                               .fln = k->v.fln,
                                               .id = k->v.id,
                                               .withdrawn = k->v.withdrawn,
-                                              .up = up(k),
-                                              .announced = k->announced,
+                                              .up = up(a),
+                                              .announced = a->announced,
                                               .is_whole = k->full != NULL,
-                                              .gathers = k->announcement != 0,
+                                              .gathers = a->announcement != 0,
                                               .parts = k->cuts,
                                               .is_rechecked = k->recheck && k->recheck->again != FTREE_NEVER,
                                               .recheck = k->recheck ? k->recheck->again : FTREE_NEVER,

@@ -1478,7 +1478,7 @@ TEST_CASE(without_memory_a_verdict_is_left_out)
             ck_assert_str_eq(l->report[0].rule, OUTAGE);
         lone_free(l);
     }
-    ck_assert_int_eq(left_out, 3); /* the place, that in the index, that in what is told */
+    ck_assert_int_eq(left_out, 4); /* places: of all, by node, of what is announced, of a batch */
 }
 
 /* One verdict is told, and then a batch of four. */

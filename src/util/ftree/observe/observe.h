@@ -12,8 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The own ranks: stalls, and local findings that wait to settle (symptom.c); being asked
- * (answer.c); their connections (connections.c).
+ * The own ranks: stalls, and local findings that wait to settle (own_symptoms.c); being asked
+ * (probe_answer.c); their connections (connections.c).
  */
 
 /* A local rank that waits longer than the limit. */
@@ -67,7 +67,7 @@ void ftree_observe_clear(struct ftree *ft);
 /* The job ends here: nothing more is to be done. */
 void ftree_observe_stop(struct ftree *ft);
 
-/* symptom.c */
+/* own_symptoms.c */
 int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told);
 int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
                         ftree_time waiting);
@@ -86,7 +86,7 @@ void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, en
 void ftree_connections_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_connections_deadline(const struct ftree *ft);
 
-/* answer.c */
+/* probe_answer.c */
 void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const struct wire_probe *p);
 

@@ -199,20 +199,10 @@ bool ftree_verdict_any_fault(const struct ftree *ft)
     return false;
 }
 
-/* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known
- * can be announced, so there is room for it in the batch. */
+/* Makes room for n more, exactly: they come by the hundred and to every node. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
 {
-    return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n) &&
-           ftree_reserve(ft, &ft->state->batch.items, ft->state->by_node.room,
-                         &ft->state->batch.room, sizeof(ft->state->batch.items[0]));
-}
-
-/* They are counted, because among hundreds of verdicts there are few that have any. */
-void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up)
-{
-    ft->state->unsent += (up != UP_NOTHING) - (k->up != UP_NOTHING);
-    k->up = (uint8_t) up;
+    return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n);
 }
 
 static void end_recheck(struct ftree *ft, struct known *k)
@@ -356,7 +346,6 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
 {
     k->v.withdrawn = withdrawn;
-    k->announcement = 0;
     end_recheck(ft, k);
 }
 
@@ -693,8 +682,7 @@ static void keep_component(struct ftree *ft, struct known *k)
 struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
 {
     bool has_room = ft->state->known.n < ft->state->known.room &&
-                    ft->state->known.n < ft->state->by_node.room &&
-                    ft->state->known.n < ft->state->batch.room;
+                    ft->state->known.n < ft->state->by_node.room;
     struct known *k =
         has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->state->known) : NULL;
     int32_t at;

@@ -328,21 +328,23 @@ static void begin_round(struct ftree *ft, ftree_time now, uint32_t number, int32
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
-                                       const struct ftree_route *asker, uint32_t asked)
+                                       const struct ftree_route *asker, uint32_t asked,
+                                       const struct ftree_ranks *own, survey_victims_in *in)
 {
-    struct survey_round alone = {.number = number, .asker = *asker}, *r = NULL, *own;
+    struct survey_round alone = {.number = number, .asker = *asker}, *added = NULL, *r;
     int32_t first;
 
     if (asker->node == FTREE_NONE || ftree_topo_children(ft->topo, ft->self, &first) > 0)
-        r = add_round(ft, now, SURVEY_VICTIMS, number, asker);
-    own = r ? r : &alone;
-    own->asked = asked;
-    own->own_done = true;
-    own->acknowledge = asker->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
-    ftree_victims_own(ft, now, number, &own->answer.victims);
-    if (!r)
-        survey_victims_over(ft, now, &alone);
-    return r;
+        added = add_round(ft, now, SURVEY_VICTIMS, number, asker);
+    r = added ? added : &alone;
+    r->in = in;
+    r->asked = asked;
+    r->own_done = true;
+    r->acknowledge = asker->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
+    r->answer.victims = *own;
+    if (!added)
+        survey_victims_over(ft, now, r);
+    return added;
 }
 
 enum announced ftree_survey_answered(struct ftree *ft, int32_t from, enum ftree_path path,

@@ -55,7 +55,7 @@ MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
  * WAITS_COLLECTIVE if it is the blocking collective that this rank is in; FTREE_NONE: another. */
 int MPIDI_faultloc_call_kind(uint32_t call);
 
-/* ---- peer.c ---------------------------------------------------------------------------------- */
+/* ---- request_peer.c -------------------------------------------------------------------------- */
 
 /* Purpose: the request that does the work of a persistent one; others are their own. */
 MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);

@@ -11,7 +11,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/base/spawn.h"
 #include "faultloc/board/start.h"
-#include "faultloc/board/topology.h"
+#include "faultloc/board/topology_text.h"
 
 #include <sodium.h>
 

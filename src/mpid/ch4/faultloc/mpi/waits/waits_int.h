@@ -25,7 +25,7 @@
  */
 
 /* Of many threads, of which one may run, or one that polls: less than the agent has (LOOK_TIME,
- * ftree/waitfor/ask.c). */
+ * ftree/waitfor/waitfor_ask.c). */
 #define FAULTLOC_PATIENT_NS (200 * FTREE_MS)
 
 static inline bool MPIDI_faultloc_has_many_threads(void)
