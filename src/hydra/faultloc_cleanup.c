@@ -9,7 +9,7 @@
 
 #include "faultloc_cleanup.h"
 
-#include "../../../../mpid/ch4/faultloc/base/syscalls.h"
+#include "mpid/ch4/faultloc/base/syscalls.h"
 
 #include <dirent.h>
 #include <errno.h>
