@@ -91,7 +91,7 @@ apply() {
 # Everything that we put into the tree: overlay and patched files.
 our_files() {
     {
-        cat "$tree/.faultloc/overlay"
+        sed 's|^src/hydra/|src/pm/hydra/faultloc/|' "$tree/.faultloc/overlay"
         for name in $(series_of "$tree/.faultloc/patches/series"); do
             patch_files "$tree/.faultloc/patches/$name"
         done
