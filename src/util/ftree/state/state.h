@@ -151,8 +151,9 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
                            int32_t model, struct ftree_verdict *v);
 /* One line of evidence that the agent of `node` gave; what is not printable becomes '?'. */
 void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
-                            enum ftree_evidence_source source, int32_t node, const char *line,
-                            struct ftree_verdict *v);
+                            enum ftree_evidence_source source, int32_t node,
+                            struct ftree_verdict *v, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
 void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,

@@ -8,6 +8,7 @@
 #include "ftree/base/event.h"
 #include "ftree/base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,9 +51,10 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
 }
 
 void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
-                            enum ftree_evidence_source source, int32_t node, const char *line,
-                            struct ftree_verdict *v)
+                            enum ftree_evidence_source source, int32_t node,
+                            struct ftree_verdict *v, const char *format, ...)
 {
+    va_list args;
     struct ftree_evidence e = {.source = source,
                                .path = FTREE_PATHS,
                                .role = FTREE_ROLE_AGENT,
@@ -61,7 +63,9 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
                                .by = ft->self,
                                .at = now};
 
-    snprintf(e.detail, sizeof(e.detail), "%s", line);
+    va_start(args, format);
+    vsnprintf(e.detail, sizeof(e.detail), format, args);
+    va_end(args);
     ftree_text_ascii(e.detail); /* a program's own names may have anything */
     ftree_verdict_add_evidence(v, &e);
 }
@@ -70,13 +74,12 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
 {
-    char line[FTREE_DETAIL_MAX];
-
-    snprintf(line, sizeof(line), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
-             last ? "last" : "earlier", (double) (now > m->at ? now - m->at : 0) / 1e9,
-             m->type == FTREE_LOG_SEND ? "send" : "receive", (unsigned long long) m->bytes,
-             (int) m->peer, (int) m->tag);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_LOG, node, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_LOG, node, v,
+                           "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+                           last ? "last" : "earlier",
+                           (double) (now > m->at ? now - m->at : 0) / 1e9,
+                           m->type == FTREE_LOG_SEND ? "send" : "receive",
+                           (unsigned long long) m->bytes, (int) m->peer, (int) m->tag);
 }
 
 /* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom

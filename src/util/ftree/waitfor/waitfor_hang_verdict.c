@@ -178,7 +178,7 @@ static const struct rules_sign *find_sign(const struct ftree *ft, const struct h
 static void add_line(struct ftree *ft, ftree_time now, int32_t node, const char *line,
                      struct ftree_verdict *v)
 {
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, node, v, "%s", line);
 }
 
 /* The test of the stay by which that group was judged. */

@@ -28,7 +28,8 @@ static struct waits_names names_of(const struct ftree *ft)
 static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char *line,
                      struct ftree_verdict *v)
 {
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_WAIT, ftree_node_of(ft, rank), line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_WAIT, ftree_node_of(ft, rank), v, "%s",
+                           line);
 }
 
 /* `before` the line: "<- " where the line before waits for this rank. */
