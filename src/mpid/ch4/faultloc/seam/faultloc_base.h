@@ -13,7 +13,7 @@
  *
  *     4.1  sends and receives have one attribute, in which the context's offset is one bit
  *     4.2  errors of collectives by value; progress is turned once, not until there was some
- *     4.3  a partitioned receive has its source in its status
+ *     4.3  a partitioned receive has its source in its status; collectives end at their first error
  *     5.0  no such errors; communicators have groups, and no map of their own
  */
 
@@ -55,8 +55,17 @@
 
 #if defined(MPID_TAG_DEV_BITS)
 #define MPIDI_FAULTLOC_PART_SOURCE(req) ((req)->status.MPI_SOURCE)
+/* A collective operation in shared memory is left with an error. */
+#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
+    if ((mpi_errno = (error)) != MPI_SUCCESS) \
+        goto fn_fail
 #else
 #define MPIDI_FAULTLOC_PART_SOURCE(req) MPIDI_PART_REQUEST(req, u.recv.source)
+#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
+    if ((mpi_errno_ret = (error)) != MPI_SUCCESS) { \
+        *errflag = MPIR_ERR_PROC_FAILED; \
+        goto fn_exit; \
+    }
 #endif
 
 /* ---- communicators, groups, addresses -------------------------------------------------------- */
@@ -98,11 +107,6 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
     return MPIR_Group_create_map(n, own, NULL, map, group);
 }
 
-/* A collective operation in shared memory is left with an error. */
-#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
-    if ((mpi_errno = (error)) != MPI_SUCCESS) \
-        goto fn_fail
-
 #else
 
 #include "mpidu_bc.h"
@@ -137,12 +141,6 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
     }
     return MPI_SUCCESS;
 }
-
-#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
-    if ((mpi_errno_ret = (error)) != MPI_SUCCESS) { \
-        *errflag = MPIR_ERR_PROC_FAILED; \
-        goto fn_exit; \
-    }
 
 #endif
 
