@@ -6,7 +6,7 @@
 #include "faultloc_process.h"
 #include "faultloc_holders.h"
 
-#include "../../../../util/ftree/base/text.h"
+#include "util/ftree/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
