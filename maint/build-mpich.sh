@@ -132,17 +132,29 @@ keep_old() {
 
 # The part of autogen.sh that extracts, in a second rather than 40; see there.
 rescan() {
-    local file
+    local file old_cvardirs
     cd "$tree"
+    old_cvardirs=$(cat maint/cvardirs 2>/dev/null || true)
     for file in $scanned; do cp -p "$file" "$file.old"; done
     # shellcheck disable=SC2046  # folders, to be split
     maint/extracterrmsgs -careful=unusederr.txt -skip=src/util/multichannel/mpi.c \
         $(cat maint/errmsgdirs) >defmsg.new
     [ -s defmsg.new ] && mv defmsg.new src/mpi/errhan/defmsg.h
-    maint/extractcvars --dirs="$(cat maint/cvardirs)"
+    # newer releases know the folders
+    maint/extractcvars ${old_cvardirs:+--dirs="$old_cvardirs"}
     for file in $scanned; do keep_old "$file.old" "$file" || true; done
 }
 scanned="src/mpi/errhan/defmsg.h src/util/mpir_cvars.c src/include/mpir_cvars.h"
+
+# Quickly; what a release tarball has ready is made where the source is a git tree.
+autogen_options() {
+    local part
+    echo -quick -without-hwloc
+    for part in json:modules/json-c romio:src/mpi/romio yaksa:src/mpi/datatype/typerep/yaksa; do
+        [ -f "$tree/${part#*:}/configure" ] && echo "-without-${part%:*}" || echo "-with-${part%:*}"
+    done
+    [ ! -d "$tree/test/mpi/confdb" ] || echo -without-test
+}
 
 autogen() {
     local want scan
@@ -151,9 +163,10 @@ autogen() {
     scan=$(scan_key)
     if [ "$(key autogen)" != "$want" ]; then
         rm -f "$stamps/autogen"
+        # shellcheck disable=SC2046  # options, to be split
         progress 3 "running MPICH's autogen.sh" "$builddir/mpich-autogen.log" '' 0 \
-            bash -c 'cd "$1" && ./autogen.sh -quick -without-hwloc -without-test "$2"' - "$tree" \
-            "$([ -f "$tree/modules/json-c/configure" ] && echo -without-json || echo -with-json)"
+            bash -c 'cd "$1" && shift && AUTORECONF=${AUTORECONF:-autoreconf} ./autogen.sh "$@"' - \
+            "$tree" $(autogen_options)
         [ -f "$tree/src/mpid/ch4/faultloc/node/callnames.h" ] || apply
         set_key autogen "$want"
         set_key scan "$scan"
