@@ -202,14 +202,6 @@ overlay_files() {
     done | sort
 }
 
-# place FILE: where a file or folder of the overlay is in SRC: hydra's makefiles know only its own.
-place() {
-    case $1 in
-        src/hydra | src/hydra/*) echo "src/pm/hydra/faultloc${1#src/hydra}" ;;
-        *) echo "$1" ;;
-    esac
-}
-
 # lay_overlay LIST: copies the files of LIST; those that an earlier run laid and that are gone go.
 lay_overlay() {
     local file

@@ -21,7 +21,7 @@ Builds MPICH with FaultLoc in six steps. A step runs only if it has something to
   5. make
   6. make install, for the tests         DIR/stage   (usable where it is)
 "make" runs this script. Run it directly to build a second variant. CC, CXX, FC and F77 are taken
-from the environment. ccache is used if it is installed; the result does not depend on it.
+from the environment, and CONFIG_SHELL, which is dash where there is one.
 
   --builddir DIR           the folder for all of the above (default: .)
   --prefix P               where "make install" is to put MPICH (default: /usr/local)
@@ -91,7 +91,7 @@ apply() {
 # Everything that we put into the tree: overlay and patched files.
 our_files() {
     {
-        cat "$tree/.faultloc/overlay"
+        while read -r name; do place "$name"; done <"$tree/.faultloc/overlay"
         for name in $(series_of "$tree/.faultloc/patches/series"); do
             patch_files "$tree/.faultloc/patches/$name"
         done
@@ -132,17 +132,29 @@ keep_old() {
 
 # The part of autogen.sh that extracts, in a second rather than 40; see there.
 rescan() {
-    local file
+    local file old_cvardirs
     cd "$tree"
+    old_cvardirs=$(cat maint/cvardirs 2>/dev/null || true)
     for file in $scanned; do cp -p "$file" "$file.old"; done
     # shellcheck disable=SC2046  # folders, to be split
     maint/extracterrmsgs -careful=unusederr.txt -skip=src/util/multichannel/mpi.c \
         $(cat maint/errmsgdirs) >defmsg.new
     [ -s defmsg.new ] && mv defmsg.new src/mpi/errhan/defmsg.h
-    maint/extractcvars --dirs="$(cat maint/cvardirs)"
+    # newer releases know the folders
+    maint/extractcvars ${old_cvardirs:+--dirs="$old_cvardirs"}
     for file in $scanned; do keep_old "$file.old" "$file" || true; done
 }
 scanned="src/mpi/errhan/defmsg.h src/util/mpir_cvars.c src/include/mpir_cvars.h"
+
+# Quickly; what a release tarball has ready is made where the source is a git tree.
+autogen_options() {
+    local part
+    echo -quick -without-hwloc
+    for part in json:modules/json-c romio:src/mpi/romio yaksa:src/mpi/datatype/typerep/yaksa; do
+        [ -f "$tree/${part#*:}/configure" ] && echo "-without-${part%:*}" || echo "-with-${part%:*}"
+    done
+    [ ! -d "$tree/test/mpi/confdb" ] || echo -without-test
+}
 
 autogen() {
     local want scan
@@ -151,9 +163,10 @@ autogen() {
     scan=$(scan_key)
     if [ "$(key autogen)" != "$want" ]; then
         rm -f "$stamps/autogen"
+        # shellcheck disable=SC2046  # options, to be split
         progress 3 "running MPICH's autogen.sh" "$builddir/mpich-autogen.log" '' 0 \
-            bash -c 'cd "$1" && ./autogen.sh -quick -without-hwloc -without-test "$2"' - "$tree" \
-            "$([ -f "$tree/modules/json-c/configure" ] && echo -without-json || echo -with-json)"
+            bash -c 'cd "$1" && shift && AUTORECONF=${AUTORECONF:-autoreconf} ./autogen.sh "$@"' - \
+            "$tree" $(autogen_options)
         [ -f "$tree/src/mpid/ch4/faultloc/node/callnames.h" ] || apply
         set_key autogen "$want"
         set_key scan "$scan"
@@ -162,26 +175,6 @@ autogen() {
             "$builddir/mpich-autogen.log" '' 0 "$0" --rescan "$tree"
         set_key scan "$scan"
     fi
-}
-
-# A folder of compiler names that are ccache, first in PATH: so the compiler's name in mpicc and in
-# libmpi stays what the user gave. Paths are hashed relative to the build folder, so that a second
-# build elsewhere hits.
-use_ccache() {
-    local ccache name
-    ccache=$(command -v ccache) || return 0
-    [ "${CCACHE_DISABLE:-}" = "" ] || return 0
-    for name in "${flags[@]}"; do
-        case $name in CC=* | CXX=*) local "${name%%=*}=${name#*=}" ;; esac
-    done
-    mkdir -p "$builddir/ccache-bin"
-    for name in "${CC:-gcc}" "${CXX:-g++}"; do
-        case $name in
-            */* | *' '* | ccache) ;;
-            *) ln -sf "$ccache" "$builddir/ccache-bin/$name" ;;
-        esac
-    done
-    export PATH=$builddir/ccache-bin:$PATH CCACHE_BASEDIR=$builddir CCACHE_NOHASHDIR=1
 }
 
 configure() {
@@ -196,6 +189,8 @@ configure() {
     [ "$(key configure)" != "$want" ] || [ ! -f "$build/Makefile" ] || return 0
     rm -rf "$build" "${stamps:?}"/{configure,built,staged}
     mkdir -p "$build"
+    # configure and libtool are shell scripts, which dash runs in two thirds of bash's time
+    [ -n "${CONFIG_SHELL:-}" ] || [ ! -x /bin/dash ] || export CONFIG_SHELL=/bin/dash
     progress 4 "configuring MPICH" "$builddir/mpich-configure.log" '^checking ' $configure_total \
         bash -c 'cd "$1" && shift && exec "$@"' - "$build" ../mpich/configure \
         --prefix="$prefix" "${flags[@]}"
@@ -209,6 +204,11 @@ run_make() {
     else
         "${MAKE:-make}" -C "$build" -j"$jobs" "$@"
     fi
+}
+
+# Makes the compiler quicker; where it cannot be, the build is only slower.
+precompile() {
+    run_make -f Makefile -f "$top_srcdir/maint/precompile.mk" precompiled || rm -rf "$precompiled"
 }
 
 compile() {
@@ -251,9 +251,11 @@ case ${1:-} in
         rescan
         exit 0 ;;
     --make)
-        build=$2/mpich-build jobs=$3
+        build=$2/mpich-build jobs=$3 precompiled=$2/mpich-build/src/include/mpiimpl.h.gch
         shift 3
+        [ $# -gt 0 ] || precompile
         run_make "$@"
+        rm -rf "$precompiled"
         exit 0 ;;
 esac
 while [ $# -gt 0 ]; do
@@ -284,7 +286,6 @@ case " ${flags[*]} " in
 esac
 
 for step in get_source apply autogen configure compile stage; do
-    [ $step != configure ] || use_ccache
     $step
     until=$((until - 1))
     [ $until -gt 0 ] || break
