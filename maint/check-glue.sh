@@ -66,9 +66,9 @@ check_base() {
     mapfile -t options < <("$top_srcdir/maint/build-mpich.sh" --print-lean-flags)
     if "$top_srcdir/maint/build-mpich.sh" --builddir "$dir" --from "$tmp/source" --until 4 \
         -- "${options[@]}" >&2; then
-        compile "$1: libmpi" "$dir/mpich-build" '[^ ]*/faultloc/mpi/[^ ]*\.lo\>'
-        compile "$1: hydra" "$dir/mpich-build/src/pm/hydra" \
-            '\<faultloc/[a-z_-]*\.\$(OBJEXT)'
+        compile "$1: libmpi" "$dir/mpich-build" \
+            'src/mpid/ch4/faultloc/mpi/[a-z]*/lib_libmpi_la-[a-z0-9_]*\.lo\>'
+        compile "$1: hydra" "$dir/mpich-build/src/pm/hydra" '\<faultloc/[a-z_-]*\.\$(OBJEXT)'
     else
         failed=$((failed + 1))
         echo "FAILED  $1: cannot be patched and configured"
