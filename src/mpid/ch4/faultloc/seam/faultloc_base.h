@@ -92,6 +92,11 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
     return MPIR_Group_create_map(n, own, NULL, map, group);
 }
 
+/* Who meets an error leaves a collective operation at once, and sends nothing more: others that wait
+ * for that would wait for ever, so all of it fails where a member is given up.  But not those of a
+ * group, by which the ranks that are left make a communicator. */
+#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) (((tag) & MPIR_TAG_COLL_BIT) == 0)
+
 /* A collective operation in shared memory is left with an error. */
 #define MPIDI_FAULTLOC_LEAVE_COLL(error) \
     if ((mpi_errno = (error)) != MPI_SUCCESS) \
@@ -132,6 +137,9 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
     }
     return MPI_SUCCESS;
 }
+
+/* Who meets an error goes on, and says so in what it sends. */
+#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) 0
 
 #define MPIDI_FAULTLOC_LEAVE_COLL(error) \
     if ((mpi_errno_ret = (error)) != MPI_SUCCESS) { \
