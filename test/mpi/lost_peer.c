@@ -225,6 +225,27 @@ static void do_collective(int (*call)(void))
     must_fail("the collective", rc);
 }
 
+/* All call it as often, whether it fails or not, and each comes out of it: where the lost one is needed by
+ * some alone, others may succeed. They know of the loss at the end. */
+static void do_always(int (*call)(void))
+{
+    MPI_Group failed;
+    int n = 0;
+
+    for (int i = 0; i < 40; i++) {
+        int rc = call();
+        if (rc != MPI_SUCCESS)
+            must_fail("the collective", rc);
+        usleep(50000);
+    }
+    while (n == 0) {
+        MPIX_Comm_failure_ack(MPI_COMM_WORLD);
+        must_succeed("what is acknowledged", MPIX_Comm_failure_get_acked(MPI_COMM_WORLD, &failed));
+        MPI_Group_size(failed, &n);
+        MPI_Group_free(&failed);
+    }
+}
+
 static int call_barrier(void)
 {
     return MPI_Barrier(MPI_COMM_WORLD);
@@ -247,6 +268,33 @@ static int call_alltoall(void)
 static int call_bcast(void)
 {
     return MPI_Bcast(&small, 1, MPI_INT, lost, MPI_COMM_WORLD);
+}
+
+static int call_reduce(void)
+{
+    int out;
+
+    return MPI_Reduce(&small, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static int call_scan(void)
+{
+    int out;
+
+    return MPI_Scan(&small, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static int call_gather(void)
+{
+    static int in[1024];
+
+    return MPI_Gather(&small, 1, MPI_INT, in, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+/* From another than the lost one, which has others below it in the tree. */
+static int call_bcast_below(void)
+{
+    return MPI_Bcast(&small, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
 static int call_ibarrier(void)
@@ -275,6 +323,26 @@ static void do_alltoall(void)
 static void do_bcast(void)
 {
     do_collective(call_bcast);
+}
+
+static void do_bcast_below(void)
+{
+    do_always(call_bcast_below);
+}
+
+static void do_reduce(void)
+{
+    do_always(call_reduce);
+}
+
+static void do_scan(void)
+{
+    do_always(call_scan);
+}
+
+static void do_gather(void)
+{
+    do_always(call_gather);
 }
 
 static void do_ibarrier(void)
@@ -310,6 +378,10 @@ static const struct {
     {"allreduce", NULL, do_allreduce},
     {"alltoall", NULL, do_alltoall},
     {"bcast", NULL, do_bcast},
+    {"bcast-below", NULL, do_bcast_below},
+    {"reduce", NULL, do_reduce},
+    {"gather", NULL, do_gather},
+    {"scan", NULL, do_scan},
     {"ibarrier", NULL, do_ibarrier},
 };
 
@@ -351,6 +423,26 @@ static void others_go_on(void)
             must_succeed("MPI_Send to another",
                          MPI_Send(big, BIG, MPI_CHAR, peer, 4, MPI_COMM_WORLD));
     }
+}
+
+/* Who is left makes a communicator without the lost one, in which all is well. */
+static void others_meet(void)
+{
+    MPI_Group all, left;
+    MPI_Comm comm;
+    int one = 1, sum = 0;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_excl(all, 1, &lost, &left);
+    must_succeed("MPI_Comm_create_group", MPI_Comm_create_group(MPI_COMM_WORLD, left, 5, &comm));
+    for (int i = 0; i < 10; i++)
+        must_succeed("MPI_Allreduce of those that are left",
+                     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    if (sum != size - 1)
+        wrong("the sum of those that are left", MPI_SUCCESS);
+    MPI_Group_free(&left);
+    MPI_Group_free(&all);
+    MPI_Comm_free(&comm);
 }
 
 /* Everybody has connected to everybody, so that the loss of one can be seen by all. */
@@ -416,6 +508,7 @@ int main(int argc, char **argv)
     fflush(stdout);
     nothing_succeeds();
     others_go_on();
+    others_meet();
     MPI_Finalize();
     printf("rank %d %s: ok\n", rank, what);
     return 0;

@@ -60,6 +60,10 @@
 #define MPIDI_FAULTLOC_LEAVE_COLL(error) \
     if ((mpi_errno = (error)) != MPI_SUCCESS) \
         goto fn_fail
+/* Who meets an error leaves a collective operation at once, and sends nothing more: others that wait
+ * for that would wait for ever, so all of it fails where a member is given up.  But not those of a
+ * group, by which the ranks that are left make a communicator. */
+#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) (((tag) & MPIR_TAG_COLL_BIT) == 0)
 #else
 #define MPIDI_FAULTLOC_AM_SOURCE(req) MPIDIG_REQUEST(req, u.recv.source)
 #define MPIDI_FAULTLOC_PART_SOURCE(req) MPIDI_PART_REQUEST(req, u.recv.source)
@@ -68,6 +72,8 @@
         *errflag = MPIR_ERR_PROC_FAILED; \
         goto fn_exit; \
     }
+/* Who meets an error goes on, and says so in what it sends. */
+#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) 0
 #endif
 
 /* ---- communicators, groups, addresses -------------------------------------------------------- */

@@ -343,10 +343,11 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
         (comm)->recvcontext_id + (uint32_t) MPIDI_FAULTLOC_OFFSET(offset); \
     MPIDI_FAULTLOC_LOG(FAULTLOC_RING_RECV, count, datatype, rank, tag)
 
-/* True, after the message was noted: the peer is given up, and *req is a request that has
- * failed. */
+/* True, after the message was noted: the peer is given up, or the collective operation that it is of
+ * fails, and *req is a request that has failed. */
 #define MPIDI_FAULTLOC_REFUSED(kind, av, req) \
-    (unlikely(faultloc_alarm) && (*(req) = MPIDI_faultloc_refused(kind, av)) != NULL)
+    (unlikely(faultloc_alarm) && \
+     (*(req) = MPIDI_faultloc_refused(kind, av, comm, tag, faultloc_context)) != NULL)
 
 #define MPIDI_FAULTLOC_REFUSED_COLL(av, req, errflag) \
     (MPIDI_FAULTLOC_REFUSED(MPIR_REQUEST_KIND__SEND, av, req) && \
@@ -562,10 +563,12 @@ void MPIDI_faultloc_coll_init(struct MPIR_Request *req, const struct MPIDI_fault
 void MPIDI_faultloc_comm_init(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 
-/* Of a communicator also, how many of the job's failures the program has acknowledged for it; and
- * with faultloc on all communicators are in a list. */
+/* Of a communicator also, how many of the job's failures the program has acknowledged for it, in how
+ * many a member of it was looked for, and the first that was found; and with faultloc on all
+ * communicators are in a list. */
 #define MPIDI_FAULTLOC_COMM_DECL \
-    int faultloc_acked; \
+    int faultloc_acked, faultloc_looked; \
+    int32_t faultloc_lost; \
     struct MPIDI_faultloc_colls faultloc_colls; \
     struct MPIR_Comm *faultloc_prev, *faultloc_next;
 #define MPIDI_FAULTLOC_COMM_INIT(comm) MPIDI_faultloc_comm_init(comm)
@@ -619,7 +622,8 @@ int MPIDI_faultloc_verdicts(char *json, int *len) MPIDI_FAULTLOC_HIDDEN;
     return MPIDI_faultloc_failure_get_acked(comm, group)
 #define MPIDI_FAULTLOC_VERDICTS(json, len) MPIDI_faultloc_verdicts(json, len)
 void MPIDI_faultloc_news(void) MPIDI_FAULTLOC_HIDDEN;
-struct MPIR_Request *MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av)
+struct MPIR_Request *MPIDI_faultloc_refused(int kind, struct MPIDI_av_entry *av,
+                                            struct MPIR_Comm *comm, int tag, uint32_t context)
     MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_probe_error(struct MPIR_Comm *comm, struct MPIDI_av_entry *av)
     MPIDI_FAULTLOC_HIDDEN;
@@ -657,6 +661,7 @@ void MPIDI_faultloc_probed(struct MPIR_Comm *comm, int offset, int source, int t
 void MPIDI_faultloc_polled(int for_all, struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_register_event(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_start(void) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_start_by(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 /* MPICH ends the job where a control variable is no number; where it is one of faultloc's, that is
  * said and the default is used.  In parentheses the name means MPICH's function. */
 int MPIDI_faultloc_env2int(const char *name, int *value) MPIDI_FAULTLOC_HIDDEN;
@@ -669,6 +674,8 @@ void MPIDI_faultloc_answer_at_end(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_stop(void) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborting(int state) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_START() MPIDI_faultloc_start()
+/* A session has made a communicator. */
+#define MPIDI_FAULTLOC_START_BY(comm) MPIDI_faultloc_start_by(comm)
 #define MPIDI_FAULTLOC_PROGRESS_THREAD() MPIDI_faultloc_progress_thread()
 #define MPIDI_FAULTLOC_FINALIZING() (MPIDI_faultloc_finalizing(), MPIDI_faultloc_last_words())
 #define MPIDI_FAULTLOC_STOP() MPIDI_faultloc_stop()
@@ -703,6 +710,7 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ABORT_BY(comm, hdr) do { } while (0)
 #define MPIDI_FAULTLOC_ABORTED(hdr) do { } while (0)
 #define MPIDI_FAULTLOC_START() MPI_SUCCESS
+#define MPIDI_FAULTLOC_START_BY(comm) MPI_SUCCESS
 #define MPIDI_FAULTLOC_PROGRESS_THREAD() do { } while (0)
 #define MPIDI_FAULTLOC_FINALIZING() do { } while (0)
 #define MPIDI_FAULTLOC_STOP() do { } while (0)

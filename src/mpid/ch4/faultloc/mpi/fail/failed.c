@@ -124,14 +124,53 @@ static void fail(MPIR_Request * req, int error)
     MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 
-/* ---- all pending ones ------------------------------------------------------------------------ */
+/* ---- members --------------------------------------------------------------------------------- */
 
-static void fail_if_given_up(MPIR_Request * req, void *arg)
+static bool is_member(MPIR_Comm * comm, int32_t rank)
+{
+    for (int i = 0; i < comm->remote_size; i++)
+        if (MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, i)) == rank)
+            return true;
+    return false;
+}
+
+/* The first one of a communicator that is given up, or of what it is a part of.  To find out takes
+ * long, and is asked of each message of a collective operation. */
+static int32_t lost_member(MPIR_Comm * comm)
+{
+    struct faultloc_board *b = MPIDI_faultloc_board();
+    int32_t failures = b ? b->failures : 0, i = MPIDI_COMM(comm, faultloc_looked);
+    MPIR_Comm *whole = MPIDI_FAULTLOC_FAILS_TOGETHER(0) && i < failures ?
+        MPIDI_faultloc_whole_of(comm) : comm;
+
+    for (; i < failures && MPIDI_COMM(comm, faultloc_lost) == FTREE_NONE; i++)
+        if (is_member(whole, faultloc_board_failed(b)[i]))
+            MPIDI_COMM(comm, faultloc_lost) = faultloc_board_failed(b)[i];
+    MPIDI_COMM(comm, faultloc_looked) = failures;
+    return MPIDI_COMM(comm, faultloc_lost);
+}
+
+/* Because of whom a pending request fails; FTREE_NONE: it does not. */
+static int32_t fails_by(MPIR_Request * req)
 {
     int32_t peer = MPIDI_faultloc_peer(req);
+    MPIR_Comm *comm = NULL;
 
     if (MPIDI_faultloc_is_given_up(peer))
-        fail(req, MPIDI_faultloc_failed_error(peer));
+        return peer;
+    if (peer != FTREE_NONE && MPIDI_FAULTLOC_FAILS_TOGETHER(MPIDI_REQUEST(req, faultloc_tag)))
+        comm = MPIDI_faultloc_collective_comm(req);
+    return comm ? lost_member(comm) : FTREE_NONE;
+}
+
+/* ---- all pending ones ------------------------------------------------------------------------ */
+
+static void fail_if_lost(MPIR_Request * req, void *arg)
+{
+    int32_t rank = fails_by(req);
+
+    if (rank != FTREE_NONE)
+        fail(req, MPIDI_faultloc_failed_error(rank));
 }
 
 /* One turn of those whose errors come otherwise than from this call: OFI's would be lost. */
@@ -187,7 +226,7 @@ static void scan(const struct faultloc_board *b)
     failures_handled = failures; /* before: what comes meanwhile is for the next time */
     take_in_what_came();
     drop_postponed();
-    MPIDI_faultloc_each_pending(fail_if_given_up, NULL);
+    MPIDI_faultloc_each_pending(fail_if_lost, NULL);
 }
 
 /* There is something to look at: from within progress, outside of any lock of a VCI. */
@@ -211,12 +250,16 @@ void MPIDI_faultloc_news(void)
 
 /* ---- what begins ----------------------------------------------------------------------------- */
 
-MPIR_Request *MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av)
+MPIR_Request *MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av, MPIR_Comm * comm, int tag,
+                                     uint32_t context)
 {
-    int32_t peer = MPIDI_faultloc_rank_at(av);
+    int32_t rank = MPIDI_faultloc_rank_at(av);
     MPIR_Request *req;
 
-    if (!MPIDI_faultloc_is_given_up(peer))
+    if (!MPIDI_faultloc_is_given_up(rank))
+        rank = MPIDI_FAULTLOC_FAILS_TOGETHER(tag) && (context & MPIR_CONTEXT_INTRA_COLL) ?
+            lost_member(comm) : FTREE_NONE;
+    if (rank == FTREE_NONE)
         return NULL;
     req = MPIR_Request_create_from_pool_safe(kind, 0, 1);
     if (!req)
@@ -225,7 +268,7 @@ MPIR_Request *MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av)
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     MPIDI_REQUEST(req, is_local) = 0;
 #endif
-    MPIDI_faultloc_set_error(req, MPIDI_faultloc_failed_error(peer));
+    MPIDI_faultloc_set_error(req, MPIDI_faultloc_failed_error(rank));
     return req;
 }
 
@@ -236,14 +279,6 @@ MPIR_Request *MPIDI_faultloc_refused(int kind, MPIDI_av_entry_t * av)
 #else
 #define ACKNOWLEDGED(comm) 0
 #endif
-
-static bool is_member(MPIR_Comm * comm, int32_t rank)
-{
-    for (int i = 0; i < comm->remote_size; i++)
-        if (MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(comm, i)) == rank)
-            return true;
-    return false;
-}
 
 /* The first member that is given up, and not acknowledged. */
 static int32_t unacknowledged(MPIR_Comm * comm)
@@ -311,12 +346,9 @@ int MPIDI_faultloc_any_error(MPIR_Request * req)
 
 int MPIDI_faultloc_member_error(MPIR_Comm * comm)
 {
-    struct faultloc_board *b = MPIDI_faultloc_board();
+    int32_t rank = lost_member(comm);
 
-    for (int32_t i = 0; b && i < b->failures; i++)
-        if (is_member(comm, faultloc_board_failed(b)[i]))
-            return MPIDI_faultloc_failed_error(faultloc_board_failed(b)[i]);
-    return MPI_SUCCESS;
+    return rank == FTREE_NONE ? MPI_SUCCESS : MPIDI_faultloc_failed_error(rank);
 }
 
 int MPIDI_faultloc_bsend_error(MPIR_Request * req)

@@ -58,7 +58,8 @@ void MPIDI_faultloc_comm_init(MPIR_Comm * comm)
 {
     static const struct MPIDI_faultloc_colls none;
 
-    comm->dev.ch4.faultloc_acked = 0;
+    comm->dev.ch4.faultloc_acked = comm->dev.ch4.faultloc_looked = 0;
+    comm->dev.ch4.faultloc_lost = FTREE_NONE;
     comm->dev.ch4.faultloc_colls = none;
     if (MPIDI_faultloc_notes)
         put_in(comm);
@@ -71,11 +72,16 @@ void MPIDI_faultloc_forget_collectives(MPIR_Comm * comm)
     comm->dev.ch4.faultloc_colls.begun = 0;
 }
 
+void MPIDI_faultloc_note_comm(MPIR_Comm * comm)
+{
+    if (comm && !MPIDI_faultloc_is_comm_noted(comm))
+        put_in(comm);
+}
+
 void MPIDI_faultloc_begin_collectives(void)
 {
-    put_in(MPIR_Process.comm_world);
-    if (MPIR_Process.comm_self && !MPIDI_faultloc_is_comm_noted(MPIR_Process.comm_self))
-        put_in(MPIR_Process.comm_self);
+    MPIDI_faultloc_note_comm(MPIR_Process.comm_world);
+    MPIDI_faultloc_note_comm(MPIR_Process.comm_self);
 }
 
 /* ---- noting ---------------------------------------------------------------------------------- */

@@ -16,7 +16,9 @@
 
 /* ---- collectives.c --------------------------------------------------------------------------- */
 
-/* Purpose: faultloc is on: from now on the collectives of the world are counted. */
+/* Purpose: faultloc is on: from now on the collectives of the world are counted; the first one, of a
+ * communicator that was made before. */
+void MPIDI_faultloc_note_comm(MPIR_Comm *comm);
 void MPIDI_faultloc_begin_collectives(void);
 
 /* Purpose: the last collective that this rank has begun on a communicator, and the one before it.

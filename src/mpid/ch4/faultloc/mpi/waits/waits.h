@@ -16,6 +16,12 @@
  * the other group; FTREE_NONE: of another world. */
 int32_t MPIDI_faultloc_world_rank(MPIR_Comm * comm, int rank);
 
+/* ---- waits_collective.c ---------------------------------------------------------------------- */
+
+/* Purpose: the communicator in whose context for collectives a send or receive is, which may be a part
+ * of the program's; NULL: it is in none, or not known. */
+MPIR_Comm *MPIDI_faultloc_collective_comm(MPIR_Request * req);
+
 /* ---- waits_threads.c ------------------------------------------------------------------------- */
 
 /* What the calling thread waits for, beside the collective that it may be in. */

@@ -85,19 +85,25 @@ bool MPIDI_faultloc_describe_collective(struct waits_record *r, struct waits_req
     return q->number > 0;
 }
 
+MPIR_Comm *MPIDI_faultloc_collective_comm(MPIR_Request * req)
+{
+    bool is_send = req->kind == MPIR_REQUEST_KIND__SEND;
+
+    if ((is_send || req->kind == MPIR_REQUEST_KIND__RECV) &&
+        (MPIDI_faultloc_context_of(req) & MPIR_CONTEXT_INTRA_COLL))
+        return MPIDI_faultloc_find_comm(MPIDI_faultloc_context_of(req), is_send);
+    return NULL;
+}
+
 /* The blocking operation that a thread waits in: the last of the communicator in whose context for
  * collectives its request is. */
 static MPIR_Comm *collective_of_thread(const struct MPIDI_faultloc_wait *w)
 {
     MPIR_Request *req =
         w->mode == WAITS_FOR_ALL && w->n > 0 ? MPIDI_faultloc_pending(w->reqs[0]) : NULL;
-    bool is_send = req && req->kind == MPIR_REQUEST_KIND__SEND;
     struct waits_collective last = { 0 };
-    MPIR_Comm *comm = NULL;
+    MPIR_Comm *comm = req ? MPIDI_faultloc_collective_comm(req) : NULL;
 
-    if (req && (is_send || req->kind == MPIR_REQUEST_KIND__RECV) &&
-        (MPIDI_faultloc_context_of(req) & MPIR_CONTEXT_INTRA_COLL))
-        comm = MPIDI_faultloc_find_comm(MPIDI_faultloc_context_of(req), is_send);
     if (comm)
         MPIDI_faultloc_last_collective(comm, &last);
     return last.blocking ? comm : NULL;
