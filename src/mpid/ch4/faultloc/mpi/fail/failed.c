@@ -184,13 +184,11 @@ static void turn(int vci)
 #endif
 }
 
-/* What the lost ranks have sent, and has come, is taken in first: a receive of it is no failure,
- * and an answer in shared memory that comes to a request which has failed would find it gone. */
-static void take_in_what_came(void)
+static void turn_all(int times)
 {
     for (int vci = 0; vci < MPIDI_global.n_vcis; vci++) {
         MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_FAULTLOC_VCI_LOCK(vci));
-        for (int i = 0; i < 256; i++)
+        for (int i = 0; i < times; i++)
             turn(vci);
         MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
     }
@@ -224,7 +222,9 @@ static void scan(const struct faultloc_board *b)
     if (failures == failures_handled)
         return;
     failures_handled = failures; /* before: what comes meanwhile is for the next time */
-    take_in_what_came();
+    /* What the lost ranks have sent, and has come, is taken in first: a receive of it is no failure,
+     * and an answer in shared memory that comes to a request which has failed would find it gone. */
+    turn_all(256);
     drop_postponed();
     MPIDI_faultloc_each_pending(fail_if_lost, NULL);
 }
@@ -374,7 +374,8 @@ int MPIDI_faultloc_probe_error(MPIR_Comm * comm, MPIDI_av_entry_t * av)
  * linked there is none. */
 extern int (*PMI_before_read) (int fd) __attribute__ ((weak));
 
-/* Others may need this rank's progress, or its answer, until all are there. */
+/* Others may need this rank's progress, or its answer, until all are there.  Not MPICH's whole
+ * progress, which may ask the process manager itself. */
 static int turn_until_readable(int fd)
 {
     struct pollfd pfd = {.fd = fd,.events = POLLIN };
@@ -382,7 +383,7 @@ static int turn_until_readable(int fd)
 
     while (!MPIDI_faultloc_peer_is_lost() && (n == 0 || (n < 0 && errno == EINTR))) {
         MPIDI_faultloc_answer_at_end();
-        MPID_Progress_test(NULL);
+        turn_all(1);
         n = poll(&pfd, 1, 1);
     }
     return MPIDI_faultloc_peer_is_lost();
