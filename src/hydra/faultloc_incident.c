@@ -163,17 +163,6 @@ bool HYD_faultloc_incident_verdict(struct HYD_faultloc_incident *s, int pgid, in
     return true;
 }
 
-void HYD_faultloc_incident_free(struct HYD_faultloc_incident *s)
-{
-    free(s->event);
-    free(s->verdict);
-    free(s->reason);
-    s->event = NULL;
-    s->verdict = NULL;
-    s->reason = NULL;
-    s->events = s->verdicts = s->reasons = 0;
-}
-
 /* ---- who because of whom --------------------------------------------------------------------- */
 
 static bool has_rank(const struct faultloc_launcher_ranks *ranks, int32_t rank)

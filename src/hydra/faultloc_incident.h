@@ -136,7 +136,4 @@ int HYD_faultloc_incident_exit_code(const struct HYD_faultloc_incident *s);
  * badly. */
 void HYD_faultloc_incident_print(const struct HYD_faultloc_incident *s, FILE *out);
 
-/* Purpose: frees what it holds. */
-void HYD_faultloc_incident_free(struct HYD_faultloc_incident *s);
-
 #endif /* FAULTLOC_INCIDENT_H_INCLUDED */

@@ -26,7 +26,10 @@ static struct HYD_faultloc_incident incident;
 
 static void begin(void)
 {
-    HYD_faultloc_incident_free(&incident);
+    free(incident.event);
+    free(incident.verdict);
+    free(incident.reason);
+    memset(&incident, 0, sizeof(incident));
     ck_assert(HYD_faultloc_incident_grace(&incident, NULL));
 }
 

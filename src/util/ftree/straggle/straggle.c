@@ -117,9 +117,10 @@ static bool is_pausing(const struct ftree *ft, ftree_time now)
 void ftree_straggle_asked(struct ftree *ft, ftree_time now)
 {
     struct ftree_straggle *s = ft->straggle;
+    ftree_time twice = 2 * s->pause;
 
     if (!is_pausing(ft, now))
-        s->pause = now < s->asked_at + 2 * s->pause ? ftree_min(2 * s->pause, PAUSE_MAX) : PAUSE_MIN;
+        s->pause = now < s->asked_at + twice ? ftree_min(twice, PAUSE_MAX) : PAUSE_MIN;
     s->asked_at = now;
 }
 
@@ -151,7 +152,8 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding 
         [LAG_PREEMPTED] = {"rank %d: others run on its core"},
         [LAG_STOLEN] = {"rank %d: another virtual machine has its core for %d %% of the time",
                         l->stolen / 10},
-        [LAG_PAGING] = {"rank %d: %d pages a second from a disk, memory short for %d %% of the time",
+        [LAG_PAGING] = {"rank %d: %d pages a second from a disk, memory short for %d %% of the "
+                        "time",
                         (int) l->faults, l->stall / 10},
         [LAG_SLOW_CLOCK] = {"rank %d: its core's clock at %d %% of the nominal one",
                             l->clock / 10}};
@@ -203,8 +205,17 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     return true;
 }
 
-/* What is found on the next node, if that is news: a new verdict must be sure, the one that stands
- * is replaced where its ranks or their cause change.  False: there is nothing more. */
+/* A new verdict must be sure; the one that stands is replaced where its ranks or their cause
+ * change. */
+static bool is_news(const struct ftree *ft, const struct ftree_verdict *v, const struct known *k)
+{
+    struct comparison c = compare(ft, v->node, k);
+
+    return k ? c.ended || c.more || strcmp(ftree_verdict_rule(ft, &k->v), v->rule) : c.is_sure;
+}
+
+/* What is found on the next node, by the first of its ranks, if that is news; false: there is
+ * nothing more. */
 static bool say(struct ftree *ft, ftree_time now)
 {
     struct straggle_work *w = ft->straggle->work;
@@ -214,11 +225,9 @@ static bool say(struct ftree *ft, ftree_time now)
         const struct lag_found *f = &w->now.found[w->said++], *first = w->now.found;
         int32_t node = ftree_node_of(ft, f->lag.rank);
         const struct known *k = standing(ft, node);
-        struct comparison c = compare(ft, node, k);
         while (ftree_node_of(ft, first->lag.rank) != node)
             first++;
-        if (first != f || !f->is_found || !make(ft, now, f, &v) ||
-            (k ? !c.ended && !c.more && !strcmp(ftree_verdict_rule(ft, &k->v), v.rule) : !c.is_sure))
+        if (first != f || !f->is_found || !make(ft, now, f, &v) || !is_news(ft, &v, k))
             continue;
         if (k)
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id,
@@ -301,7 +310,7 @@ void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a)
         }
         if (w) {
             w->asked = false;
-            w->next = w->is_done ? now : now + MEASURED; /* then more is known of who has lost time */
+            w->next = w->is_done ? now : now + MEASURED; /* then more is known of lost time */
         }
     }
     ftree_alloc(ft, a, 0);
