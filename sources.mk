@@ -395,6 +395,7 @@ sim_sources = \
     tools/sim/run.c \
     tools/sim/script.c \
     tools/sim/sim_memory.c \
+    tools/sim/stage.c \
     tools/sim/topology.c \
     tools/sim/trace.c \
     tools/sim/truth.c \
@@ -415,6 +416,7 @@ sim_headers = \
     tools/sim/run.h \
     tools/sim/script.h \
     tools/sim/sim_memory.h \
+    tools/sim/stage.h \
     tools/sim/topology.h \
     tools/sim/truth.h \
     tools/sim/units.h
@@ -516,6 +518,7 @@ unit_tests = \
     test/unit/sim/test_replay \
     test/unit/sim/test_run \
     test/unit/sim/test_script \
+    test/unit/sim/test_stage \
     test/unit/sim/test_topology \
     test/unit/sim/test_truth \
     test/unit/sim/test_units \
