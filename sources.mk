@@ -396,6 +396,7 @@ sim_sources = \
     tools/sim/sim_agent.c \
     tools/sim/sim_memory.c \
     tools/sim/sim_program.c \
+    tools/sim/stage.c \
     tools/sim/topology.c \
     tools/sim/trace.c \
     tools/sim/truth.c \
@@ -416,6 +417,7 @@ sim_headers = \
     tools/sim/script.h \
     tools/sim/sim_memory.h \
     tools/sim/sim_program.h \
+    tools/sim/stage.h \
     tools/sim/topology.h \
     tools/sim/truth.h \
     tools/sim/units.h
@@ -517,6 +519,7 @@ unit_tests = \
     test/unit/sim/test_run \
     test/unit/sim/test_script \
     test/unit/sim/test_sim_program \
+    test/unit/sim/test_stage \
     test/unit/sim/test_topology \
     test/unit/sim/test_truth \
     test/unit/sim/test_units \

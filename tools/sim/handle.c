@@ -6,6 +6,8 @@
 #include "sim/run.h"
 
 #include "ftree/state/state.h"
+#include "ftree/topology/topo.h"
+#include "sim/stage.h"
 
 #include <stdlib.h>
 
@@ -13,18 +15,68 @@
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
+/* True for a leaf whose first rank does not wait: it is called a few times and has little.  All
+ * others are called so often that they stay where they are. */
+static bool is_idle(const struct sim_run *r, int32_t node)
+{
+    const struct topo topo = {.nodes = r->job.nodes, .fanout = r->job.fanout, .tree = r->job.tree};
+    int32_t first;
+
+    return !r->rank[sim_first_rank(r->options->topology, node)].since &&
+           ftree_topo_children(&topo, node, &first) == 0;
+}
+
+static void clear_stage(struct sim_run *r)
+{
+    if (r->on_stage) {
+        r->on_stage->ft = sim_stage_pack();
+        r->on_stage->packed = true;
+    }
+    r->on_stage = NULL;
+    sim_stage_clear();
+}
+
+static void make(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+    struct ftree *ft;
+
+    if (sim_stage_exists() && is_idle(r, node)) {
+        clear_stage(r);
+        r->on_stage = n;
+    }
+    r->memory -= r->idle;
+    if (ftree_create(&r->job, node, &r->cfg, &r->io, n, &ft)) {
+        fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) node);
+        exit(2);
+    }
+    n->ft = ft;
+}
+
 struct ftree *sim_handle(struct sim_run *r, int32_t node)
 {
     struct sim_node *n = &r->node[node];
 
-    if (n->ft)
-        return n->ft;
-    r->memory -= r->idle;
-    if (ftree_create(&r->job, node, &r->cfg, &r->io, n, &n->ft)) {
-        fprintf(stderr, "faultloc simulate: node %d: no handle\n", (int) node);
-        exit(2);
+    if (!n->ft)
+        make(r, node);
+    if (n->packed) {
+        clear_stage(r);
+        n->ft = sim_stage_unpack(n->ft);
+        n->packed = false;
+        r->on_stage = n;
     }
     return n->ft;
+}
+
+void sim_handle_end(struct sim_run *r, int32_t node)
+{
+    struct sim_node *n = &r->node[node];
+
+    if (n->ft)
+        ftree_destroy(sim_handle(r, node));
+    if (r->on_stage == n)
+        r->on_stage = NULL;
+    n->ft = NULL;
 }
 
 bool sim_handle_runs(const struct sim_run *r, int32_t node)
@@ -70,6 +122,7 @@ void sim_handle_touch(struct sim_run *r, int32_t node)
 
     if (!n->ft)
         return;
+    sim_handle(r, node);
     leave(r, node);
     if (r->options->check && !r->broken) {
         r->broken = ftree_check(n->ft);

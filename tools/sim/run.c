@@ -7,6 +7,7 @@
 
 #include "ftree/survey/query.h"
 #include "sim/pool.h"
+#include "sim/stage.h"
 
 #include <stdlib.h>
 
@@ -61,10 +62,12 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
 
 static void free_nodes(struct sim_run *r)
 {
-    if (sim_pool_drop())
+    if (sim_pool_drop()) {
+        sim_stage_drop();
         return;
+    }
     for (int32_t n = 0; n < r->job.nodes; n++)
-        ftree_destroy(r->node[n].ft);
+        sim_handle_end(r, n);
     sim_pool_free(r->node);
     sim_pool_free(r->rank);
 }
@@ -108,6 +111,7 @@ static void tick(struct sim_run *r, int32_t node)
 }
 
 #define CACHE_LINE 64
+#define PACKED 256 /* bytes of a handle, about */
 
 /* What an event needs is on its way from memory while those before it are worked on: most of the
  * time of a large run is waiting for that.  First what leads to a handle, */
@@ -129,7 +133,7 @@ static void look_ahead(const struct sim_run *r)
     const struct sim_event *e = sim_queue_peek(&r->queue);
     const char *ft = e && e->kind != SIM_FAULT ? (const char *) r->node[e->to].ft : NULL;
 
-    for (uint64_t i = 0; ft && i < r->idle; i += CACHE_LINE)
+    for (uint64_t i = 0; ft && i < (r->node[e->to].packed ? PACKED : r->idle); i += CACHE_LINE)
         __builtin_prefetch(ft + i);
 }
 
@@ -220,7 +224,7 @@ static void count_unaware(struct sim_run *r, int32_t node)
         if (!p->withdrawn && !p->local_only && p->at + r->options->grace <= r->end &&
             (sim_network_works(&r->network, p->reporter, node, FTREE_PATH_DATA) ||
              sim_network_works(&r->network, p->reporter, node, FTREE_PATH_MGMT)))
-            p->unaware += !knows(r->node[node].ft, p);
+            p->unaware += !knows(r->node[node].ft ? sim_handle(r, node) : NULL, p);
     }
 }
 

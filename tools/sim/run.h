@@ -20,7 +20,7 @@
  * clock that goes from one event to the next.
  *
  *     run.c          the clock: events, ticks, the end
- *     handle.c       what follows once a handle was called; waits begin and end
+ *     handle.c       handles are made and take turns on the stage; what follows once one was called
  *     sim_agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
  *     fault.c        faults begin and end, who waits, and what is to be found
  *     hang.c         ranks that wait for each other, and what ranks that wait say of themselves
@@ -57,7 +57,7 @@ struct sim_options {
 
 struct sim_node {
     struct sim_run *run;
-    struct ftree *ft; /* NULL: it was given nothing so far; see sim_handle() */
+    void *ft; /* its handle; NULL: it was given nothing so far; see sim_handle() */
     ftree_time busy_until; /* its agent works until then */
     ftree_time asleep_until; /* its processes are stopped until then */
     ftree_time due; /* its tick is; FTREE_NEVER: none is */
@@ -71,6 +71,7 @@ struct sim_node {
     bool crashed; /* its ranks have ended; its agent reports that, and leaves */
     bool gone; /* and so have its agent and its deputy */
     bool tick_queued; /* its tick waits for its CPU */
+    bool packed; /* ft is, see stage.h */
     uint8_t link; /* enum ftree_link: what its kernel says of the data interface; 0: up */
 };
 
@@ -108,6 +109,7 @@ struct sim_run {
     struct draw draw; /* targets and waits; the network has a stream of its own */
     struct sim_truth truth;
     struct sim_node *node; /* [nodes] */
+    struct sim_node *on_stage; /* its handle is; NULL: none is */
     struct sim_rank *rank; /* [size] */
     struct sim_hit *hit; /* [lines of the script] */
     struct sim_phase *phase; /* [phases], of the program */
@@ -146,8 +148,12 @@ static inline void sim_run_note(struct sim_run *r, uint64_t value)
 /* ---- handle.c -------------------------------------------------------------------------------- */
 
 /* Purpose: the node's handle, to be given something: made now if it was given nothing so far.  So
- * it is in the processor's cache, and nodes to which nothing happens cost no memory. */
+ * it is in the processor's cache, and nodes to which nothing happens cost no memory.  Those of
+ * leaves are on the stage in turn: the handle is valid until another node's is asked for. */
 struct ftree *sim_handle(struct sim_run *r, int32_t node);
+
+/* Purpose: ends the node's handle, if it has one. */
+void sim_handle_end(struct sim_run *r, int32_t node);
 
 /* Purpose: true if the node's agent can do anything now. */
 bool sim_handle_runs(const struct sim_run *r, int32_t node);

@@ -11,6 +11,7 @@
 #include "ftree/state/state.h"
 #include "ftree/wire/wire.h"
 #include "sim/pool.h"
+#include "sim/stage.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ static int32_t decided_by(const uint8_t *bytes, size_t len)
  * what that brings, a symptom that is analysed here, a verdict that was found here. */
 static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, size_t len)
 {
+    const struct ftree *ft;
     int32_t node;
 
     switch (len >= WIRE_HEADER ? bytes[2] : WIRE_ACK) {
@@ -88,8 +90,8 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
             return 1;
         case WIRE_SYMPTOM:
             node = number_at(bytes, len, WIRE_HEADER + 3);
-            return ftree_case_find(n->ft, node, FTREE_NONE) ||
-                           ftree_has_failed(n->ft, node)
+            ft = sim_handle(n->run, number(n));
+            return ftree_case_find(ft, node, FTREE_NONE) || ftree_has_failed(ft, node)
                        ? 2
                        : 0;
         case WIRE_VERDICT_UP:
@@ -301,7 +303,7 @@ static void *alloc(void *ctx, void *ptr, size_t size)
 {
     struct sim_node *n = ctx;
     size_t before = sim_pool_size(ptr), after;
-    void *out = sim_pool_alloc(ptr, size);
+    void *out = n == n->run->on_stage ? sim_stage_alloc(ptr, size) : sim_pool_alloc(ptr, size);
 
     if (size && !out)
         return NULL;
@@ -487,7 +489,7 @@ void sim_agent_tick(struct sim_run *r, int32_t node)
     sim_run_note(r, r->now + (uint64_t) node);
     if (r->options->trace)
         sim_trace_tick(r, node);
-    ftree_tick(r->node[node].ft, r->now);
+    ftree_tick(sim_handle(r, node), r->now);
     if (node == 0)
-        sim_truth_waits(&r->truth, r->now, r->node[node].ft);
+        sim_truth_waits(&r->truth, r->now, sim_handle(r, node));
 }

@@ -245,8 +245,7 @@ TEST_CASE(idle_handles_are_small_and_none_leaks)
     ck_assert_double_le(result.idle_per_handle, 1040);
     for (int32_t n = 0; n < run.job.nodes; n++) {
         not_made += run.node[n].ft == NULL;
-        ftree_destroy(run.node[n].ft);
-        run.node[n].ft = NULL;
+        sim_handle_end(&run, n);
     }
     ck_assert_uint_eq(run.memory, not_made * run.idle);
     finish();
