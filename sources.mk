@@ -6,10 +6,10 @@
 # The source files and the tests; a new one is a new line here (maint/list-sources.sh --update).
 
 core_sources = \
-    src/util/ftree/check.c \
     src/util/ftree/ftree.c \
-    src/util/ftree/ftree_inspect.c \
+    src/util/ftree/ftree_check.c \
     src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/victims.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
@@ -24,7 +24,7 @@ core_sources = \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
-    src/util/ftree/hang/answer.c \
+    src/util/ftree/hang/hang_answer.c \
     src/util/ftree/hang/history.c \
     src/util/ftree/hang/lag.c \
     src/util/ftree/hang/model.c \
@@ -32,15 +32,15 @@ core_sources = \
     src/util/ftree/hang/sweeps.c \
     src/util/ftree/intake/correlate.c \
     src/util/ftree/intake/flood.c \
-    src/util/ftree/intake/route.c \
+    src/util/ftree/intake/intake.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
     src/util/ftree/net/parcel.c \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
-    src/util/ftree/observe/answer.c \
     src/util/ftree/observe/connections.c \
-    src/util/ftree/observe/symptom.c \
+    src/util/ftree/observe/own_symptoms.c \
+    src/util/ftree/observe/probe_answer.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -64,16 +64,16 @@ core_sources = \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
     src/util/ftree/straggle/straggle.c \
-    src/util/ftree/survey/answer.c \
-    src/util/ftree/survey/hang.c \
-    src/util/ftree/survey/kinds.c \
-    src/util/ftree/survey/lag.c \
-    src/util/ftree/survey/result.c \
-    src/util/ftree/survey/set.c \
-    src/util/ftree/survey/stacks.c \
-    src/util/ftree/survey/status.c \
     src/util/ftree/survey/survey.c \
-    src/util/ftree/survey/victims.c \
+    src/util/ftree/survey/survey_answer.c \
+    src/util/ftree/survey/survey_hang.c \
+    src/util/ftree/survey/survey_kinds.c \
+    src/util/ftree/survey/survey_lag.c \
+    src/util/ftree/survey/survey_result.c \
+    src/util/ftree/survey/survey_set.c \
+    src/util/ftree/survey/survey_stacks.c \
+    src/util/ftree/survey/survey_status.c \
+    src/util/ftree/survey/survey_victims.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
@@ -84,19 +84,19 @@ core_sources = \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
-    src/util/ftree/waitfor/answer.c \
-    src/util/ftree/waitfor/ask.c \
-    src/util/ftree/waitfor/decide.c \
-    src/util/ftree/waitfor/gather.c \
-    src/util/ftree/waitfor/hang.c \
-    src/util/ftree/waitfor/hang_hold.c \
-    src/util/ftree/waitfor/hang_late.c \
-    src/util/ftree/waitfor/hang_verdict.c \
-    src/util/ftree/waitfor/judge.c \
-    src/util/ftree/waitfor/look.c \
-    src/util/ftree/waitfor/note.c \
-    src/util/ftree/waitfor/verdict.c \
     src/util/ftree/waitfor/waitfor.c \
+    src/util/ftree/waitfor/waitfor_answer.c \
+    src/util/ftree/waitfor/waitfor_ask.c \
+    src/util/ftree/waitfor/waitfor_decide.c \
+    src/util/ftree/waitfor/waitfor_gather.c \
+    src/util/ftree/waitfor/waitfor_hang.c \
+    src/util/ftree/waitfor/waitfor_hang_hold.c \
+    src/util/ftree/waitfor/waitfor_hang_late.c \
+    src/util/ftree/waitfor/waitfor_hang_verdict.c \
+    src/util/ftree/waitfor/waitfor_judge.c \
+    src/util/ftree/waitfor/waitfor_look.c \
+    src/util/ftree/waitfor/waitfor_note.c \
+    src/util/ftree/waitfor/waitfor_verdict.c \
     src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \
@@ -121,7 +121,6 @@ core_sources = \
 core_headers = \
     src/util/ftree/fault_classes.h \
     src/util/ftree/ftree.h \
-    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
@@ -132,8 +131,8 @@ core_headers = \
     src/util/ftree/base/types.h \
     src/util/ftree/base/verdict.h \
     src/util/ftree/examine/examine.h \
-    src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
+    src/util/ftree/hang/hang_answer.h \
     src/util/ftree/hang/lag.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -153,8 +152,8 @@ core_headers = \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
-    src/util/ftree/waitfor/hang_int.h \
     src/util/ftree/waitfor/waitfor.h \
+    src/util/ftree/waitfor/waitfor_hang_int.h \
     src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
@@ -173,7 +172,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
-    src/mpid/ch4/faultloc/board/topology.c \
+    src/mpid/ch4/faultloc/board/topology_text.c \
     src/mpid/ch4/faultloc/board/verdicts.c \
     src/mpid/ch4/faultloc/board/wakeup.c \
     src/mpid/ch4/faultloc/io/launcher_notify.c \
@@ -193,11 +192,11 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/cgroup.c \
-    src/mpid/ch4/faultloc/node/connections.c \
-    src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
+    src/mpid/ch4/faultloc/node/rank_lag.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
+    src/mpid/ch4/faultloc/node/stuck_connections.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
@@ -210,15 +209,15 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/process/link.c \
     src/mpid/ch4/faultloc/agent/process/partner.c \
     src/mpid/ch4/faultloc/agent/process/program.c \
+    src/mpid/ch4/faultloc/agent/report/node_stacks.c \
     src/mpid/ch4/faultloc/agent/report/note.c \
     src/mpid/ch4/faultloc/agent/report/reporter.c \
     src/mpid/ch4/faultloc/agent/report/stack_json.c \
-    src/mpid/ch4/faultloc/agent/report/stacks.c \
-    src/mpid/ch4/faultloc/agent/serve/ask.c \
-    src/mpid/ch4/faultloc/agent/serve/set.c \
-    src/mpid/ch4/faultloc/agent/serve/status.c \
-    src/mpid/ch4/faultloc/agent/serve/status_json.c \
-    src/mpid/ch4/faultloc/agent/serve/status_text.c
+    src/mpid/ch4/faultloc/agent/serve/serve_ask.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_set.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_status.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_status_json.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_status_text.c
 
 glue_headers = \
     src/mpid/ch4/faultloc/agent/act/exec.h \
@@ -230,12 +229,12 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/process/partner.h \
     src/mpid/ch4/faultloc/agent/process/program.h \
     src/mpid/ch4/faultloc/agent/report/json.h \
+    src/mpid/ch4/faultloc/agent/report/node_stacks.h \
     src/mpid/ch4/faultloc/agent/report/note.h \
     src/mpid/ch4/faultloc/agent/report/reporter.h \
-    src/mpid/ch4/faultloc/agent/report/stacks.h \
-    src/mpid/ch4/faultloc/agent/serve/ask.h \
-    src/mpid/ch4/faultloc/agent/serve/set.h \
-    src/mpid/ch4/faultloc/agent/serve/status.h \
+    src/mpid/ch4/faultloc/agent/serve/serve_ask.h \
+    src/mpid/ch4/faultloc/agent/serve/serve_set.h \
+    src/mpid/ch4/faultloc/agent/serve/serve_status.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/ending.h \
@@ -252,7 +251,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
-    src/mpid/ch4/faultloc/board/topology.h \
+    src/mpid/ch4/faultloc/board/topology_text.h \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
@@ -277,11 +276,11 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/cgroup.h \
-    src/mpid/ch4/faultloc/node/connections.h \
-    src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
+    src/mpid/ch4/faultloc/node/rank_lag.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
+    src/mpid/ch4/faultloc/node/stuck_connections.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_base.h \
@@ -292,13 +291,13 @@ glue_headers = \
 
 handler_sources = \
     src/mpid/ch4/faultloc/handler/caller.c \
-    src/mpid/ch4/faultloc/handler/facts.c \
-    src/mpid/ch4/faultloc/handler/frame.c \
-    src/mpid/ch4/faultloc/handler/names.c \
+    src/mpid/ch4/faultloc/handler/frame_pointer.c \
+    src/mpid/ch4/faultloc/handler/function_names.c \
     src/mpid/ch4/faultloc/handler/print.c \
     src/mpid/ch4/faultloc/handler/sample.c \
     src/mpid/ch4/faultloc/handler/snapshot.c \
     src/mpid/ch4/faultloc/handler/syscalls.c \
+    src/mpid/ch4/faultloc/handler/thread_facts.c \
     src/mpid/ch4/faultloc/handler/unwind.c
 
 hydra_sources = \
@@ -341,6 +340,7 @@ testlib_sources = \
     test/lib/base.c \
     test/lib/blocking.c \
     test/lib/corpus.c \
+    test/lib/ftree_inspect.c \
     test/lib/lone.c \
     test/lib/messages.c \
     test/lib/process.c \
@@ -357,6 +357,7 @@ testlib_headers = \
     test/lib/blocking.h \
     test/lib/corpus.h \
     test/lib/files.h \
+    test/lib/ftree_inspect.h \
     test/lib/hang.h \
     test/lib/lone.h \
     test/lib/messages.h \
@@ -376,7 +377,6 @@ testlib_headers = \
     test/lib/world.h
 
 sim_sources = \
-    tools/sim/agent.c \
     tools/sim/alarms.c \
     tools/sim/command.c \
     tools/sim/fault.c \
@@ -386,7 +386,6 @@ sim_sources = \
     tools/sim/plan.c \
     tools/sim/plot.c \
     tools/sim/pool.c \
-    tools/sim/program.c \
     tools/sim/queue.c \
     tools/sim/replay.c \
     tools/sim/replay_command.c \
@@ -394,7 +393,9 @@ sim_sources = \
     tools/sim/result.c \
     tools/sim/run.c \
     tools/sim/script.c \
+    tools/sim/sim_agent.c \
     tools/sim/sim_memory.c \
+    tools/sim/sim_program.c \
     tools/sim/topology.c \
     tools/sim/trace.c \
     tools/sim/truth.c \
@@ -408,31 +409,31 @@ sim_headers = \
     tools/sim/network.h \
     tools/sim/plot.h \
     tools/sim/pool.h \
-    tools/sim/program.h \
     tools/sim/queue.h \
     tools/sim/replay.h \
     tools/sim/result.h \
     tools/sim/run.h \
     tools/sim/script.h \
     tools/sim/sim_memory.h \
+    tools/sim/sim_program.h \
     tools/sim/topology.h \
     tools/sim/truth.h \
     tools/sim/units.h
 
 unit_tests = \
     test/unit/agent/test_answers_nomem \
-    test/unit/agent/test_ask \
     test/unit/agent/test_child \
     test/unit/agent/test_exec \
+    test/unit/agent/test_node_stacks \
     test/unit/agent/test_note \
     test/unit/agent/test_program \
     test/unit/agent/test_reporter \
-    test/unit/agent/test_set \
+    test/unit/agent/test_serve_ask \
+    test/unit/agent/test_serve_set \
+    test/unit/agent/test_serve_status \
+    test/unit/agent/test_serve_status_json \
+    test/unit/agent/test_serve_status_text \
     test/unit/agent/test_stack_json \
-    test/unit/agent/test_stacks \
-    test/unit/agent/test_status \
-    test/unit/agent/test_status_json \
-    test/unit/agent/test_status_text \
     test/unit/announce/test_announce \
     test/unit/base/test_ending \
     test/unit/base/test_event \
@@ -447,7 +448,7 @@ unit_tests = \
     test/unit/board/test_board \
     test/unit/board/test_launcher \
     test/unit/board/test_start \
-    test/unit/board/test_topology \
+    test/unit/board/test_topology_text \
     test/unit/board/test_verdicts \
     test/unit/board/test_wakeup \
     test/unit/examine/test_crowd \
@@ -457,8 +458,8 @@ unit_tests = \
     test/unit/examine/test_neighbour \
     test/unit/examine/test_probe \
     test/unit/examine/test_silence \
-    test/unit/ftree/test_check \
     test/unit/ftree/test_ftree \
+    test/unit/ftree/test_ftree_check \
     test/unit/handler/test_handler \
     test/unit/handler/test_undisturbed \
     test/unit/hang/test_hang \
@@ -490,16 +491,16 @@ unit_tests = \
     test/unit/net/test_outbox \
     test/unit/net/test_relay \
     test/unit/node/test_cgroup \
-    test/unit/node/test_connections \
-    test/unit/node/test_lag \
     test/unit/node/test_log \
+    test/unit/node/test_rank_lag \
     test/unit/node/test_samples \
     test/unit/node/test_state \
+    test/unit/node/test_stuck_connections \
     test/unit/node/test_wait_page \
     test/unit/node/test_watch \
-    test/unit/observe/test_answer \
     test/unit/observe/test_connections \
-    test/unit/observe/test_symptom \
+    test/unit/observe/test_own_symptoms \
+    test/unit/observe/test_probe_answer \
     test/unit/recheck/test_recheck \
     test/unit/report/test_report \
     test/unit/report/test_report_nomem \
@@ -511,11 +512,11 @@ unit_tests = \
     test/unit/sim/test_alarms \
     test/unit/sim/test_network \
     test/unit/sim/test_pool \
-    test/unit/sim/test_program \
     test/unit/sim/test_queue \
     test/unit/sim/test_replay \
     test/unit/sim/test_run \
     test/unit/sim/test_script \
+    test/unit/sim/test_sim_program \
     test/unit/sim/test_topology \
     test/unit/sim/test_truth \
     test/unit/sim/test_units \
@@ -528,23 +529,23 @@ unit_tests = \
     test/unit/story/test_nomem \
     test/unit/story/test_story \
     test/unit/story/test_straggle_story \
-    test/unit/survey/test_set \
     test/unit/survey/test_survey \
+    test/unit/survey/test_survey_set \
     test/unit/topology/test_fuzz_tree \
     test/unit/topology/test_topo \
     test/unit/topology/test_tree \
     test/unit/topology/test_tree_nomem \
     test/unit/topology/test_tree_read \
-    test/unit/waitfor/test_answer \
-    test/unit/waitfor/test_ask \
-    test/unit/waitfor/test_decide \
-    test/unit/waitfor/test_gather \
-    test/unit/waitfor/test_hang_hold \
-    test/unit/waitfor/test_judge \
-    test/unit/waitfor/test_look \
-    test/unit/waitfor/test_note \
-    test/unit/waitfor/test_verdict \
     test/unit/waitfor/test_waitfor \
+    test/unit/waitfor/test_waitfor_answer \
+    test/unit/waitfor/test_waitfor_ask \
+    test/unit/waitfor/test_waitfor_decide \
+    test/unit/waitfor/test_waitfor_gather \
+    test/unit/waitfor/test_waitfor_hang_hold \
+    test/unit/waitfor/test_waitfor_judge \
+    test/unit/waitfor/test_waitfor_look \
+    test/unit/waitfor/test_waitfor_note \
+    test/unit/waitfor/test_waitfor_verdict \
     test/unit/waits/test_large \
     test/unit/waits/test_match \
     test/unit/waits/test_mismatch \
@@ -604,6 +605,7 @@ mpi_tests = \
     test/mpi/test_outside.sh \
     test/mpi/test_own_output.sh \
     test/mpi/test_same.sh \
+    test/mpi/test_sessions.sh \
     test/mpi/test_settings.sh \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \
@@ -697,18 +699,18 @@ example_programs = \
 
 tool_sources = \
     tools/agent_socket.c \
-    tools/ask.c \
-    tools/check.c \
+    tools/cmd_ask.c \
+    tools/cmd_check.c \
+    tools/cmd_rules.c \
+    tools/cmd_set.c \
+    tools/cmd_status.c \
+    tools/cmd_symptom.c \
     tools/faultloc.c \
     tools/findings.c \
     tools/input.c \
     tools/meaning.c \
-    tools/rules.c \
     tools/rules_explain.c \
     tools/rules_learn.c \
-    tools/set.c \
-    tools/status.c \
-    tools/symptom.c \
     tools/text.c \
     tools/agent_socket.h \
     tools/tool.h \

@@ -21,7 +21,7 @@ Builds MPICH with FaultLoc in six steps. A step runs only if it has something to
   5. make
   6. make install, for the tests         DIR/stage   (usable where it is)
 "make" runs this script. Run it directly to build a second variant. CC, CXX, FC and F77 are taken
-from the environment. ccache is used if it is installed; the result does not depend on it.
+from the environment, and CONFIG_SHELL, which is dash where there is one.
 
   --builddir DIR           the folder for all of the above (default: .)
   --prefix P               where "make install" is to put MPICH (default: /usr/local)
@@ -177,26 +177,6 @@ autogen() {
     fi
 }
 
-# A folder of compiler names that are ccache, first in PATH: so the compiler's name in mpicc and in
-# libmpi stays what the user gave. Paths are hashed relative to the build folder, so that a second
-# build elsewhere hits.
-use_ccache() {
-    local ccache name
-    ccache=$(command -v ccache) || return 0
-    [ "${CCACHE_DISABLE:-}" = "" ] || return 0
-    for name in "${flags[@]}"; do
-        case $name in CC=* | CXX=*) local "${name%%=*}=${name#*=}" ;; esac
-    done
-    mkdir -p "$builddir/ccache-bin"
-    for name in "${CC:-gcc}" "${CXX:-g++}"; do
-        case $name in
-            */* | *' '* | ccache) ;;
-            *) ln -sf "$ccache" "$builddir/ccache-bin/$name" ;;
-        esac
-    done
-    export PATH=$builddir/ccache-bin:$PATH CCACHE_BASEDIR=$builddir CCACHE_NOHASHDIR=1
-}
-
 configure() {
     local want name
     want=$({
@@ -209,6 +189,8 @@ configure() {
     [ "$(key configure)" != "$want" ] || [ ! -f "$build/Makefile" ] || return 0
     rm -rf "$build" "${stamps:?}"/{configure,built,staged}
     mkdir -p "$build"
+    # configure and libtool are shell scripts, which dash runs in two thirds of bash's time
+    [ -n "${CONFIG_SHELL:-}" ] || [ ! -x /bin/dash ] || export CONFIG_SHELL=/bin/dash
     progress 4 "configuring MPICH" "$builddir/mpich-configure.log" '^checking ' $configure_total \
         bash -c 'cd "$1" && shift && exec "$@"' - "$build" ../mpich/configure \
         --prefix="$prefix" "${flags[@]}"
@@ -222,6 +204,11 @@ run_make() {
     else
         "${MAKE:-make}" -C "$build" -j"$jobs" "$@"
     fi
+}
+
+# Makes the compiler quicker; where it cannot be, the build is only slower.
+precompile() {
+    run_make -f Makefile -f "$top_srcdir/maint/precompile.mk" precompiled || rm -rf "$precompiled"
 }
 
 compile() {
@@ -264,9 +251,11 @@ case ${1:-} in
         rescan
         exit 0 ;;
     --make)
-        build=$2/mpich-build jobs=$3
+        build=$2/mpich-build jobs=$3 precompiled=$2/mpich-build/src/include/mpiimpl.h.gch
         shift 3
+        [ $# -gt 0 ] || precompile
         run_make "$@"
+        rm -rf "$precompiled"
         exit 0 ;;
 esac
 while [ $# -gt 0 ]; do
@@ -297,7 +286,6 @@ case " ${flags[*]} " in
 esac
 
 for step in get_source apply autogen configure compile stage; do
-    [ $step != configure ] || use_ccache
     $step
     until=$((until - 1))
     [ $until -gt 0 ] || break

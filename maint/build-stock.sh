@@ -20,7 +20,7 @@ PREFIX has one already. The log is PREFIX.log.
   --from TREE      where the MPICH source comes from (default: see maint/get-mpich.sh)
   --help           this text
 
-Environment: CC (default gcc). ccache is used if it is installed.
+Environment: CC (default gcc).
 Exit code: 0 installed, 1 failed (the reason is in the log), 2 wrong arguments.
 EOF
 }
@@ -51,7 +51,6 @@ mapfile -t flags < <(xargs -n1 printf '%s\n' <<<"$configured" | grep -v -e '^--p
 mkdir -p "$prefix"
 prefix=$(cd "$prefix" && pwd)
 log=$prefix.log cc=${CC:-gcc}
-! command -v ccache >/dev/null || cc="ccache $cc"
 say "building stock MPICH for comparison (a few minutes; log: $log)"
 rm -rf "$prefix-src" "$prefix-build"
 "$top_srcdir/maint/get-mpich.sh" ${from[@]+"${from[@]}"} "$prefix-src" >"$log" 2>&1 ||

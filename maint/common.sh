@@ -67,10 +67,13 @@ sha256_of() {
     sha256sum <"$1" | cut -d' ' -f1
 }
 
-# mpich_version_of DIR: prints the version of the MPICH tree in DIR, nothing if it is none.
+# mpich_version_of DIR: prints the version of the MPICH tree in DIR, nothing if it is none. MVAPICH's is
+# that of its MPICH with its own behind it, 4.3.0-mvapich4.0: the ranges of patches are MPICH's.
 mpich_version_of() {
     [ -f "$1/maint/version.m4" ] || return 0
-    sed -n 's/^m4_define(\[MPICH_VERSION_m4\],\[\(.*\)\]).*/\1/p' "$1/maint/version.m4"
+    sed -n -e 's/^m4_define(\[MPICH_VERSION_m4\],\[\(.*\)\]).*/\1/p' \
+        -e 's/^m4_define(\[MVAPICH_VERSION_m4\],\[\(.*\)\]).*/-mvapich\1/p' \
+        "$1/maint/version.m4" | tr -d '\n'
 }
 
 # The folders of patches/: what a patch is for.

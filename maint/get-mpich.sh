@@ -226,6 +226,8 @@ from_site() {
 find_tarball() {
     local source
     release=${release:-$mpich_version}
+    [ -n "$(files "$release")" ] || die "no file of $release has a sum in maint/bases; give its" \
+        "source tree with --from (./configure --with-mpich=FOLDER)"
     release_name=mpich-$release.tar.gz
     release_url=${FAULTLOC_MPICH_URL:-https://www.mpich.org/static/downloads/$release/$release_name}
     for source in ${only:-cache debian site}; do

@@ -22,8 +22,8 @@ files that exist.
   --help     this text
 
 What is listed:
-  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (check.c) and the
-          inspection functions (ftree_inspect.c) are for tests and the simulator only, not in MPICH
+  core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (ftree_check.c)
+          is for tests and the simulator only, not in MPICH
   glue    src/mpid/ch4/faultloc/*/*.c and */*/*.c; this build leaves out mpi, which needs MPICH's headers;
           its folder handler is the program faultloc-handler
   hydra   the files of src/hydra that do not need hydra's headers
@@ -133,7 +133,7 @@ library=src_mpid_ch4_faultloc_libfaultloc_la_SOURCES
 print_core_mk() {
     rewrite <(rewrite $core_mk noinst_HEADERS src/util/ftree/*.h src/util/ftree/*/*.h) $library \
         $(printf '%s\n' src/util/ftree/*.c src/util/ftree/*/*.c |
-            grep -vE '/ftree/(check|ftree_inspect)\.c$')
+            grep -vE '/ftree/ftree_check\.c$')
 }
 
 print_glue_mk() {

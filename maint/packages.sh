@@ -10,7 +10,7 @@ set -euo pipefail
 # What building, testing and the demo need, as Debian names it.
 packages=(
     gcc libc6-dev make autoconf automake libtool m4 perl python3 patch diffutils file
-    xz-utils ca-certificates curl pkg-config ccache
+    xz-utils ca-certificates curl pkg-config
     libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev libfftw3-dev check
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )

@@ -17,7 +17,7 @@ MPICH, builds it with FaultLoc (lean profile), and then runs
   - the core's tests under AddressSanitizer and UndefinedBehaviorSanitizer,
   - make distcheck of the project's own part,
   - the checks of the patches, and a build of MPICH with FaultLoc configured out.
-This takes about 40 minutes on two cores, a few less if ccache has the objects.
+This takes about 40 minutes on two cores.
 
   --build DIR   where to build (default: ./build; DIR-sanitizers beside it)
   --jobs N      parallel jobs (default: the number of cores)

@@ -14,20 +14,20 @@
 /*
  * The program `faultloc`: what its files share.
  *
- *     faultloc.c    the command line
- *     input.c       a file becomes a JSON document, or a message says why it does not
- *     findings.c    what is wrong in a document, and where
- *     check.c       the document against the schema, which is part of the program
- *     meaning.c     what a schema cannot say: numbers that must fit each other
- *     text.c        the report as a person reads it
- *     symptom.c     tells the agents of a job what other middleware saw
- *     status.c      asks an agent what the nodes and ranks of its job do
- *     ask.c         has an agent ask a node or a rank now
- *     set.c         changes settings of a running job
- *     agent_socket.c how these find agents
+ *     faultloc.c      the command line
+ *     input.c         a file becomes a JSON document, or a message says why it does not
+ *     findings.c      what is wrong in a document, and where
+ *     cmd_check.c     the document against the schema, which is part of the program
+ *     meaning.c       what a schema cannot say: numbers that must fit each other
+ *     text.c          the report as a person reads it
+ *     cmd_symptom.c   tells the agents of a job what other middleware saw
+ *     cmd_status.c    asks an agent what the nodes and ranks of its job do
+ *     cmd_ask.c       has an agent ask a node or a rank now
+ *     cmd_set.c       changes settings of a running job
+ *     agent_socket.c  how these find agents
  *     rules*.c      rule bases: checked, printed, explained, and what past reports teach of them
  *
- * A report may come from anywhere: nothing in it is believed before check.c has seen it, every
+ * A report may come from anywhere: nothing in it is believed before cmd_check.c has seen it, every
  * size is bounded, and no byte of it reaches the terminal but as printable ASCII.
  */
 
@@ -73,7 +73,7 @@ size_t tool_enter_key(struct tool_findings *f, const char *key);
 size_t tool_enter_index(struct tool_findings *f, size_t index);
 void tool_leave(struct tool_findings *f, size_t where);
 
-/* Purpose: compares a document with a JSON Schema, of the keywords that check.c knows. */
+/* Purpose: compares a document with a JSON Schema, of the keywords that cmd_check.c knows. */
 void tool_check_schema(struct tool_findings *f, struct json_object *schema,
                        struct json_object *document);
 

@@ -13,9 +13,9 @@
 /*
  * The command `faultloc rules`: what its files share.
  *
- *     rules.c           its arguments; check and print
- *     rules_explain.c   a fault, a rule or a sign in words
- *     rules_learn.c     what people confirmed in reports, as a table and as priors
+ *     cmd_rules.c      its arguments; check and print
+ *     rules_explain.c  a fault, a rule or a sign in words
+ *     rules_learn.c    what people confirmed in reports, as a table and as priors
  */
 
 /* A rule base with the text it is from. */

@@ -19,7 +19,7 @@ HYD_status HYD_faultloc_children_watch(bool *some_ended);
 void HYD_faultloc_children_outlive(void);
 
 /* Purpose: a child that has ended and was not named here before, 0: there is none; in the order of
- * their ends.  *ms: when the kernel told so.  Of several that end before this process gets to run
+ * their ends.  *ms: when the kernel said so.  Of several that end before this process gets to run
  * the kernel names the first (signal(7): a standard signal is pending once), so the others are
  * still to be looked for. */
 pid_t HYD_faultloc_children_next(int64_t *ms);

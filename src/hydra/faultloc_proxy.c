@@ -836,8 +836,8 @@ static HYD_status report_end(struct world *w, int i)
     return send_end(w, p, HYD_FAULTLOC_END);
 }
 
-/* Who ended by a signal is waited for no longer, as in stock hydra.  Else whoever has the PMI
- * connection is the rank, or a process that a crashed rank has left: a verdict decides. */
+/* Who ended by a signal is waited for no longer, as in stock hydra.  Else the process that has the
+ * PMI connection is the rank, or a process that a crashed rank has left: a verdict decides. */
 static HYD_status has_ended(struct world *w, int i, int status, const struct rusage *used,
                             int64_t ms)
 {

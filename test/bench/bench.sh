@@ -97,11 +97,10 @@ build() {
         UCX_LOG_LEVEL="${UCX_LOG_LEVEL:-error}")
 }
 
-# about PREFIX NAME: what that MPICH says of itself, wherever it was moved to; ccache, if any, makes
-# no difference.
+# about PREFIX NAME: what that MPICH says of itself, wherever it was moved to.
 about() {
     LD_LIBRARY_PATH=$1/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$1/bin/mpichversion" |
-        sed -n "s/^MPICH $2:[[:space:]]*//p" | sed 's/ccache //g; s/  */ /g'
+        sed -n "s/^MPICH $2:[[:space:]]*//p" | sed 's/  */ /g'
 }
 
 # Refuses to compare what was built differently.

@@ -542,7 +542,7 @@ void lone_over(struct lone *l, int32_t i, const char *why)
 
 void lone_victims(struct lone *l, int32_t from, uint32_t told, int32_t first, int32_t last)
 {
-    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = told};
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.message = told};
 
     if (last >= first)
         ftree_ranks_add(&m.u.victims.ranks, first, last);

@@ -54,7 +54,7 @@ static void fill_answer(struct wire_answer *a)
     a->leaving = true;
     a->asked_phase = FTREE_PHASE_WAITING;
     a->asked_peer = 15;
-    a->asked_told = true;
+    a->asked_reported = true;
     a->troubles = WIRE_TROUBLES_MAX;
     for (int32_t i = 0; i < a->troubles; i++)
         a->trouble[i] = (struct wire_trouble){.rank = i % MESSAGES_SIZE,
@@ -316,7 +316,7 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             return true;
         case 8:
             m->type = WIRE_VICTIMS;
-            m->u.victims.told = 7;
+            m->u.victims.message = 7;
             fill_ranks(&m->u.victims.ranks);
             return true;
         case 9:

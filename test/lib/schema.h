@@ -10,7 +10,7 @@
 #include "tool.h"
 
 /* Purpose: in how many places a text does not fit the schema doc/faultloc-NAME.schema.json.  The
- * suite has tools/check.c among its sources. */
+ * suite has tools/cmd_check.c among its sources. */
 static inline int schema_findings(const char *name, const char *text)
 {
     struct tool_findings found = {.file = name};

@@ -6,7 +6,7 @@
 #ifndef ALARMS_H_INCLUDED
 #define ALARMS_H_INCLUDED
 
-#include "sim/program.h"
+#include "sim/sim_program.h"
 
 #include "ftree/hang/hang.h"
 

@@ -93,8 +93,8 @@ static bool waits_for(const struct sim_run *r, int32_t rank, int32_t other)
     return rank == other || i == CHAIN_MAX;
 }
 
-/* A healthy program's: whoever was drawn waits for another, unless one of them is in trouble; and
- * so on. */
+/* A healthy program's: the rank that was drawn waits for another, unless one of them is in trouble;
+ * and so on. */
 static void random_wait(struct sim_run *r, int32_t line)
 {
     const struct sim_fault *f = &r->options->script->fault[line];

@@ -5,11 +5,11 @@
 
 #include "sim/run.h"
 
-#include "ftree_inspect.h"
+#include "ftree/state/state.h"
 
 #include <stdlib.h>
 
-/* What follows once a handle was called, and the waits of ranks, of which their handle is told. */
+/* What follows once a handle was called, and the waits of ranks, of which their handle hears. */
 
 /* ---- handles --------------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static void leave(struct sim_run *r, int32_t node)
 
     if (!n->crashed || !sim_handle_runs(r, node) || ftree_has_unannounced(n->ft))
         return;
-    if (!ftree_inspect_is_leaving(n->ft)) {
+    if (!ftree_is_leaving(n->ft)) {
         if (r->options->trace)
             sim_trace_leave(r, node);
         ftree_leave_at_once(n->ft, r->now);

@@ -28,7 +28,7 @@ enum sim_event_kind {
 
 struct sim_event {
     ftree_time at;
-    uint8_t *bytes; /* of a message: from the pool; whoever pops it frees it */
+    uint8_t *bytes; /* of a message: from the pool; freed by the one that pops it */
     int32_t to, from;
     uint32_t next; /* the queue's */
     int16_t error;

@@ -42,7 +42,7 @@ static void take_latency(double l, struct sim_result *out)
     out->right++;
 }
 
-/* A note comes late by intent; what counts is when the root could have told it. */
+/* A note comes late by intent; what counts is when the root could have given it. */
 static void take_notes(const struct sim_run *r, struct sim_result *out)
 {
     for (int32_t i = 0; i < r->truth.expectations; i++) {

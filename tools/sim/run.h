@@ -8,7 +8,7 @@
 
 #include "sim/hang.h"
 #include "sim/network.h"
-#include "sim/program.h"
+#include "sim/sim_program.h"
 #include "sim/queue.h"
 #include "sim/script.h"
 #include "sim/truth.h"
@@ -19,13 +19,13 @@
  * One run: all nodes of a job, each with a handle of the core, between them the network, and a
  * clock that goes from one event to the next.
  *
- *     run.c      the clock: events, ticks, the end
- *     handle.c   what follows once a handle was called; waits begin and end
- *     agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
- *     fault.c    faults begin and end, who waits, and what is to be found
- *     hang.c     ranks that wait for each other, and what ranks that wait say of themselves
- *     program.c  what ranks do while they do not wait, and what is sampled of that
- *     trace.c    what each handle received and decided, to be replayed
+ *     run.c          the clock: events, ticks, the end
+ *     handle.c       what follows once a handle was called; waits begin and end
+ *     sim_agent.c    what a handle is given: messages, states of ranks, memory; what its work costs
+ *     fault.c        faults begin and end, who waits, and what is to be found
+ *     hang.c         ranks that wait for each other, and what ranks that wait say of themselves
+ *     sim_program.c  what ranks do while they do not wait, and what is sampled of that
+ *     trace.c        what each handle received and decided, to be replayed
  */
 
 struct sim_run;
@@ -164,7 +164,7 @@ void sim_handle_touch(struct sim_run *r, int32_t node);
 void sim_handle_wait(struct sim_run *r, int32_t rank, int32_t peer, ftree_time within);
 void sim_handle_goes_on(struct sim_run *r, int32_t rank);
 
-/* ---- agent.c --------------------------------------------------------------------------------- */
+/* ---- sim_agent.c ----------------------------------------------------------------------------- */
 
 /* Purpose: what the options give a handle. */
 struct ftree_io sim_agent_io(const struct sim_options *options);
@@ -183,7 +183,7 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e);
 void sim_fault_over(struct sim_run *r, const struct sim_event *e);
 void sim_fault_free(struct sim_run *r);
 
-/* Whoever is gone for less time than this need not be noticed, but may be: the stall limit, a
+/* What is gone for less time than this need not be noticed, but may be: the stall limit, a
  * window of questions, the victims, and as much again for a network that loses messages. */
 #define SIM_NOTICED (5000 * FTREE_MS)
 

@@ -6,7 +6,7 @@
 #include "sim/truth.h"
 
 #include "ftree/report/report.h"
-#include "ftree_inspect.h"
+#include "ftree/waitfor/waitfor.h"
 #include "sim/sim_memory.h"
 
 #include <stdlib.h>
@@ -166,12 +166,12 @@ void sim_truth_note(struct sim_truth *t, ftree_time now, const struct ftree_wait
 
 void sim_truth_waits(struct sim_truth *t, ftree_time now, const struct ftree *root)
 {
-    struct ftree_inspect_end end;
+    const struct waitfor *w = root->waitfor->work;
 
     for (int32_t i = 0; i < t->expectations; i++) {
         struct sim_expectation *e = &t->expectation[i];
-        if (e->waiters > 0 && !e->known && ftree_inspect_end(root, &end) &&
-            end.rank == e->rank[0] && end.waiting == e->waiters)
+        if (e->waiters > 0 && !e->known && w && w->ends > 0 &&
+            w->end[0].rank == e->rank[0] && w->waiting == e->waiters)
             e->known = now;
     }
 }

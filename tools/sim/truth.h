@@ -9,8 +9,8 @@
 #include "ftree.h"
 
 /*
- * The truth, which is known here, against the verdicts.  Whoever injects a fault says what is to be
- * found; what an acting root tells people is compared with that.
+ * The truth, which is known here, against the verdicts.  The one that injects a fault says what is
+ * to be found; what an acting root tells people is compared with that.
  */
 
 #define SIM_CLASS(c) ((uint32_t) 1 << (c))

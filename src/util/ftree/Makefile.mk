@@ -6,7 +6,6 @@
 noinst_HEADERS += \
     src/util/ftree/fault_classes.h \
     src/util/ftree/ftree.h \
-    src/util/ftree/ftree_inspect.h \
     src/util/ftree/ftree_int.h \
     src/util/ftree/announce/announce.h \
     src/util/ftree/base/base.h \
@@ -17,8 +16,8 @@ noinst_HEADERS += \
     src/util/ftree/base/types.h \
     src/util/ftree/base/verdict.h \
     src/util/ftree/examine/examine.h \
-    src/util/ftree/hang/answer.h \
     src/util/ftree/hang/hang.h \
+    src/util/ftree/hang/hang_answer.h \
     src/util/ftree/hang/lag.h \
     src/util/ftree/intake/intake.h \
     src/util/ftree/leave/leave.h \
@@ -38,8 +37,8 @@ noinst_HEADERS += \
     src/util/ftree/topology/topo.h \
     src/util/ftree/topology/tree.h \
     src/util/ftree/topology/tree_int.h \
-    src/util/ftree/waitfor/hang_int.h \
     src/util/ftree/waitfor/waitfor.h \
+    src/util/ftree/waitfor/waitfor_hang_int.h \
     src/util/ftree/waits/classes.h \
     src/util/ftree/waits/waits.h \
     src/util/ftree/waits/waits_int.h \
@@ -49,6 +48,7 @@ noinst_HEADERS += \
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/ftree.c \
     src/util/ftree/announce/announce.c \
+    src/util/ftree/announce/victims.c \
     src/util/ftree/base/base.c \
     src/util/ftree/base/event.c \
     src/util/ftree/base/names.c \
@@ -63,7 +63,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/examine/probe.c \
     src/util/ftree/examine/silence.c \
     src/util/ftree/examine/suspect.c \
-    src/util/ftree/hang/answer.c \
+    src/util/ftree/hang/hang_answer.c \
     src/util/ftree/hang/history.c \
     src/util/ftree/hang/lag.c \
     src/util/ftree/hang/model.c \
@@ -71,15 +71,15 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/hang/sweeps.c \
     src/util/ftree/intake/correlate.c \
     src/util/ftree/intake/flood.c \
-    src/util/ftree/intake/route.c \
+    src/util/ftree/intake/intake.c \
     src/util/ftree/leave/leave.c \
     src/util/ftree/net/outbox.c \
     src/util/ftree/net/parcel.c \
     src/util/ftree/net/relay.c \
     src/util/ftree/net/send.c \
-    src/util/ftree/observe/answer.c \
     src/util/ftree/observe/connections.c \
-    src/util/ftree/observe/symptom.c \
+    src/util/ftree/observe/own_symptoms.c \
+    src/util/ftree/observe/probe_answer.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
     src/util/ftree/report/report_json.c \
@@ -103,16 +103,16 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/state/verdict.c \
     src/util/ftree/state/way.c \
     src/util/ftree/straggle/straggle.c \
-    src/util/ftree/survey/answer.c \
-    src/util/ftree/survey/hang.c \
-    src/util/ftree/survey/kinds.c \
-    src/util/ftree/survey/lag.c \
-    src/util/ftree/survey/result.c \
-    src/util/ftree/survey/set.c \
-    src/util/ftree/survey/stacks.c \
-    src/util/ftree/survey/status.c \
     src/util/ftree/survey/survey.c \
-    src/util/ftree/survey/victims.c \
+    src/util/ftree/survey/survey_answer.c \
+    src/util/ftree/survey/survey_hang.c \
+    src/util/ftree/survey/survey_kinds.c \
+    src/util/ftree/survey/survey_lag.c \
+    src/util/ftree/survey/survey_result.c \
+    src/util/ftree/survey/survey_set.c \
+    src/util/ftree/survey/survey_stacks.c \
+    src/util/ftree/survey/survey_status.c \
+    src/util/ftree/survey/survey_victims.c \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
@@ -123,19 +123,19 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree_pack.c \
     src/util/ftree/topology/tree_read.c \
     src/util/ftree/topology/tree_synthetic.c \
-    src/util/ftree/waitfor/answer.c \
-    src/util/ftree/waitfor/ask.c \
-    src/util/ftree/waitfor/decide.c \
-    src/util/ftree/waitfor/gather.c \
-    src/util/ftree/waitfor/hang.c \
-    src/util/ftree/waitfor/hang_hold.c \
-    src/util/ftree/waitfor/hang_late.c \
-    src/util/ftree/waitfor/hang_verdict.c \
-    src/util/ftree/waitfor/judge.c \
-    src/util/ftree/waitfor/look.c \
-    src/util/ftree/waitfor/note.c \
-    src/util/ftree/waitfor/verdict.c \
     src/util/ftree/waitfor/waitfor.c \
+    src/util/ftree/waitfor/waitfor_answer.c \
+    src/util/ftree/waitfor/waitfor_ask.c \
+    src/util/ftree/waitfor/waitfor_decide.c \
+    src/util/ftree/waitfor/waitfor_gather.c \
+    src/util/ftree/waitfor/waitfor_hang.c \
+    src/util/ftree/waitfor/waitfor_hang_hold.c \
+    src/util/ftree/waitfor/waitfor_hang_late.c \
+    src/util/ftree/waitfor/waitfor_hang_verdict.c \
+    src/util/ftree/waitfor/waitfor_judge.c \
+    src/util/ftree/waitfor/waitfor_look.c \
+    src/util/ftree/waitfor/waitfor_note.c \
+    src/util/ftree/waitfor/waitfor_verdict.c \
     src/util/ftree/waits/around.c \
     src/util/ftree/waits/blocked.c \
     src/util/ftree/waits/bytes.c \

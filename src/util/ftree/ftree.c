@@ -99,6 +99,7 @@ void ftree_destroy(struct ftree *ft)
     ftree_waitfor_clear(ft);
     ftree_survey_clear(ft);
     ftree_straggle_clear(ft);
+    ftree_announce_clear(ft);
     ftree_state_clear(ft);
     ftree_alloc(ft, ft, 0); /* the first of all */
 }
@@ -465,8 +466,8 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_RELAY: /* see take_relayed() */
             break;
         case WIRE_VICTIMS:
-            ftree_outbox_ack(ft, now, from, m->u.victims.told);
-            ftree_survey_victims(ft, now, from, m->u.victims.told, &m->u.victims.ranks);
+            ftree_outbox_ack(ft, now, from, m->u.victims.message);
+            ftree_survey_victims(ft, now, from, m->u.victims.message, &m->u.victims.ranks);
             break;
         case WIRE_GOODBYE:
             ftree_leave_goodbye(ft, now, from);
@@ -492,7 +493,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
 static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct wire_message *m)
 {
     return ftree_wire_is_reliable(m->type) &&
-           (m->type != WIRE_VICTIMS || !ftree_outbox_waits_for(ft, from, m->u.victims.told));
+           (m->type != WIRE_VICTIMS || !ftree_outbox_waits_for(ft, from, m->u.victims.message));
 }
 
 /* conn: 0 where it came by way of another. */
@@ -500,7 +501,7 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
                  uint64_t conn, const struct wire_message *m)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
-    enum announced told = ANNOUNCED;
+    enum announced reached = ANNOUNCED;
 
     if (m->type == WIRE_SYMPTOM && !ftree_is_leaving(ft) &&
         ftree_intake_is_overloaded(ft, now, &m->u.symptom)) {
@@ -508,11 +509,11 @@ static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path
         return;
     }
     if (m->type == WIRE_VERDICT_DOWN)
-        told = ftree_announce_down(ft, now, &back, m);
+        reached = ftree_announce_down(ft, now, &back, m);
     drain(ft, now);
-    if (is_acknowledged(ft, from, m) && told != ANNOUNCED_ASKING)
+    if (is_acknowledged(ft, from, m) && reached != ANNOUNCED_ASKING)
         ftree_acknowledge(ft, now, &back, WIRE_ACK,
-                          told == ANNOUNCED_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
+                          reached == ANNOUNCED_NOBODY_WAITS ? WIRE_FLAG_NOBODY_WAITS : 0, m->id);
     dispatch(ft, now, from, path, conn, m);
 }
 
@@ -742,7 +743,7 @@ static void leave(struct ftree *ft, ftree_time now, bool cut_short)
     ftree_waitfor_stop(ft);
     ftree_examine_stop(ft);
     ftree_announce_release(ft, now);
-    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is told now or never */
+    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is sent now or never */
     ftree_leave_try(ft, now);
     ftree_end(ft, now);
 }
@@ -776,6 +777,6 @@ bool ftree_is_asking(const struct ftree *ft)
 bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a
-     * verdict whose victims are being asked for must be told to people */
+     * verdict whose victims are being asked for must be reported to people */
     return ftree_leave_is_over(ft) && !ftree_has_unacknowledged(ft);
 }

@@ -104,7 +104,7 @@ const char *ftree_node_name(const struct ftree_job *job, int32_t node, char *buf
 /* Times in ns.  ftree_config_default() sets the values in brackets. */
 struct ftree_config {
     ftree_time stall; /* [1 s] how long a wait may stand still; also the base of the
-                                 * interval at which an unexplained stall is told again, doubled
+                                 * interval at which an unexplained stall is noted again, doubled
                                  * each time up to stall_repeat_max */
     ftree_time stall_repeat_max; /* [10 s] */
     ftree_time sample; /* [400 ms] mean time between two instants of samples */
@@ -194,7 +194,7 @@ void ftree_tick(struct ftree *ft, ftree_time now);
 /* Purpose: a timer of the caller's own was late by so much: this agent gets too little CPU, or was
  * stopped.  Nobody is accused for what was not heard meanwhile, and after half a stall limit all
  * waits count from now.  Ticks measure that by themselves; this is for while none is due, and to be
- * called before anything else is told after the pause. */
+ * called before anything else is called after the pause. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late);
 
 /* Purpose: when ftree_tick() is next due; FTREE_NEVER: nothing to do until an event. */
@@ -231,12 +231,11 @@ bool ftree_is_asking(const struct ftree *ft);
 
 /* ---- succession ------------------------------------------------------------------------------ */
 
-/* Purpose: hands a verdict that is already known (from the agent before this one) to a new
- * handle, silently.  `now` and the verdict's times are of this handle's clock.  One that was found
- * within the last two seconds and is `unreported` is announced once more, as if it had been found
- * here: the agent before may have ended between the two.  Whoever has heard of it knows it by its
- * number.
- * Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
+/* Purpose: hands a verdict that is already known (from the agent before this one) to a new handle,
+ * silently.  `now` and the verdict's times are of this handle's clock.  One that was found within
+ * the last two seconds and is `unreported` is announced once more, as if it had been found here:
+ * the agent before may have ended between the two.  A node that has heard of it knows it by its
+ * number. Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID. */
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);
 
 /* Purpose: what a deputy answers: composes the answer to a probe it received.  Everything else

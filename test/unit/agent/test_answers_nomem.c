@@ -4,10 +4,10 @@
  */
 
 #include "base.h"
-#include "faultloc/agent/serve/ask.h"
+#include "faultloc/agent/serve/serve_ask.h"
 #include "faultloc/agent/report/reporter.h"
-#include "faultloc/agent/serve/set.h"
-#include "faultloc/agent/serve/status.h"
+#include "faultloc/agent/serve/serve_set.h"
+#include "faultloc/agent/serve/serve_status.h"
 #include "faultloc/agent/act/stop_job.h"
 #include "faultloc/io/symptom_socket.h"
 #include "nomem_json.h"

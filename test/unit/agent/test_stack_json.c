@@ -5,7 +5,7 @@
 
 /* What faultloc-handler prints is checked. */
 
-#include "faultloc/agent/report/stacks.h"
+#include "faultloc/agent/report/node_stacks.h"
 #include "ftree/report/report.h"
 #include "ftree/stacks/stacks.h"
 #include "suite.h"

@@ -253,7 +253,7 @@ TEST_CASE(victims_are_never_more_than_there_are_ranks)
 
     comes_up(l, 1, outage(l, 9, 4));
     m.u.victims.ranks.count = NODES;
-    m.u.victims.told = ftree_inspect_owes(l->ft, 1);
+    m.u.victims.message = ftree_inspect_owes(l->ft, 1);
     lone_hear(l, 1, FTREE_PATH_DATA, &m);
     m.id = 0;
     lone_hear(l, 2, FTREE_PATH_DATA, &m);
@@ -537,7 +537,7 @@ TEST_CASE(down_it_goes_to_the_children_and_the_victims_back)
     lone_acks(l, 4);
     victims_from(l, 3, 7, 8);
     victims_from(l, 4, 1, 0); /* none */
-    ck_assert_uint_eq(victims_told(l)->told, 70);
+    ck_assert_uint_eq(victims_told(l)->message, 70);
     ck_assert_int_eq(victims_told(l)->ranks.count, 3);
     lone_acks(l, 0);
     comes_down(l, 0, v);
@@ -927,7 +927,7 @@ TEST_CASE(over_while_victims_are_gathered_below_they_are_named_all_the_same)
                               "0 -> n0 data ack nobody-waits\n");
     lone_victims(l, 3, first, 7, 7);
     lone_nobody_waits(l, 4, first);
-    ck_assert_uint_eq(victims_told(l)->told, 70);
+    ck_assert_uint_eq(victims_told(l)->message, 70);
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
 }
 
@@ -1478,7 +1478,7 @@ TEST_CASE(without_memory_a_verdict_is_left_out)
             ck_assert_str_eq(l->report[0].rule, OUTAGE);
         lone_free(l);
     }
-    ck_assert_int_eq(left_out, 3); /* the place, that in the index, that in what is told */
+    ck_assert_int_eq(left_out, 4); /* places: of all, by node, of what is announced, of a batch */
 }
 
 /* One verdict is told, and then a batch of four. */

@@ -5,7 +5,7 @@
 
 #include "suite.h"
 
-#include "ftree/hang/answer.h"
+#include "ftree/hang/hang_answer.h"
 
 #include <math.h>
 

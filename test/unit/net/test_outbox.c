@@ -157,7 +157,7 @@ TEST_CASE(without_memory_what_is_shared_is_told_again_as_it_is)
 TEST_CASE(whether_victims_are_on_their_way)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
-    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.message = 70};
 
     ck_assert_int_eq(ftree_outbox_answered(l->ft, 0, FTREE_PATH_DATA, 70), ANNOUNCED_NOBODY_WAITS);
     ftree_outbox_put(l->ft, l->now, 0, &m);
@@ -179,7 +179,7 @@ TEST_CASE(whether_victims_are_on_their_way)
 TEST_CASE(an_answer_is_sent_once_each_time_it_is_asked_for)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
-    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.message = 70};
 
     ftree_outbox_answer(l->ft, l->now, 0, FTREE_PATH_MGMT, &m);
     ck_assert(ftree_outbox_is_empty(l->ft));
@@ -197,7 +197,7 @@ TEST_CASE(an_answer_is_sent_once_each_time_it_is_asked_for)
 TEST_CASE(an_answer_needs_memory)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);
-    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.told = 70};
+    struct wire_message m = {.type = WIRE_VICTIMS, .u.victims.message = 70};
 
     for (int32_t i = 1; i <= 2; i++) {
         l->fail_alloc_in = i;

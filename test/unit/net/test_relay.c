@@ -391,7 +391,7 @@ TEST_CASE(its_victims_come_back_the_same_way)
     LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
     lone_nobody_waits(l, 2, ftree_inspect_owes(l->ft, 2));
     ck_assert_int_eq(l->reports, 0);
-    m.u.victims.told = for_node(l, 1)->m.id;
+    m.u.victims.message = for_node(l, 1)->m.id;
     ftree_ranks_add(&m.u.victims.ranks, 3, 4);
     ck_assert_int_eq(relays(l, 5, 1, false, &m), FTREE_OK);
     ck_assert_int_eq(l->reports, 1);
@@ -493,7 +493,7 @@ TEST_CASE(what_is_relayed_is_taken_as_from_its_author)
     m.id = 70;
     l->state[0].waiting = 2000 * FTREE_MS;
     ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK);
-    ck_assert_uint_eq(for_node(l, 4)->m.u.victims.told, 70);
+    ck_assert_uint_eq(for_node(l, 4)->m.u.victims.message, 70);
     ck_assert_str_eq(lone_log(l), "0 learns node-outage of n12\n"
                                   "0 -> n9 mgmt victims for n4\n");
     ck_assert_int_eq(relays(l, 9, 4, false, &m), FTREE_OK); /* it comes again */

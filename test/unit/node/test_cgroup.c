@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What control groups say of a process's memory; those of its CPU are in test_lag.c. */
+/* What control groups say of a process's memory; those of its CPU are in test_rank_lag.c. */
 
 static const struct {
     const char *cgroup; /* of the process */

@@ -851,16 +851,16 @@ TEST_CASE(what_is_still_to_be_told_is_kept)
     restore_more_than_kept(l, 10, 7);
     restore(l, &v);
     for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
-        ftree_verdict_set_up(l->ft, known(l, i), UP_SENT);
+        ftree_announce_set_up(l->ft, known(l, i), UP_SENT);
     lone_sleep(l, 61 * 1000);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT + 9);
     for (int32_t i = 0; i < ftree_inspect_verdicts(l->ft); i++)
-        ftree_verdict_set_up(l->ft, known(l, i), UP_NOTHING);
+        ftree_announce_set_up(l->ft, known(l, i), UP_NOTHING);
     /* on its way to the parent, who may be silent: then it goes another way */
-    ftree_verdict_set_up(l->ft, known(l, 0), UP_PENDING);
+    ftree_announce_set_up(l->ft, known(l, 0), UP_PENDING);
     LONE_STEP(l, ftree_announce_tick(l->ft, l->now));
-    ftree_verdict_set_up(l->ft, known(l, 0), UP_NOTHING);
+    ftree_announce_set_up(l->ft, known(l, 0), UP_NOTHING);
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_UP), 1);
     ftree_announce_forget(l->ft, l->now);
     ck_assert_int_eq(ftree_inspect_verdicts(l->ft), KEPT);

@@ -511,7 +511,7 @@ TEST_CASE(the_index_finds_each_of_hundreds)
     }
     ck_assert_ptr_null(ftree_check(l->ft));
     for (int32_t i = 299; i >= 0; i -= i % 3 ? 1 : 2) { /* some from anywhere */
-        ftree_verdict_forget(l->ft, i);
+        ftree_announce_forget_one(l->ft, i);
         forgotten++;
         ck_assert_ptr_null(ftree_check(l->ft));
     }
@@ -692,7 +692,7 @@ TEST_CASE(of_what_is_kept_whole_all_comes_back)
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded;
     struct summary o = ftree_verdict_summary(l->ft, &v);
-    struct known *k = ftree_verdict_add(l->ft, &o);
+    struct known *k = ftree_announce_add(l->ft, &o);
 
     ftree_verdict_keep(l->ft, k, &v);
     memset(&loaded, 0, sizeof(loaded));
@@ -712,7 +712,7 @@ TEST_CASE(of_what_is_kept_in_outline_the_rest_is_empty)
     struct lone *l = lone_of(shape_tree(4, 2, 4), 0);
     struct ftree_verdict v = with_evidence(l), loaded;
     struct summary o = ftree_verdict_summary(l->ft, &v);
-    struct known *k = ftree_verdict_add(l->ft, &o);
+    struct known *k = ftree_announce_add(l->ft, &o);
 
     l->fail_alloc_in = 1; /* no memory for the whole */
     ftree_verdict_keep(l->ft, k, &v);
@@ -750,7 +750,7 @@ TEST_CASE(several_ranks_have_no_process_number)
 
     ftree_ranks_add(&v.component, 5, 6);
     o = ftree_verdict_summary(l->ft, &v);
-    ftree_verdict_load(l->ft, ftree_verdict_add(l->ft, &o), &loaded);
+    ftree_verdict_load(l->ft, ftree_announce_add(l->ft, &o), &loaded);
     ck_assert_int_eq(loaded.component.count, 2);
     ck_assert_int_eq(loaded.pid, 0);
 }
@@ -762,11 +762,11 @@ TEST_CASE(without_memory_a_verdict_is_not_known)
 
     for (int nth = 1; nth <= 3; nth++) {
         l->fail_alloc_in = nth;
-        ck_assert_ptr_null(ftree_verdict_add(l->ft, &o));
+        ck_assert_ptr_null(ftree_announce_add(l->ft, &o));
         ck_assert_ptr_null(ftree_check(l->ft));
         lone_renew(l);
     }
-    ck_assert_ptr_nonnull(ftree_verdict_add(l->ft, &o));
+    ck_assert_ptr_nonnull(ftree_announce_add(l->ft, &o));
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 

@@ -350,7 +350,7 @@ static void add_hang(struct ftree *ft, struct hang_answer *a)
                               .in_disk_sleep = 6};
     for (int i = 0; i < 5; i++) {
         struct hang_sum *s = FTREE_PUSH(ft, a->sums);
-        *s = (struct hang_sum){.out = i, .told = i == 2 ? 3 : 4};
+        *s = (struct hang_sum){.out = i, .known = i == 2 ? 3 : 4};
     }
     for (int i = 0; i < 3; i++) {
         struct ftree_stay *s = FTREE_PUSH(ft, a->stays);

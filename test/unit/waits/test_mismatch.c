@@ -89,7 +89,7 @@ TEST_CASES(one_that_differs_is_the_few, COUNT(rows))
 
     ck_assert(ftree_waits_mismatch_at(w, 0, &m));
     ck_assert_int_eq(m.size, SIZE);
-    ck_assert_int_eq(m.told, SIZE);
+    ck_assert_int_eq(m.reported, SIZE);
     ck_assert_int_eq(m.classes, 2);
     ck_assert_int_eq(m.class_[0].count, SIZE - 1);
     ck_assert_int_eq(m.class_[0].ranks.count, SIZE - 1);
@@ -147,7 +147,7 @@ TEST_CASE(it_says_how_many_have_spoken)
 
     ck_assert(ftree_waits_mismatch_at(w, 0, &m));
     ck_assert_int_eq(m.size, SIZE);
-    ck_assert_int_eq(m.told, SIZE - 1);
+    ck_assert_int_eq(m.reported, SIZE - 1);
     ftree_waits_destroy(w);
 }
 
@@ -179,7 +179,7 @@ TEST_CASE(one_that_has_gone_on_did_another)
     struct waits_mismatch m;
 
     ck_assert(ftree_waits_mismatch_at(w, 0, &m));
-    ck_assert_int_eq(m.told, SIZE);
+    ck_assert_int_eq(m.reported, SIZE);
     ck_assert_int_eq(m.classes, 2);
     ck_assert_int_eq(m.class_[0].count, SIZE - 1);
     ck_assert_int_eq(m.class_[0].gone, 1);
@@ -253,7 +253,7 @@ TEST_CASE(of_what_a_rank_has_said_the_newest_counts)
     }
     ck_assert_int_eq(ftree_waits_reduce(w, true), FTREE_OK);
     ck_assert(ftree_waits_mismatch_at(w, 0, &m));
-    ck_assert_int_eq(m.told, 3);
+    ck_assert_int_eq(m.reported, 3);
     ck_assert_int_eq(m.class_[0].count, 2);
     ck_assert_int_eq(m.class_[0].gone, 1);
     ck_assert_int_eq(m.class_[1].count, 1);

@@ -9,8 +9,8 @@
  * is active), waits for all and for one, probes, barriers of all and of every other rank, one-sided
  * operations.  A message flies, arrives, is matched, and takes its time to complete.  At random
  * moments all ranks are looked at, and judged by what both sides say of each request, as
- * the ranks of a candidate are (judge.c); or a tree reduces their requests with these fates.  Then
- * the program runs on:
+ * the ranks of a candidate are (waitfor_judge.c); or a tree reduces their requests with these fates.
+ * Then the program runs on:
  *
  *   - who was said to be blocked must never get on: nothing false is claimed;
  *   - once nothing moves any more, everybody who is stuck must be said to be blocked: nothing is

@@ -522,7 +522,7 @@ static const struct {
     {"answer.leaving", FULL_ANSWER, 13, 1, 2},
     {"answer.asked_phase", FULL_ANSWER, 14, 1, FTREE_PHASE_COUNT},
     {"answer.asked_peer", FULL_ANSWER, 15, 4, MESSAGES_SIZE},
-    {"answer.asked_told", FULL_ANSWER, 19, 1, 2},
+    {"answer.asked_reported", FULL_ANSWER, 19, 1, 2},
     {"answer.troubles", FULL_ANSWER, 20, 1, WIRE_TROUBLES_MAX + 1},
     {"answer.trouble.rank", FULL_ANSWER, ANSWER_TROUBLE, 4, MESSAGES_SIZE},
     {"answer.trouble.rank, none", FULL_ANSWER, ANSWER_TROUBLE, 4, UINT32_MAX},

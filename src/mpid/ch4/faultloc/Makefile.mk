@@ -37,12 +37,12 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/process/partner.h \
     src/mpid/ch4/faultloc/agent/process/program.h \
     src/mpid/ch4/faultloc/agent/report/json.h \
+    src/mpid/ch4/faultloc/agent/report/node_stacks.h \
     src/mpid/ch4/faultloc/agent/report/note.h \
     src/mpid/ch4/faultloc/agent/report/reporter.h \
-    src/mpid/ch4/faultloc/agent/report/stacks.h \
-    src/mpid/ch4/faultloc/agent/serve/ask.h \
-    src/mpid/ch4/faultloc/agent/serve/set.h \
-    src/mpid/ch4/faultloc/agent/serve/status.h \
+    src/mpid/ch4/faultloc/agent/serve/serve_ask.h \
+    src/mpid/ch4/faultloc/agent/serve/serve_set.h \
+    src/mpid/ch4/faultloc/agent/serve/serve_status.h \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/ending.h \
@@ -59,7 +59,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/board/board.h \
     src/mpid/ch4/faultloc/board/launcher.h \
     src/mpid/ch4/faultloc/board/start.h \
-    src/mpid/ch4/faultloc/board/topology.h \
+    src/mpid/ch4/faultloc/board/topology_text.h \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
@@ -84,11 +84,11 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/cgroup.h \
-    src/mpid/ch4/faultloc/node/connections.h \
-    src/mpid/ch4/faultloc/node/lag.h \
     src/mpid/ch4/faultloc/node/log.h \
+    src/mpid/ch4/faultloc/node/rank_lag.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
+    src/mpid/ch4/faultloc/node/stuck_connections.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_base.h \
@@ -111,7 +111,7 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/fail/where.c \
     src/mpid/ch4/faultloc/mpi/observe/collectives.c \
     src/mpid/ch4/faultloc/mpi/observe/onesided.c \
-    src/mpid/ch4/faultloc/mpi/observe/peer.c \
+    src/mpid/ch4/faultloc/mpi/observe/request_peer.c \
     src/mpid/ch4/faultloc/mpi/observe/transport.c \
     src/mpid/ch4/faultloc/mpi/rank/objects.c \
     src/mpid/ch4/faultloc/mpi/rank/rank.c \
@@ -146,7 +146,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/board/action.c \
     src/mpid/ch4/faultloc/board/board.c \
     src/mpid/ch4/faultloc/board/start.c \
-    src/mpid/ch4/faultloc/board/topology.c \
+    src/mpid/ch4/faultloc/board/topology_text.c \
     src/mpid/ch4/faultloc/board/verdicts.c \
     src/mpid/ch4/faultloc/board/wakeup.c
 
@@ -175,11 +175,11 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/cgroup.c \
-    src/mpid/ch4/faultloc/node/connections.c \
-    src/mpid/ch4/faultloc/node/lag.c \
     src/mpid/ch4/faultloc/node/log.c \
+    src/mpid/ch4/faultloc/node/rank_lag.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
+    src/mpid/ch4/faultloc/node/stuck_connections.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
@@ -193,14 +193,14 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/process/link.c \
     src/mpid/ch4/faultloc/agent/process/partner.c \
     src/mpid/ch4/faultloc/agent/process/program.c \
+    src/mpid/ch4/faultloc/agent/report/node_stacks.c \
     src/mpid/ch4/faultloc/agent/report/note.c \
     src/mpid/ch4/faultloc/agent/report/reporter.c \
     src/mpid/ch4/faultloc/agent/report/stack_json.c \
-    src/mpid/ch4/faultloc/agent/report/stacks.c \
-    src/mpid/ch4/faultloc/agent/serve/ask.c \
-    src/mpid/ch4/faultloc/agent/serve/set.c \
-    src/mpid/ch4/faultloc/agent/serve/status.c \
-    src/mpid/ch4/faultloc/agent/serve/status_json.c \
-    src/mpid/ch4/faultloc/agent/serve/status_text.c
+    src/mpid/ch4/faultloc/agent/serve/serve_ask.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_set.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_status.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_status_json.c \
+    src/mpid/ch4/faultloc/agent/serve/serve_status_text.c
 
 endif BUILD_FAULTLOC

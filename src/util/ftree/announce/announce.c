@@ -7,6 +7,8 @@
 
 #include "ftree/base/event.h"
 
+#include <string.h>
+
 /*
  * Verdicts travel.  Up: from the FLN that decided to the acting root, whole, one ancestor at a
  * time; a verdict already known on the way stops there.  Down: from the acting root to every node,
@@ -24,8 +26,8 @@
  *
  * The acting root is the first of the root and its substitutes that has not left, and that no
  * verdict says is lost or without agent and deputy.
- * Whoever cannot reach the root does not act for it on its own belief: the verdict waits until the
- * root, too, has been decided about; if its node leaves before, at another.
+ * A node that cannot reach the root does not act for it on its own belief: the verdict waits until
+ * the root, too, has been decided about; if its node leaves before, at another.
  */
 
 #define UP_AGAIN (2000 * FTREE_MS)
@@ -43,11 +45,47 @@
 
 /* What is over is kept, for a copy of the verdict may still be on its way and must not be believed
  * anew.  That takes a message's two tries and its author's 8 repetitions for each step of the tree:
- * seconds.  Of what is older, and told to all whom this node tells, so many are kept: for whoever
+ * seconds.  Of what is older, and sent to all below, so many are kept: for one that
  * was away and is back, and for the report.  A copy that comes later still (from a process that was
- * stopped for long) does no harm: its FLN and the acting root ask before people are told. */
+ * stopped for long) does no harm: its FLN and the acting root ask before people hear of it. */
 #define OVER_AGE (60 * 1000 * FTREE_MS)
 #define OVER_MAX 32
+
+/* ---- what is known of each ------------------------------------------------------------------- */
+
+/* Goes through the verdicts, where there is one that has something to send. */
+#define EACH_UNSENT(k, ft) \
+    FTREE_EACH_IF((ft)->announce->unsent > 0, struct known, k, (ft)->state->known)
+
+/* They are counted, because among hundreds of verdicts there are few that have any. */
+void ftree_announce_set_up(struct ftree *ft, struct known *k, enum up_state up)
+{
+    struct announcing *a = ftree_announcing(ft, k);
+
+    ft->announce->unsent += (up != UP_NOTHING) - (a->up != UP_NOTHING);
+    a->up = (uint8_t) up;
+}
+
+/* One that is known can be announced, so there is room for it in the batch. */
+static bool reserve(struct ftree *ft, int32_t n)
+{
+    struct ftree_announce *an = ft->announce;
+
+    return ftree_verdict_reserve(ft, n) && FTREE_RESERVE(ft, an->of, n) &&
+           ftree_reserve(ft, &an->batch.items, an->of.room, &an->batch.room,
+                         sizeof(an->batch.items[0]));
+}
+
+struct known *ftree_announce_add(struct ftree *ft, const struct summary *o)
+{
+    struct ftree_announce *an = ft->announce;
+    bool has_room = an->of.n < an->of.room && an->of.n < an->batch.room;
+    struct known *k = has_room || reserve(ft, 4) ? ftree_verdict_add(ft, o) : NULL;
+
+    if (k)
+        (void) FTREE_PUSH(ft, an->of);
+    return k;
+}
 
 /* ---- down ------------------------------------------------------------------------------------ */
 
@@ -57,8 +95,8 @@ static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, stru
     struct wire_summaries w = {0};
     struct wire_message m = {.type = WIRE_VERDICT_DOWN, .id = ++ft->next_id};
 
-    for (; i < ft->state->batch.n; i++) {
-        const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
+    for (; i < ft->announce->batch.n; i++) {
+        const struct summary *o = &ft->state->known.items[ft->announce->batch.items[i]].v;
         if (!ftree_wire_put_summary(&w, now, o, ftree_verdict_rule(ft, o)))
             break;
     }
@@ -73,11 +111,12 @@ static int32_t write_summaries(struct ftree *ft, ftree_time now, int32_t i, stru
  * they wait. */
 static void send_to_authors(struct ftree *ft, struct survey_post *p)
 {
-    for (int32_t i = 0; i < ft->state->batch.n; i++) {
-        const struct summary *o = &ft->state->known.items[ft->state->batch.items[i]].v;
+    for (int32_t i = 0; i < ft->announce->batch.n; i++) {
+        const struct summary *o = &ft->state->known.items[ft->announce->batch.items[i]].v;
         bool is_new = true;
         for (int32_t j = 0; j < i; j++)
-            is_new = is_new && ft->state->known.items[ft->state->batch.items[j]].v.node != o->node;
+            is_new = is_new &&
+                     ft->state->known.items[ft->announce->batch.items[j]].v.node != o->node;
         if (is_new && o->fln == o->node && o->node != ft->self && !o->withdrawn &&
             ftree_verdict_ends_all(ft, o->node) && !ftree_peer_has_left(ft, o->node))
             ftree_survey_post(ft, o->node, p);
@@ -89,7 +128,7 @@ static void send_to_children(struct ftree *ft, int32_t node, struct survey_post 
 {
     int32_t first, children = ftree_topo_children(ft->topo, node, &first);
 
-    for (int32_t i = 0; children > 0 && i < ft->state->batch.n;) {
+    for (int32_t i = 0; children > 0 && i < ft->announce->batch.n;) {
         i = write_summaries(ft, p->now, i, p);
         if (!p->payload)
             return;
@@ -105,7 +144,7 @@ static void send_again(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct survey_post p = {.now = now, .from = FTREE_NONE};
 
-    for (int32_t i = 0; i < ft->state->batch.n;) {
+    for (int32_t i = 0; i < ft->announce->batch.n;) {
         i = write_summaries(ft, now, i, &p);
         if (!p.payload)
             return;
@@ -116,30 +155,29 @@ static void send_again(struct ftree *ft, ftree_time now, int32_t node)
 
 static void add_to_batch(struct ftree *ft, const struct known *k)
 {
-    (void) FTREE_ADD(ft, ft->state->batch, (int32_t) (k - ft->state->known.items));
+    (void) FTREE_ADD(ft, ft->announce->batch, (int32_t) (k - ft->state->known.items));
 }
 
 static void send_one_again(struct ftree *ft, ftree_time now, const struct known *k, int32_t node)
 {
     if (k->v.local_only)
         return;
-    ft->state->batch.n = 0;
+    ft->announce->batch.n = 0;
     add_to_batch(ft, k);
     send_again(ft, now, node);
 }
 
-/* What has been told, but for what is over of the node itself; to a node on the other side of a
- * switch
- * (FTREE_NONE: none), what this side knows of its own nodes. */
+/* What has been announced, but for what is over of the node itself; to a node on the other side of
+ * a switch (FTREE_NONE: none), what this side knows of its own nodes. */
 static void announce_again(struct ftree *ft, ftree_time now, int32_t switch_, int32_t node)
 {
     bool behind = ftree_is_behind(ft, switch_, ft->self);
 
-    ft->state->batch.n = 0;
+    ft->announce->batch.n = 0;
     FTREE_EACH(const struct known, k, ft->state->known) {
         bool is_its = switch_ == FTREE_NONE ? !k->v.withdrawn || k->v.node != node
                                             : ftree_is_behind(ft, switch_, k->v.node) == behind;
-        if (k->announced && !k->v.local_only && is_its)
+        if (ftree_announcing(ft, k)->announced && !k->v.local_only && is_its)
             add_to_batch(ft, k);
     }
     send_again(ft, now, node);
@@ -171,21 +209,22 @@ static void announce_beyond(struct ftree *ft, ftree_time now, int32_t switch_)
             announce_again(ft, now, switch_, child);
 }
 
-/* From here on what is in the batch has been told.  True: some of it is not over, and belongs to
- * that announcement. */
+/* From here on what is in the batch has been announced.  True: some of it is not over, and belongs
+ * to that announcement. */
 static bool mark_announced(struct ftree *ft, int32_t from, uint32_t announcement)
 {
     bool stands = false;
 
-    for (int32_t i = 0; i < ft->state->batch.n; i++) {
-        struct known *k = &ft->state->known.items[ft->state->batch.items[i]];
-        ftree_verdict_set_up(ft, k, UP_NOTHING);
+    for (int32_t i = 0; i < ft->announce->batch.n; i++) {
+        struct known *k = &ft->state->known.items[ft->announce->batch.items[i]];
+        struct announcing *a = ftree_announcing(ft, k);
+        ftree_announce_set_up(ft, k, UP_NOTHING);
         if (k->v.withdrawn) {
-            k->over_announced = true;
+            a->over_announced = true;
             continue;
         }
-        k->announced = true;
-        k->announcement = announcement;
+        a->announced = true;
+        a->announcement = announcement;
         stands = true;
         if (from != FTREE_NONE && k->v.fln != ft->self)
             ftree_verdict_drop_full(ft, k); /* it was on its way here, and is there */
@@ -200,25 +239,29 @@ static enum announced announce_batch(struct ftree *ft, ftree_time now,
     struct survey_post p = {.now = now, .from = asker->node};
     uint32_t number = ++ft->next_id;
     bool stands = mark_announced(ft, asker->node, number);
+    struct ftree_ranks own = {0};
 
-    if (stands)
-        p.r = ftree_survey_tell(ft, now, number, asker, asked);
+    if (stands) {
+        ftree_victims_own(ft, now, number, &own);
+        p.r = ftree_survey_tell(ft, now, number, asker, asked, &own, ftree_victims_in);
+    }
     send_to_children(ft, asker->node == FTREE_NONE ? ftree_partition_top(ft) : ft->self, &p);
     if (p.r)
         ftree_survey_finish_if_in(ft, now, p.r);
     return stands ? ANNOUNCED_ASKING : ANNOUNCED_NOBODY_WAITS;
 }
 
-/* The root is back before its heir has told what it queued: that is told to the root. */
+/* The root is back before its heir has announced what it queued: that is sent to the root. */
 static void hand_over_queued(struct ftree *ft, ftree_time now)
 {
     ft->announce->queued = 0;
     FTREE_EACH(struct known, k, ft->state->known) {
-        if (k->queued && (!k->announced || k->v.withdrawn)) {
-            ftree_verdict_set_up(ft, k, UP_PENDING);
-            k->up_again = now;
+        struct announcing *a = ftree_announcing(ft, k);
+        if (a->queued && (!a->announced || k->v.withdrawn)) {
+            ftree_announce_set_up(ft, k, UP_PENDING);
+            a->up_again = now;
         }
-        k->queued = false;
+        a->queued = false;
     }
 }
 
@@ -230,11 +273,12 @@ static void announce_queued(struct ftree *ft, ftree_time now)
                               : ANNOUNCE_PAUSE_MIN;
     ft->announce->next_at = now + ft->announce->pause;
     ft->announce->queued = 0;
-    ft->state->batch.n = 0;
+    ft->announce->batch.n = 0;
     FTREE_EACH(struct known, k, ft->state->known) {
-        if (k->queued)
+        struct announcing *a = ftree_announcing(ft, k);
+        if (a->queued)
             add_to_batch(ft, k);
-        k->queued = false;
+        a->queued = false;
     }
     announce_batch(ft, now, &(struct ftree_route){.node = FTREE_NONE}, 0);
 }
@@ -244,14 +288,15 @@ static void announce_queued(struct ftree *ft, ftree_time now)
 static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     ftree_time settled = k->v.withdrawn ? now : k->v.first_symptom + ft->cfg.settle;
+    struct announcing *a = ftree_announcing(ft, k);
 
-    ftree_verdict_set_up(ft, k, UP_NOTHING);
+    ftree_announce_set_up(ft, k, UP_NOTHING);
     if (more && ft->announce->queued == 0) /* else what is due would be put off */
         settled = ftree_max(settled, now + ANNOUNCE_PAUSE_MIN);
-    ft->announce->queued += !k->queued;
-    k->queued = true;
+    ft->announce->queued += !a->queued;
+    a->queued = true;
     if (ft->announce->next_at + ANNOUNCE_CALM <= now)
-        ft->announce->pause = 0; /* also where it is told later than now */
+        ft->announce->pause = 0; /* also where it is announced later than now */
     if (ft->announce->next_at <= now && settled > now)
         ft->announce->next_at = settled;
     if (ft->announce->next_at <= now)
@@ -260,21 +305,22 @@ static void queue(struct ftree *ft, ftree_time now, struct known *k, bool more)
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* What others were to be told may be explained now, or have waited for this. */
+/* What others were to be sent may be explained now, or have waited for this. */
 static void look_at_others(struct ftree *ft, ftree_time now, const struct summary *o,
                            bool root_lost)
 {
     bool takes_node = ftree_verdict_takes_node(ft, o);
 
-    for (int32_t i = 0; i < ft->state->known.n - 1 && ft->state->unsent > 0; i++) {
+    for (int32_t i = 0; i < ft->state->known.n - 1 && ft->announce->unsent > 0; i++) {
         struct known *other = &ft->state->known.items[i];
-        if (other->up == UP_NOTHING)
+        struct announcing *a = ftree_announcing(ft, other);
+        if (a->up == UP_NOTHING)
             continue;
         if ((other->v.node == o->node && !other->v.withdrawn && takes_node) ||
             ftree_verdict_is_mutual(&other->v, o))
-            ftree_verdict_set_up(ft, other, UP_NOTHING); /* nobody need hear what this explains */
-        else if (other->up == UP_PENDING || (root_lost && other->up == UP_SENT))
-            other->up_again = now; /* perhaps this was what it waited for, or on its way to */
+            ftree_announce_set_up(ft, other, UP_NOTHING); /* nobody need hear what this explains */
+        else if (a->up == UP_PENDING || (root_lost && a->up == UP_SENT))
+            a->up_again = now; /* perhaps this was what it waited for, or on its way to */
     }
 }
 
@@ -287,8 +333,9 @@ static void send_to_heir(struct ftree *ft, ftree_time now, bool was_root)
 
     for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
         const struct known *k = &ft->state->known.items[i];
-        if (!k->full || k->v.fln != ft->self || !k->announced || k->v.withdrawn ||
-            k->v.local_only || (was_root && k->announcement))
+        const struct announcing *a = ftree_announcing(ft, k);
+        if (!k->full || k->v.fln != ft->self || !a->announced || k->v.withdrawn ||
+            k->v.local_only || (was_root && a->announcement))
             continue;
         ftree_verdict_load(ft, k, &m.u.verdict);
         ftree_outbox_put(ft, now, heir, &m);
@@ -311,7 +358,7 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
 {
     int32_t root = ftree_route_root(ft);
     bool root_lost;
-    struct known *k = ftree_verdict_add(ft, o);
+    struct known *k = ftree_announce_add(ft, o);
 
     if (!k)
         return NULL;
@@ -329,30 +376,33 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
-/* What was found here need be told after all: see look_at_others(). */
+/* What was found here need be sent after all: see look_at_others(). */
 static void announce_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        if (k->v.withdrawn || k->v.fln != ft->self || k->announced || k->queued ||
-            k->up != UP_NOTHING)
+        struct announcing *a = ftree_announcing(ft, k);
+        if (k->v.withdrawn || k->v.fln != ft->self || a->announced || a->queued ||
+            a->up != UP_NOTHING)
             continue;
-        ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others are being told just now */
-        k->up_again = now;
-        k->up_tries = 0;
+        ftree_announce_set_up(ft, k, UP_PENDING); /* not at once: others are announced just now */
+        a->up_again = now;
+        a->up_tries = 0;
     }
 }
 
 static void end_known(struct ftree *ft, ftree_time now, struct known *k, ftree_time withdrawn)
 {
     bool was_lost = ftree_verdict_takes_node(ft, &k->v);
+    struct announcing *a = ftree_announcing(ft, k);
     struct ftree_verdict v = {0};
 
     ftree_verdict_withdraw(ft, k, withdrawn);
-    k->up_tries = 0;
+    a->announcement = 0;
+    a->up_tries = 0;
     notify_glue(ft, k, false, &v);
-    if (k->reported && ft->io->report) {
+    if (a->reported && ft->io->report) {
         ftree_verdict_load(ft, k, &v);
         ft->io->report(ft->io_ctx, &v);
     } else if (ftree_route_is_root(ft)) {
@@ -400,19 +450,20 @@ static bool hear_withdrawn(struct ftree *ft, ftree_time now, const struct summar
     return *k != NULL;
 }
 
-/* One of several that are told from above.  True: it is news that those below have not heard. */
+/* One of several that come from above.  True: it is news that those below have not heard. */
 static bool hear(struct ftree *ft, ftree_time now, const struct summary *o, struct known **k,
                  struct ftree_verdict *room)
 {
     *k = ftree_verdict_by_id(ft, o);
     if (o->withdrawn) {
         hear_withdrawn(ft, now, o, k);
-        return *k && !(*k)->over_announced; /* it may have been heard already, on its way up */
+        /* it may have been heard already, on its way up */
+        return *k && !ftree_announcing(ft, *k)->over_announced;
     }
     if (!*k) /* the same, found by another */
         *k = ftree_verdict_same(ft, o);
     if (*k)
-        return !(*k)->announced && !(*k)->v.withdrawn;
+        return !ftree_announcing(ft, *k)->announced && !(*k)->v.withdrawn;
     ftree_trace(ft, "learns %s of %s", ftree_class_name(o->class_), ftree_name_of(ft, o));
     *k = learn(ft, now, o, NULL, room);
     return *k != NULL;
@@ -432,14 +483,14 @@ enum announced ftree_announce_down(struct ftree *ft, ftree_time now,
     if (again != ANNOUNCED_NOBODY_WAITS) /* it came twice */
         return again;
     ftree_announce_forget(ft, now);
-    ft->state->batch.n = 0;
-    ftree_verdict_reserve(ft, rest.n);
+    ft->announce->batch.n = 0;
+    reserve(ft, rest.n);
     while (ftree_wire_get_summary(ft->job, now, &rest, &o, rule)) {
         ftree_verdict_name_rule(ft, &o, rule);
         if (hear(ft, now, &o, &k, &room))
             add_to_batch(ft, k);
     }
-    return ft->state->batch.n > 0 ? announce_batch(ft, now, back, m->id)
+    return ft->announce->batch.n > 0 ? announce_batch(ft, now, back, m->id)
                                   : ANNOUNCED_NOBODY_WAITS;
 }
 
@@ -460,8 +511,9 @@ static bool push_held(struct ftree *ft, ftree_time now)
 {
     bool any = false;
 
-    FTREE_EACH_UNSENT(k, ft) {
-        if (k->up != UP_HELD || (k->up_again > now && held_until(ft, k) > now))
+    EACH_UNSENT(k, ft) {
+        const struct announcing *a = ftree_announcing(ft, k);
+        if (a->up != UP_HELD || (a->up_again > now && held_until(ft, k) > now))
             continue;
         push_up(ft, now, k, true);
         any = true;
@@ -473,16 +525,17 @@ static bool push_held(struct ftree *ft, ftree_time now)
 static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more)
 {
     struct wire_message m = {.type = WIRE_VERDICT_UP};
+    struct announcing *a = ftree_announcing(ft, k);
     ftree_time held = held_until(ft, k);
     bool substitute;
     int32_t hop;
 
     if (held > now) {
-        ftree_verdict_set_up(ft, k, UP_HELD);
-        k->up_again = held;
+        ftree_announce_set_up(ft, k, UP_HELD);
+        a->up_again = held;
         return;
     }
-    ftree_verdict_set_up(ft, k, UP_PENDING); /* held, it would go along with itself */
+    ftree_announce_set_up(ft, k, UP_PENDING); /* held, it would go along with itself */
     more = push_held(ft, now) || more;
     if (ftree_route_is_root(ft)) {
         queue(ft, now, k, more);
@@ -491,47 +544,50 @@ static void push_up(struct ftree *ft, ftree_time now, struct known *k, bool more
     hop = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
     if (hop == ft->self || (substitute && ftree_peer_can_act(ft, 0) && !ftree_is_leaving(ft))) {
         /* the root is being asked; its verdict or answer decides */
-        k->up_again = now + ftree_rto(ft);
+        a->up_again = now + ftree_rto(ft);
         return;
     }
     ftree_trace(ft, "sends verdict to %s%s", substitute ? "substitute " : "", ftree_name(ft, hop));
-    ftree_verdict_set_up(ft, k, UP_SENT);
-    k->up_again = now + UP_AGAIN;
+    ftree_announce_set_up(ft, k, UP_SENT);
+    a->up_again = now + UP_AGAIN;
     m.flags = (uint8_t) ((substitute ? WIRE_FLAG_SUBSTITUTE : 0) | (more ? WIRE_FLAG_MORE : 0));
     ftree_verdict_load(ft, k, &m.u.verdict);
     if (ftree_is_leaving(ft)) { /* it will not be there when it is asked for them */
-        ft->state->batch.n = 0;
+        ft->announce->batch.n = 0;
         add_to_batch(ft, k);
         ftree_victims_own(ft, now, 0, &m.u.verdict.victims);
     }
     ftree_outbox_put(ft, now, hop, &m);
 }
 
-/* A node that reaches nobody can tell only whoever reads its own output. */
+/* A node that reaches nobody reports to its own output alone. */
 static void report_locally(struct ftree *ft, ftree_time now, struct known *k)
 {
+    struct announcing *a = ftree_announcing(ft, k);
     struct ftree_ranks victims = {0};
 
-    ft->state->batch.n = 0;
+    ft->announce->batch.n = 0;
     add_to_batch(ft, k);
     mark_announced(ft, FTREE_NONE, ++ft->next_id);
-    ftree_victims_own(ft, now, k->announcement, &victims);
-    k->announcement = 0;
+    ftree_victims_own(ft, now, a->announcement, &victims);
+    a->announcement = 0;
     ftree_victims_report(ft, k, &victims);
 }
 
-/* Who acted for this agent has told people of what was still to be told here. */
-static void was_reported(struct ftree *ft, struct known *k)
+/* Who acted for this agent has reported what was still to be reported here. */
+static void was_reported(struct ftree *ft, const struct known *k)
 {
-    if (!k->queued && !k->announcement)
+    struct announcing *a = ftree_announcing(ft, k);
+
+    if (!a->queued && !a->announcement)
         return;
-    ft->announce->queued -= k->queued;
-    k->queued = false;
-    k->announcement = 0;
-    k->announced = k->reported = true;
+    ft->announce->queued -= a->queued;
+    a->queued = false;
+    a->announcement = 0;
+    a->announced = a->reported = true;
 }
 
-/* What was found longer ago has been told: on its way up it is told again every two seconds. */
+/* What was found longer ago has been announced: until then it is sent again every two seconds. */
 #define RESUME_AGE UP_AGAIN
 
 struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
@@ -539,25 +595,29 @@ struct known *ftree_announce_restore(struct ftree *ft, ftree_time now,
 {
     struct summary o = ftree_verdict_summary(ft, v);
     struct known *k = ftree_verdict_by_id(ft, &o);
+    struct announcing *a;
 
-    if (k && v->withdrawn && !k->v.withdrawn)
+    if (k && v->withdrawn && !k->v.withdrawn) {
         ftree_verdict_withdraw(ft, k, v->withdrawn);
-    else if (k && !v->unreported)
+        ftree_announcing(ft, k)->announcement = 0;
+    } else if (k && !v->unreported) {
         was_reported(ft, k);
+    }
     if (k)
         return k;
-    k = ftree_verdict_add(ft, &o);
+    k = ftree_announce_add(ft, &o);
     if (!k)
         return NULL;
-    k->announced = k->reported = true;
+    a = ftree_announcing(ft, k);
+    a->announced = a->reported = true;
     if (v->evidences > 0)
         ftree_verdict_keep(ft, k, v);
     if (v->fln == ft->self && v->id > ft->next_id)
         ft->next_id = v->id; /* nobody may take a new verdict for one that is over */
     if (v->unreported && !v->withdrawn && !v->local_only && now < v->located + RESUME_AGE) {
-        k->announced = k->reported = false;
-        ftree_verdict_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
-        k->up_again = now;
+        a->announced = a->reported = false;
+        ftree_announce_set_up(ft, k, UP_PENDING); /* not at once: others, of the root, may follow */
+        a->up_again = now;
     }
     return k;
 }
@@ -610,9 +670,9 @@ void ftree_announce_up(struct ftree *ft, ftree_time now, int32_t from,
     }
     if (!k)
         k = ftree_verdict_explaining(ft, &o);
-    if (k && k->announced && !k->full && says_the_same(&k->v, &o))
+    if (k && ftree_announcing(ft, k)->announced && !k->full && says_the_same(&k->v, &o))
         ftree_verdict_keep(ft, k, v); /* this node is the root now, or will soon know that it is */
-    if (k && (k->announced || k->v.withdrawn)) {
+    if (k && (ftree_announcing(ft, k)->announced || k->v.withdrawn)) {
         send_one_again(ft, now, k, from); /* who still tells it has not heard it coming down */
         return;
     }
@@ -672,9 +732,9 @@ static void adopt(struct ftree *ft, ftree_time now, const struct message *l)
                             .r = ftree_survey_settle_late(ft, now, l->to, l->id)};
     const struct known *k;
 
-    ft->state->batch.n = 0;
+    ft->announce->batch.n = 0;
     while ((k = next_carried(ft, now, &rest)))
-        if (k->announced || k->v.withdrawn)
+        if (ftree_announcing(ft, k)->announced || k->v.withdrawn)
             add_to_batch(ft, k);
     send_to_children(ft, l->to, &p);
     if (p.r)
@@ -688,7 +748,7 @@ void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct
     switch (l->type) {
         case WIRE_VERDICT_UP:
             k = carried_up(ft, now, l);
-            if (k && k->up == UP_SENT)
+            if (k && ftree_announcing(ft, k)->up == UP_SENT)
                 push_up(ft, now, k, false);
             break;
         case WIRE_VERDICT_DOWN:
@@ -701,9 +761,10 @@ void ftree_announce_undeliverable(struct ftree *ft, ftree_time now, const struct
 
 void ftree_announce_release(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH_UNSENT(k, ft) {
-        if (k->up == UP_HELD && held_until(ft, k) <= now)
-            k->up_again = ftree_min(k->up_again, now);
+    EACH_UNSENT(k, ft) {
+        struct announcing *a = ftree_announcing(ft, k);
+        if (a->up == UP_HELD && held_until(ft, k) <= now)
+            a->up_again = ftree_min(a->up_again, now);
     }
 }
 
@@ -715,11 +776,12 @@ void ftree_announce_tick(struct ftree *ft, ftree_time now)
         else
             hand_over_queued(ft, now);
     }
-    FTREE_EACH_UNSENT(k, ft) {
-        if (k->up == UP_NOTHING || k->up_again > now)
+    EACH_UNSENT(k, ft) {
+        struct announcing *a = ftree_announcing(ft, k);
+        if (a->up == UP_NOTHING || a->up_again > now)
             continue;
-        if (k->up == UP_SENT && ++k->up_tries >= UP_TRIES_MAX)
-            ftree_verdict_set_up(ft, k, UP_NOTHING);
+        if (a->up == UP_SENT && ++a->up_tries >= UP_TRIES_MAX)
+            ftree_announce_set_up(ft, k, UP_NOTHING);
         else
             push_up(ft, now, k, false);
     }
@@ -729,17 +791,20 @@ ftree_time ftree_announce_deadline(const struct ftree *ft)
 {
     ftree_time t = ft->announce->queued > 0 ? ft->announce->next_at : FTREE_NEVER;
 
-    FTREE_EACH_UNSENT(k, ft)
-        if (k->up != UP_NOTHING)
-            t = ftree_min(t, k->up_again);
+    EACH_UNSENT(k, ft) {
+        const struct announcing *a = ftree_announcing(ft, k);
+        if (a->up != UP_NOTHING)
+            t = ftree_min(t, a->up_again);
+    }
     return t;
 }
 
 bool ftree_announce_has_pending(const struct ftree *ft)
 {
-    FTREE_EACH_UNSENT(k, ft) {
+    EACH_UNSENT(k, ft) {
         bool is_own = k->v.node == ft->self && k->v.fln == ft->self;
-        if (k->up == UP_PENDING || k->up == UP_HELD || (k->up == UP_SENT && is_own))
+        uint8_t up = ftree_announcing(ft, k)->up;
+        if (up == UP_PENDING || up == UP_HELD || (up == UP_SENT && is_own))
             return true;
     }
     return false;
@@ -774,8 +839,10 @@ static bool is_under_way(struct ftree *ft, ftree_time now, const struct known *k
 
 static bool is_settled(struct ftree *ft, ftree_time now, const struct known *k)
 {
-    return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && k->up == UP_NOTHING &&
-           !k->queued && !is_under_way(ft, now, k);
+    const struct announcing *a = ftree_announcing(ft, k);
+
+    return k->v.withdrawn && k->v.withdrawn + OVER_AGE <= now && a->up == UP_NOTHING &&
+           !a->queued && !is_under_way(ft, now, k);
 }
 
 /* The one that has been over for longest; -1: none can be forgotten. */
@@ -792,6 +859,16 @@ static int32_t oldest(struct ftree *ft, ftree_time now)
     return found;
 }
 
+void ftree_announce_forget_one(struct ftree *ft, int32_t i)
+{
+    struct ftree_announce *an = ft->announce;
+
+    an->of.n--;
+    memmove(&an->of.items[i], &an->of.items[i + 1],
+            (size_t) (an->of.n - i) * sizeof(an->of.items[0]));
+    ftree_verdict_forget(ft, i);
+}
+
 void ftree_announce_forget(struct ftree *ft, ftree_time now)
 {
     int32_t over = 0, i;
@@ -799,5 +876,11 @@ void ftree_announce_forget(struct ftree *ft, ftree_time now)
     for (i = 0; i < ft->state->known.n; i++)
         over += ft->state->known.items[i].v.withdrawn != 0;
     for (; over > OVER_MAX && (i = oldest(ft, now)) >= 0; over--)
-        ftree_verdict_forget(ft, i);
+        ftree_announce_forget_one(ft, i);
+}
+
+void ftree_announce_clear(struct ftree *ft)
+{
+    ftree_alloc(ft, ft->announce->of.items, 0);
+    ftree_alloc(ft, ft->announce->batch.items, 0);
 }

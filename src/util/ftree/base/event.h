@@ -21,7 +21,7 @@ enum ftree_event_kind {
     FTREE_EVENT_SYMPTOM, /* `symptom` is to be analysed */
     FTREE_EVENT_AGAIN, /* the node that `symptom` was sent to does not take it */
     FTREE_EVENT_SILENT, /* `node` does not acknowledge */
-    FTREE_EVENT_SEARCH, /* round `number`, told by node `by`, asks every node; 0: a new one is to */
+    FTREE_EVENT_SEARCH, /* round `number`, sent by node `by`, asks every node; 0: a new one is to */
     FTREE_EVENT_LOOK, /* the own ranks are to be looked at */
     FTREE_EVENT_CASE, /* `node` or `switch_` is to be asked, in round `number` */
     FTREE_EVENT_DUE, /* the time that it had to answer is over */

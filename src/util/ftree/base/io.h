@@ -209,7 +209,7 @@ struct ftree_io {
      * doubling intervals up to ten minutes; may be NULL. */
     void (*waiting)(void *ctx, const struct ftree_waiting *w);
     /* A setting has come (struct ftree_setting, as ftree_setting_decode() reads it), newer than
-     * those before; `reports`: this is the acting root, and people are told.  May be NULL. */
+     * those before; `reports`: this is the acting root, and reports to people.  May be NULL. */
     void (*setting)(void *ctx, const void *bytes, size_t len, bool reports);
     /* A query of this node is over, once for each that ftree_query() took; may be NULL. */
     void (*answered)(void *ctx, const struct ftree_query_result *r);

@@ -73,7 +73,7 @@ bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit)
            (s->failed || (s->waiting > 0 && s->waiting >= limit / 2));
 }
 
-/* The process manager told of it that it ended badly. */
+/* The process manager said of it that it ended badly. */
 bool ftree_symptom_is_end(const struct ftree_symptom *s)
 {
     return s->kind == FTREE_SYMPTOM_PROCESS_EXITED || s->kind == FTREE_SYMPTOM_OUT_OF_MEMORY;

@@ -109,8 +109,8 @@ _Static_assert(FTREE_SYMPTOM_COUNT <= 64, "a set of symptoms is a word");
 
 #define FTREE_REPORTERS_MAX 4
 
-/* The one form of a symptom, whoever saw it.  Equal ones (kind and component) are merged on their
- * way: `count` adds up, first and last span them, of the reporters some are kept. */
+/* The one form of a symptom, no matter who saw it.  Equal ones (kind and component) are merged on
+ * their way: `count` adds up, first and last span them, of the reporters some are kept. */
 struct ftree_symptom {
     uint8_t kind; /* enum ftree_symptom_kind, which also says the source */
     uint8_t severity; /* enum ftree_severity */

@@ -67,7 +67,7 @@ static inline void ftree_text_clean(char *text, size_t len, char instead)
 }
 
 /* Purpose: the same where nothing but printable ASCII may be: in what nodes send each other and
- * what a report has, and in what is told of programs, files and reports of others. */
+ * what a report has, and in what is reported of programs, files and reports of others. */
 static inline void ftree_text_ascii(char *text)
 {
     for (; *text; text++)

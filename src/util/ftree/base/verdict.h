@@ -56,7 +56,7 @@ struct ftree_evidence {
 struct ftree_candidate {
     uint8_t class_; /* enum ftree_class */
     uint16_t confidence; /* 1/1000 */
-    bool ruled_out; /* else: could not be told apart */
+    bool ruled_out; /* else: could not be distinguished */
 };
 
 #define FTREE_STATISTICS_SAMPLES 128

@@ -8,10 +8,10 @@
 /*
  * A crowd: several suspects behind one switch that are silent in the same way.  Most likely it is
  * the switch, and to examine each of them would cost thousands of messages for that one verdict.
- * So each is asked once, which clears whoever is well, and then the first few are examined to the
- * end; the others wait for what comes of these.  If it is the switch there is nothing left to be
- * asked; else, as soon as one of the few is decided about, all others are examined as if they had
- * been opened then.  Nobody waits a second time.  (Without it a switch with 64 nodes of 1,000
+ * So each is asked once, which clears those that are well, and then the first few are examined to
+ * the end; the others wait for what comes of these.  If it is the switch there is nothing left to
+ * be asked; else, as soon as one of the few is decided about, all others are examined as if they
+ * had been opened then.  Nobody waits a second time.  (Without it a switch with 64 nodes of 1,000
  * behind it costs 1.7 times the messages in the simulator.)
  */
 

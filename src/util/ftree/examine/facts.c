@@ -155,7 +155,7 @@ static bool is_new_reset(const struct ftree *ft, const struct ftree_symptom *s)
 }
 
 /* The next rank of a node that is suspected, after `after` (FTREE_NONE: the first), of which the
- * process manager told that it ended, and no verdict says so yet; FTREE_NONE: none. */
+ * process manager said that it ended, and no verdict says so yet; FTREE_NONE: none. */
 static int32_t next_ended(const struct ftree *ft, int32_t node, int32_t after)
 {
     const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
@@ -174,7 +174,7 @@ int32_t ftree_facts_ended(const struct ftree *ft, int32_t node)
     return next_ended(ft, node, FTREE_NONE);
 }
 
-/* True if it told so of all ranks of the node. */
+/* True if it said so of all ranks of the node. */
 bool ftree_facts_all_ended(const struct ftree *ft, int32_t node)
 {
     const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
@@ -193,25 +193,25 @@ int32_t ftree_facts_reset(const struct ftree *ft, int32_t node)
     return FTREE_NONE;
 }
 
-/* What process manager and transport told of the suspect; of both that the former knows, that a
+/* What process manager and transport said of the suspect; of both that the former knows, that a
  * process ended.  Where its deputy names a rank, another's end counts for nothing. */
 static void find_told(const struct ftree *ft, const struct suspect *su,
                       struct rules_facts *facts)
 {
     const struct ftree_case *g = ftree_case_find(ft, su->node, FTREE_NONE);
-    uint8_t *told = &facts->value[RULES_FACT_LAUNCHER];
+    uint8_t *launcher = &facts->value[RULES_FACT_LAUNCHER];
     int32_t rank = su->deputy_word.rank;
     int32_t ended = next_ended(ft, su->node, rank == FTREE_NONE ? FTREE_NONE : rank - 1);
 
     if (ended != FTREE_NONE && (rank == FTREE_NONE || rank == ended))
-        *told = RULES_LAUNCHER_ENDED;
+        *launcher = RULES_LAUNCHER_ENDED;
     for (int32_t i = 0; g && i < g->symptoms; i++) {
         const struct ftree_symptom *s = &g->symptom[i];
         if (rank == FTREE_NONE && ftree_symptom_is_end(s) && s->about.rank == FTREE_NONE &&
             is_news(ft, s))
-            *told = RULES_LAUNCHER_ENDED;
-        else if (s->kind == FTREE_SYMPTOM_PROXY_LOST && *told == RULES_LAUNCHER_NONE)
-            *told = RULES_LAUNCHER_LOST;
+            *launcher = RULES_LAUNCHER_ENDED;
+        else if (s->kind == FTREE_SYMPTOM_PROXY_LOST && *launcher == RULES_LAUNCHER_NONE)
+            *launcher = RULES_LAUNCHER_LOST;
         if (is_new_reset(ft, s))
             facts->value[RULES_FACT_TRANSPORT] = RULES_TRANSPORT_RESET;
     }

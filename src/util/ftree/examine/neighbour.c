@@ -581,9 +581,9 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
 {
     bool there = ftree_is_behind(ft, v->switch_, su->node);
     bool data = ftree_facts_answered(su);
-    int32_t told = 0;
+    int32_t shown = 0;
 
-    for (int32_t i = 0; i < ft->examine->neighbours.n && told < ANNOUNCED; i++) {
+    for (int32_t i = 0; i < ft->examine->neighbours.n && shown < ANNOUNCED; i++) {
         const struct neighbour *nb = &ft->examine->neighbours.items[i];
         struct ftree_evidence e = {.source = FTREE_EVIDENCE_PROBE,
                                    .path = data ? FTREE_PATH_DATA : FTREE_PATHS,
@@ -595,6 +595,6 @@ void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now,
             ftree_is_behind(ft, v->switch_, nb->node) != there)
             continue;
         ftree_verdict_add_evidence(v, &e);
-        told++;
+        shown++;
     }
 }

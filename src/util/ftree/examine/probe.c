@@ -308,7 +308,7 @@ static void name_switch(const struct ftree *ft, const struct suspect *su,
         v->switch_ =
             su->switch_ != FTREE_NONE ? su->switch_ : ftree_topo_switch_of(ft->topo, su->node);
     if (v->switch_ != FTREE_NONE && ft->job->tree->switch_head[v->switch_] != FTREE_NONE)
-        v->node = ft->job->tree->switch_head[v->switch_]; /* the same whoever finds it */
+        v->node = ft->job->tree->switch_head[v->switch_]; /* the same for all that find it */
 }
 
 /* Of a crash the rank that the launcher says has ended, else the one that reset a connection.
@@ -574,7 +574,7 @@ static void follow_chain(struct ftree *ft, ftree_time now, int32_t from, ftree_t
         return;
     if (g)
         g->chain = node;
-    if (a->asked_told)
+    if (a->asked_reported)
         return;
     ftree_symptom_init(&s, FTREE_SYMPTOM_CHAINED, node, a->asked_peer, from, first, now);
     ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);

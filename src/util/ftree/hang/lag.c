@@ -227,8 +227,9 @@ void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more)
 #define LOST_LEAST 15 /* percent */
 #define THROTTLED_MIN 100 /* 1/1000 of the periods */
 /* How much slower it must be, percent; half of that where something has been found before, so that
- * what is near the bound is not told and withdrawn again and again.  Three quarters where the cause is
- * known, which is no chance: two that share a core lose half, and less where others have to wait, too. */
+ * what is near the bound is not reported and withdrawn again and again.  Three quarters where the
+ * cause is known, which is no chance: two that share a core lose half, and less where others have
+ * to wait, too. */
 #define LEAST 40
 #define TAKEN_OUT 200 /* 1/1000: see take_out() */
 

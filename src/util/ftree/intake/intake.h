@@ -11,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Symptoms of all nodes: where one is analysed (route.c), what belongs together and which faults
+ * Symptoms of all nodes: where one is analysed (intake.c), what belongs together and which faults
  * the rules see behind it (correlate.c), and the search for a cause nobody can name (flood.c).
  */
 
@@ -36,7 +36,7 @@ void ftree_intake_clear(struct ftree *ft);
 /* The job ends here: nothing more is to be done. */
 void ftree_intake_stop(struct ftree *ft);
 
-/* route.c */
+/* intake.c */
 void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute);
 void ftree_intake_silent(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_intake_again(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);

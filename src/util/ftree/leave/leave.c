@@ -8,7 +8,7 @@
 #include "ftree/base/event.h"
 
 /*
- * The end of a job.  Ranks finish MPI_Finalize at different times, and whoever still waits in it
+ * The end of a job.  Ranks finish MPI_Finalize at different times, and one that still waits in it
  * must not find closed ports and report crashes.  So agents leave together: goodbye goes up the
  * tree once a node and all below it are done, release comes down once the root has heard all.  That
  * is two messages per node.  It is bounded by `linger`, and from its own goodbye on a node takes a
@@ -90,7 +90,7 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         ftree_leave_say_so(ft, now, up);
 }
 
-/* The goodbye goes past the node that is silent, so that whoever asks in its place knows; but
+/* The goodbye goes past the node that is silent, so that the node that asks in its place knows; but
  * nobody else is waited for.  Who does not leave with the others, but aborts, says so to a
  * substitute of the root, too: that goes on, and would miss it. */
 void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)

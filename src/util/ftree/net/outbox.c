@@ -85,7 +85,7 @@ void ftree_outbox_release(struct ftree *ft, struct payload *payload)
         ftree_alloc(ft, payload, 0);
 }
 
-/* What is told has grown older while it waited here.  Others that carry it may not have been sent
+/* What is sent has grown older while it waited here.  Others that carry it may not have been sent
  * again. */
 static void renew_ages(struct ftree *ft, ftree_time now, struct message *l)
 {
@@ -215,7 +215,7 @@ enum announced ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pa
     FTREE_EACH(const struct message, l, ft->net->outbox) {
         if (l->to != to || l->type != WIRE_VICTIMS ||
             ftree_wire_decode(ft->job, l->sent, l->payload->bytes, l->payload->len, &m) ||
-            m.u.victims.told != id)
+            m.u.victims.message != id)
             continue;
         if (!l->answer)
             return ANNOUNCED;
@@ -253,7 +253,7 @@ static void send_elsewhere(struct ftree *ft, const struct message *l)
 }
 
 /* A substitute of the root that does not acknowledge at once may be lost with the root, and so may
- * the next: the symptom goes to that one while this one is told again, lest each takes its 7/3 rto
+ * the next: the symptom goes to that one while this one is asked again, lest each takes its 7/3 rto
  * after the other.  If both get it both ask, and find the same. */
 static void try_next_substitute(struct ftree *ft, ftree_time now, struct message *l)
 {
@@ -330,8 +330,9 @@ void ftree_outbox_reached(struct ftree *ft, ftree_time now, int32_t node, enum f
     }
 }
 
-/* Those below a node that does not acknowledge a verdict are told at once; the node itself is told
- * again as soon as it is heard, or after a while: it may have been the network that lost it. */
+/* Those below a node that does not acknowledge a verdict receive it at once; the node itself
+ * receives it again as soon as it is heard, or after a while: it may have been the network that
+ * lost it. */
 static void keep(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct message *kept = NULL;

@@ -144,7 +144,7 @@ static void add_connection(struct ftree *ft, ftree_time now, const struct ftree_
                            struct ftree_verdict *v)
 {
     struct ftree_rank_state s;
-    char line[FTREE_DETAIL_MAX], to[16] = "";
+    char to[16] = "";
 
     ft->io->look(ft->io_ctx, ftree_place_of(ft->job, ft->self, c->rank), &s);
     if (s.peer >= 0 && ftree_node_of(ft, s.peer) == c->node)
@@ -152,16 +152,17 @@ static void add_connection(struct ftree *ft, ftree_time now, const struct ftree_
     else if (ftree_ranks_of(ft->job, c->node) == 1)
         snprintf(to, sizeof(to), "rank %d ", (int) ftree_rank_at(ft->job, c->node, 0));
     if (c->connecting)
-        snprintf(line, sizeof(line),
-                 "rank %d on %s has asked %son %s for a connection in vain for %.1f s, %u times",
-                 (int) c->rank, ftree_name(ft, ft->self), to, ftree_name(ft, c->node),
-                 (double) c->since / 1e9, (unsigned) c->tries + 1);
+        ftree_verdict_add_line(
+            ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, v,
+            "rank %d on %s has asked %son %s for a connection in vain for %.1f s, %u times",
+            (int) c->rank, ftree_name(ft, ft->self), to, ftree_name(ft, c->node),
+            (double) c->since / 1e9, (unsigned) c->tries + 1);
     else
-        snprintf(line, sizeof(line),
-                 "rank %d on %s to %son %s: %u bytes not acknowledged for %.1f s, sent %u times",
-                 (int) c->rank, ftree_name(ft, ft->self), to, ftree_name(ft, c->node),
-                 (unsigned) c->bytes, (double) c->since / 1e9, (unsigned) c->tries + 1);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, line, v);
+        ftree_verdict_add_line(
+            ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, v,
+            "rank %d on %s to %son %s: %u bytes not acknowledged for %.1f s, sent %u times",
+            (int) c->rank, ftree_name(ft, ft->self), to, ftree_name(ft, c->node),
+            (unsigned) c->bytes, (double) c->since / 1e9, (unsigned) c->tries + 1);
 }
 
 #define PASSES 1280 /* bytes of a packet that every network passes (RFC 8200) */
@@ -172,23 +173,23 @@ static void add_hint(struct ftree *ft, ftree_time now, const struct ftree_connec
                      uint8_t fact, struct ftree_verdict *v)
 {
     uint32_t packet = c->packet > 0 && c->bytes + HEADERS > c->packet ? c->packet : c->bytes + HEADERS;
-    char line[FTREE_DETAIL_MAX];
+    const char *self = ftree_name(ft, ft->self), *other = ftree_name(ft, c->node);
 
     if (fact == RULES_CONNECTION_SILENT)
-        snprintf(line, sizeof(line), "the agent of %s is not answered by that of %s either",
-                 ftree_name(ft, ft->self), ftree_name(ft, c->node));
+        ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, c->node, v,
+                               "the agent of %s is not answered by that of %s either", self, other);
     else
-        snprintf(line, sizeof(line), "the agent of %s answers that of %s on the same network",
-                 ftree_name(ft, c->node), ftree_name(ft, ft->self));
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, c->node, line, v);
+        ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, c->node, v,
+                               "the agent of %s answers that of %s on the same network", other,
+                               self);
     if (fact == RULES_CONNECTION_STUCK && packet > PASSES)
-        snprintf(line, sizeof(line),
-                 "look for a switch port whose MTU is too small for packets of %u bytes, and for a firewall",
-                 (unsigned) packet);
+        ftree_verdict_add_line(
+            ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, v,
+            "look for a switch port whose MTU is too small for packets of %u bytes, and for a firewall",
+            (unsigned) packet);
     else
-        snprintf(line, sizeof(line), "look for a firewall between %s and %s",
-                 ftree_name(ft, ft->self), ftree_name(ft, c->node));
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, line, v);
+        ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_CONNECTION, ft->self, v,
+                               "look for a firewall between %s and %s", self, other);
 }
 
 /* About the other node; about this one, where it is so of several others. */

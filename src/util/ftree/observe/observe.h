@@ -12,8 +12,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The own ranks: stalls, and local findings that wait to settle (symptom.c); being asked
- * (answer.c); their connections (connections.c).
+ * The own ranks: stalls, and local findings that wait to settle (own_symptoms.c); being asked
+ * (probe_answer.c); their connections (connections.c).
  */
 
 /* A local rank that waits longer than the limit. */
@@ -21,7 +21,7 @@ struct stall {
     int32_t rank;
     int32_t peer; /* FTREE_NONE: not known */
     ftree_time since;
-    ftree_time told, again; /* when it was told, and is to be told (again) */
+    ftree_time reported, again; /* when it was, and is to be (again) */
     ftree_time interval;
 };
 
@@ -67,13 +67,13 @@ void ftree_observe_clear(struct ftree *ft);
 /* The job ends here: nothing more is to be done. */
 void ftree_observe_stop(struct ftree *ft);
 
-/* symptom.c */
-int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *told);
+/* own_symptoms.c */
+int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *seen);
 int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
                         ftree_time waiting);
 void ftree_symptom_over(struct ftree *ft, int32_t rank);
 bool ftree_symptom_any_finding(const struct ftree *ft);
-bool ftree_symptom_is_told(const struct ftree *ft, int32_t rank);
+bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
 void ftree_symptom_woke(struct ftree *ft, ftree_time now);
 void ftree_symptom_tick(struct ftree *ft, ftree_time now);
@@ -86,7 +86,7 @@ void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, en
 void ftree_connections_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_connections_deadline(const struct ftree *ft);
 
-/* answer.c */
+/* probe_answer.c */
 void ftree_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const struct wire_probe *p);
 

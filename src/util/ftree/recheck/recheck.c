@@ -409,7 +409,7 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
 /* True if the sign needs the word of a kernel or a launcher about a process. */
-static bool is_told(const struct rules_sign *sign)
+static bool needs_report(const struct rules_sign *sign)
 {
     for (int32_t i = 0; i < sign->conditions; i++)
         if (!sign->condition[i].is_number && (sign->condition[i].fact == RULES_FACT_PROCESS ||
@@ -426,7 +426,7 @@ static bool is_certain(const struct ftree *ft, const struct known *k)
     for (int32_t m = 0; m < ft->rules->models && k->v.class_ == FTREE_CLASS_PROCESS_CRASH; m++)
         for (int32_t s = 0; s < ft->rules->model[m].signs; s++)
             if (!strcmp(ft->rules->model[m].sign[s].name, name) &&
-                is_told(&ft->rules->model[m].sign[s]))
+                needs_report(&ft->rules->model[m].sign[s]))
                 return true;
     return false;
 }

@@ -114,7 +114,7 @@ struct report_job {
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
                         const char *json_file);
 
-/* Purpose: of a verdict that was told before its places were known, the evidence that has one,
+/* Purpose: of a verdict that was reported before its places were known, the evidence that has one,
  * likewise.  NULL also where none has. */
 char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v);
 

@@ -11,7 +11,7 @@
  * root of its own: outside, the first in the usual order that is not behind the switch; behind it,
  * the first node below the switch's head, itself included.
  *
- * Only the head of a switch has children in the tree that are not behind it.  So whoever passes
+ * Only the head of a switch has children in the tree that are not behind it.  So a node that passes
  * over lost nodes on the way down need not look at all that are behind a lost switch, nor at all
  * the rest of the job where this node is cut off.
  */

@@ -80,17 +80,8 @@ struct ftree_case {
     FTREE_EACH(const struct ftree_case, g, (ft)->state->cases) \
         if (g->state == CASE_EXAMINED)
 
-/* A verdict and how far it has got. */
-enum up_state {
-    UP_NOTHING, /* it came down: nothing is to be sent */
-    UP_HELD, /* to be sent with the verdicts on nodes below, which are still examined */
-    UP_PENDING, /* to be sent at `up_again`, or once the root is decided about */
-    UP_SENT /* on its way; sent again at `up_again` if it does not come down */
-};
-
-/* Each part is written by its owner alone; `announcement` and `reported` by survey/, too. */
+/* A verdict; how far it has got is announce/'s (struct announcing). */
 struct known {
-    /* state/ */
     struct summary v;
     struct ftree_ranks *component; /* v.component, the known's own */
     struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
@@ -98,23 +89,10 @@ struct known {
     uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
     bool ends_agent; /* it says that agent and deputy have ended there, and no more */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
-
-    /* announce/; a verdict that is over has no announcement */
-    uint8_t up; /* enum up_state */
-    uint8_t up_tries;
-    bool queued; /* this is the acting root, and will announce it with others */
-    bool announced, reported;
-    bool over_announced; /* and that it is over */
-    uint32_t announcement; /* number of the one that gathers its victims, 0: none */
-    ftree_time up_again;
-
-    /* recheck/'s; NULL: it has not asked about it, or what it says is over */
-    struct recheck *recheck;
+    struct recheck *recheck; /* recheck/'s; NULL: it has not asked about it, or it is over */
 };
 
-/* Goes through the verdicts, where there is one that has something to tell; one on a switch. */
-#define FTREE_EACH_UNSENT(k, ft) \
-    FTREE_EACH_IF((ft)->state->unsent > 0, struct known, k, (ft)->state->known)
+/* Goes through the verdicts on a switch. */
 #define FTREE_EACH_SWITCH(k, ft) \
     FTREE_EACH_IF((ft)->state->switches > 0, struct known, k, (ft)->state->known) \
         if (k->v.kind == FTREE_KIND_SWITCH)
@@ -141,11 +119,10 @@ struct peer {
 struct ftree_state {
     FTREE_ARRAY(struct ftree_case) cases;
     FTREE_ARRAY(struct known) known;
-    int32_t unsent, rechecked; /* how many of them have `up`, and `recheck` */
+    int32_t rechecked; /* how many of them have `recheck` */
     int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
-    FTREE_ARRAY(int32_t) batch; /* places in `known`: verdicts that are just being announced */
     FTREE_ARRAY(struct peer) peers;
     int32_t left; /* how many of them have left */
     bool leaving;
@@ -174,8 +151,9 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
                            int32_t model, struct ftree_verdict *v);
 /* One line of evidence that the agent of `node` gave; what is not printable becomes '?'. */
 void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
-                            enum ftree_evidence_source source, int32_t node, const char *line,
-                            struct ftree_verdict *v);
+                            enum ftree_evidence_source source, int32_t node,
+                            struct ftree_verdict *v, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
 void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
@@ -209,7 +187,6 @@ void ftree_verdict_load(const struct ftree *ft, const struct known *k, struct ft
 void ftree_verdict_count_symptoms(struct known *k, uint32_t n);
 /* It is over: nobody is asked about it, or waited for because of it, any more. */
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn);
-void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up);
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank);
 /* True if each says the same of the other's FLN: it is one link that is broken. */
 bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b);

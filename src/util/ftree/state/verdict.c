@@ -8,6 +8,7 @@
 #include "ftree/base/event.h"
 #include "ftree/base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,9 +51,10 @@ void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evid
 }
 
 void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
-                            enum ftree_evidence_source source, int32_t node, const char *line,
-                            struct ftree_verdict *v)
+                            enum ftree_evidence_source source, int32_t node,
+                            struct ftree_verdict *v, const char *format, ...)
 {
+    va_list args;
     struct ftree_evidence e = {.source = source,
                                .path = FTREE_PATHS,
                                .role = FTREE_ROLE_AGENT,
@@ -61,7 +63,9 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
                                .by = ft->self,
                                .at = now};
 
-    snprintf(e.detail, sizeof(e.detail), "%s", line);
+    va_start(args, format);
+    vsnprintf(e.detail, sizeof(e.detail), format, args);
+    va_end(args);
     ftree_text_ascii(e.detail); /* a program's own names may have anything */
     ftree_verdict_add_evidence(v, &e);
 }
@@ -70,13 +74,12 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)
 {
-    char line[FTREE_DETAIL_MAX];
-
-    snprintf(line, sizeof(line), "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
-             last ? "last" : "earlier", (double) (now > m->at ? now - m->at : 0) / 1e9,
-             m->type == FTREE_LOG_SEND ? "send" : "receive", (unsigned long long) m->bytes,
-             (int) m->peer, (int) m->tag);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_LOG, node, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_LOG, node, v,
+                           "%s message %.1f s ago: %s of %llu bytes, peer %d, tag %d",
+                           last ? "last" : "earlier",
+                           (double) (now > m->at ? now - m->at : 0) / 1e9,
+                           m->type == FTREE_LOG_SEND ? "send" : "receive",
+                           (unsigned long long) m->bytes, (int) m->peer, (int) m->tag);
 }
 
 /* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
@@ -199,20 +202,10 @@ bool ftree_verdict_any_fault(const struct ftree *ft)
     return false;
 }
 
-/* Makes room for n more, exactly: they come by the hundred and to every node.  One that is known
- * can be announced, so there is room for it in the batch. */
+/* Makes room for n more, exactly: they come by the hundred and to every node. */
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n)
 {
-    return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n) &&
-           ftree_reserve(ft, &ft->state->batch.items, ft->state->by_node.room,
-                         &ft->state->batch.room, sizeof(ft->state->batch.items[0]));
-}
-
-/* They are counted, because among hundreds of verdicts there are few that have any. */
-void ftree_verdict_set_up(struct ftree *ft, struct known *k, enum up_state up)
-{
-    ft->state->unsent += (up != UP_NOTHING) - (k->up != UP_NOTHING);
-    k->up = (uint8_t) up;
+    return FTREE_RESERVE(ft, ft->state->known, n) && FTREE_RESERVE(ft, ft->state->by_node, n);
 }
 
 static void end_recheck(struct ftree *ft, struct known *k)
@@ -356,7 +349,6 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
 {
     k->v.withdrawn = withdrawn;
-    k->announcement = 0;
     end_recheck(ft, k);
 }
 
@@ -693,8 +685,7 @@ static void keep_component(struct ftree *ft, struct known *k)
 struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
 {
     bool has_room = ft->state->known.n < ft->state->known.room &&
-                    ft->state->known.n < ft->state->by_node.room &&
-                    ft->state->known.n < ft->state->batch.room;
+                    ft->state->known.n < ft->state->by_node.room;
     struct known *k =
         has_room || ftree_verdict_reserve(ft, 4) ? FTREE_PUSH(ft, ft->state->known) : NULL;
     int32_t at;

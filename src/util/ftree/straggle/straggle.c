@@ -7,7 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /*
@@ -16,9 +15,9 @@
  * longer than ever before.  (Eight suffice, because nothing is said unless the ranks lose time on
  * the whole.)  Then the acting root asks all nodes, through the tree, three times, and some times
  * more until that is sure: the first question begins to measure, the others are answered with what
- * slowed each rank since, and how much time the ranks of the job have lost.  Who is found twice in
- * a row is said, one verdict for each node.  While one stands the same is done at growing
- * intervals, and one whose ranks are found no more is withdrawn.
+ * slowed each rank since, and how much time the ranks of the job have lost.  At the end each node's
+ * ranks are compared with the verdict that stands on it (compare()): that is withdrawn, replaced or
+ * left alone, or there is a new one.  While one stands the same is done at growing intervals.
  */
 
 #define OBSERVERS 8
@@ -38,11 +37,12 @@ struct straggle_work {
     uint8_t judged; /* so many answers */
     bool asked; /* and not all have answered yet */
     bool is_partial; /* not all nodes answered each time: nothing is withdrawn */
-    bool is_done; /* and what is found is to be said */
+    bool is_done; /* and what is found is to be said: */
+    int32_t said; /* of so many of `now` it was */
     struct lag_finding now, before; /* who is slow; the time before */
 };
 
-/* ---- what stands ----------------------------------------------------------------------------- */
+/* ---- what stands, and what is found ---------------------------------------------------------- */
 
 static bool is_standing(const struct ftree *ft, const struct known *k)
 {
@@ -59,23 +59,29 @@ static const struct known *standing(const struct ftree *ft, int32_t node)
     return NULL;
 }
 
-/* The last time, or that before. */
-static bool is_slow(const struct straggle_work *w, int32_t rank)
-{
-    return ftree_lag_find(&w->now, rank) || ftree_lag_find(&w->before, rank);
-}
+/* The ranks of a node beside the verdict on it, NULL: none stands. */
+struct comparison {
+    bool still, ended; /* ranks of the verdict are slow, the last time or that before; or not */
+    bool more; /* others are found */
+    bool is_sure; /* one that is found is */
+};
 
-static void withdraw(struct ftree *ft, const struct straggle_work *w)
+static struct comparison compare(const struct ftree *ft, int32_t node, const struct known *k)
 {
-    FTREE_EACH(const struct known, k, ft->state->known) {
-        bool is_over = is_standing(ft, k);
-        for (int32_t i = 0; is_over && i < ftree_ranks_of(ft->job, k->v.node); i++) {
-            int32_t rank = ftree_rank_at(ft->job, k->v.node, i);
-            is_over = !ftree_verdict_has_rank(&k->v, rank) || !is_slow(w, rank);
-        }
-        if (is_over)
-            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "nothing slows it any more");
+    const struct straggle_work *w = ft->straggle->work;
+    struct comparison c = {false};
+
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
+        int32_t rank = ftree_rank_at(ft->job, node, i);
+        const struct lag_found *f = ftree_lag_find(&w->now, rank);
+        bool is_slow = f || ftree_lag_find(&w->before, rank), is_found = f && f->is_found;
+        bool is_named = k && ftree_verdict_has_rank(&k->v, rank);
+        c.still |= is_named && is_slow;
+        c.ended |= is_named && !is_slow;
+        c.more |= !is_named && is_found;
+        c.is_sure |= is_found && f->is_sure;
     }
+    return c;
 }
 
 /* ---- who asks -------------------------------------------------------------------------------- */
@@ -103,27 +109,27 @@ static bool is_pausing(const struct ftree *ft, ftree_time now)
     const struct ftree_straggle *s = ft->straggle;
     ftree_time most = standing(ft, FTREE_NONE) ? STANDS_MAX : PAUSE_MAX;
 
-    return s->asked_at && now < s->asked_at + ftree_min(s->pause, most);
+    return now < s->asked_at + ftree_min(s->pause, most);
 }
 
-/* Whoever asks: a second one that does between two questions of an episode would come to nothing.
- * The pause doubles, unless nobody has asked for long enough. */
+/* No matter who asks: a second node that does between two questions of an episode would come to
+ * nothing. The pause doubles, unless nobody has asked for long enough. */
 void ftree_straggle_asked(struct ftree *ft, ftree_time now)
 {
     struct ftree_straggle *s = ft->straggle;
-    bool is_next = s->asked_at && now < s->asked_at + 2 * s->pause;
 
     if (!is_pausing(ft, now))
-        s->pause = is_next ? ftree_min(2 * s->pause, PAUSE_MAX) : PAUSE_MIN;
+        s->pause = now < s->asked_at + 2 * s->pause ? ftree_min(2 * s->pause, PAUSE_MAX) : PAUSE_MIN;
     s->asked_at = now;
 }
 
 void ftree_straggle_look(struct ftree *ft, ftree_time now)
 {
-    const char *reason;
+    const char *reason = NULL;
 
-    if (!ft->io->blocks || !ft->io->lag || ftree_is_leaving(ft) || is_pausing(ft, now) ||
-        (reason = reason_of(ft)) == NULL)
+    if (ft->io->blocks && ft->io->lag && !ftree_is_leaving(ft) && !is_pausing(ft, now))
+        reason = reason_of(ft);
+    if (!reason)
         return;
     ftree_trace(ft, "%s", reason);
     FTREE_EMIT(ft, ASK_LAGS);
@@ -139,27 +145,24 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding 
         const char *format;
         int number, second;
     } causes[] = {
-        [LAG_QUOTA] = {"its cgroup's quota of CPU time used up in %d %% of the periods",
+        [LAG_QUOTA] = {"rank %d: its cgroup's quota of CPU time used up in %d %% of the periods",
                        l->throttled / 10},
-        [LAG_SHARED_CORE] = {"bound to the same core as rank %d", l->beside},
-        [LAG_PREEMPTED] = {"others run on its core"},
-        [LAG_STOLEN] = {"another virtual machine has its core for %d %% of the time",
+        [LAG_SHARED_CORE] = {"rank %d: bound to the same core as rank %d", l->beside},
+        [LAG_PREEMPTED] = {"rank %d: others run on its core"},
+        [LAG_STOLEN] = {"rank %d: another virtual machine has its core for %d %% of the time",
                         l->stolen / 10},
-        [LAG_PAGING] = {"%d pages a second from a disk, memory short for %d %% of the time",
+        [LAG_PAGING] = {"rank %d: %d pages a second from a disk, memory short for %d %% of the time",
                         (int) l->faults, l->stall / 10},
-        [LAG_SLOW_CLOCK] = {"its core's clock at %d %% of the nominal one", l->clock / 10}};
-    char line[FTREE_DETAIL_MAX];
-    int n;
+        [LAG_SLOW_CLOCK] = {"rank %d: its core's clock at %d %% of the nominal one",
+                            l->clock / 10}};
 
-    snprintf(line, sizeof(line),
-             "rank %d outside MPI %d %% of the time before, %d %% now; got %d %% of the CPU it "
-             "wanted, others %d %%",
-             (int) l->rank, l->before / 10, l->now / 10, l->gets / 10, (int) all->gets / 10);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, v->node, line, v);
-    n = snprintf(line, sizeof(line), "rank %d: ", (int) l->rank);
-    snprintf(line + n, sizeof(line) - (size_t) n, causes[f->cause].format, causes[f->cause].number,
-             causes[f->cause].second);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, v->node, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, v->node, v,
+                           "rank %d outside MPI %d %% of the time before, %d %% now; got %d %% of "
+                           "the CPU it wanted, others %d %%",
+                           (int) l->rank, l->before / 10, l->now / 10, l->gets / 10,
+                           (int) all->gets / 10);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, v->node, v, causes[f->cause].format,
+                           (int) l->rank, causes[f->cause].number, causes[f->cause].second);
 }
 
 /* Of all ranks found on the node of the first one: that is hindered most, and has the sign.  False:
@@ -171,17 +174,15 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     int32_t node = ftree_node_of(ft, first->lag.rank), model = -1;
     const struct rules_sign *sign =
         ftree_rules_decide_slowed(ft->rules, first->cause, all->lost, first->slowed, &model);
-    char line[FTREE_DETAIL_MAX];
 
     if (!sign)
         return false;
     ftree_verdict_init(ft, now, v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     v->kind = FTREE_KIND_RANK;
     v->first_symptom = ft->straggle->work->began;
-    snprintf(line, sizeof(line),
-             "other ranks computed %d %% of the time before, %d %% now (%d %% lost)",
-             (int) all->before / 10, (int) all->now / 10, (int) all->lost);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, line, v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, ft->self, v,
+                           "other ranks computed %d %% of the time before, %d %% now (%d %% lost)",
+                           (int) all->before / 10, (int) all->now / 10, (int) all->lost);
     v->statistics.lost.percent = all->lost;
     v->statistics.lost.before = all->before;
     v->statistics.lost.now = all->now;
@@ -202,36 +203,22 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     return true;
 }
 
-/* A new one must be sure; the one that stands is replaced where its ranks or their cause change. */
-static bool is_news(const struct ftree *ft, const struct ftree_verdict *v, const struct known *k)
-{
-    bool news = k && strcmp(ftree_verdict_rule(ft, &k->v), v->rule);
-
-    for (int32_t i = 0; !news && i < ftree_ranks_of(ft->job, v->node); i++) {
-        int32_t rank = ftree_rank_at(ft->job, v->node, i);
-        const struct lag_found *f = ftree_lag_find(&ft->straggle->work->now, rank);
-        if (k && ftree_verdict_has_rank(&k->v, rank))
-            news = !is_slow(ft->straggle->work, rank);
-        else
-            news = f && f->is_found && (k || f->is_sure);
-    }
-    return news;
-}
-
-/* What is found on the next node, where that is news; false: there is nothing more. */
+/* What is found on the next node, if that is news: a new verdict must be sure, the one that stands
+ * is replaced where its ranks or their cause change.  False: there is nothing more. */
 static bool say(struct ftree *ft, ftree_time now)
 {
-    struct lag_finding *all = &ft->straggle->work->now;
+    struct straggle_work *w = ft->straggle->work;
+    struct ftree_verdict v;
 
-    for (int32_t i = 0; i < all->n; i++) {
-        int32_t node = ftree_node_of(ft, all->found[i].lag.rank);
+    while (w->said < w->now.n) {
+        const struct lag_found *f = &w->now.found[w->said++], *first = w->now.found;
+        int32_t node = ftree_node_of(ft, f->lag.rank);
         const struct known *k = standing(ft, node);
-        struct ftree_verdict v;
-        bool news =
-            all->found[i].is_found && make(ft, now, &all->found[i], &v) && is_news(ft, &v, k);
-        for (int32_t j = i; j < all->n; j++)
-            all->found[j].is_found &= ftree_node_of(ft, all->found[j].lag.rank) != node;
-        if (!news)
+        struct comparison c = compare(ft, node, k);
+        while (ftree_node_of(ft, first->lag.rank) != node)
+            first++;
+        if (first != f || !f->is_found || !make(ft, now, f, &v) ||
+            (k ? !c.ended && !c.more && !strcmp(ftree_verdict_rule(ft, &k->v), v.rule) : !c.is_sure))
             continue;
         if (k)
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id,
@@ -244,9 +231,9 @@ static bool say(struct ftree *ft, ftree_time now)
 
 /* ---- an episode ------------------------------------------------------------------------------ */
 
-/* Who is clearly slow by the same as the time before.  Of others of its node that the same slows less
- * suffices: else ranks near the bound are named now and not then, and the verdict is told anew each
- * time.  No more than half of all `ranks` are named. */
+/* Who is clearly slow by the same as the time before.  Of others of its node that the same slows
+ * less suffices: else ranks near the bound are named now and not then, and the verdict is announced
+ * anew each time.  No more than half of all `ranks` are named. */
 static void find(const struct ftree *ft, struct straggle_work *w, int32_t ranks)
 {
     struct lag_found *end = w->now.found + w->now.n;
@@ -267,47 +254,29 @@ static void find(const struct ftree *ft, struct straggle_work *w, int32_t ranks)
             }
 }
 
-/* Whether one more question may bring more: the first two do not tell what they are asked for, and
- * what a wait costs the others may not show yet. */
-static bool is_open(const struct straggle_work *w, const struct lag_answer *a, bool stands)
-{
-    bool open = stands;
-
-    for (int32_t i = 0; i < a->n; i++)
-        open = open || a->lag[i].waits_more;
-    for (int32_t i = 0; i < w->now.n; i++) {
-        if (w->now.found[i].is_found && w->now.found[i].is_sure)
-            return false;
-        open = open || w->now.found[i].is_clear;
-    }
-    return open && w->judged < (stands ? JUDGED_MIN : JUDGED_MAX);
-}
-
+/* One more question may bring more: the first two do not tell what they are asked for, and what a
+ * wait costs the others may not show yet. */
 static void judge(struct ftree *ft, struct straggle_work *w, const struct lag_answer *a)
 {
-    bool stands = standing(ft, FTREE_NONE) != NULL;
+    bool stands = standing(ft, FTREE_NONE), open = stands, is_sure = false;
 
     w->judged++;
+    w->is_partial |= !a->all_answer;
     w->before = w->now;
     ftree_lag_judge(a, &w->now);
     for (int32_t i = 0; i < w->now.n && ftree_verdict_any_fault(ft); i++)
         w->now.found[i].is_clear = false;
     find(ft, w, a->ranks);
-    w->is_partial |= !a->all_answer;
-    w->is_done = !is_open(w, a, stands);
-    if (w->is_done && stands && !w->is_partial)
-        withdraw(ft, w);
-}
-
-static void trace(struct ftree *ft, const struct lag_answer *a)
-{
-    ftree_trace(ft, "  %d ranks outside MPI: %d of 1000 samples before, %d now", (int) a->ranks,
-                a->ranks ? (int) (a->before / a->ranks) : 0,
-                a->ranks ? (int) (a->now / a->ranks) : 0);
-    for (int32_t i = 0; ft->straggle->work && i < a->n && i < RANKS_TRACED; i++)
-        ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
-                    (int) a->lag[i].rank, a->lag[i].before, a->lag[i].now, a->lag[i].wants,
-                    a->lag[i].gets);
+    for (int32_t i = 0; i < a->n; i++)
+        open |= a->lag[i].waits_more;
+    for (int32_t i = 0; i < w->now.n; i++) {
+        open |= w->now.found[i].is_clear;
+        is_sure |= w->now.found[i].is_found && w->now.found[i].is_sure;
+    }
+    w->is_done = is_sure || !open || w->judged >= (stands ? JUDGED_MIN : JUDGED_MAX);
+    FTREE_EACH_IF(w->is_done && !w->is_partial, const struct known, k, ft->state->known)
+        if (is_standing(ft, k) && !compare(ft, k->v.node, k).still)
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "nothing slows it any more");
 }
 
 /* The first answer says nothing yet: since then the nodes measure. */
@@ -316,7 +285,13 @@ void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a)
     struct straggle_work *w = ft->straggle->work;
 
     if (ftree_route_is_root(ft) && !ftree_is_leaving(ft) && (!w || w->asked)) {
-        trace(ft, a);
+        ftree_trace(ft, "  %d ranks outside MPI: %d of 1000 samples before, %d now", (int) a->ranks,
+                    a->ranks ? (int) (a->before / a->ranks) : 0,
+                    a->ranks ? (int) (a->now / a->ranks) : 0);
+        for (int32_t i = 0; w && i < a->n && i < RANKS_TRACED; i++)
+            ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
+                        (int) a->lag[i].rank, a->lag[i].before, a->lag[i].now, a->lag[i].wants,
+                        a->lag[i].gets);
         if (w) {
             judge(ft, w, a);
         } else if ((w = ftree_alloc(ft, NULL, sizeof(*w))) != NULL) {

@@ -88,7 +88,7 @@ struct ftree_stacks {
     struct ftree_detail {
         int32_t rank;
         int32_t len;
-        char *text; /* JSON of the glue (agent/report/stacks.h), to be checked */
+        char *text; /* JSON of the glue (agent/report/node_stacks.h), to be checked */
     } detail[FTREE_DETAILS_MAX];
 };
 

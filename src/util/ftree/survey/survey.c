@@ -17,7 +17,7 @@
 #define ASKERS_MAX 1024 /* each node asks for itself alone, and one thing at a time or two */
 #define OWN_MAX 64
 #define REQUEST_MAX (256 * 1024)
-#define MISSED_MAX 64 /* nodes that are told again at once what was set */
+#define MISSED_MAX 64 /* nodes that are sent again at once what was set */
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
@@ -116,8 +116,8 @@ static struct survey_round *add_round(struct ftree *ft, ftree_time now, uint8_t 
 
 /* ---- the way down ---------------------------------------------------------------------------- */
 
-/* Verdicts reach also who does not answer at the moment, but those below are told in its place now,
- * and not when it has not acknowledged, lest the report has not their victims. */
+/* Verdicts reach also who does not answer at the moment, but those below receive them in its place
+ * now, and not when it has not acknowledged, lest the report has not their victims. */
 static bool send_down(struct ftree *ft, const struct survey_post *p, int32_t child, bool answers)
 {
     struct message *l;
@@ -287,10 +287,10 @@ static void take_answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t
     finish_if_in(ft, now, r);
 }
 
-void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32_t told,
+void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32_t message,
                           const struct ftree_ranks *ranks)
 {
-    struct survey_round *r = settle(ft, from, told, true);
+    struct survey_round *r = settle(ft, from, message, true);
 
     if (!r)
         return;
@@ -328,21 +328,23 @@ static void begin_round(struct ftree *ft, ftree_time now, uint32_t number, int32
 #define KEPT_BACK(ft) ((ft)->cfg.rto_min / 2)
 
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
-                                       const struct ftree_route *asker, uint32_t asked)
+                                       const struct ftree_route *asker, uint32_t asked,
+                                       const struct ftree_ranks *own, survey_victims_in *in)
 {
-    struct survey_round alone = {.number = number, .asker = *asker}, *r = NULL, *own;
+    struct survey_round alone = {.number = number, .asker = *asker}, *added = NULL, *r;
     int32_t first;
 
     if (asker->node == FTREE_NONE || ftree_topo_children(ft->topo, ft->self, &first) > 0)
-        r = add_round(ft, now, SURVEY_VICTIMS, number, asker);
-    own = r ? r : &alone;
-    own->asked = asked;
-    own->own_done = true;
-    own->acknowledge = asker->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
-    ftree_victims_own(ft, now, number, &own->answer.victims);
-    if (!r)
-        survey_victims_over(ft, now, &alone);
-    return r;
+        added = add_round(ft, now, SURVEY_VICTIMS, number, asker);
+    r = added ? added : &alone;
+    r->in = in;
+    r->asked = asked;
+    r->own_done = true;
+    r->acknowledge = asker->node == FTREE_NONE ? FTREE_NEVER : now + KEPT_BACK(ft);
+    r->answer.victims = *own;
+    if (!added)
+        survey_victims_over(ft, now, r);
+    return added;
 }
 
 enum announced ftree_survey_answered(struct ftree *ft, int32_t from, enum ftree_path path,
@@ -433,7 +435,7 @@ static void serve_next(struct ftree *ft, ftree_time now)
 
     for (int32_t i = 0; i < w->askers.n && !any_round_of_root(ft);)
         if (w->askers.items[i].served)
-            forget_asker(ft, i); /* its round could not begin or be told: out of memory */
+            forget_asker(ft, i); /* its round could not begin or be sent: out of memory */
         else if (survey_kinds[w->askers.items[i].kind].is_shared && now < ft->survey->next)
             i++;
         else
@@ -612,7 +614,7 @@ struct survey_round *ftree_survey_settle_late(struct ftree *ft, ftree_time now, 
 }
 
 /* lost: the node that is, FTREE_NONE: all that have no agent.  Of verdicts the message itself comes
- * back, and is told to those below: see announce/. */
+ * back, and is announced to those below: see announce/. */
 static void give_up(struct ftree *ft, ftree_time now, struct survey_round *r, int32_t lost)
 {
     struct survey_post p = post_of(now, r);

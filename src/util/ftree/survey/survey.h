@@ -6,7 +6,7 @@
 #ifndef FTREE_SURVEY_H_INCLUDED
 #define FTREE_SURVEY_H_INCLUDED
 
-#include "ftree/hang/answer.h"
+#include "ftree/hang/hang_answer.h"
 #include "ftree/hang/lag.h"
 #include "ftree/net/net.h"
 #include "ftree/stacks/stacks.h"
@@ -23,16 +23,16 @@
  * which has the acting root ask; a value for all nodes takes the same way, and the answers
  * acknowledge it; and so do verdicts (announce/), whose answers are the ranks that wait.
  *
- *     survey.c   the way down and up, and who asks: the own agent, the acting root for it
- *     kinds.c    the table: what is asked, how answers merge, how long they may take
- *     answer.c   what nodes answer: merged, bounded, in bytes
- *     result.c   the acting root's result, and the asker's
- *     status.c   what ranks do, and whom nodes suspect
- *     set.c      a value for all nodes: what a person sets while the job runs
- *     hang.c     samples, and ranks outside MPI, for the acting root itself
- *     stacks.c   where ranks are in their code
- *     lag.c      what slows ranks, for the acting root itself
- *     victims.c  who waits because of a verdict
+ *     survey.c          the way down and up, and who asks: the own agent, the acting root for it
+ *     survey_kinds.c    the table: what is asked, how answers merge, how long they may take
+ *     survey_answer.c   what nodes answer: merged, bounded, in bytes
+ *     survey_result.c   the acting root's result, and the asker's
+ *     survey_status.c   what ranks do, and whom nodes suspect
+ *     survey_set.c      a value for all nodes: what a person sets while the job runs
+ *     survey_hang.c     samples, and ranks outside MPI, for the acting root itself
+ *     survey_stacks.c   where ranks are in their code
+ *     survey_lag.c      what slows ranks, for the acting root itself
+ *     survey_victims.c  who waits because of a verdict
  *
  * Nobody is waited for longer than cfg.gather for each level below, and for stacks
  * FTREE_STACKS_TIME.  The acting root makes one round at a time for those who ask.  Nothing of it
@@ -67,9 +67,14 @@ struct survey_due {
     uint32_t number;
 };
 
+struct survey_round;
+
+/* The victims of what was announced together are in. */
+typedef void survey_victims_in(struct ftree *ft, struct survey_round *r);
+
 /* One that this node takes part in. */
 struct survey_round {
-    uint8_t kind; /* enum ftree_query_kind, or SURVEY_VICTIMS: of what was told together */
+    uint8_t kind; /* enum ftree_query_kind, or SURVEY_VICTIMS: of what was announced together */
     uint32_t number;
     struct ftree_route asker; /* node FTREE_NONE: this is the acting root; who else, and how it came */
     uint32_t asked; /* number of the message that asked, */
@@ -77,6 +82,7 @@ struct survey_round {
                              * FTREE_NEVER: it is */
     ftree_time begun, until;
     bool own_done; /* the own ranks have said what they do */
+    survey_victims_in *in; /* of SURVEY_VICTIMS */
     struct ftree_bytes request; /* its first byte is the kind, here and below */
     FTREE_ARRAY(struct survey_due) due;
     struct survey_answer answer;
@@ -134,9 +140,9 @@ struct survey_work {
 struct survey_set {
     uint64_t version; /* 0: nothing */
     struct ftree_bytes bytes; /* struct ftree_setting, as it travels */
-    bool is_told; /* this node has, as the acting root: */
+    bool is_sent; /* this node has, as the acting root: */
     struct ftree_spans have; /* nodes that have answered that they have it */
-    ftree_time again, pause; /* when the others are told again; FTREE_NEVER: there are none */
+    ftree_time again, pause; /* when the others are asked again; FTREE_NEVER: there are none */
 };
 
 /* Of the handle. */
@@ -173,9 +179,9 @@ void ftree_survey_lags(struct ftree *ft, ftree_time now);
 void ftree_survey_part(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
                       const struct wire_part *part);
 void ftree_survey_undeliverable(struct ftree *ft, ftree_time now, enum wire_type type, int32_t to);
-/* What node `from` answers to message `told`, with which verdicts went there: who waits; NULL: nobody
+/* What node `from` answers to this message, with which verdicts went there: who waits; NULL: nobody
  * does. */
-void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32_t told,
+void ftree_survey_victims(struct ftree *ft, ftree_time now, int32_t from, uint32_t message,
                           const struct ftree_ranks *ranks);
 /* The own ranks have said what they do; the classes are then the room's. */
 void ftree_survey_said(struct ftree *ft, ftree_time now, uint32_t number,
@@ -191,10 +197,11 @@ void ftree_survey_clear(struct ftree *ft);
 
 /* ---- for announce/ --------------------------------------------------------------------------- */
 
-/* A round for the victims of verdicts that are told together, whose `announcement` is this number;
- * NULL: nobody is below, or out of memory, and what is known here was all. */
+/* A round for the victims of verdicts that are announced together, by this number; here these are
+ * `own`. NULL: nobody is below, or out of memory, and what is known here was all. */
 struct survey_round *ftree_survey_tell(struct ftree *ft, ftree_time now, uint32_t number,
-                                       const struct ftree_route *asker, uint32_t asked);
+                                       const struct ftree_route *asker, uint32_t asked,
+                                       const struct ftree_ranks *own, survey_victims_in *in);
 /* Asks a node, and where it does not answer at the moment those below it; arg: struct survey_post. */
 void ftree_survey_post(struct ftree *ft, int32_t child, void *arg);
 /* The round that waits for the node's answer to that message, which does so no more and has time for
@@ -207,15 +214,12 @@ void ftree_survey_finish_if_in(struct ftree *ft, ftree_time now, struct survey_r
 enum announced ftree_survey_answered(struct ftree *ft, int32_t from, enum ftree_path path,
                                      uint32_t id);
 
-/* victims.c */
-/* Those of the own ranks because of what is in the batch, which has this number. */
-void ftree_victims_own(struct ftree *ft, ftree_time now, uint32_t announcement,
-                       struct ftree_ranks *victims);
-void ftree_victims_report(struct ftree *ft, struct known *k, const struct ftree_ranks *victims);
+/* survey_victims.c */
+void ftree_survey_bound_victims(const struct ftree *ft, struct ftree_ranks *victims);
 
 /* ---- within the room ------------------------------------------------------------------------- */
 
-/* answer.c */
+/* survey_answer.c */
 /* False: out of memory, a part may be in. */
 bool survey_answer_merge(struct ftree *ft, struct survey_answer *a,
                          const struct survey_answer *more);
@@ -228,46 +232,46 @@ int survey_answer_get(struct ftree *ft, uint8_t kind, const uint8_t *bytes, size
                       struct survey_answer *out);
 void survey_answer_clear(struct ftree *ft, struct survey_answer *a);
 
-/* status.c */
+/* survey_status.c */
 bool survey_status_at_node(struct ftree *ft, struct survey_round *r);
 bool survey_status_merge(struct ftree *ft, struct survey_answer *a,
                          const struct survey_answer *more);
 void survey_status_wire(struct wire_codec *c, struct survey_answer *a);
 
-/* set.c */
+/* survey_set.c */
 const char *survey_set_at_root(struct ftree *ft, struct ftree_bytes *request, char why[SURVEY_WHY]);
 bool survey_set_at_node(struct ftree *ft, struct survey_round *r);
 void survey_set_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole);
 void survey_set_learned(struct ftree *ft, ftree_time now);
-/* True: some nodes may be told again now, those that miss it. */
+/* True: some nodes may be asked again now, those that miss it. */
 bool survey_set_is_due(struct ftree *ft, ftree_time now);
 bool survey_set_misses(const struct ftree *ft, int32_t node);
 ftree_time survey_set_deadline(const struct ftree *ft);
 void survey_set_clear(struct ftree *ft);
 
-/* hang.c */
+/* survey_hang.c */
 bool survey_hang_at_node(struct ftree *ft, struct survey_round *r);
 void survey_hang_wire(struct wire_codec *c, struct survey_answer *a);
 /* Takes *a (NULL: there is none). */
 void survey_hang_said(struct ftree *ft, const struct ftree_query_result *r, struct hang_answer *a);
-/* lag.c */
+/* survey_lag.c */
 bool survey_lags_at_node(struct ftree *ft, struct survey_round *r);
 bool survey_lags_merge(struct ftree *ft, struct survey_answer *a, const struct survey_answer *more);
 void survey_lags_wire(struct wire_codec *c, struct survey_answer *a);
 void survey_lags_at_end(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole);
-/* stacks.c; what: enum ftree_stacks_what */
+/* survey_stacks.c; what: enum ftree_stacks_what */
 bool survey_stacks_request(struct ftree *ft, const struct ftree_ranks *ranks, int what,
                            struct ftree_bytes *out);
 bool survey_stacks_at_node(struct ftree *ft, struct survey_round *r);
 void survey_stacks_wire(struct wire_codec *c, struct survey_answer *a);
-/* victims.c */
+/* survey_victims.c */
 void survey_victims_merge(const struct ftree *ft, struct survey_answer *a,
                           const struct survey_answer *more);
 void survey_victims_acknowledge(struct ftree *ft, ftree_time now, struct survey_round *r,
                                 uint8_t flags);
 void survey_victims_over(struct ftree *ft, ftree_time now, struct survey_round *r);
 
-/* result.c */
+/* survey_result.c */
 /* No node is missing in it, but for those that are lost, as a verdict says. */
 bool survey_answer_is_whole(struct ftree *ft, const struct survey_answer *a);
 /* Of a result the first byte. */

@@ -6,7 +6,7 @@
 #ifndef FTREE_WAITFOR_H_INCLUDED
 #define FTREE_WAITFOR_H_INCLUDED
 
-#include "ftree/hang/answer.h"
+#include "ftree/hang/hang_answer.h"
 #include "ftree/hang/lag.h"
 #include "ftree/net/net.h"
 #include "ftree/report/report.h"
@@ -19,19 +19,19 @@
 /*
  * Who waits for whom, in the tree (doc/waits.md).
  *
- *     ask.c             the own ranks say what they do: who stalls, and whom another node asks about
- *     answer.c          what one rank has said, in memory and in bytes
- *     gather.c          items go up: of the own ranks, and of the nodes below
- *     look.c            the second look: the ranks of a candidate are asked
- *     judge.c           what the answers of both sides say of each request: a pure function
- *     decide.c          candidates and verdicts
- *     note.c            what nothing explains
- *     hang.c            a rank outside MPI that never comes: hung or slow?
- *     hang_late.c       while the rest of the job goes on
- *     hang_hold.c       when the job may be ended because of it
- *     hang_verdict.c    what is said of it
+ *     waitfor_ask.c           the own ranks say what they do: who stalls, and who is asked about
+ *     waitfor_answer.c        what one rank has said, in memory and in bytes
+ *     waitfor_gather.c        items go up: of the own ranks, and of the nodes below
+ *     waitfor_look.c          the second look: the ranks of a candidate are asked
+ *     waitfor_judge.c         what the answers of both sides say of each request: a pure function
+ *     waitfor_decide.c        candidates and verdicts
+ *     waitfor_note.c          what nothing explains
+ *     waitfor_hang.c          a rank outside MPI that never comes: hung or slow?
+ *     waitfor_hang_late.c     while the rest of the job goes on
+ *     waitfor_hang_hold.c     when the job may be ended because of it
+ *     waitfor_hang_verdict.c  what is said of it
  *
- * Nothing of it has memory while nobody stalls, here or below, but for the history of hang.c.
+ * While nobody stalls, here or below, nothing of it has memory but for the history of hangs.
  */
 
 /* ---- one rank's answer ----------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ struct waitfor_look {
     struct ftree_rank_classes *classes; /* not NULL: what all own ranks do, for query `number` */
 };
 
-/* What a node below has told last. */
+/* What a node below has reported last. */
 struct waitfor_below {
     int32_t node;
     uint32_t round;
@@ -152,11 +152,11 @@ struct waitfor {
     ftree_time poll; /* when they are next looked at for an answer */
     ftree_time due; /* when to reduce; FTREE_NEVER: nothing has changed */
     ftree_time reduced, pause; /* when that was last, and how long it then rests */
-    uint64_t sent; /* print of what was told upward */
+    uint64_t sent; /* print of what was sent upward */
     bool has_sent; /* that was something, */
-    ftree_time tell_again, tell_pause; /* to be told once more then, FTREE_NEVER: it is not */
+    ftree_time tell_again, tell_pause; /* to be sent once more then, FTREE_NEVER: it is not */
     int32_t hop; /* to whom, FTREE_NONE: nobody */
-    int32_t stale; /* who still believes what was told to it before, FTREE_NONE: nobody */
+    int32_t stale; /* who still believes what was sent to it before, FTREE_NONE: nobody */
     int32_t waiting; /* ranks that were known to wait, and not to go on, by the last reduction */
     ftree_time unexplained; /* since when, 0: nobody waits, or there is a verdict */
     int32_t awaited; /* the rank most waited for when that began, */
@@ -218,7 +218,7 @@ void ftree_waitfor_clear(struct ftree *ft);
 
 /* The other files do not call waitfor.c: what one of them has for a file above it, it returns. */
 
-/* answer.c */
+/* waitfor_answer.c */
 /* What identifies a rank's wait: equal ones say that it did nothing in between; never 0. */
 uint64_t waitfor_print(const struct waitfor_answer *a);
 /* The calls, waits and requests that a rank with these records has ended: what else may differ
@@ -238,7 +238,7 @@ bool waitfor_has_records(const struct ftree *ft, int32_t rank, const struct wait
  * has. */
 bool waitfor_is_last_word(const struct ftree *ft, int32_t rank, const struct waits_page *page);
 
-/* ask.c */
+/* waitfor_ask.c */
 /* A look at local ranks that node `from` asks for. */
 void waitfor_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                  const uint8_t *bytes, size_t len);
@@ -255,7 +255,7 @@ void waitfor_goes_on(struct ftree *ft, int32_t rank, bool unless_it_waits);
 
 void waitfor_own_drop(struct ftree *ft, struct waitfor_own *own);
 
-/* gather.c */
+/* waitfor_gather.c */
 /* Something has changed: it is reduced soon. */
 void waitfor_changed(struct ftree *ft, ftree_time now);
 void waitfor_up(struct ftree *ft, ftree_time now, int32_t from, uint32_t round,
@@ -270,7 +270,7 @@ struct waits *waitfor_gather_reduce(struct ftree *ft, ftree_time now);
 ftree_time waitfor_gather_deadline(const struct ftree *ft);
 void waitfor_gather_clear(struct ftree *ft);
 
-/* look.c */
+/* waitfor_look.c */
 void waitfor_look_send(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
 /* Those that have not answered are asked again; false: it is too late for that, or all have. */
 bool waitfor_look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c);
@@ -282,7 +282,7 @@ void waitfor_look_forget(struct ftree *ft, struct waitfor_candidate *c);
 /* Adds a rank to be asked, ascending; NULL: out of memory. */
 struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidate *c, int32_t rank);
 
-/* judge.c */
+/* waitfor_judge.c */
 /* A rank of a candidate; NULL: it is not there. */
 struct waitfor_asked *waitfor_asked_find(const struct waitfor_candidate *c, int32_t rank);
 /* What both sides say of a request of a rank; answers of others are those of the candidate.
@@ -299,26 +299,26 @@ void waitfor_hints(const struct waitfor_candidate *c, const struct waitfor_answe
                    const struct waits_record *r, const struct waits_request *q,
                    struct waits_hints *hints);
 
-/* decide.c */
+/* waitfor_decide.c */
 /* What a reduction has found here. */
 void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w);
 void waitfor_decide_tick(struct ftree *ft, ftree_time now);
 ftree_time waitfor_decide_deadline(const struct ftree *ft);
 void waitfor_decide_clear(struct ftree *ft);
 
-/* verdict.c */
+/* waitfor_verdict.c */
 /* What was confirmed becomes a verdict; false: it does not. */
 bool waitfor_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
                      const struct waits *w, bool unsure);
 
-/* note.c */
+/* waitfor_note.c */
 void waitfor_note(struct ftree *ft, ftree_time now, const struct waits *w);
 void waitfor_note_tick(struct ftree *ft, ftree_time now);
 ftree_time waitfor_note_deadline(const struct ftree *ft);
 /* A block of samples is over: nobody need wait in MPI for all ranks to hang. */
 void waitfor_note_sleep(struct ftree *ft, ftree_time now);
 
-/* hang.c */
+/* waitfor_hang.c */
 void waitfor_hang(struct ftree *ft, ftree_time now);
 #define WAITFOR_OF_ALL_BLOCKS 4
 /* True: the own ranks are those of the acting root, were outside MPI at all samples of the last

@@ -142,9 +142,9 @@ struct silent {
     int64_t left; /* members that may still be looked at */
 };
 
-/* True: all is known that the rank does whose first entry is at `at`; where a thread is not told,
- * it may be anything. */
-static bool is_all_told(const struct waits *w, int32_t at)
+/* True: all is known that the rank does whose first entry is at `at`; where a thread is not
+ * recorded, it may be anything. */
+static bool is_all_recorded(const struct waits *w, int32_t at)
 {
     const struct entry *first = at == FTREE_NONE ? NULL : &w->entries.items[at];
 
@@ -159,7 +159,7 @@ static void count_silent(const struct waits *w, struct silent *s, int32_t rank, 
     struct waits_end *end = s->end;
     int32_t i = 0;
 
-    if (is_all_told(w, waits_find(w, rank, 0)))
+    if (is_all_recorded(w, waits_find(w, rank, 0)))
         return;
     while (i < s->n && end[i].rank != rank)
         i++;
@@ -196,7 +196,7 @@ static bool is_known(const struct waits *w, int32_t rank, int32_t *at)
     if (found == FTREE_NONE)
         return false;
     *at = found + 1;
-    return is_all_told(w, found);
+    return is_all_recorded(w, found);
 }
 
 /* Members without an entry that are looked at for one gate: the others are asked about once these

@@ -210,7 +210,7 @@ static bool is_waited_for(const struct search *s, int32_t v)
 
 static bool is_missing(const struct search *s, int32_t v)
 {
-    return !s->w->entries.items[v].told && is_waited_for(s, v);
+    return !s->w->entries.items[v].is_core && is_waited_for(s, v);
 }
 
 /* A rank that has called MPI_Finalize is a core by itself; what links to it may be a collective. */
@@ -224,7 +224,7 @@ static void add_missing(struct search *s, int32_t v)
         waits_propagate(s);
         return;
     }
-    e->told = true;
+    e->is_core = true;
     core = add_core(s, &v, 1, true);
     for (int32_t i = s->g->out_first[v]; i < s->g->out_first[v + 1] && core; i++)
         note_node(s, core, s->g->out[i]);

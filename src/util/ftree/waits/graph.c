@@ -165,7 +165,7 @@ static void link_turns(struct waits *w, int32_t node, int32_t rank)
         link_to(w, node, i);
 }
 
-/* A thread that is not told is unknown. */
+/* A thread without a record is unknown. */
 static void link_threads(struct waits *w, int32_t node, int32_t rank)
 {
     int32_t threads = w->entries.items[waits_find(w, rank, 0)].threads;

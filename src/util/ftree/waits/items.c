@@ -86,7 +86,7 @@ static bool same_term(const struct term *a, const struct term *b)
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
 {
-    if (sent_as(a) != sent_as(b) || a->told != b->told ||
+    if (sent_as(a) != sent_as(b) || a->is_core != b->is_core ||
         a->thread != b->thread || a->threads != b->threads)
         return false;
     if (sent_as(a) != WAITS_UNDECIDED)
@@ -162,7 +162,7 @@ struct item_term {
 struct item_ranks {
     struct waits_run run;
     uint8_t what, thread, threads, mode;
-    bool told, polls;
+    bool is_core, polls;
     struct number of;
     int32_t terms;
     struct item_term term[TERMS_MAX];
@@ -214,7 +214,7 @@ static void wire_ranks(struct wire_codec *c, struct item_ranks *item)
     if (item->what == WAITS_SILENT || item->what > WAITS_DONE || item->thread >= item->threads) {
         c->bad = true;
     } else if (item->what == WAITS_DONE) {
-        WIRE_NUMBER(c, item->told, 1, 2);
+        WIRE_NUMBER(c, item->is_core, 1, 2);
         item->of.moves = true;
     } else if (item->what != WAITS_UNDECIDED) {
         wire_number(c, &item->run, &item->of);
@@ -255,7 +255,7 @@ static int32_t put_ranks(struct wire_codec *out, const struct waits *w, int32_t 
                               .thread = e->thread,
                               .threads = e->threads,
                               .mode = e->mode,
-                              .told = e->told,
+                              .is_core = e->is_core,
                               .polls = e->polls && open,
                               .terms = open ? e->terms : 0};
 
@@ -323,7 +323,7 @@ static void add_rank(struct waits *w, const struct item_ranks *item, int32_t ran
     e->thread = item->thread;
     e->threads = item->threads;
     e->mode = item->mode;
-    e->told = item->told;
+    e->is_core = item->is_core;
     e->polls = item->polls;
     e->of = value_of(&item->of, rank);
     for (int32_t i = 0; i < item->terms; i++) {

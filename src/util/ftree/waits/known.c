@@ -146,7 +146,7 @@ int ftree_waits_add(struct waits *w, const struct waits_record *r)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* A rank is told twice where a peer has called MPI_Finalize; what is final comes first. */
+/* A rank stands twice where a peer has called MPI_Finalize; what is final comes first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -157,7 +157,7 @@ static int by_rank(const void *a, const void *b)
         return x->rank < y->rank ? -1 : 1;
     if (x->what != y->what)
         return x->what > y->what ? -1 : 1;
-    return y->told - x->told;
+    return y->is_core - x->is_core;
 }
 
 static int by_key(const void *a, const void *b)
@@ -271,18 +271,18 @@ static bool is_better(int what, int than)
                               : what == WAITS_UNDECIDED && than == WAITS_BLOCKED;
 }
 
-/* Of several threads the one that is best off says what the rank is; one that is not told may be
- * well. */
+/* Of several threads the one that is best off says what the rank is; one that is not recorded may
+ * be well. */
 enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
 {
-    static const struct entry untold = {.what = WAITS_UNDECIDED, .of = FTREE_NONE};
+    static const struct entry unknown = {.what = WAITS_UNDECIDED, .of = FTREE_NONE};
     int32_t first = waits_find(w, rank, 0);
     const struct entry *best = first == FTREE_NONE ? NULL : &w->entries.items[first];
 
     for (int32_t thread = 1; first != FTREE_NONE && thread < w->entries.items[first].threads;
          thread++) {
         int32_t i = waits_find(w, rank, thread);
-        const struct entry *e = i == FTREE_NONE ? &untold : &w->entries.items[i];
+        const struct entry *e = i == FTREE_NONE ? &unknown : &w->entries.items[i];
         if (is_better(e->what, best->what))
             best = e;
     }

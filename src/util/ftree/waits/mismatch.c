@@ -16,7 +16,7 @@
  * communicator, is a wait for it, and the graph's business; unless it has called MPI_Finalize: then
  * it has made fewer than those who are blocked.
  *
- * Who is odd is told by number: the fewer are.  Where two are as many, those are who others wait
+ * Numbers say who is odd: the fewer are.  Where two are as many, those are who others wait
  * for elsewhere; or, as MPI_Finalize is for all ranks of the job, the fewer of these.
  */
 
@@ -255,7 +255,7 @@ static int vote(int32_t done, int32_t silent, int32_t size)
 
 static void find_odd_uneven(const struct waits *w, struct waits_mismatch *m, int32_t done)
 {
-    int32_t size = m->size > 0 ? m->size : m->told, known;
+    int32_t size = m->size > 0 ? m->size : m->reported, known;
     int odd = vote(done, m->silent, size);
 
     m->is_settled = odd != 0;
@@ -265,7 +265,7 @@ static void find_odd_uneven(const struct waits *w, struct waits_mismatch *m, int
         size = w->ft->job->size;
         odd = vote(done, size - known, size);
     } else if (odd == 0) {
-        odd = vote(done, 0, m->told); /* of those that have spoken */
+        odd = vote(done, 0, m->reported); /* of those that have spoken */
     }
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
         if (odd == 0 || m->class_[i].done == (odd > 0))
@@ -277,7 +277,7 @@ static void find_odd(const struct waits *w, struct waits_mismatch *m, const stru
 {
     int32_t done = 0;
 
-    m->silent = m->size > 0 ? m->size - m->told : 1;
+    m->silent = m->size > 0 ? m->size - m->reported : 1;
     for (int32_t i = 0; i < parts; i++)
         done += part[i].done;
     if (m->how == WAITS_DIFFER_COUNT)
@@ -290,9 +290,9 @@ static void find_odd(const struct waits *w, struct waits_mismatch *m, const stru
 
 /* ---- mismatches ------------------------------------------------------------------------------ */
 
-/* Of n positions of one communicator, `told` of which there are.  lacked: the number that some lack,
- * 0: what differs are those at the number of the first. */
-static void add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t told,
+/* Of n positions of one communicator, `reported` of which are known.  lacked: the number that some
+ * lack, 0: what differs are those at the number of the first. */
+static void add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t reported,
                          uint32_t lacked)
 {
     struct waits_mismatch *m = FTREE_PUSH(w->ft, w->mismatches);
@@ -307,7 +307,7 @@ static void add_mismatch(struct waits *w, const struct position *p, int32_t n, i
     m->how = lacked ? WAITS_DIFFER_COUNT : WAITS_DIFFER;
     m->comm = p->key;
     m->size = c ? c->size : 0;
-    m->told = told;
+    m->reported = reported;
     parts = lacked ? list_uneven(w, p, n, lacked, part) : list_different(p, n, part);
     add_classes(m, part, parts);
     find_odd(w, m, part, parts);

@@ -225,7 +225,7 @@ static void add_class(const struct waits *w, const struct choices *c, int32_t k,
     m->class_[at].count = n;
     m->class_[at].example = n > 0 ? ranks.range[0].first : FTREE_NONE;
     m->class_[at].ranks = ranks;
-    m->told += n;
+    m->reported += n;
 }
 
 /* Those of the core who have begun another one first than most have; false: some are not in all
@@ -244,7 +244,7 @@ static bool add_odd(const struct waits *w, int32_t core, const struct choices *c
         if (key_compare(c->key[vote], m->class_[0].comm))
             ftree_ranks_add(&m->odd, k.rank[i], k.rank[i]);
     }
-    return 2 * m->class_[0].count > m->told;
+    return 2 * m->class_[0].count > m->reported;
 }
 
 bool ftree_waits_odd_order(const struct waits *w, int32_t i, struct waits_mismatch *m)

@@ -55,7 +55,7 @@ const struct waits_collective *ftree_waits_collective(const struct waits_comm *c
     return n == c->last.begun ? &c->last : n == c->before.begun ? &c->before : NULL;
 }
 
-/* A run that goes down is told from its other end. */
+/* A run that goes down is read from its other end. */
 bool ftree_waits_add_member(struct waits_comm *c, int32_t rank)
 {
     struct waits_run *run = c->runs > 0 ? &c->run[c->runs - 1] : NULL;

@@ -15,8 +15,8 @@
  * sender sent last, or nobody can tell; so the sum is tried with these: first with few kinds, of
  * which there may be any number, then with single messages, as many threads send them.  A single
  * one that is older is known by its mark alone: whether it is the one that a receive waits for can
- * be told.  That two sets have one sum by chance is as likely as that two random numbers of 64 bits
- * are equal.
+ * be decided.  That two sets have one sum by chance is as likely as that two random numbers of 64
+ * bits are equal.
  */
 
 /* Each side computes it for each message (MPIDI_faultloc_mark() of the glue is the same): a product

@@ -38,7 +38,7 @@ struct ftree_job;
 
 /* ---- the record of one rank ------------------------------------------------------------------ */
 
-/* Of more requests the first are told, incomplete ones with different peers first. */
+/* Of more requests the first are listed, incomplete ones with different peers first. */
 #define WAITS_REQUESTS_MAX 16
 #define WAITS_COMMS_MAX 8
 #define WAITS_THREADS_MAX 8
@@ -189,10 +189,10 @@ struct waits_request {
 struct waits_record {
     int32_t rank;
     uint8_t thread, threads; /* it is one of so many; 0 and 1 where there is one.  More than
-                              * WAITS_THREADS_MAX cannot be told, and nothing is then claimed */
+                              * WAITS_THREADS_MAX are not recorded, and nothing is then claimed */
     uint8_t state; /* enum waits_state */
     uint8_t mode; /* enum waits_mode, of a rank that waits */
-    bool more; /* it waits for more requests than are told */
+    bool more; /* it waits for more requests than are listed */
     bool polls; /* it does not wait inside MPI, but asks again and again: it may stop that */
     bool sleepers; /* threads sleep outside MPI, until another one wakes them, or a signal does: */
     bool handles; /* a handler of the program may do that */
@@ -322,7 +322,7 @@ struct waits_page {
     int32_t exchanges;
     struct waits_exchange exchange[WAITS_PEERS_MAX];
     int32_t posted;
-    bool posted_more; /* further receives are posted than are told */
+    bool posted_more; /* further receives are posted than are listed */
     struct waits_flow post[WAITS_FLOWS_MAX]; /* WAITS_POSTED */
     int32_t last;
     struct waits_flow sent[WAITS_LAST_MAX]; /* WAITS_SENT: the last messages sent, newest first,
@@ -442,7 +442,7 @@ struct waits_mismatch {
     uint8_t how; /* enum waits_differ */
     struct waits_key comm;
     int32_t size; /* of the communicator; 0: not known */
-    int32_t told; /* members that have spoken, also at other positions */
+    int32_t reported; /* members whose records are known, also at other positions */
     int32_t silent; /* ranks that have not spoken and may make others the odd ones, */
     bool is_settled; /* though they will not by their number alone */
     bool is_tie; /* nobody is odd by number: who is is known where all ranks of the job have spoken */
@@ -459,8 +459,8 @@ struct waits_mismatch {
 };
 
 /* Purpose: the i-th mismatch of one communicator, after reducing; each has at most one, that of the
- * lowest position.  Where `told` is less than `size` the few may yet turn out to be the many: the
- * node above knows more, and the root decides all the same.  False: there are no more. */
+ * lowest position.  Where `reported` is less than `size` the few may yet turn out to be the many:
+ * the node above knows more, and the root decides all the same.  False: there are no more. */
 bool ftree_waits_mismatch_at(const struct waits *w, int32_t i, struct waits_mismatch *m);
 
 /* Purpose: the i-th core as a difference in order: each of its ranks is in a collective, of two or

@@ -47,7 +47,7 @@ struct entry {
     uint8_t what; /* enum waits_what */
     uint8_t mode; /* of an undecided one; its terms are: */
     bool polls; /* of an undecided one */
-    bool told; /* of a done one: it is a core that was found below */
+    bool is_core; /* of a done one: found below */
     bool is_open; /* a blocked one may be in another core, too: it goes up as undecided */
     int32_t of; /* of a blocked one its core */
     int32_t term, terms;

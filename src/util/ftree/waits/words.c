@@ -294,7 +294,7 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
 /* "(3 of 4)" */
 static int32_t out_of(const struct waits_mismatch *m, const struct waits_comm *known)
 {
-    return m->size > 0 ? m->size : known ? known->size : m->told;
+    return m->size > 0 ? m->size : known ? known->size : m->reported;
 }
 
 static void say_next(struct text *t, int32_t count, int32_t gone)

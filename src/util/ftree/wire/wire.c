@@ -160,7 +160,7 @@ static void code_answer(struct wire_codec *c, struct wire_answer *a)
     WIRE_NUMBER(c, a->leaving, 1, 2);
     WIRE_NUMBER(c, a->asked_phase, 1, FTREE_PHASE_COUNT);
     ftree_wire_rank(c, &a->asked_peer, true);
-    WIRE_NUMBER(c, a->asked_told, 1, 2);
+    WIRE_NUMBER(c, a->asked_reported, 1, 2);
     WIRE_NUMBER(c, a->troubles, 1, WIRE_TROUBLES_MAX + 1);
     for (int32_t i = 0; i < a->troubles; i++) {
         ftree_wire_rank(c, &a->trouble[i].rank, false);
@@ -234,7 +234,7 @@ static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
 
 static void code_victims(struct wire_codec *c, struct wire_victims *v)
 {
-    WIRE_NUMBER(c, v->told, 4, 0);
+    WIRE_NUMBER(c, v->message, 4, 0);
     code_ranks(c, &v->ranks);
 }
 
@@ -351,7 +351,7 @@ bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
     return true;
 }
 
-/* Each is read once to be checked, and again by whoever wants it. */
+/* Each is read once to be checked, and again by its reader. */
 static void read_summaries(struct wire_codec *c, struct wire_summary_list *t)
 {
     struct wire_summary_list rest;

@@ -58,7 +58,7 @@ enum wire_type {
 #define WIRE_FLAG_SUBSTITUTE 1
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2
-/* Of a verdict on its way up: another one goes with it, before or behind it, to be told
+/* Of a verdict on its way up: another one goes with it, before or behind it, to be announced
  * together. */
 #define WIRE_FLAG_MORE 4
 /* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
@@ -92,7 +92,7 @@ struct wire_answer {
     bool leaving;
     uint8_t asked_phase; /* of the rank asked about */
     int32_t asked_peer; /* whom it waits for in turn, FTREE_NONE */
-    bool asked_told; /* its own agent has told that already */
+    bool asked_reported; /* its own agent has that already */
     int32_t troubles;
     struct wire_trouble trouble[WIRE_TROUBLES_MAX];
     struct ftree_ranks waiting; /* local ranks that wait */
@@ -142,7 +142,7 @@ struct wire_part {
 
 #define WIRE_PART_BYTES (FTREE_MESSAGE_MAX - WIRE_RELAY_BYTES - WIRE_HEADER - 4 - 2 - 2 - 2)
 
-/* What all nodes but the FLN and the acting root keep of a verdict, and are told. */
+/* What all nodes but the FLN and the acting root keep of a verdict, and receive. */
 struct summary {
     uint8_t class_; /* enum ftree_class */
     uint8_t kind; /* enum ftree_kind */
@@ -154,7 +154,7 @@ struct summary {
     ftree_time first_symptom, located, withdrawn;
     ftree_time holds_back; /* as a verdict's */
     const struct ftree_ranks *component; /* the ranks of the component where these are more than
-                                          * one, else NULL; of whoever the summary is of */
+                                          * one, else NULL; the owner is that of the summary */
 };
 
 /* Summaries, encoded: they are written and read one after the other.  `bytes` are the writer's, or
@@ -176,9 +176,10 @@ struct wire_summaries {
     uint8_t bytes[WIRE_SUMMARIES_BYTES];
 };
 
-/* The ranks that wait, at the node and below it, for what the message with number `told` tells. */
+/* The ranks that wait, at the node and below it, because of what the message with this number
+ * announces. */
 struct wire_victims {
-    uint32_t told;
+    uint32_t message;
     struct ftree_ranks ranks;
 };
 

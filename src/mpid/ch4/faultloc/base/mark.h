@@ -16,7 +16,7 @@
  * job without FaultLoc exchanges what it always did, and no other step of MPI_Init is needed.
  */
 
-/* Where a mark may be, because nobody is told how long an address is. */
+/* Where a mark may be, because nothing says how long an address is. */
 #define FAULTLOC_MARK_STEP 16
 #define FAULTLOC_MARK_ROOM (2 * FAULTLOC_MARK_STEP) /* bytes more than the address, at most */
 

@@ -113,7 +113,7 @@ enum faultloc_proc_place {
     FAULTLOC_PROC_VFORK, /* a child made by vfork(2), that has not executed its program yet */
     /* mostly in state D: */
     FAULTLOC_PROC_MEMORY, /* that its control group may use */
-    FAULTLOC_PROC_FILES, /* local ones, or of a file system that is not told apart */
+    FAULTLOC_PROC_FILES, /* local ones, or of a file system of no known kind */
     FAULTLOC_PROC_FUSE, /* the answer of a server; at first it can be interrupted, and is in state S */
     FAULTLOC_PROC_NFS,
     FAULTLOC_PROC_LUSTRE,
@@ -164,7 +164,7 @@ bool faultloc_proc_call(const char *root, pid_t pid, pid_t tid, struct faultloc_
 bool faultloc_proc_call_parse(const char *line, struct faultloc_proc_call *c);
 
 /* Purpose: what descriptor `fd` of process `pid` is, as the kernel names it: "/tmp/lock",
- * "pipe:[4711]"; "": there is none, or it is not told.  Asks no file system.  root as above. */
+ * "pipe:[4711]"; "": there is none, or it is not known.  Asks no file system.  root as above. */
 void faultloc_proc_link(const char *root, pid_t pid, long fd, char *link, size_t room);
 
 /* Purpose: true if process `pid` has what is named so open, for reading or writing where `mode` is

@@ -151,8 +151,8 @@ void faultloc_output_note(bool before_program)
             given[i].stx_mode = 0;
 }
 
-/* By its birth a file is told from one that has its number since it was removed, where the file
- * system knows it. */
+/* By its birth a file is distinguished from one that has its number since it was removed, where the
+ * file system knows it. */
 static bool is_born_then(const struct statx *is, const struct statx *was)
 {
     return !(is->stx_mask & was->stx_mask & STATX_BTIME) ||

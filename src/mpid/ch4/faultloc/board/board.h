@@ -36,7 +36,7 @@ enum faultloc_action {
 };
 
 /* What the user set; for agent and deputy.  Some of it can be set while the job runs
- * (agent/serve/set.h). */
+ * (agent/serve/serve_set.h). */
 struct faultloc_settings {
     ftree_time stall; /* ns */
     ftree_time sample; /* ns, mean time between two looks at the board */

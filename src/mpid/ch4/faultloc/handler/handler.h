@@ -17,16 +17,16 @@
  * in the code they are.  It is a process of its own, because reading symbols may crash, and a file
  * system that does not answer may hold it for ever: that costs the stack, and nothing else.
  *
- *     main.c      the order of the work, the deadline, the output
- *     facts.c     what /proc says: state, system call, open file, mount point
- *     syscalls.c  the numbers of system calls: names, and which have a file
- *     snapshot.c  registers and inner stack of a thread: one that waits is only read
- *     sample.c    one that runs is sampled by perf_event_open(2), and runs on
- *     frame.c     where the frame of a function is, if the kernel does not tell the frame pointer
- *     unwind.c    from a snapshot to function, file and line (libdwfl)
- *     caller.c    which of the frames is the program's call of MPI
- *     names.c     C++ names as people write them
- *     print.c     JSON
+ *     main.c            the order of the work, the deadline, the output
+ *     thread_facts.c    what /proc says: state, system call, open file, mount point
+ *     syscalls.c        the numbers of system calls: names, and which have a file
+ *     snapshot.c        registers and inner stack of a thread: one that waits is only read
+ *     sample.c          one that runs is sampled by perf_event_open(2), and runs on
+ *     frame_pointer.c   where a function's frame is, if the kernel does not say the frame pointer
+ *     unwind.c          from a snapshot to function, file and line (libdwfl)
+ *     caller.c          which of the frames is the program's call of MPI
+ *     function_names.c  C++ names as people write them
+ *     print.c           JSON
  *
  * No process is stopped, not even for a moment: a system call that has begun to transfer would return
  * less than it was asked for, others EINTR or what a system call filter does not permit
@@ -94,7 +94,7 @@ struct handler_process {
 
 #define HANDLER_WAIT_MS 1000 /* until the threads of a process run, all in all */
 
-/* ---- facts.c --------------------------------------------------------------------------------- */
+/* ---- thread_facts.c -------------------------------------------------------------------------- */
 
 /* Purpose: fills in what /proc says of a process and its threads, which the process then owns; asks
  * no other file system.  `root`: where proc is mounted, NULL: /proc. */
@@ -155,7 +155,7 @@ enum handler_sampled {
  * Source: perf_event_open(2), PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER. */
 enum handler_sampled handler_sample(struct handler_thread *t, struct handler_copy *copy, int wait_ms);
 
-/* ---- frame.c --------------------------------------------------------------------------------- */
+/* ---- frame_pointer.c ------------------------------------------------------------------------- */
 
 /* What is read of the process: the bytes that are there.  ctx: the caller's. */
 typedef size_t handler_read(void *ctx, uint64_t at, void *buf, size_t len);
@@ -192,7 +192,7 @@ int handler_caller(const struct handler_frame *f, int n);
 bool handler_is_script(const struct handler_frame *f);
 void handler_name_script(struct handler_frame *f, pid_t pid);
 
-/* ---- names.c --------------------------------------------------------------------------------- */
+/* ---- function_names.c ------------------------------------------------------------------------ */
 
 /* Purpose: a symbol as people write the function: of C++ without its parameters and the type that
  * it returns, where the C++ library is there to tell. */

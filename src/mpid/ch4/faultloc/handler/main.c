@@ -212,7 +212,7 @@ static int print_where(const struct options *o)
     slash = strrchr(f.file, '/');
     if (f.line > 0)
         printf("%s(), %s:%d\n", f.function, slash ? slash + 1 : f.file, f.line);
-    else if (*f.function) /* of a script's, the module is not told */
+    else if (*f.function) /* of a script's, the module is not named */
         printf("%s%s%s\n", f.function, *f.module ? "() in " : "", f.module);
     return !*f.function || fflush(stdout);
 }

@@ -28,7 +28,7 @@
  * stderr, a few times.
  *
  * Datagrams that begin with {"status":, {"ask": or {"set": are requests, which may be answered
- * later, on the descriptor that was sent along (agent/serve/status.h, agent/serve/ask.h, agent/serve/set.h).
+ * later, on the descriptor that was sent along (agent/serve).
  *
  * A folder of symptom sockets, and each socket in it, belongs to the user whose jobs they are of;
  * the folder is closed to all others and no symbolic link. Both are examined by descriptor, and

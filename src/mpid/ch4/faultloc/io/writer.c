@@ -293,7 +293,7 @@ static struct json_object *find_verdict(struct json_object *report, struct json_
     return NULL;
 }
 
-/* Only the agent that has told of a verdict knows where its ranks were in their code. Another one,
+/* Only the agent that has reported a verdict knows where its ranks were in their code. Another one,
  * which writes the report after it, leaves that as it is.  Its text, or NULL: there is nothing to be
  * added, or no memory. */
 static char *with_stacks(const struct faultloc_writer *w, const char *json, size_t head)

@@ -170,7 +170,7 @@ static bool may_be_answered(const struct faultloc_watch *w, int32_t pid, const c
            !strcmp(wchan, "do_wait") || faultloc_proc_has_child(w->proc_root, pid);
 }
 
-#define RANKS_MAX 1024 /* of a node that are told from others */
+#define RANKS_MAX 1024 /* of a node that are distinguished */
 
 /* Somebody who is no rank of the job is to do something, or to read what it prints. */
 static bool find_whom(const struct faultloc_watch *w, int32_t pid, enum faultloc_proc_place place,

@@ -100,8 +100,9 @@ bool faultloc_watch_is_consequence(const struct faultloc_watch *w, ftree_time no
 /* Purpose: true if ranks of this node were seen in this call FAULTLOC_FAMILIAR times before. */
 bool faultloc_watch_is_familiar(const struct faultloc_watch *w, uint32_t call);
 
-/* Purpose: when local rank i is to be looked at again, that it can be told how long its stay outside MPI
- * was, which the last sample, at `sampled`, has seen; FTREE_NEVER: that is as good at the next sample. */
+/* Purpose: when local rank i is to be looked at again, that it is known how long its stay outside
+ * MPI was, which the last sample, at `sampled`, has seen; FTREE_NEVER: that is as good at the next
+ * sample. */
 ftree_time faultloc_watch_again(const struct faultloc_watch *w, ftree_time now, int32_t i,
                                 ftree_time sampled);
 
@@ -129,7 +130,7 @@ void faultloc_watch_goes_on(struct faultloc_watch *w, int32_t i, bool presumed);
 void faultloc_watch_ended(struct faultloc_watch *w, int32_t rank);
 
 /* Purpose: for an agent that succeeds the one it was forked by: that one may have ended before it
- * had told of the ends that it saw, so each is found again; and what it saw may be long ago. */
+ * had reported the ends that it saw, so each is found again; and what it saw may be long ago. */
 void faultloc_watch_take_over(struct faultloc_watch *w);
 
 /* Purpose: true if every local rank has left or is gone. */

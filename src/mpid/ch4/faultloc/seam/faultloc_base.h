@@ -13,6 +13,7 @@
  *
  *     4.1  sends and receives have one attribute, in which the context's offset is one bit
  *     4.2  errors of collectives by value; progress is turned once, not until there was some
+ *     4.3  a receive of MPICH's own has its source in its status; collectives end at an error
  *     5.0  no such errors; communicators have groups, and no map of their own
  */
 
@@ -52,6 +53,29 @@
 #define MPIDI_FAULTLOC_END_PMI() ((void) 0)
 #endif
 
+#if defined(MPID_TAG_DEV_BITS)
+#define MPIDI_FAULTLOC_AM_SOURCE(req) ((req)->status.MPI_SOURCE)
+#define MPIDI_FAULTLOC_PART_SOURCE(req) ((req)->status.MPI_SOURCE)
+/* A collective operation in shared memory is left with an error. */
+#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
+    if ((mpi_errno = (error)) != MPI_SUCCESS) \
+        goto fn_fail
+/* Who meets an error leaves a collective operation at once, and sends nothing more: others that wait
+ * for that would wait for ever, so all of it fails where a member is given up.  But not those of a
+ * group, by which the ranks that are left make a communicator. */
+#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) (((tag) & MPIR_TAG_COLL_BIT) == 0)
+#else
+#define MPIDI_FAULTLOC_AM_SOURCE(req) MPIDIG_REQUEST(req, u.recv.source)
+#define MPIDI_FAULTLOC_PART_SOURCE(req) MPIDI_PART_REQUEST(req, u.recv.source)
+#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
+    if ((mpi_errno_ret = (error)) != MPI_SUCCESS) { \
+        *errflag = MPIR_ERR_PROC_FAILED; \
+        goto fn_exit; \
+    }
+/* Who meets an error goes on, and says so in what it sends. */
+#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) 0
+#endif
+
 /* ---- communicators, groups, addresses -------------------------------------------------------- */
 
 #if defined(MPIR_COLL_ATTR_SYNC)
@@ -67,8 +91,6 @@ typedef int MPIR_Errflag_t;
     } while (0)
 #define MPIDI_FAULTLOC_VCI_LOCK(vci) MPIDI_VCI_LOCK(vci)
 #define MPIDI_FAULTLOC_IS_AM(req) ((req)->dev.type == MPIDI_REQ_TYPE_AM)
-#define MPIDI_FAULTLOC_AM_SOURCE(req) ((req)->status.MPI_SOURCE)
-#define MPIDI_FAULTLOC_PART_SOURCE(req) ((req)->status.MPI_SOURCE)
 #define MPIDI_FAULTLOC_IS_PART_OF_COMM(comm) ((comm)->attr & MPIR_COMM_ATTR__SUBCOMM)
 #define MPIDI_FAULTLOC_LPID(group, i) MPIR_Group_rank_to_lpid(group, i)
 /* ranks of the communicator are those of the world */
@@ -92,16 +114,6 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
     return MPIR_Group_create_map(n, own, NULL, map, group);
 }
 
-/* Who meets an error leaves a collective operation at once, and sends nothing more: others that wait
- * for that would wait for ever, so all of it fails where a member is given up.  But not those of a
- * group, by which the ranks that are left make a communicator. */
-#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) (((tag) & MPIR_TAG_COLL_BIT) == 0)
-
-/* A collective operation in shared memory is left with an error. */
-#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
-    if ((mpi_errno = (error)) != MPI_SUCCESS) \
-        goto fn_fail
-
 #else
 
 #include "mpidu_bc.h"
@@ -112,8 +124,6 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
 #define MPIR_INT_INTERNAL MPI_INT
 #define MPIDI_FAULTLOC_VCI_LOCK(vci) MPIDI_VCI(vci).lock
 #define MPIDI_FAULTLOC_IS_AM(req) (MPIDIG_REQUEST(req, req) != NULL)
-#define MPIDI_FAULTLOC_AM_SOURCE(req) MPIDIG_REQUEST(req, u.recv.source)
-#define MPIDI_FAULTLOC_PART_SOURCE(req) MPIDI_PART_REQUEST(req, u.recv.source)
 #define MPIDI_FAULTLOC_IS_PART_OF_COMM(comm) \
     ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE || \
      (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
@@ -137,15 +147,6 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
     }
     return MPI_SUCCESS;
 }
-
-/* Who meets an error goes on, and says so in what it sends. */
-#define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) 0
-
-#define MPIDI_FAULTLOC_LEAVE_COLL(error) \
-    if ((mpi_errno_ret = (error)) != MPI_SUCCESS) { \
-        *errflag = MPIR_ERR_PROC_FAILED; \
-        goto fn_exit; \
-    }
 
 #endif
 

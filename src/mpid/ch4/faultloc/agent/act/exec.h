@@ -13,8 +13,8 @@
  * MPIR_CVAR_FAULTLOC_ACTION=exec:/PROGRAM: the site's program is run for each verdict that is
  * reported, by the agent that reports it, as the user of the job.  It has the report as JSON on its
  * standard input, the main facts of the verdict in its environment (ftree_report_facts()), and
- * FAULTLOC_EXEC_PATIENCE; what it prints become messages.  A verdict that is withdrawn is not told
- * to it.
+ * FAULTLOC_EXEC_PATIENCE; what it prints become messages.  A verdict that is withdrawn is not
+ * passed on to it.
  */
 
 #define FAULTLOC_EXEC_PATIENCE (10000 * FTREE_MS)

@@ -9,7 +9,7 @@
 #include "faultloc/agent/report/note.h"
 #include "faultloc/agent/process/partner.h"
 #include "faultloc/agent/loop/sources.h"
-#include "faultloc/agent/report/stacks.h"
+#include "faultloc/agent/report/node_stacks.h"
 #include "faultloc/agent/act/stop_job.h"
 #include "faultloc/agent/report/reporter.h"
 #include "faultloc/base/clock.h"
@@ -18,8 +18,8 @@
 #include "faultloc/io/loop.h"
 #include "faultloc/net/delivery.h"
 #include "faultloc/node/cgroup.h"
-#include "faultloc/node/connections.h"
-#include "faultloc/node/lag.h"
+#include "faultloc/node/stuck_connections.h"
+#include "faultloc/node/rank_lag.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -536,8 +536,8 @@ static bool awaits_verdict(const struct agent *a, ftree_time now)
     return false;
 }
 
-/* The launcher waits for whoever has the ranks' standard output or error, which the deputy has,
- * too. */
+/* The launcher waits for each process that has the ranks' standard output or error, which the
+ * deputy has, too. */
 static void let_go_of_output(const struct agent *a)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -558,7 +558,7 @@ static bool all_left_well(const struct agent *a)
     return true;
 }
 
-/* Who was told to end may have called MPI_Abort, which counts as having left. */
+/* Who was asked to end may have called MPI_Abort, which counts as having left. */
 static bool is_cut_short(const struct agent *a)
 {
     return a->looks.ending || !all_left_well(a);

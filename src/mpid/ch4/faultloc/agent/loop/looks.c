@@ -303,11 +303,11 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
             faultloc_launcher_add_rank(&w.ranks, faultloc_board_slot(b, i)->rank);
     if (!l->finalizing || !w.ranks.count)
         l->finalizing = w.ranks.count ? now : 0;
-    if (w.ranks.count <= l->finalizing_told ||
+    if (w.ranks.count <= l->finalizing_notified ||
         now - l->finalizing < FAULTLOC_LAUNCHER_FINALIZING_MS * FTREE_MS)
         return;
     if (!faultloc_launcher_send(b->settings.launcher, &w))
-        l->finalizing_told = w.ranks.count;
+        l->finalizing_notified = w.ranks.count;
 }
 
 static void look_sooner(struct faultloc_looks *l, ftree_time now)

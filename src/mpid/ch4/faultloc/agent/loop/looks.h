@@ -35,7 +35,7 @@ struct faultloc_looks {
     ftree_time at; /* when to look again */
     ftree_time sampled; /* when the last sample was taken */
     ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
-    int32_t finalizing_told; /* how many were, as the launcher was told */
+    int32_t finalizing_notified; /* how many were, as the launcher knows */
     bool begun; /* false: the launcher may not know this agent yet */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
 };

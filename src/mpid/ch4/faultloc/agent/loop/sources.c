@@ -5,7 +5,7 @@
 
 #include "faultloc/agent/loop/sources.h"
 
-#include "faultloc/agent/serve/status.h"
+#include "faultloc/agent/serve/serve_status.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 #include "faultloc/io/launcher_notify.h"

@@ -6,9 +6,9 @@
 #ifndef FAULTLOC_SOURCES_H_INCLUDED
 #define FAULTLOC_SOURCES_H_INCLUDED
 
-#include "faultloc/agent/serve/ask.h"
-#include "faultloc/agent/serve/set.h"
-#include "faultloc/agent/serve/status.h"
+#include "faultloc/agent/serve/serve_ask.h"
+#include "faultloc/agent/serve/serve_set.h"
+#include "faultloc/agent/serve/serve_status.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/io/socket_opener.h"
 #include "faultloc/io/reader.h"

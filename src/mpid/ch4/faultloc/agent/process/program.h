@@ -28,15 +28,15 @@
  *     sources.c   rules, and symptoms of other middleware
  *     reporter.c  the verdicts that it reports, the trace
  *     status*.c   what `faultloc status` shows
- *     ask.c       what `faultloc ask` asks for
- *     set.c       what `faultloc set` sets
- *     stacks.c    the stacks of ranks, by faultloc-handler (stack_json.c reads what that says)
- *     exec.c      the site's program, run for each verdict
- *     child.c     a program beside the agent: started, read, ended
- *     stop_job.c  the job is ended because of a verdict
- *     deputy.c    the deputy's loop
- *     partner.c   each of the two as the other sees it
- *     program.c   what they share
+ *     serve_ask.c    what `faultloc ask` asks for
+ *     serve_set.c    what `faultloc set` sets
+ *     node_stacks.c  the stacks of ranks, by faultloc-handler (stack_json.c reads what that says)
+ *     exec.c         the site's program, run for each verdict
+ *     child.c        a program beside the agent: started, read, ended
+ *     stop_job.c     the job is ended because of a verdict
+ *     deputy.c       the deputy's loop
+ *     partner.c      each of the two as the other sees it
+ *     program.c      what they share
  */
 
 #define FAULTLOC_PROGRAM_DEPUTY "faultloc-deputy"

@@ -178,14 +178,14 @@ static void forget_places(struct faultloc_places *p, int32_t i)
     memmove(&p->item[i], &p->item[i + 1], (size_t) (--p->n - i) * sizeof(p->item[0]));
 }
 
-/* It is told anew, or is over.  True: people need not hear of it. */
+/* It is announced anew, or is over.  True: people need not hear of it. */
 static bool end_places(struct faultloc_places *p, const struct ftree_verdict *v)
 {
     bool unheard = false;
 
     for (int32_t i = p->n - 1; i >= 0; i--)
         if (p->item[i].v.fln == v->fln && p->item[i].v.id == v->id) {
-            unheard = v->withdrawn && !p->item[i].told;
+            unheard = v->withdrawn && !p->item[i].reported;
             forget_places(p, i);
         }
     return unheard;
@@ -225,7 +225,7 @@ static void places_answered(struct faultloc_note *n, const struct ftree_query_re
         struct faultloc_awaited *a = &p->item[i];
         if (a->number != r->number || r->kind != FTREE_QUERY_STACKS)
             continue;
-        if (r->stacks && a->told)
+        if (r->stacks && a->reported)
             faultloc_reporter_late_places(n->reporter, &a->v, r->stacks);
         else if (r->stacks)
             faultloc_reporter_places(n->reporter, &a->v, r->stacks);
@@ -240,10 +240,10 @@ static void turn_places(struct faultloc_note *n, ftree_time now)
     ask_places(n, now);
     for (int32_t i = 0; i < p->n;) {
         struct faultloc_awaited *a = &p->item[i];
-        bool over = a->ready || (a->told && now >= a->until);
-        if (!a->told && (a->ready || now >= a->until)) {
+        bool over = a->ready || (a->reported && now >= a->until);
+        if (!a->reported && (a->ready || now >= a->until)) {
             n->tell(n->ctx, &a->v);
-            a->told = true;
+            a->reported = true;
             a->until += FAULTLOC_FINDING_PATIENCE;
         }
         if (over)
@@ -282,7 +282,7 @@ void faultloc_note_end(struct faultloc_note *n)
 {
     end_finding(n);
     for (; n->places.n > 0; forget_places(&n->places, 0))
-        if (!n->places.item[0].told)
+        if (!n->places.item[0].reported)
             n->tell(n->ctx, &n->places.item[0].v);
 }
 

@@ -6,7 +6,7 @@
 #include "faultloc/agent/report/reporter.h"
 
 #include "faultloc/agent/report/json.h"
-#include "faultloc/agent/report/stacks.h"
+#include "faultloc/agent/report/node_stacks.h"
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 #include "faultloc/board/verdicts.h"

@@ -58,7 +58,7 @@ void faultloc_reporter_stacks(struct faultloc_reporter *t, const struct ftree_ve
 void faultloc_reporter_places(struct faultloc_reporter *t, const struct ftree_verdict *v,
                               const struct ftree_stacks *s);
 
-/* Purpose: the same of a verdict that was told before, on standard error and in the report. */
+/* Purpose: the same of a verdict that was reported before, on standard error and in the report. */
 void faultloc_reporter_late_places(struct faultloc_reporter *t, const struct ftree_verdict *v,
                                    const struct ftree_stacks *s);
 

@@ -4,7 +4,7 @@
  */
 
 #include "faultloc/agent/report/json.h"
-#include "faultloc/agent/report/stacks.h"
+#include "faultloc/agent/report/node_stacks.h"
 #include "faultloc/base/proc.h"
 #include "ftree/base/text.h"
 #include "ftree/stacks/stacks.h"

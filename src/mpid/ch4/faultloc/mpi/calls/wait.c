@@ -94,7 +94,7 @@ static int turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
 }
 
 /* The frame that called: as long as the wait goes on, that and all around it stay as they are.  So
- * whoever is to say where the rank is need not wait until it gets a CPU. */
+ * the agent that is to say where the rank is need not wait until it gets a CPU. */
 #if defined(__GNUC__)
 #define RETURNS_TO .sp = (uintptr_t) __builtin_dwarf_cfa(),.pc = (uintptr_t) __builtin_return_address(0)
 #else

@@ -27,7 +27,7 @@
 
 /* The launcher waits so long and a little more for others that end (faultloc_incident.c). Until
  * then this rank is as it was when the verdict came: one of its victims, and if it crashes itself
- * meanwhile that is told, too. */
+ * meanwhile that is reported, too. */
 #define LINGER_NS 200000000
 
 static bool find_verdict(const struct faultloc_board *b, struct ftree_verdict *v)

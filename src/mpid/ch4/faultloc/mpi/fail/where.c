@@ -94,7 +94,7 @@ bool MPIDI_faultloc_where(char *out, size_t room)
     Dl_info info;
 
     if (!dladdr((void *) (uintptr_t) & MPIDI_faultloc_where, &info) || !is_of_mpi(info.dli_fname))
-        return false;   /* a static program: its own calls are not told from MPI's */
+        return false;   /* a static program: its own calls are not distinguished from MPI's */
     for (int i = 0; i < n; i++) {
         const char *at = (const char *) frame[i] - 1;
         if (!dladdr(at, &info) || !info.dli_fname || is_of_mpi(info.dli_fname) ||

@@ -57,7 +57,7 @@ MPIR_Comm *MPIDI_faultloc_collective_of(MPIR_Request *req, uint32_t *number);
  * WAITS_COLLECTIVE if it is the blocking collective that this rank is in; FTREE_NONE: another. */
 int MPIDI_faultloc_call_kind(uint32_t call);
 
-/* ---- peer.c ---------------------------------------------------------------------------------- */
+/* ---- request_peer.c -------------------------------------------------------------------------- */
 
 /* Purpose: the request that does the work of a persistent one; others are their own. */
 MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
@@ -95,7 +95,7 @@ static inline void MPIDI_faultloc_complete(MPIR_Request * req)
     MPIDI_CH4_REQUEST_FREE(req);
 }
 
-/* Purpose: the status of a request that ends with an error, whoever was to be its peer. */
+/* Purpose: the status of a request that ends with an error, no matter who its peer was to be. */
 void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 
 /* ---- onesided.c ------------------------------------------------------------------------------ */

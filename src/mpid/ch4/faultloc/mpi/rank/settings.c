@@ -402,7 +402,7 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
 }
 
 /* The scheduler's number for the job where there is one, and for its step; else PMI's name for it,
- * of which hydra's, kvs_PID_..., is told by the process id of mpiexec alone. */
+ * of which hydra's, kvs_PID_..., is known by the process id of mpiexec alone. */
 void MPIDI_faultloc_read_job_id(char *out, size_t room)
 {
     static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"};

@@ -11,7 +11,7 @@
 #include "faultloc/base/say.h"
 #include "faultloc/base/spawn.h"
 #include "faultloc/board/start.h"
-#include "faultloc/board/topology.h"
+#include "faultloc/board/topology_text.h"
 
 #include <sodium.h>
 
@@ -276,7 +276,7 @@ static int share_secret(MPIR_Comm * leaders, const struct card *cards, const uin
 }
 
 /* Settings that must be the same in all nodes: those of the first leader, whatever the others'; and
- * when the job was started, by which reports of one start are told from those of others. */
+ * when the job was started, by which reports of one start differ from those of others. */
 static int share_settings(MPIR_Comm * leaders, struct faultloc_settings *s, int32_t * fanout,
                           int64_t * started_ms)
 {

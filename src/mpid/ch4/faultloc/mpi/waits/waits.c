@@ -58,7 +58,7 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked,
     if (polls_alone(wait)) {
         MPIDI_faultloc_tell_polls(&page->record[0], wait);
     } else if (MPIDI_faultloc_is_one_of_many()) {
-        page->records = MPIDI_faultloc_copy_told(page);
+        page->records = MPIDI_faultloc_copy_reported(page);
         MPIDI_faultloc_spread_other_comms(page);
     } else {
         MPIDI_faultloc_fill_record(&page->record[0], wait);
@@ -76,7 +76,7 @@ static void ask_next_turn(void)
     MPIDI_faultloc_page.slot.spins |= 255;
 }
 
-/* True: not all threads have told what they wait for, and they are given time. */
+/* True: not all threads have reported what they wait for, and they are given time. */
 static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
 {
     ftree_time since = MPIDI_faultloc_open_for(asked);
@@ -108,7 +108,7 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
         return;
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
-    MPIDI_faultloc_forget_told();
+    MPIDI_faultloc_forget_reported();
 }
 
 /* Its turns are measured, also after the answer: the next question comes soon.  Of several threads

@@ -20,7 +20,7 @@ enum need {
 /* Whom an operation cannot end without.  Those in which a member may have nothing to give (v and
  * w), scans, and those of neighborhoods are not among them: of these the receives inside say more.
  * All that makes a communicator or a window agrees upon a context with all members, and
- * MPI_Win_fence and MPI_Win_free have a barrier, whatever they are told.  In MPI_Scatterv a rank
+ * MPI_Win_fence and MPI_Win_free have a barrier, whatever their arguments.  In MPI_Scatterv a rank
  * waits for the root or not at all. */
 static enum need need_of(uint32_t call)
 {

@@ -156,7 +156,7 @@ static void add_freed_comms(struct waits_record *r)
     }
 }
 
-/* Those freed are told where all others are, one of which may have the context of one freed. */
+/* Those freed are recorded where all others are, one of which may have the context of one freed. */
 void MPIDI_faultloc_add_other_comms(struct waits_record *r)
 {
     MPIR_Comm *comm[WAITS_COMMS_MAX];

@@ -25,7 +25,7 @@
  */
 
 /* Of many threads, of which one may run, or one that polls: less than the agent has (LOOK_TIME,
- * ftree/waitfor/ask.c). */
+ * ftree/waitfor/waitfor_ask.c). */
 #define FAULTLOC_PATIENT_NS (200 * FTREE_MS)
 
 static inline bool MPIDI_faultloc_has_many_threads(void)
@@ -176,19 +176,19 @@ bool MPIDI_faultloc_is_alone(void);
 ftree_time MPIDI_faultloc_open_for(uint32_t asked);
 
 /* Purpose: the calling thread tells what it waits for, and what those wait for that have let it
- * have the lock.  True: others have not told, and they are given time; `since`: so long the
+ * have the lock.  True: others have not reported, and they are given time; `since`: so long the
  * question has been open. */
 bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time since);
 
-/* Purpose: a thread that polls lets those that have not told have the lock, for a while after the
- * question.  True: it has done so. */
+/* Purpose: a thread that polls lets those that have not reported have the lock, for a while after
+ * the question.  True: it has done so. */
 bool MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since);
 
-/* Purpose: the records of all threads that have told.  Returns how many. */
-int32_t MPIDI_faultloc_copy_told(struct waits_page *page);
+/* Purpose: the records of all threads that have reported.  Returns how many. */
+int32_t MPIDI_faultloc_copy_reported(struct waits_page *page);
 
 /* Purpose: the question is answered: a thread that polls may do anything until the next look. */
-void MPIDI_faultloc_forget_told(void);
+void MPIDI_faultloc_forget_reported(void);
 
 /* Purpose: true if all other threads of the process, but those of MPICH and UCX, sleep until one of
  * these wakes them; *switches is the same as long as they have not woken (base/proc.h). */

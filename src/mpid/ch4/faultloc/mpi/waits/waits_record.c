@@ -93,8 +93,8 @@ static void add_inside(MPIR_Request * req, void *arg)
 }
 
 /* Where positions do not tell whom an operation needs, the messages that its schedule waits for do:
- * all of them must end.  They are told apart from those of other operations only where there are no
- * others on the communicator.  The last request gives way to them. */
+ * all of them must end.  They are distinguished from those of other operations only where there are
+ * no others on the communicator.  The last request gives way to them. */
 static void look_inside(struct waits_record *r, MPIR_Request * req)
 {
     uint32_t number;
@@ -180,7 +180,7 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
 {
     const struct waits_request *collective = MPIDI_faultloc_add_collective(r, w);
     MPIR_Request *chosen[WAITS_REQUESTS_MAX];
-    int n = choose(w, chosen), told = 0;
+    int n = choose(w, chosen), i = 0;
 
     if (w->other)
         r->request[r->requests++] =
@@ -190,9 +190,9 @@ static void add_requests(struct waits_record *r, const struct MPIDI_faultloc_wai
      * it happens to receive from is how it is done. */
     if (collective && collective->peer == FTREE_NONE && !MPIDI_faultloc_needs_more(r->call))
         return;
-    for (; told < n && r->requests < WAITS_REQUESTS_MAX; told++)
-        add_request(r, w, chosen[told]);
-    r->more |= MPIDI_faultloc_count_pending(w) > told;
+    for (; i < n && r->requests < WAITS_REQUESTS_MAX; i++)
+        add_request(r, w, chosen[i]);
+    r->more |= MPIDI_faultloc_count_pending(w) > i;
     if (w->comm)
         add_probe(r, w);
     if (r->requests == 0 && !MPIDI_faultloc_has_many_threads())

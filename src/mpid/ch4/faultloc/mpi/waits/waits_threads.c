@@ -17,7 +17,7 @@
  * they have it again.  So the one that holds it, at a turn of its own wait, can tell of all of them
  * at once.  A thread that polls tells for itself, and that holds as long as no call begins or ends
  * in any thread, but for those in vain, no message begins, and no receive ends.  Then it rests on
- * the list, for it would take the lock again before those that have not told get it.  All other
+ * the list, for it would take the lock again before those that have not reported get it.  All other
  * threads of the process must sleep until one of these wakes them, or it is said that there is one
  * more; but for MPICH's own progress thread, which has nothing of the program's to do.
  *
@@ -54,7 +54,7 @@ static struct {
         bool twice;             /* and that more than once, with nothing else between */
         struct waits_record record;
     } by[WAITS_THREADS_MAX];
-} told;
+} reported;
 
 /* The calling thread's wait.  The numbers of calls and messages are of all threads, but from where
  * it gets the lock back in a turn to the next turn no other can change them. */
@@ -187,8 +187,8 @@ void MPIDI_faultloc_yield(struct MPIDI_faultloc_wait *wait)
     if (!MPIDI_FAULTLOC_LETS_OTHERS)
         return;
     put_in(wait);
-    if (told.rests) {
-        told.rests = false;
+    if (reported.rests) {
+        reported.rests = false;
         MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         nanosleep(&rest, NULL);
         MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
@@ -203,17 +203,18 @@ static int place_of_thread(pid_t thread)
 {
     int i = 0;
 
-    while (i < told.n && told.by[i].thread < thread)
+    while (i < reported.n && reported.by[i].thread < thread)
         i++;
-    if (i < told.n && told.by[i].thread == thread)
+    if (i < reported.n && reported.by[i].thread == thread)
         return i;
-    if (told.n == WAITS_THREADS_MAX)
+    if (reported.n == WAITS_THREADS_MAX)
         return FTREE_NONE;
-    memmove(&told.by[i + 1], &told.by[i], (size_t) (told.n - i) * sizeof(told.by[0]));
-    told.n++;
-    told.by[i].thread = thread;
-    told.by[i].poll = 0;
-    told.by[i].twice = false;
+    memmove(&reported.by[i + 1], &reported.by[i],
+            (size_t) (reported.n - i) * sizeof(reported.by[0]));
+    reported.n++;
+    reported.by[i].thread = thread;
+    reported.by[i].poll = 0;
+    reported.by[i].twice = false;
     return i;
 }
 
@@ -245,31 +246,31 @@ static bool tell_thread(const struct MPIDI_faultloc_wait *w)
 
     if (i == FTREE_NONE)
         return false;
-    MPIDI_faultloc_fill_record(&told.by[i].record, w);
-    told.by[i].record.stamp = told.moment - (uint64_t) MPIDI_faultloc_count_pending(w);
+    MPIDI_faultloc_fill_record(&reported.by[i].record, w);
+    reported.by[i].record.stamp = reported.moment - (uint64_t) MPIDI_faultloc_count_pending(w);
     return true;
 }
 
-/* What was told at another moment, and of those that wait in any case. */
+/* What was reported at another moment, and of those that wait in any case. */
 static void forget_old(uint64_t moment)
 {
     int n = 0;
 
-    told.runs |= told.n > 0 && told.moment != moment;
-    for (int i = 0; i < told.n && told.moment == moment; i++)
-        if (told.by[i].record.polls)
-            told.by[n++] = told.by[i];
-    told.varies = told.varies && told.moment == moment;
-    told.n = n;
-    told.moment = moment;
+    reported.runs |= reported.n > 0 && reported.moment != moment;
+    for (int i = 0; i < reported.n && reported.moment == moment; i++)
+        if (reported.by[i].record.polls)
+            reported.by[n++] = reported.by[i];
+    reported.varies = reported.varies && reported.moment == moment;
+    reported.n = n;
+    reported.moment = moment;
 }
 
 static int count_certain(void)
 {
     int n = 0;
 
-    for (int i = 0; i < told.n; i++)
-        n += !told.by[i].record.polls || told.by[i].twice;
+    for (int i = 0; i < reported.n; i++)
+        n += !reported.by[i].record.polls || reported.by[i].twice;
     return n;
 }
 
@@ -291,9 +292,9 @@ static bool tell_poll(const struct MPIDI_faultloc_wait *w)
 
     if (!w->polls || !tell_thread(w))
         return false;
-    t = &told.by[place_of_thread(w->thread)];
+    t = &reported.by[place_of_thread(w->thread)];
     before = t->twice;
-    told.varies |= t->poll && t->poll != poll;
+    reported.varies |= t->poll && t->poll != poll;
     t->twice = t->poll == poll;
     t->poll = poll;
     return t->twice && !before;
@@ -320,14 +321,14 @@ bool MPIDI_faultloc_any_other_runs(void)
     return faultloc_proc_any_runs(NULL, getpid(), known, 3);
 }
 
-/* Those that have told, and those of MPICH and UCX. */
+/* Those that have reported, and those of MPICH and UCX. */
 static int list_known(pid_t known[WAITS_THREADS_MAX + 2])
 {
     known[0] = progress_thread;
     known[1] = ucx_thread;
-    for (int i = 0; i < told.n; i++)
-        known[2 + i] = told.by[i].thread;
-    return told.n + 2;
+    for (int i = 0; i < reported.n; i++)
+        known[2 + i] = reported.by[i].thread;
+    return reported.n + 2;
 }
 
 static bool others_sleep(void)
@@ -335,76 +336,76 @@ static bool others_sleep(void)
     pid_t known[WAITS_THREADS_MAX + 2];
     int n = list_known(known);
 
-    if (!all_but_these_sleep(known, n, &told.switches))
+    if (!all_but_these_sleep(known, n, &reported.switches))
         return false;
-    told.handles = told.switches > 0 &&
+    reported.handles = reported.switches > 0 &&
         faultloc_ending(NULL, getpid(), known, n) == FTREE_ENDING_SIGNAL;
     return true;
 }
 
-/* All is looked at when another thread that polls has told, and now and then: one that is about to
- * sleep, or to begin a call, runs for a while. */
-static bool all_have_told(struct MPIDI_faultloc_wait *wait)
+/* All is looked at when another thread that polls has reported, and now and then: one that is about
+ * to sleep, or to begin a call, runs for a while. */
+static bool all_have_reported(struct MPIDI_faultloc_wait *wait)
 {
 #if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
     ftree_time now = faultloc_now();
 
     identify(wait);
     forget_old(MPIDI_faultloc_moment() + end_of(wait));
-    if (!tell_poll(wait) && now < told.again)
+    if (!tell_poll(wait) && now < reported.again)
         return false;
-    told.again = now + AGAIN_NS;
-    told.rests = !tell_waiting(wait) || told.n == 0 || count_certain() < told.n || told.varies ||
-        !others_sleep();
-    return !told.rests;
+    reported.again = now + AGAIN_NS;
+    reported.rests = !tell_waiting(wait) || reported.n == 0 || count_certain() < reported.n ||
+        reported.varies || !others_sleep();
+    return !reported.rests;
 #else
     return false;
 #endif
 }
 
-void MPIDI_faultloc_forget_told(void)
+void MPIDI_faultloc_forget_reported(void)
 {
-    told.n = 0;
-    told.again = 0;
-    told.varies = false;
+    reported.n = 0;
+    reported.again = 0;
+    reported.varies = false;
 }
 
-int32_t MPIDI_faultloc_copy_told(struct waits_page *page)
+int32_t MPIDI_faultloc_copy_reported(struct waits_page *page)
 {
-    for (int i = 0; i < told.n; i++) {
-        page->record[i] = told.by[i].record;
+    for (int i = 0; i < reported.n; i++) {
+        page->record[i] = reported.by[i].record;
         page->record[i].thread = (uint8_t) i;
-        page->record[i].threads = (uint8_t) (told.n + told.others);
-        page->record[i].switches = told.others ? 0 : told.switches;
-        page->record[i].sleepers = !told.others && told.switches > 0;
-        page->record[i].handles = page->record[i].sleepers && told.handles;
-        page->record[i].computes = told.others && told.computes;
+        page->record[i].threads = (uint8_t) (reported.n + reported.others);
+        page->record[i].switches = reported.others ? 0 : reported.switches;
+        page->record[i].sleepers = !reported.others && reported.switches > 0;
+        page->record[i].handles = page->record[i].sleepers && reported.handles;
+        page->record[i].computes = reported.others && reported.computes;
     }
-    return told.n;
+    return reported.n;
 }
 
 ftree_time MPIDI_faultloc_open_for(uint32_t asked)
 {
     ftree_time now = faultloc_now();
 
-    if (told.asked != asked) {
-        told.asked = asked;
-        told.since = now;
-        told.runs = false;
+    if (reported.asked != asked) {
+        reported.asked = asked;
+        reported.since = now;
+        reported.runs = false;
     }
-    return now - told.since;
+    return now - reported.since;
 }
 
 bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time since)
 {
     pid_t known[WAITS_THREADS_MAX + 2];
 
-    told.others = !all_have_told(wait);
-    if (!told.others)
+    reported.others = !all_have_reported(wait);
+    if (!reported.others)
         return false;
     if (since > FAULTLOC_PATIENT_NS) {
         tell_waiting(wait);
-        told.computes = faultloc_proc_any_runs(NULL, getpid(), known, list_known(known));
+        reported.computes = faultloc_proc_any_runs(NULL, getpid(), known, list_known(known));
         return false;
     }
     return true;
@@ -412,9 +413,9 @@ bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time s
 
 bool MPIDI_faultloc_give_way(struct MPIDI_faultloc_wait *wait, ftree_time since)
 {
-    if (!MPIDI_faultloc_has_many_threads() || !wait->polls || told.runs || since > RESTS_NS)
+    if (!MPIDI_faultloc_has_many_threads() || !wait->polls || reported.runs || since > RESTS_NS)
         return false;
-    told.rests = true;
+    reported.rests = true;
     MPIDI_faultloc_yield(wait);
     return true;
 }

@@ -13,8 +13,8 @@
 
 /*
  * A thread that polls may work between its calls, and do what others wait for when it comes to the
- * end of that: it is not certain that it waits.  Its CPU time shows that, whoever else runs on that
- * CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
+ * end of that: it is not certain that it waits.  Its CPU time shows that, no matter what else runs
+ * on that CPU: what it uses from where one call has asked in vain until the next one turns MPICH's
  * progress.  A loop that does nothing but ask uses the calls' own entry and exit there, less than a
  * microsecond.  A sleep takes 7, and 18 to 33 where many programs share the CPU, on the average;
  * the longer it is, the less of the caches is left, and some have an interrupt's besides.  So turns
@@ -30,7 +30,7 @@
 #define SLEEPS_NS 50000         /* and so much for falling asleep and waking up */
 #define AGAIN_NS 100000         /* between two looks at the CPU time */
 
-/* Interrupts are charged to whoever runs, and one that delivers many packets takes long. */
+/* Interrupts are charged to the thread that runs, and one that delivers many packets takes long. */
 #define CHANCE_NS (1000 * 1000)
 #define CHANCE_SHARE 20         /* of all CPU time, the part of 1 in so many */
 
