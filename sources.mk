@@ -608,6 +608,7 @@ mpi_tests = \
     test/mpi/test_outside.sh \
     test/mpi/test_own_output.sh \
     test/mpi/test_same.sh \
+    test/mpi/test_sessions.sh \
     test/mpi/test_settings.sh \
     test/mpi/test_signal_at_start.sh \
     test/mpi/test_some_ranks.sh \

@@ -220,6 +220,7 @@ void MPIDI_faultloc_stop(void)
         return;
     MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
     local.is_on = false;
+    MPIDI_faultloc_notes = 0;   /* MPI may begin again, at other addresses */
     if (local.board->settings.launcher[0])
         MPIDI_FAULTLOC_END_PMI();
     faultloc_job_free(&local.job);

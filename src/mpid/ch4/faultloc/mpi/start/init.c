@@ -521,24 +521,116 @@ static void __attribute__((constructor)) note_output(int argc, char **argv)
     faultloc_say_by(say_on_given);
 }
 
-int MPIDI_faultloc_start(void)
+/* ---- when ------------------------------------------------------------------------------------ */
+
+/* Once in a process; who comes later finds it on, or off. */
+static bool is_first(void)
+{
+    static bool begun;
+    bool is_first = !begun;
+
+    begun = true;
+    if (!is_first && MPIR_CVAR_FAULTLOC && MPIR_Process.rank == 0 &&
+        MPIDI_faultloc_page.slot.state >= FAULTLOC_SLOT_LEFT)
+        faultloc_say("disabled: MPI has ended in this process before");
+    return is_first;
+}
+
+static bool is_on(void)
+{
+    int first_on, first_off;
+
+    if (!MPIR_CVAR_FAULTLOC)
+        return false;
+    if (MPIDI_faultloc_is_on_in_all(&first_on, &first_off))
+        return true;
+    if (MPIR_Process.rank == first_on)
+        faultloc_say("disabled: MPIR_CVAR_FAULTLOC is not set on all ranks, e.g. not on rank %d; "
+                     "the job continues without fault localization", first_off);
+    return false;
+}
+
+static int begin(void)
 {
     char name[FAULTLOC_NAME_SIZE], job_id[FAULTLOC_JOB_ID_SIZE];
-    int first_on, first_off, mpi_errno;
+    int mpi_errno;
 
-    MPIDI_faultloc_register_event();
-    MPIDI_faultloc_say_unread();
-    if (!MPIR_CVAR_FAULTLOC)
-        return MPI_SUCCESS;
-    if (!MPIDI_faultloc_is_on_in_all(&first_on, &first_off)) {
-        if (MPIR_Process.rank == first_on)
-            faultloc_say("disabled: MPIR_CVAR_FAULTLOC is not set on all ranks, e.g. not on rank %d; "
-                         "the job continues without fault localization", first_off);
-        return MPI_SUCCESS;
-    }
     MPIDI_faultloc_read_node_name(name);
     MPIDI_faultloc_read_job_id(job_id, sizeof(job_id));
     mpi_errno = start(name, job_id, sodium_init() >= 0);
     sodium_stackzero(USED_STACK);
     return mpi_errno;
+}
+
+int MPIDI_faultloc_start(void)
+{
+    MPIDI_faultloc_register_event();
+    if (!is_first())
+        return MPI_SUCCESS;
+    MPIDI_faultloc_say_unread();
+    return is_on() ? begin() : MPI_SUCCESS;
+}
+
+static bool is_world(MPIR_Comm * comm)
+{
+    bool is_world = comm->comm_kind == MPIR_COMM_KIND__INTRACOMM &&
+        comm->remote_size == MPIR_Process.size;
+
+    for (int i = 0; is_world && i < comm->remote_size; i++)
+        is_world = MPIDI_faultloc_world_rank(comm, i) != FTREE_NONE;
+    return is_world;
+}
+
+/* What begins faultloc needs all ranks, and MPI_Session_init is nothing that all do together: the first
+ * thing that they do is a communicator of all.  Theirs is not the world's, which is made now; nobody
+ * may hold MPICH's lock who waits for that of MPI_Init. */
+static int make_world(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPL_initlock_lock(&MPIR_init_lock);
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    if (!MPIR_Process.comm_world)
+        mpi_errno = MPIR_init_comm_world();
+    MPL_initlock_unlock(&MPIR_init_lock);
+    return mpi_errno;
+}
+
+static void say_not_yet(const MPIR_Comm * comm)
+{
+    static bool said;
+
+    if (!said && comm->rank == 0 && comm->remote_size > 1)
+        faultloc_say("not on yet: it begins with MPI_Init or with a communicator of all ranks");
+    said = true;
+}
+
+int MPIDI_faultloc_start_by(MPIR_Comm * comm)
+{
+    int mpi_errno;
+
+    if (!MPIR_CVAR_FAULTLOC || MPIDI_faultloc_notes)
+        return MPI_SUCCESS;
+    if (!is_world(comm)) {
+        say_not_yet(comm);
+        return MPI_SUCCESS;
+    }
+    MPIDI_faultloc_register_event();
+    if (!is_first())
+        return MPI_SUCCESS;
+    MPIDI_faultloc_say_unread();
+    if (!is_on())
+        return MPI_SUCCESS;
+    mpi_errno = make_world();
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = begin();
+    MPIR_ERR_CHECK(mpi_errno);
+    if (MPIDI_faultloc_notes)
+        MPIDI_faultloc_note_comm(comm);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }
