@@ -22,7 +22,8 @@ overlay_dirs=(src/util/ftree src/mpid/ch4/faultloc src/hydra)
 # shellcheck disable=SC2034
 overlay_names='.*\.\(c\|h\|mk\|m4\|txt\|in\|def\|inc\|rules\)$'
 
-# place FILE: where a file or folder of the overlay is in a source tree: hydra's makefiles know only its own.
+# place FILE: where a file or folder of the overlay is in a source tree: hydra's makefiles know only
+# its own.
 place() {
     case $1 in
         src/hydra | src/hydra/*) echo "src/pm/hydra/faultloc${1#src/hydra}" ;;

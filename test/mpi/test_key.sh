@@ -28,8 +28,10 @@ stored() { # VALUE of MPIR_CVAR_FAULTLOC: the names in the key-value store
         grep -aoE '(key=|put )[^ =]+' | sed -E 's/^(key=|put )//' | sort -u
 }
 # from 4.2 on PMI ends at exit(), and a rank tells mpiexec that it is through with MPI
-diff <(stored 0) <(stored 1 | grep -vx faultloc-outside) || bad "the process manager is told something of FaultLoc's"
-! grep -aiE 'cmd=put.*(faultloc|secret)' "$work/verbose.1" | grep -av 'key=faultloc-outside value=1' || bad "it may be secret"
+diff <(stored 0) <(stored 1 | grep -vx faultloc-outside) ||
+    bad "the process manager is told something of FaultLoc's"
+! grep -aiE 'cmd=put.*(faultloc|secret)' "$work/verbose.1" |
+    grep -av 'key=faultloc-outside value=1' || bad "it may be secret"
 echo "ok: FaultLoc puts nothing else into the key-value store"
 
 # --- the key -----------------------------------------------------------------------------------
