@@ -141,14 +141,28 @@ static bool goes_on(struct faultloc_looks *l, int32_t i, bool known)
 /* A child that was forked may not have run yet.  Where fork() has failed there is none. */
 static bool awaits_child(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
-    const struct faultloc_wait_area *area = faultloc_board_wait_area(l->p->board, i);
     ftree_time until = l->p->watch.seen[i].unborn;
 
-    if (area->forks == area->born || (until && now >= until))
+    if (until && now >= until)
         return false;
     if (!until)
         faultloc_watch_await(&l->p->watch, i, now + CHILD_PATIENCE);
     return true;
+}
+
+/* An heir may fork again and end while it is looked at. */
+static bool has_heir(struct faultloc_looks *l, ftree_time now, int32_t i, bool known)
+{
+    const struct faultloc_wait_area *area = faultloc_board_wait_area(l->p->board, i);
+    uint32_t forks, born;
+
+    do {
+        forks = area->forks;
+        born = area->born;
+        if (goes_on(l, i, known))
+            return true;
+    } while (area->forks != forks || area->born != born);
+    return forks != born && awaits_child(l, now, i);
 }
 
 /* How the rank's process ended; the slot may name the one that goes on. */
@@ -172,7 +186,7 @@ static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
         l->p->watch.seen[i].decided || status || (!known && !l->p->board->settings.launcher[0]))
         return false;
     l->pid_fd[i] = -1;
-    if (!goes_on(l, i, known) && !awaits_child(l, now, i)) {
+    if (!has_heir(l, now, i, known)) {
         l->pid_fd[i] = fd;
         return false;
     }
