@@ -22,5 +22,9 @@ tell() {
     printf 'all waits are told\nexit code 0\n' | diff - "$work/on" || bad "$(cat "$work/on.err")"
 }
 tell 0
+if grep -q MPIR_THREAD_VCI_HANDLE_MUTEX "$mpi/lib/libmpi.so"; then
+    echo "left out: several threads in MPI, of which nothing is told where each VCI has a lock"
+    exit 0
+fi
 tell 0 --threads
 tell 1 --threads

@@ -240,14 +240,19 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     ((MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16( \
         2166136261u, s, 0u), s, 16u), s, 32u) >> (32 - FAULTLOC_CALL_BITS)) | 1)
 
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-#define MPIDI_FAULTLOC_LOCK "lock; " /* here no lock is held when a call begins */
-#else
-#define MPIDI_FAULTLOC_LOCK ""
-#endif
+#if defined(__GNUC__) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+/* Here no lock is held when a call begins, and what the thread itself is in must be kept apart. */
+extern _Thread_local uint32_t MPIDI_faultloc_own_call
+    MPIDI_FAULTLOC_HIDDEN __attribute__((tls_model("initial-exec")));
+#define MPIDI_FAULTLOC_OWN_CALL (MPIDI_faultloc_own_call & FAULTLOC_CALL_MASK)
 #define MPIDI_FAULTLOC_ADD(n) \
-    __asm__ __volatile__(MPIDI_FAULTLOC_LOCK "addq %1, %0" \
+    do { \
+        MPIDI_faultloc_own_call += (uint32_t) (n); \
+        (void) __atomic_fetch_add(&MPIDI_faultloc_page.slot.call, (uint64_t) (n), __ATOMIC_RELAXED); \
+    } while (0)
+#elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#define MPIDI_FAULTLOC_ADD(n) \
+    __asm__ __volatile__("addq %1, %0" \
                          : "+m"(MPIDI_faultloc_page.slot.call) : "er"((int64_t) (n)))
 #else
 #define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))

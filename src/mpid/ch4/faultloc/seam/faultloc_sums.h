@@ -59,17 +59,30 @@ static inline uint64_t MPIDI_faultloc_mark(uint64_t key)
     return x * x;
 }
 
+/* Sends are counted before MPICH has a lock, where it has one for each VCI. */
+#if defined(__GNUC__) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define MPIDI_FAULTLOC_COUNT(to, n) \
+    do { \
+        if (unlikely(MPIR_IS_THREADED)) \
+            (void) __atomic_fetch_add(&(to), n, __ATOMIC_RELAXED); \
+        else \
+            (to) += (n); \
+    } while (0)
+#else
+#define MPIDI_FAULTLOC_COUNT(to, n) ((to) += (n))
+#endif
+
 static inline void MPIDI_faultloc_count_sent(struct MPIDI_faultloc_sums *row, uint64_t key)
 {
-    row->sent_sum += MPIDI_faultloc_mark(key);
-    row->sent++;
+    MPIDI_FAULTLOC_COUNT(row->sent_sum, MPIDI_faultloc_mark(key));
+    MPIDI_FAULTLOC_COUNT(row->sent, 1);
 }
 
 static inline void MPIDI_faultloc_count_received(struct MPIDI_faultloc_sums *row, uint64_t key)
 {
-    row->received_sum += MPIDI_faultloc_mark(key);
-    row->received++;
-    MPIDI_faultloc_sums.received++;
+    MPIDI_FAULTLOC_COUNT(row->received_sum, MPIDI_faultloc_mark(key));
+    MPIDI_FAULTLOC_COUNT(row->received, 1);
+    MPIDI_FAULTLOC_COUNT(MPIDI_faultloc_sums.received, 1);
 }
 
 #endif /* ENABLE_FAULTLOC */

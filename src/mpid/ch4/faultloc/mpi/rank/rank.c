@@ -12,6 +12,9 @@
 #include <sys/prctl.h>
 
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+_Thread_local uint32_t MPIDI_faultloc_own_call;
+#endif
 uint32_t MPIDI_faultloc_notes;
 struct MPIDI_faultloc_sums_table MPIDI_faultloc_sums = {
     .factor = FAULTLOC_MARK_FACTOR,.flips = FAULTLOC_MARK_FLIPS,

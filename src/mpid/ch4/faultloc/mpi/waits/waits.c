@@ -46,11 +46,22 @@ static bool polls_alone(const struct MPIDI_faultloc_wait *wait)
     return wait->polls && MPIDI_faultloc_is_alone();
 }
 
+/* At what other threads may have at hand, too. */
+static void look_around(struct waits_page *page, const struct MPIDI_faultloc_wanted *with,
+                        const struct MPIDI_faultloc_wait *wait)
+{
+    if (MPIDI_faultloc_is_one_of_many() && !polls_alone(wait))
+        MPIDI_faultloc_spread_other_comms(page);
+    MPIDI_faultloc_fill_posted(page, with);
+    MPIDI_faultloc_fill_sent(page, with);
+}
+
 static void write_page(struct faultloc_wait_area *area, uint32_t asked,
                        const struct MPIDI_faultloc_wanted *with,
                        const struct MPIDI_faultloc_wait *wait)
 {
     struct waits_page *page = &area->page;
+    uint64_t switches;
 
     begin_writing(area);
     area->call = MPIDI_faultloc_page.slot.call;
@@ -59,13 +70,14 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked,
         MPIDI_faultloc_tell_polls(&page->record[0], wait);
     } else if (MPIDI_faultloc_is_one_of_many()) {
         page->records = MPIDI_faultloc_copy_reported(page);
-        MPIDI_faultloc_spread_other_comms(page);
     } else {
         MPIDI_faultloc_fill_record(&page->record[0], wait);
     }
     MPIDI_faultloc_fill_exchanges(page, with);
-    MPIDI_faultloc_fill_posted(page, with);
-    MPIDI_faultloc_fill_sent(page, with);
+    page->posted = page->last = 0;
+    page->posted_more = true;
+    if ((FAULTLOC_ONE_LOCK || page->records > 0) && MPIDI_faultloc_is_undisturbed(&switches))
+        look_around(page, with, wait);
     end_writing(area, asked);
 }
 
@@ -88,7 +100,7 @@ static bool waits_for_threads(struct MPIDI_faultloc_wait *wait, uint32_t asked)
     return true;
 }
 
-void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
+static void answer(struct MPIDI_faultloc_wait *wait)
 {
     struct faultloc_wait_area *area = MPIDI_faultloc_wait_area();
     uint32_t asked = area ? area->asked : 0;
@@ -109,6 +121,19 @@ void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
     with = wanted_by(area);
     write_page(area, asked, &with, wait);
     MPIDI_faultloc_forget_reported();
+}
+
+/* Where each VCI has a lock two threads may come at once. */
+void MPIDI_faultloc_answer(struct MPIDI_faultloc_wait *wait)
+{
+    static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+
+    if (FAULTLOC_ONE_LOCK) {
+        answer(wait);
+    } else if (!atomic_flag_test_and_set_explicit(&is_taken, memory_order_acquire)) {
+        answer(wait);
+        atomic_flag_clear_explicit(&is_taken, memory_order_release);
+    }
 }
 
 /* Its turns are measured, also after the answer: the next question comes soon.  Of several threads

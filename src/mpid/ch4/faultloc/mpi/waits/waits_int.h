@@ -28,6 +28,13 @@
  * ftree/waitfor/waitfor_ask.c). */
 #define FAULTLOC_PATIENT_NS (200 * FTREE_MS)
 
+/* Whether a thread that is in MPI has a lock that no other has. */
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+#define FAULTLOC_ONE_LOCK false
+#else
+#define FAULTLOC_ONE_LOCK true
+#endif
+
 static inline bool MPIDI_faultloc_has_many_threads(void)
 {
     return MPIDI_faultloc_page.slot.many_threads;
@@ -171,6 +178,10 @@ bool MPIDI_faultloc_works_between(void);
 /* Purpose: true as long as no other thread has waited, or asked in vain, in MPI, as far as is
  * known.  To be called by one that asks in vain. */
 bool MPIDI_faultloc_is_alone(void);
+
+/* Purpose: true if no other thread can change what is MPICH's: one lock is for all, or all others
+ * are outside MPI, and sleep; then *switches is as below. */
+bool MPIDI_faultloc_is_undisturbed(uint64_t *switches);
 
 /* Purpose: how long the question has been open. */
 ftree_time MPIDI_faultloc_open_for(uint32_t asked);

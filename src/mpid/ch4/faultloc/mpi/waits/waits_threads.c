@@ -23,12 +23,17 @@
  *
  * The slot's word of the call has the sum of what the threads are in.  Under the lock all of them
  * are on the list but the one that holds it: what is left of the sum is its own call.
+ *
+ * Where MPICH has a lock for each VCI nobody is on the list.  A thread tells there as long as it is
+ * in MPI alone, and all others sleep: else what it looks at might change under it.
  */
 
 #define AGAIN_NS (5 * FTREE_MS) /* between two looks at all of them, */
 #define REST_NS 1000000         /* and so long the others get the lock; */
 #define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
 #define LASTS_TURNS 64          /* a wait that is over before is not worth the clock */
+#define FRESH_NS (50 * FTREE_MS) /* a thread that waits has a turn that counts within this time */
+
 
 static struct MPIDI_faultloc_wait *waiting;
 static uint32_t calls;          /* the sum of those on the list, */
@@ -68,6 +73,7 @@ static _Thread_local struct {
 
 static pid_t noted;             /* the thread whose wait is in the slot, 0: none; */
 static bool noted_runs;         /* it has got the lock back, and not come to its next turn */
+static ftree_time noted_at;
 
 static pid_t progress_thread;   /* MPICH's own, which has nothing of the program's to do; 0: none */
 static pid_t ucx_thread;        /* in which UCX waits for events, likewise */
@@ -122,7 +128,11 @@ static uint64_t end_of(const struct MPIDI_faultloc_wait *w)
 static void identify(struct MPIDI_faultloc_wait *w)
 {
     w->thread = own_thread();
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+    w->call = MPIDI_FAULTLOC_OWN_CALL;
+#else
     w->call = (uint32_t) (MPIDI_faultloc_page.slot.call - calls) & FAULTLOC_CALL_MASK;
+#endif
 }
 
 static void put_in(struct MPIDI_faultloc_wait *w)
@@ -155,12 +165,20 @@ static bool is_same_wait(const MPIR_Request * req)
         own.messages == MPIDI_faultloc_page.page.ring.count;
 }
 
+/* The wait in the slot.  One that is not on a list notes its own again and again. */
+static bool is_noted_over(bool same)
+{
+    if (noted == own_thread())
+        return !same && (noted_runs || !FAULTLOC_ONE_LOCK);
+    return noted_runs || (!FAULTLOC_ONE_LOCK && noted && faultloc_now() - noted_at > FRESH_NS);
+}
+
 void MPIDI_faultloc_begin_turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
 {
     bool same = is_same_wait(req);
 
-    if (noted_runs && (!same || noted != own_thread())) {
-        MPIDI_faultloc_page.slot.wait_since_ns = 0;     /* that wait is over */
+    if (is_noted_over(same)) {
+        MPIDI_faultloc_page.slot.wait_since_ns = 0;
         noted = 0;
     }
     noted_runs = false;
@@ -235,7 +253,10 @@ const struct MPIDI_faultloc_wait *MPIDI_faultloc_first_wait(const struct MPIDI_f
     for (const struct MPIDI_faultloc_wait *w = waiting; w; w = w->next)
         if (w->since && (!first || w->since < first->since) && !(w->n > 0 && goes_on(w)))
             first = w;
+    if (!FAULTLOC_ONE_LOCK && noted && noted != wait->thread)
+        return NULL;
     noted = first ? first->thread : noted;
+    noted_at = FAULTLOC_ONE_LOCK || !first ? 0 : faultloc_now();
     return first;
 }
 
@@ -343,14 +364,40 @@ static bool others_sleep(void)
     return true;
 }
 
+bool MPIDI_faultloc_is_undisturbed(uint64_t *switches)
+{
+    uint32_t in_mpi = (uint32_t) MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK;
+    struct MPIDI_faultloc_wait own;
+
+    if (FAULTLOC_ONE_LOCK || !MPIDI_faultloc_is_one_of_many())
+        return true;
+    identify(&own);
+    return in_mpi == own.call && MPIDI_faultloc_all_others_sleep(switches);
+}
+
+/* The calling thread's wait, where each VCI has a lock. */
+static bool tell_alone(const struct MPIDI_faultloc_wait *wait, ftree_time now)
+{
+    uint64_t call = MPIDI_faultloc_page.slot.call, switches;
+
+    if (wait->polls || now < reported.again)
+        return false;
+    reported.again = now + AGAIN_NS;
+    reported.n = 0;
+    reported.moment = MPIDI_faultloc_moment();
+    return MPIDI_faultloc_is_undisturbed(&switches) && tell_thread(wait) &&
+        others_sleep() && reported.switches == switches && MPIDI_faultloc_page.slot.call == call;
+}
+
 /* All is looked at when another thread that polls has reported, and now and then: one that is about
  * to sleep, or to begin a call, runs for a while. */
 static bool all_have_reported(struct MPIDI_faultloc_wait *wait)
 {
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
     ftree_time now = faultloc_now();
 
     identify(wait);
+    if (!FAULTLOC_ONE_LOCK)
+        return tell_alone(wait, now);
     forget_old(MPIDI_faultloc_moment() + end_of(wait));
     if (!tell_poll(wait) && now < reported.again)
         return false;
@@ -358,9 +405,6 @@ static bool all_have_reported(struct MPIDI_faultloc_wait *wait)
     reported.rests = !tell_waiting(wait) || reported.n == 0 || count_certain() < reported.n ||
         reported.varies || !others_sleep();
     return !reported.rests;
-#else
-    return false;
-#endif
 }
 
 void MPIDI_faultloc_forget_reported(void)
@@ -404,7 +448,10 @@ bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time s
     if (!reported.others)
         return false;
     if (since > FAULTLOC_PATIENT_NS) {
-        tell_waiting(wait);
+        if (FAULTLOC_ONE_LOCK)
+            tell_waiting(wait);
+        else
+            reported.n = 0;
         reported.computes = faultloc_proc_any_runs(NULL, getpid(), known, list_known(known));
         return false;
     }
