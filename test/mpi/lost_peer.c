@@ -184,6 +184,8 @@ static void do_iany(void)
     must_pend("MPI_Wait of any source", MPI_Wait(&request, MPI_STATUS_IGNORE));
     if (request == MPI_REQUEST_NULL)
         wrong("the request, which is gone", MPI_SUCCESS);
+    if (MPI_Waitall(1, &request, MPI_STATUSES_IGNORE) == MPI_SUCCESS || request == MPI_REQUEST_NULL)
+        wrong("the request of MPI_Waitall, which succeeds or is gone", MPI_SUCCESS);
     MPI_Cancel(&request);
     must_succeed("MPI_Wait of what was cancelled", MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
