@@ -474,15 +474,17 @@ static int start(const char *name, const char *job_id, bool fine)
     MPIR_ERR_CHECK(mpi_errno);
     if (all) {
         fine = p.slot > 0 || start_agent(&l, name);
+        MPIDI_faultloc_begin(true);     /* one may be lost from here on */
         mpi_errno = MPIDI_faultloc_place_agree(&p, fine, true, &all);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (p.is_first_not && problem[0])
         faultloc_say("%s", problem);
-    MPIDI_faultloc_begin(all);
     if (all) {
         MPIDI_faultloc_begin_collectives();
         MPIDI_faultloc_begin_waits();
+    } else {
+        MPIDI_faultloc_begin(false);
     }
 
   fn_exit:
