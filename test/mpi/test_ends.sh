@@ -46,7 +46,8 @@ for apart in "" "-launcher fork -hosts h1,h2,h3,h4 -ppn 1"; do
 
     job "a kill, and exits because of it" --how kill --ranks 3 --on-error exit
     says 1 '^.faultloc. rank 3 on .* was the first to end: signal 9'
-    says 0 'process-crash: rank [012]|ended, too'
+    # apart, one agent has the ranks of four proxies: another may kill its own before this one's says so
+    says 0 "${apart:+none}process-crash: rank [012]|ended, too"
     ok
 
     job "a truncated message" --how truncate --ranks 2
