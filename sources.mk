@@ -571,6 +571,7 @@ test_programs = \
 
 tool_tests = \
     test/unit/t-bench.sh \
+    test/unit/t-check-bases.sh \
     test/unit/t-documents.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
