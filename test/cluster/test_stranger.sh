@@ -28,7 +28,7 @@ find_stranger() {
     }
     stranger=$work/stranger
     # shellcheck disable=SC2086
-    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4" -I"$here/../../src/util/ftree" \
+    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4" -I"$here/../../src/util" \
         -o "$stranger" \
         "$here/../lib/stranger.c" "$here/../../src/mpid/ch4/faultloc/net/frame.c" $packages
 }
