@@ -143,7 +143,11 @@ plan() {
             draw 1 "$hosts"
             SLOW=h$DRAWN DID="$SLOW, $rate"
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
-        store-comes) [ "$hosts" = 1 ] || SKIP="its ranks share memory, so they are on one host" ;;
+        store-comes)
+            [ "$hosts" = 1 ] || SKIP="its ranks share memory, so they are on one host"
+            [[ $(LD_LIBRARY_PATH=$MPI/lib "$MPI/bin/mpichversion" | tr -s '\n\t ' ' ') != \
+                *'MPICH Version: '[5-9]*'MPICH Device: ch4:ucx'* ]] ||
+                SKIP="ch4:ucx of this MPICH has no MPI_Win_allocate_shared" ;;
         rest-loop)
             draw 1 30
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;
