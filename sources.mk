@@ -162,6 +162,7 @@ core_headers = \
 
 glue_sources = \
     src/mpid/ch4/faultloc/base/ending.c \
+    src/mpid/ch4/faultloc/base/fabric.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \
@@ -238,6 +239,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/ending.h \
+    src/mpid/ch4/faultloc/base/fabric.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/number.h \
@@ -284,6 +286,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_base.h \
+    src/mpid/ch4/faultloc/seam/faultloc_ofi.h \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
@@ -439,6 +442,7 @@ unit_tests = \
     test/unit/announce/test_announce \
     test/unit/base/test_ending \
     test/unit/base/test_event \
+    test/unit/base/test_fabric \
     test/unit/base/test_iface \
     test/unit/base/test_mark \
     test/unit/base/test_names \

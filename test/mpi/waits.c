@@ -780,7 +780,7 @@ static void test_finalize(void)
     uint32_t count;
 
     begin("MPI_Finalize");
-    if (me == 1)
+    if (me == 1 || getenv("WAITS_LEAVE_AT_ONCE"))
         return;
     if (me == 0) {
         MPI_Recv(buf, 1, MPI_INT, 1, 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -21,15 +21,18 @@ job_env() {
     # a job in the foreground is the user's: its report goes where FaultLoc puts it
     [ -n "${FOREGROUND:-}" ] || echo "MPIR_CVAR_FAULTLOC_REPORT=$RUN/report.json"
     echo "UCX_TLS=tcp,self"
+    echo "FI_PROVIDER=tcp"
     # UCX says at every start that it has found a newer kernel than it knows, or no memory limit
     echo "UCX_LOG_LEVEL=${UCX_LOG_LEVEL:-error}"
     if [ -n "${LOCAL:-}" ]; then
         echo "MPIR_CVAR_NOLOCAL=1"
         echo "UCX_NET_DEVICES=lo"
+        echo "FI_TCP_IFACE=lo"
     else
         echo "FAULTLOC_CLUSTER=$NAME"
         echo "FAULTLOC_CLUSTER_SKEW_S=$SKEW"
         echo "UCX_NET_DEVICES=eth0"
+        echo "FI_TCP_IFACE=eth0"
         echo "XDG_RUNTIME_DIR=$(runtime_dir)"
         # whoever sets these in the environment means it; --env comes last, and counts
         [ "$(switch_count)" -le 1 ] || [ -n "${MPIR_CVAR_FAULTLOC_TOPOLOGY+set}" ] ||

@@ -46,6 +46,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/address.h \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/ending.h \
+    src/mpid/ch4/faultloc/base/fabric.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/number.h \
@@ -92,6 +93,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_base.h \
+    src/mpid/ch4/faultloc/seam/faultloc_ofi.h \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
@@ -113,6 +115,8 @@ mpi_core_sources += \
     src/mpid/ch4/faultloc/mpi/observe/onesided.c \
     src/mpid/ch4/faultloc/mpi/observe/request_peer.c \
     src/mpid/ch4/faultloc/mpi/observe/transport.c \
+    src/mpid/ch4/faultloc/mpi/observe/transport_ofi.c \
+    src/mpid/ch4/faultloc/mpi/observe/transport_ucx.c \
     src/mpid/ch4/faultloc/mpi/rank/objects.c \
     src/mpid/ch4/faultloc/mpi/rank/rank.c \
     src/mpid/ch4/faultloc/mpi/rank/settings.c \
@@ -136,6 +140,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
     -DFAULTLOC_LIBEXECDIR=\"$(libexecdir)\"
 src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/base/ending.c \
+    src/mpid/ch4/faultloc/base/fabric.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
     src/mpid/ch4/faultloc/base/proc.c \

@@ -36,6 +36,13 @@
 #define MPIDI_FAULTLOC_ISEND_COLL MPID_Isend_coll
 #endif
 
+/* Whether messages are counted by peer: where it is known that a receive has ended. */
+#if MPIDI_FAULTLOC_ROWS || (defined(HAVE_CH4_NETMOD_OFI) && !defined(MPIR_PT2PT_ATTR_CONTEXT_OFFSET))
+#define MPIDI_FAULTLOC_COUNTS 1
+#else
+#define MPIDI_FAULTLOC_COUNTS 0
+#endif
+
 #if !defined(MPIR_CONTEXT_INTRA_PT2PT)
 #define MPIR_CONTEXT_INTRA_PT2PT 0
 #define MPIR_CONTEXT_INTRA_COLL 1

@@ -276,11 +276,12 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_IS_SET(word) unlikely((word) != 0)
 #endif
 
-/* Whether messages are counted by peer: where UCX says that a receive has ended. */
+/* Whether requests note their peers by where their messages are counted: UCX needs no address of a
+ * receive's source. */
 #if defined(HAVE_CH4_NETMOD_UCX) && defined(MPIDI_CH4_DIRECT_NETMOD)
-#define MPIDI_FAULTLOC_COUNTS 1
+#define MPIDI_FAULTLOC_ROWS 1
 #else
-#define MPIDI_FAULTLOC_COUNTS 0
+#define MPIDI_FAULTLOC_ROWS 0
 #endif
 
 /* Of a send or receive: its peer, by its address or by the place where its messages are counted
@@ -306,7 +307,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
         MPIDI_REQUEST(req, faultloc_context) = (context); \
     } while (0)
 /* UCX's are noted before they can end (faultloc_ucx.h). */
-#if MPIDI_FAULTLOC_COUNTS
+#if MPIDI_FAULTLOC_ROWS
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) do { } while (0)
 #else
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
@@ -318,7 +319,7 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #define MPIDI_FAULTLOC_REQUEST_AV(req, av) \
     do { \
         if (mpi_errno == MPI_SUCCESS) \
-            MPIDI_REQUEST(req, faultloc_peer) = (av); \
+            MPIDI_FAULTLOC_NOTE(req, av, tag, faultloc_context); \
     } while (0)
 
 /* A send or receive begins: nothing is asked but whether the datatype is a builtin, whose handle is
@@ -432,7 +433,7 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
     do { \
         (void) MPIDI_FAULTLOC_NEWS(); \
         MPIDI_faultloc_rma.window = (win); \
-        MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait(NULL, NULL, 0)); \
+        MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait_rma()); \
     } while (0)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) \
     do { \
@@ -562,6 +563,19 @@ struct MPIDI_faultloc_colls {
     } while (0)
 
 extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, MPI_Init is over */
+
+/* A receive has ended well, and its status says of what: the message counts.  Where UCX counts there
+ * is no shared memory of MPICH's, and it says so by a callback (faultloc_ucx.h). */
+#if defined(HAVE_CH4_NETMOD_OFI)
+#define MPIDI_FAULTLOC_RECEIVED(req, context) \
+    do { \
+        if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) \
+            MPIDI_faultloc_received(req, context); \
+    } while (0)
+void MPIDI_faultloc_received(struct MPIR_Request *req, uint32_t context) MPIDI_FAULTLOC_HIDDEN;
+#else
+#define MPIDI_FAULTLOC_RECEIVED(req, context) do { } while (0)
+#endif
 void MPIDI_faultloc_type_free(const struct MPIR_Datatype *type) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_coll_init(struct MPIR_Request *req, const struct MPIDI_faultloc_coll *made)
     MPIDI_FAULTLOC_HIDDEN;
@@ -658,6 +672,7 @@ int MPIDI_faultloc_abort_by(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_aborted(int rank, int code) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_wait(struct MPIR_Request *req, struct MPIR_Request **reqs, int n)
     MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_wait_rma(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_wait_one_of(struct MPIR_Request **reqs, int n) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_wait_probe(struct MPIR_Comm *comm, int offset, int source, int tag)
     MPIDI_FAULTLOC_HIDDEN;
@@ -694,6 +709,7 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_ENTER
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
+#define MPIDI_FAULTLOC_RECEIVED(req, context) do { } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
 #define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) MPIDI_PROGRESS_YIELD()
 #define MPIDI_FAULTLOC_WAIT_ANY_TURN(reqs, n) \

@@ -87,7 +87,7 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 
 /* A receive has ended well: the message counts.  What UCX knows it by is its key and, between both
  * parts, its sender. */
-#if MPIDI_FAULTLOC_COUNTS
+#if MPIDI_FAULTLOC_ROWS
 #define MPIDI_FAULTLOC_UCX_COUNT(req, sender_tag_) \
     do { \
         uintptr_t peer_ = (uintptr_t) MPIDI_REQUEST(req, faultloc_peer); \

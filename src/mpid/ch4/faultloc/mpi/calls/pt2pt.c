@@ -25,10 +25,20 @@
  * are counted.  It is noted, and never used as an address. */
 static inline MPIDI_av_entry_t *source_of(MPIR_Comm * comm, int rank)
 {
-#if MPIDI_FAULTLOC_COUNTS
+#if MPIDI_FAULTLOC_ROWS
     return (MPIDI_av_entry_t *) (void *) MPIDI_faultloc_sums_in(comm, rank);
 #else
     return MPIDIU_comm_rank_to_av(comm, rank);
+#endif
+}
+
+/* Of a receive inside the node the patches note nothing, as its netmod has no part in it. */
+static inline void note_receive(MPIR_Request * req, int mpi_errno, MPIDI_av_entry_t * peer, int tag,
+                                MPIR_Comm * comm, int offset)
+{
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (mpi_errno == MPI_SUCCESS)
+        MPIDI_FAULTLOC_NOTE(req, peer, tag, (uint32_t) (comm->recvcontext_id + offset));
 #endif
 }
 
@@ -71,6 +81,7 @@ WHOLE uintptr_t MPIDI_faultloc_irecv(void *buf, MPI_Aint count, MPI_Datatype dat
                                      int tag, MPIR_Comm * comm)
 {
     MPIR_Request *req = NULL;
+    MPIDI_av_entry_t *peer;
     int mpi_errno;
 
     if (unlikely(MPIDI_is_self_comm(comm))) {
@@ -81,12 +92,16 @@ WHOLE uintptr_t MPIDI_faultloc_irecv(void *buf, MPI_Aint count, MPI_Datatype dat
         return made(own, mpi_errno);
     }
     /* compiled twice, so that what follows need not ask again which of them it is */
-    if (unlikely(rank == MPI_ANY_SOURCE))
+    if (unlikely(rank == MPI_ANY_SOURCE)) {
+        peer = MPIDI_FAULTLOC_ANY(comm);
         mpi_errno = MPIDI_irecv(buf, count, datatype, MPI_ANY_SOURCE, tag, comm,
-                                MPIR_CONTEXT_INTRA_PT2PT, MPIDI_FAULTLOC_ANY(comm), &req);
-    else
+                                MPIR_CONTEXT_INTRA_PT2PT, peer, &req);
+    } else {
+        peer = source_of(comm, rank);
         mpi_errno = MPIDI_irecv(buf, count, datatype, rank, tag, comm, MPIR_CONTEXT_INTRA_PT2PT,
-                                source_of(comm, rank), &req);
+                                peer, &req);
+    }
+    note_receive(req, mpi_errno, peer, tag, comm, MPIR_CONTEXT_INTRA_PT2PT);
     return made(req, mpi_errno);
 }
 
@@ -129,11 +144,15 @@ int MPIDI_faultloc_issend(const void *buf, MPI_Aint count, MPI_Datatype datatype
 int MPIDI_faultloc_irecv_at(void *buf, MPI_Aint count, MPI_Datatype datatype, int rank,
                             int tag, MPIR_Comm * comm, int context_offset, MPIR_Request ** request)
 {
+    MPIDI_av_entry_t *peer;
+    int mpi_errno;
+
     if (MPIDI_is_self_comm(comm))
         return MPIDI_Self_irecv(buf, count, datatype, rank, tag, comm, context_offset, request);
-    return MPIDI_irecv(buf, count, datatype, rank, tag, comm, context_offset,
-                       rank == MPI_ANY_SOURCE ? MPIDI_FAULTLOC_ANY(comm) : source_of(comm, rank),
-                       request);
+    peer = rank == MPI_ANY_SOURCE ? MPIDI_FAULTLOC_ANY(comm) : source_of(comm, rank);
+    mpi_errno = MPIDI_irecv(buf, count, datatype, rank, tag, comm, context_offset, peer, request);
+    note_receive(*request, mpi_errno, peer, tag, comm, MPIDI_FAULTLOC_OFFSET(context_offset));
+    return mpi_errno;
 }
 
 /* There is no message, and either somebody asks about it or a rank is given up. */

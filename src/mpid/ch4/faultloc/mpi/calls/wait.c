@@ -32,11 +32,10 @@ static void put_note(uint64_t request, int32_t peer, ftree_time since)
     slot->wait_since_ns = since;
 }
 
-static void note_wait(MPIR_Request * req)
+static void note_wait(MPIR_Request * req, int32_t peer)
 {
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
     uint64_t request = req ? (uint64_t) (uint32_t) req->handle : 0;
-    int32_t peer = peer_of(req);
 
     /* a handle is used again soon, but by another message */
     if (peer >= 0)
@@ -74,7 +73,7 @@ static int look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
     if (MPIDI_faultloc_page.slot.many_threads)
         note_first_wait(wait);
     else
-        note_wait(req);
+        note_wait(req, wait->room ? wait->source : peer_of(req));
     MPIDI_faultloc_answer(wait);
     return b->failures ? MPIDI_faultloc_wait_any(req) : MPI_SUCCESS;
 }
@@ -111,12 +110,72 @@ int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
     return turn(req, &wait);
 }
 
+/* Whoever is needed may be given up. */
+int MPIDI_faultloc_wait_rma(void)
+{
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, RETURNS_TO };
+    int mpi_errno = turn(NULL, &wait);
+
+    if (mpi_errno == MPI_SUCCESS && MPIDI_faultloc_page.slot.failures)
+        mpi_errno = MPIDI_faultloc_rma_error();
+    return mpi_errno;
+}
+
 int MPIDI_faultloc_wait_one_of(MPIR_Request ** reqs, int n)
 {
     struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs, RETURNS_TO };
 
     return turn(NULL, &wait);
 }
+
+#if defined(HAVE_CH4_NETMOD_OFI) && MPIDI_FAULTLOC_COUNTS
+/* From within MPICH's own loops: other threads are not let in, and with several nothing is noted. */
+static int look_inside(struct MPIDI_faultloc_wait *wait)
+{
+    return MPIDI_faultloc_page.slot.many_threads ? MPI_SUCCESS : look(NULL, wait);
+}
+
+int MPIDI_faultloc_wait_room(void)
+{
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE,.room = true, RETURNS_TO };
+    int mpi_errno = MPI_SUCCESS;
+
+    if ((++MPIDI_faultloc_page.slot.spins & 255) == 0) {
+        wait.source = MPIDI_faultloc_sent_last();
+        mpi_errno = MPIDI_faultloc_is_given_up(wait.source) ?
+            MPIDI_faultloc_failed_error(wait.source) : look_inside(&wait);
+    }
+    return mpi_errno ? mpi_errno : MPIDI_OFI_retry_progress();
+}
+
+/* Which operations of a window are complete is a number: none is known to be so where any member is
+ * given up. */
+int MPIDI_faultloc_wait_window(MPIR_Win * win)
+{
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, RETURNS_TO };
+    int mpi_errno;
+
+    MPIDI_faultloc_rma.window = win;
+    mpi_errno = look_inside(&wait);
+    if (mpi_errno == MPI_SUCCESS && MPIDI_faultloc_page.slot.failures)
+        mpi_errno = MPIDI_faultloc_member_error(win->comm_ptr);
+    return mpi_errno;
+}
+
+ssize_t MPIDI_faultloc_ofi_returned(ssize_t code)
+{
+    static ftree_time since;
+    static int32_t from = FTREE_NONE;
+    int32_t peer = MPIDI_faultloc_sent_last();
+
+    if (!MPIDI_faultloc_ofi_says_lost(peer, (int) code))
+        return code;
+    if (from != peer)
+        since = faultloc_now();
+    from = peer;
+    return faultloc_now() - since < MPIDI_faultloc_grace() ? -FI_EAGAIN : code;
+}
+#endif
 
 int MPIDI_faultloc_wait_probe(MPIR_Comm * comm, int offset, int source, int tag)
 {

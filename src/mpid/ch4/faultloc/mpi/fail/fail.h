@@ -29,6 +29,9 @@ void MPIDI_faultloc_raise_events(const struct faultloc_board *b);
  * fails, or the wait does.  Returns an error for the wait. */
 int MPIDI_faultloc_wait_any(MPIR_Request * req);
 
+/* Purpose: the error of a wait in one-sided communication for a rank that is given up. */
+int MPIDI_faultloc_rma_error(void);
+
 /* ---- where.c --------------------------------------------------------------------------------- */
 
 /* Purpose: "main(), app.c:12", or "app+0x1234" where no line is known or nobody can tell within a

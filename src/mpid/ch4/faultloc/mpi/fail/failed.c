@@ -105,6 +105,16 @@ static void let_go(MPIR_Request * req)
         MPIR_cc_dec(MPIDI_FAULTLOC_NOTIFICATION(req));
 }
 
+/* MPICH waits until OFI has cancelled a receive, which it never does once a message has begun. */
+static bool is_left_to_ofi(MPIR_Request * req)
+{
+#if defined(HAVE_CH4_NETMOD_OFI) && !defined(MPIDI_CH4_DIRECT_NETMOD)
+    if (MPIDI_REQUEST(req, is_local))
+        return false;
+#endif
+    return !is_self(req) && MPIDI_faultloc_ofi_leave(req);
+}
+
 /* Completes a pending request with an error, whatever the transport does with it. */
 static void fail(MPIR_Request * req, int error)
 {
@@ -114,7 +124,7 @@ static void fail(MPIR_Request * req, int error)
         return; /* it is about to fail already */
     MPID_THREAD_CS_ENTER_REC_VCI(MPIDI_FAULTLOC_VCI_LOCK(vci));
     MPIR_Request_add_ref(req);  /* cancelling may take the last reference but ours */
-    if (req->kind == MPIR_REQUEST_KIND__RECV)
+    if (!is_left_to_ofi(req) && req->kind == MPIR_REQUEST_KIND__RECV)
         MPIDI_cancel_recv_unsafe(req);
     if (!MPIR_Request_is_complete(req))
         let_go(req);
@@ -173,11 +183,14 @@ static void fail_if_lost(MPIR_Request * req, void *arg)
         fail(req, MPIDI_faultloc_failed_error(rank));
 }
 
-/* One turn of those whose errors come otherwise than from this call: OFI's would be lost. */
+/* One turn of those whose errors come otherwise than from this call; those of OFI would be lost
+ * where they are not taken notice of. */
 static void turn(int vci)
 {
-#ifdef HAVE_CH4_NETMOD_UCX
+#if defined(HAVE_CH4_NETMOD_UCX)
     MPIDI_FAULTLOC_PROGRESS(NM, vci);
+#elif MPIDI_FAULTLOC_COUNTS
+    (void) MPIDI_OFI_progress_uninlined(vci);
 #endif
 #ifndef MPIDI_CH4_DIRECT_NETMOD
     MPIDI_FAULTLOC_PROGRESS(SHM, vci);
@@ -347,6 +360,13 @@ int MPIDI_faultloc_any_error(MPIR_Request * req)
 int MPIDI_faultloc_member_error(MPIR_Comm * comm)
 {
     int32_t rank = lost_member(comm);
+
+    return rank == FTREE_NONE ? MPI_SUCCESS : MPIDI_faultloc_failed_error(rank);
+}
+
+int MPIDI_faultloc_rma_error(void)
+{
+    int32_t rank = MPIDI_faultloc_rma_lost();
 
     return rank == FTREE_NONE ? MPI_SUCCESS : MPIDI_faultloc_failed_error(rank);
 }

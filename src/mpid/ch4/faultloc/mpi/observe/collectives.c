@@ -86,7 +86,7 @@ void MPIDI_faultloc_begin_collectives(void)
 
 /* ---- noting ---------------------------------------------------------------------------------- */
 
-static int64_t count_of(const struct MPIDI_faultloc_coll *coll)
+static int64_t elements_of(const struct MPIDI_faultloc_coll *coll)
 {
     return coll->call & FAULTLOC_COLL_LARGE || !coll->datatype ? coll->size.large :
         coll->size.count;
@@ -101,7 +101,7 @@ static bool has_own_type(const struct MPIDI_faultloc_coll *coll)
 /* Arguments that the operation does not look at may be anything, a datatype that was freed, too. */
 static int64_t own_bytes(const struct MPIDI_faultloc_coll *coll)
 {
-    int64_t count = count_of(coll);
+    int64_t count = elements_of(coll);
     MPIR_Datatype *own = NULL;
 
     if (count <= 0)
@@ -120,7 +120,7 @@ static struct MPIDI_faultloc_coll *place_of(MPIR_Comm * comm, uint32_t n)
 
 static void keep_bytes(struct MPIDI_faultloc_coll *coll, const MPIR_Datatype * type)
 {
-    int64_t count = count_of(coll);
+    int64_t count = elements_of(coll);
 
     if (coll->datatype != type->handle)
         return;
@@ -160,7 +160,7 @@ void MPIDI_faultloc_coll_init(MPIR_Request * req, const struct MPIDI_faultloc_co
 
 static uint64_t bytes_of(const struct MPIDI_faultloc_coll *coll)
 {
-    int64_t count = has_own_type(coll) ? own_bytes(coll) : count_of(coll);
+    int64_t count = has_own_type(coll) ? own_bytes(coll) : elements_of(coll);
 
     if (count < 0)
         return WAITS_NO_BYTES;

@@ -65,6 +65,10 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req);
 /* Purpose: true for a request of the active message layer, as all of shared memory are. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req);
 
+/* Purpose: true for a pending send or receive of which it was noted what it is about.  Others are
+ * MPICH's own: the other half of a receive from any source, a message that nobody receives yet. */
+bool MPIDI_faultloc_is_message(MPIR_Request * req);
+
 /* Purpose: the rank of the world that an address is of, or a row of the sums (faultloc_sums.h):
  * what requests note of their peers; FTREE_NONE: it is of another world, or neither. */
 int32_t MPIDI_faultloc_rank_at(const void *peer);
@@ -107,6 +111,10 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error);
 int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int most,
                              bool *must_act, enum waits_mode *mode);
 
+/* Purpose: one of the ranks that this rank waits for in one-sided communication, and that is given
+ * up; FTREE_NONE: there is none. */
+int32_t MPIDI_faultloc_rma_lost(void);
+
 struct MPIDI_faultloc_lock {
     MPIR_Win *win;
     int32_t target;             /* rank of the world; FTREE_NONE: those of all targets */
@@ -135,6 +143,26 @@ bool MPIDI_faultloc_is_on_in_all(int *first_on, int *first_off);
 /* Purpose: true if the transport has lost any rank so far, or an operation failed because one is
  * given up. */
 bool MPIDI_faultloc_has_lost(void);
+
+/* Purpose: an address of that rank came, with `room` bytes; the first one says by a mark
+ * (base/mark.h) whether faultloc is on there. */
+void MPIDI_faultloc_read_mark(const void *address, size_t room, int rank);
+
+/* Purpose: the transport has lost a rank of the world, as that errno says; the agent is told. */
+void MPIDI_faultloc_report_lost(int32_t rank, int error);
+
+/* Purpose: the transport has ended an operation toward that rank with an error: it is held until it
+ * is known why.  `release` gives the transport its own request back.  False: no memory. */
+bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
+                         void (*release) (void *transport));
+
+/* Purpose: whether what OFI has returned of an operation that begins says that its peer is lost; if
+ * so, that is reported. */
+bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code);
+
+/* Purpose: OFI may never be done with a request that has failed: it is kept, and what comes of it
+ * later changes nothing.  False: it is not OFI's. */
+bool MPIDI_faultloc_ofi_leave(MPIR_Request * req);
 
 /* Purpose: true if the request is one of those that the next function will end. */
 bool MPIDI_faultloc_is_held(const MPIR_Request * req);

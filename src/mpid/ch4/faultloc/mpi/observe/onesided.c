@@ -96,6 +96,25 @@ int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, i
     return p.n;
 }
 
+/* In a collective call of the window it waits for its own operations first. */
+int32_t MPIDI_faultloc_rma_lost(void)
+{
+    uint32_t call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    int32_t rank[WAITS_REQUESTS_MAX];
+    struct peers p = {.rank = rank,.most = WAITS_REQUESTS_MAX };
+    enum waits_mode mode;
+    bool must_act;
+    MPIR_Comm *comm;
+
+    p.n = MPIDI_faultloc_rma_peers(call, &comm, rank, p.most, &must_act, &mode);
+    if (p.n == 0 && MPIDI_faultloc_rma.window)
+        add_targets(&p, MPIDI_faultloc_rma.window, call);
+    for (int i = 0; i < p.n; i++)
+        if (MPIDI_faultloc_is_given_up(rank[i]))
+            return rank[i];
+    return FTREE_NONE;
+}
+
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* MPICH counts no references to windows; those that are whole are in its map. */

@@ -14,8 +14,18 @@ MPIR_Request *MPIDI_faultloc_real(MPIR_Request * req)
     return req;
 }
 
+/* OFI's own fields lie over those of active messages. */
 bool MPIDI_faultloc_is_am(MPIR_Request * req)
 {
+#ifdef HAVE_CH4_NETMOD_OFI
+    bool is_local = false;
+
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    is_local = MPIDI_REQUEST(req, is_local);
+#endif
+    if (!is_local && MPIDI_OFI_ENABLE_TAGGED)
+        return false;
+#endif
     return MPIDI_FAULTLOC_IS_AM(req);
 }
 
@@ -59,6 +69,15 @@ int MPIDI_faultloc_failed_error(int32_t rank)
                                 (int) rank);
 }
 
+#if MPIDI_FAULTLOC_COUNTS && !MPIDI_FAULTLOC_ROWS
+void MPIDI_faultloc_received(MPIR_Request * req, uint32_t context)
+{
+    if (req->comm && req->status.MPI_SOURCE >= 0)
+        MPIDI_faultloc_count_received(MPIDI_faultloc_sums_in(req->comm, req->status.MPI_SOURCE),
+                                      FAULTLOC_KEY(context, req->status.MPI_TAG));
+}
+#endif
+
 void MPIDI_faultloc_set_error(MPIR_Request * req, int error)
 {
     MPIR_STATUS_SET_COUNT(req->status, 0);
@@ -67,16 +86,32 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error)
     req->status.MPI_ERROR = error;
 }
 
-/* True for one to another node that is not UCX's own, and whose peer was not noted.  OFI's own
- * fields lie over those of active messages. */
+#ifdef HAVE_CH4_NETMOD_OFI
+/* OFI says by a number what a request is for. */
 static bool is_internal(MPIR_Request * req)
 {
-#ifdef HAVE_CH4_NETMOD_UCX
-    return MPIDI_faultloc_is_am(req);
-#else
-    return false;
-#endif
+    if (!MPIDI_OFI_ENABLE_TAGGED)
+        return false;
+    switch (MPIDI_OFI_REQUEST(req, event_id)) {
+        case MPIDI_OFI_EVENT_ABORT:    /* it has failed */
+        case MPIDI_OFI_EVENT_AM_SEND:
+        case MPIDI_OFI_EVENT_AM_SEND_RDMA:
+        case MPIDI_OFI_EVENT_AM_SEND_PIPELINE:
+        case MPIDI_OFI_EVENT_AM_RECV:
+        case MPIDI_OFI_EVENT_AM_READ:
+        case MPIDI_OFI_EVENT_INJECT_EMU:
+            return true;
+        default:
+            return false;
+    }
 }
+#else
+/* True for one to another node that is not UCX's own, and whose peer was not noted. */
+static bool is_internal(MPIR_Request * req)
+{
+    return MPIDI_faultloc_is_am(req);
+}
+#endif
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 static int32_t local_peer(MPIR_Request * req)
@@ -90,6 +125,21 @@ static int32_t local_peer(MPIR_Request * req)
     return MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(req->comm, rank));
 }
 #endif
+
+bool MPIDI_faultloc_is_message(MPIR_Request * req)
+{
+    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
+        (req->comm && MPIDI_is_self_comm(req->comm)))
+        return false;
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+    if (MPIDI_REQUEST(req, is_local))
+        return MPIDI_faultloc_is_am(req) &&
+            !(MPIDIG_REQUEST(req, req->status) & MPIDIG_REQ_UNEXPECTED);
+    if (MPIDI_REQUEST_ANYSOURCE_PARTNER(req))
+        return false;
+#endif
+    return !is_internal(req);
+}
 
 int32_t MPIDI_faultloc_peer(MPIR_Request * req)
 {

@@ -5,6 +5,8 @@
 
 #include "faultloc/mpi/rank/rank.h"
 
+#include "faultloc/seam/faultloc_sums.h"
+
 #include "faultloc/base/proc.h"
 #include "faultloc/base/say.h"
 

@@ -22,6 +22,12 @@ int32_t MPIDI_faultloc_world_rank(MPIR_Comm * comm, int rank);
  * of the program's; NULL: it is in none, or not known. */
 MPIR_Comm *MPIDI_faultloc_collective_comm(MPIR_Request * req);
 
+/* ---- waits_messages.c ------------------------------------------------------------------------ */
+
+/* Purpose: the rank of the world to which the last message was sent; FTREE_NONE: the last message
+ * was none, or is of another world. */
+int32_t MPIDI_faultloc_sent_last(void);
+
 /* ---- waits_threads.c ------------------------------------------------------------------------- */
 
 /* What the calling thread waits for, beside the collective that it may be in. */
@@ -33,6 +39,7 @@ struct MPIDI_faultloc_wait {
     MPIR_Request **reqs; /* NULL, complete and inactive ones are passed over */
     MPIR_Comm *comm; /* of a probe; NULL: it is none */
     int context_offset, source, tag; /* of a probe */
+    bool room; /* for room for a send: `source` is its rank of the world */
     uintptr_t sp, pc; /* where the wait returns to; 0: not known */
     /* of waits_threads.c, with many threads: */
     MPIR_Request *req; /* that stands for all; NULL: none does */

@@ -8,8 +8,8 @@
 /*
  * The messages with other ranks, received and sent, and those that are to come.
  *
- * The messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX says
- * that a receive has ended; other transports have no such place, so nothing is said of them.
+ * The messages of each pair of ranks are counted (faultloc_sums.h), those received where UCX, OFI or
+ * MPICH's shared memory has ended a receive; others have no such place, so nothing is said of them.
  */
 
 static void add_exchange(struct waits_page *page, int32_t peer)
@@ -61,7 +61,7 @@ static void add_posted(MPIR_Request * req, void *arg)
         .kind = WAITS_POSTED,.context = MPIDI_faultloc_context_of(req),.count = 1
     };
 
-    if (req->kind != MPIR_REQUEST_KIND__RECV || (req->comm && MPIDI_is_self_comm(req->comm)))
+    if (req->kind != MPIR_REQUEST_KIND__RECV || !MPIDI_faultloc_is_message(req))
         return;
     flow.peer = MPIDI_faultloc_peer_of(req);
     flow.tag = tag == MPI_ANY_TAG ? WAITS_ANY : tag;
@@ -111,4 +111,11 @@ void MPIDI_faultloc_fill_sent(struct waits_page *page, const struct MPIDI_faultl
         if (read_sent(i, &page->sent[page->last]) &&
             is_wanted(with, page->sent[page->last].peer))
             page->last++;
+}
+
+int32_t MPIDI_faultloc_sent_last(void)
+{
+    struct waits_flow last;
+
+    return read_sent(0, &last) ? last.peer : FTREE_NONE;
 }

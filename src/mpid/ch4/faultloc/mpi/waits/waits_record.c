@@ -68,9 +68,7 @@ static bool is_inside(const MPIR_Comm * comm, MPIR_Request * req)
     const MPIR_Comm *part[] = { comm, comm->node_comm, comm->node_roots_comm };
     uint32_t context = MPIDI_faultloc_context_of(req);
 
-    if ((req->kind != MPIR_REQUEST_KIND__SEND && req->kind != MPIR_REQUEST_KIND__RECV) ||
-        (req->comm && MPIDI_is_self_comm(req->comm)) || MPIDI_faultloc_is_am(req) ||
-        (context & MPIR_CONTEXT_SUFFIX_MASK) == 0)
+    if (!MPIDI_faultloc_is_message(req) || (context & MPIR_CONTEXT_SUFFIX_MASK) == 0)
         return false;
     for (int i = 0; i < 3; i++)
         if (part[i] &&

@@ -1,0 +1,187 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/mpi/observe/observe.h"
+
+#if defined(HAVE_CH4_NETMOD_OFI) && MPIDI_FAULTLOC_COUNTS
+
+#include "faultloc/base/fabric.h"
+#include "faultloc/base/mark.h"
+#include "faultloc/seam/faultloc_ofi.h"
+
+#include "mpidu_bc.h"
+
+#include <errno.h>
+
+/*
+ * What OFI says of peers, and how its operations end.
+ *
+ * OFI keeps the address of a request until it is done with it, and with a dead peer's it may never
+ * be.  A request that fails before is MPIDI_OFI_EVENT_ABORT, a number that MPICH does not use: what
+ * comes of it later gives OFI's share in it back, and nothing else.
+ */
+
+/* ---- whether it is on in all ranks ----------------------------------------------------------- */
+
+#define MARKED_SIZE(len) (((size_t) (len) + FAULTLOC_MARK_STEP - 1) / FAULTLOC_MARK_STEP * \
+                          FAULTLOC_MARK_STEP + FAULTLOC_MARK_STEP)
+
+/* Reads the marks, and moves the addresses together as they would be without. */
+static char *take_marks(const char *marked, size_t size, int len, int n, const int *rank)
+{
+    char *packed = MPL_malloc((size_t) n * len, MPL_MEM_ADDRESS);
+
+    for (int i = 0; packed && i < n; i++) {
+        memcpy(packed + (size_t) i * len, marked + i * size, len);
+        if (MPIR_CVAR_FAULTLOC)
+            MPIDI_faultloc_read_mark(marked + i * size, size, rank ? rank[i] : i);
+    }
+    return packed;
+}
+
+/* Where node roots alone exchange their addresses, nothing is known of the other ranks. */
+int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **table)
+{
+    static char *packed;        /* in use until all are in OFI's own table */
+    size_t size = MARKED_SIZE(len);
+    char *own = MPL_calloc(1, size, MPL_MEM_ADDRESS);
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    memcpy(own, address, len);
+    if (MPIR_CVAR_FAULTLOC)
+        faultloc_mark_put(own, len, MPIR_Process.rank);
+    mpi_errno = MPIDU_bc_table_create(MPIR_Process.rank, MPIR_Process.size, MPIR_Process.node_map,
+                                      own, (int) size, TRUE, roots_only, table, NULL);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPL_free(packed);
+    packed = take_marks(*table, size, len, roots_only ? MPIR_Process.num_nodes : MPIR_Process.size,
+                        roots_only ? MPIR_Process.node_root_map : NULL);
+    MPIR_ERR_CHKANDJUMP(!packed, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    *table = packed;
+
+  fn_exit:
+    MPL_free(own);
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static const char *provider(void)
+{
+    return MPIDI_OFI_global.prov_use[0]->fabric_attr->prov_name;
+}
+
+static bool is_receive(int event)
+{
+    return event == MPIDI_OFI_EVENT_RECV || event == MPIDI_OFI_EVENT_RECV_PACK ||
+        event == MPIDI_OFI_EVENT_RECV_NOPACK || event == MPIDI_OFI_EVENT_RECV_HUGE;
+}
+
+static bool is_send(int event)
+{
+    return event == MPIDI_OFI_EVENT_SEND || event == MPIDI_OFI_EVENT_SEND_PACK ||
+        event == MPIDI_OFI_EVENT_SEND_NOPACK || event == MPIDI_OFI_EVENT_SEND_HUGE;
+}
+
+static bool is_of_active_message(int event)
+{
+    return event == MPIDI_OFI_EVENT_AM_SEND || event == MPIDI_OFI_EVENT_AM_SEND_RDMA ||
+        event == MPIDI_OFI_EVENT_AM_SEND_PIPELINE || event == MPIDI_OFI_EVENT_AM_READ;
+}
+
+/* MPICH cancels receives alone, and no peer's death cancels one. */
+static bool is_as_mpich_has_it(int event, int err)
+{
+    return err == FI_ETRUNC || err == FI_ENOMSG || (err == FI_ECANCELED && is_receive(event)) ||
+        event == MPIDI_OFI_EVENT_PEEK || event == MPIDI_OFI_EVENT_AM_RECV;
+}
+
+static int end_message(MPIR_Request * req, int error)
+{
+    int32_t peer = MPIDI_faultloc_peer(req);
+
+    MPIDI_faultloc_report_lost(peer, error);
+    return MPIDI_faultloc_hold(req, peer, error, NULL, NULL);
+}
+
+/* A synchronous send waits for its receiver's word, which will not come. */
+static void end_ack(MPIR_Request * req, int error)
+{
+    MPIDI_OFI_ssendack_request_t *ack = (MPIDI_OFI_ssendack_request_t *) req;
+
+    MPIDI_faultloc_report_lost(MPIDI_faultloc_peer(ack->signal_req), error);
+}
+
+/* Is called with the lock of the VNI held.  Where nothing is known of the operation but that it has
+ * ended, its request is left as it is: who waits for the peer is told once that is given up. */
+int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
+{
+    MPIR_Request *req = e->op_context ? MPIDI_OFI_context_to_request(e->op_context) : NULL;
+    int event = req ? MPIDI_OFI_REQUEST(req, event_id) : MPIDI_OFI_EVENT_ABORT;
+    int error = faultloc_fabric_errno("ofi", provider(), e->err, e->prov_errno);
+
+    if (!req)
+        return 1;
+    if (event == MPIDI_OFI_EVENT_ABORT) {
+        MPIDI_faultloc_ofi_late(req);
+        return 1;
+    }
+    if (!MPIDI_faultloc_board() || is_as_mpich_has_it(event, e->err))
+        return 0;
+    if (is_send(event) || is_receive(event))
+        return end_message(req, error);
+    if (event == MPIDI_OFI_EVENT_SSEND_ACK)
+        end_ack(req, error);
+    else if (event == MPIDI_OFI_EVENT_INJECT_EMU)
+        (void) MPIDI_OFI_dispatch_function(vni, NULL, req);
+    else if (!is_of_active_message(event))
+        return 0;
+    return 1;
+}
+
+bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code)
+{
+    const struct faultloc_fabric_code *row =
+        faultloc_fabric_find("ofi", provider(), code, FAULTLOC_FABRIC_ANY);
+
+    if (peer == FTREE_NONE || !row || row->says != FAULTLOC_FABRIC_LOST)
+        return false;
+    MPIDI_faultloc_report_lost(peer, row->error);
+    return true;
+}
+
+/* ---- operations that fail -------------------------------------------------------------------- */
+
+void MPIDI_faultloc_ofi_late(MPIR_Request * req)
+{
+    if (!(MPIDI_REQUEST(req, faultloc_context) & MPIDI_FAULTLOC_SSEND))
+        MPIDI_CH4_REQUEST_FREE(req);    /* else the receiver's word may still come */
+}
+
+bool MPIDI_faultloc_ofi_leave(MPIR_Request * req)
+{
+    int event = MPIDI_OFI_REQUEST(req, event_id);
+    int vni = MPIDI_Request_get_vci(req);
+    int ctx = MPIDI_OFI_get_ctx_index(req->comm, vni, MPIDI_OFI_REQUEST(req, nic_num));
+
+    if (!MPIDI_OFI_ENABLE_TAGGED || (!is_send(event) && !is_receive(event)))
+        return false;
+    MPIDI_OFI_REQUEST(req, event_id) = MPIDI_OFI_EVENT_ABORT;
+    if (is_receive(event)) /* one that has begun is not cancelled, and nothing says so */
+        (void) fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx].rx, &MPIDI_OFI_REQUEST(req, context));
+    return true;
+}
+
+#else
+
+bool MPIDI_faultloc_ofi_leave(MPIR_Request * req)
+{
+    return false;
+}
+
+#endif
