@@ -16,6 +16,7 @@ core_sources = \
     src/util/ftree/base/ranks.c \
     src/util/ftree/base/spans.c \
     src/util/ftree/base/symptom.c \
+    src/util/ftree/examine/burst.c \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \
@@ -187,6 +188,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/io/writer.c \
     src/mpid/ch4/faultloc/net/channel_accept.c \
     src/mpid/ch4/faultloc/net/channel_event.c \
+    src/mpid/ch4/faultloc/net/channel_packet.c \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \
@@ -457,6 +459,7 @@ unit_tests = \
     test/unit/board/test_topology_text \
     test/unit/board/test_verdicts \
     test/unit/board/test_wakeup \
+    test/unit/examine/test_burst \
     test/unit/examine/test_crowd \
     test/unit/examine/test_facts \
     test/unit/examine/test_indirect \
@@ -661,6 +664,11 @@ scenario_tests = \
     test/cluster/data_path_switch.scenario \
     test/cluster/cut.scenario \
     test/cluster/large_packets.scenario \
+    test/cluster/one_way_to.scenario \
+    test/cluster/one_way_from.scenario \
+    test/cluster/one_way_root.scenario \
+    test/cluster/lossy_link.scenario \
+    test/cluster/slow_link.scenario \
     test/cluster/forgotten_connection.scenario \
     test/cluster/agent_killed.scenario \
     test/cluster/agent_killed_deputy.scenario \

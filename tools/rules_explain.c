@@ -170,7 +170,7 @@ static void print_meanings(uint64_t kinds)
 
 static void add_step(struct line *l, const struct rules_step *s)
 {
-    static const char *const asks[RULES_ASKS] = {"response", "state", "log"};
+    static const char *const asks[RULES_ASKS] = {"response", "state", "log", "burst"};
     static const char *const whom[RULES_WHOMS] = {"its agent", "its deputy", "other nodes",
                                                   "other nodes behind its switches"};
     static const char *const over[RULES_OVERS] = {"on every path", "on the data path",
@@ -178,7 +178,8 @@ static void add_step(struct line *l, const struct rules_step *s)
                                                   "on the paths on which it has answered"};
     static const char *const conditions[RULES_IFS] = {
         "", ", if its kernel has responded", ", if no other node has been heard on some path",
-        ", if its agent has answered", ", if some path is silent"};
+        ", if its agent has answered", ", if some path is silent",
+        ", if its agent has answered and some path is silent"};
 
     add(l, "%s probe to %s %s%s%s%s", asks[s->ask], whom[s->of], over[s->over],
         s->from == RULES_FROM_ELSEWHERE ? ", sent by other nodes" : "",

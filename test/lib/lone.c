@@ -206,13 +206,35 @@ static enum ftree_waits_look say_nothing(void *ctx, int32_t i, uint32_t look, co
     return FTREE_WAITS_UNABLE;
 }
 
+static int send_packet(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
+                       size_t len)
+{
+    struct lone *l = ctx;
+
+    (void) to, (void) large, (void) bytes, (void) len;
+    l->packets++;
+    return 0;
+}
+
+static void take_packets(void *ctx, bool take)
+{
+    struct lone *l = ctx;
+
+    l->takes_packets = take;
+}
+
 static const struct ftree_io *io_of(const struct lone *l)
 {
-    static struct ftree_io of_sayers;
+    static struct ftree_io own;
 
-    of_sayers = io;
-    of_sayers.waits = say_nothing;
-    return l->ranks_say ? &of_sayers : &io;
+    own = io;
+    if (l->ranks_say)
+        own.waits = say_nothing;
+    if (l->bursts) {
+        own.packet = send_packet;
+        own.packets = take_packets;
+    }
+    return l->ranks_say || l->bursts ? &own : &io;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

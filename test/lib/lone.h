@@ -63,6 +63,9 @@ struct lone {
     int send_error; /* what sending returns */
     /* Who was heard over a path is not heard again: else it is, after a suspect was asked anew. */
     bool hushed;
+    bool bursts; /* since lone_renew(): packets are possible */
+    bool takes_packets;
+    int32_t packets; /* that were sent */
     bool ranks_say; /* since lone_renew(): what they wait for, when they can */
     struct lone_kernel kernel[LONE_KERNELS_MAX];
     int32_t kernels;

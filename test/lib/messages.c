@@ -365,7 +365,15 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->flags = WIRE_FLAG_PASSED_ON;
             m->u.relay = (struct wire_relay){7, 5, (const uint8_t *) "hello"};
             return true;
+        case 16:
+            m->type = WIRE_PACKET;
+            m->u.packet = (struct wire_packet){12, WIRE_BURST_PACKETS - 1, true, 1000};
+            return true;
+        case 17:
+            m->type = WIRE_HEARD;
+            m->u.heard = (struct wire_heard){.nonce = 12, .over = true, .way = {{7, 3, 1, 900}}};
+            return true;
         default:
-            return make_waits(i - WIRE_TYPE_COUNT - 16, now, m);
+            return make_waits(i - WIRE_TYPE_COUNT - 18, now, m);
     }
 }

@@ -14,11 +14,12 @@
 
 enum event_kind {
     EVENT_MESSAGE,
+    EVENT_PACKET,
     EVENT_REACH
 };
 
 struct world_event {
-    ftree_time at;
+    ftree_time at, arrived; /* of a packet: when the kernel had it */
     enum event_kind kind;
     int32_t to, from; /* of a REACH: who learns it, about whom */
     uint8_t path, role, reach;
@@ -74,6 +75,18 @@ static bool path_works(const struct world *w, int32_t a, int32_t b, int path)
            !w->node[a].path_down[path] && !w->node[b].path_down[path];
 }
 
+static bool passes(const struct world *w, int32_t from, int32_t to, int path)
+{
+    return path_works(w, from, to, path) && !w->node[from].from[path].dead &&
+           !w->node[to].to[path].dead;
+}
+
+/* TCP acknowledges. */
+static bool connects(const struct world *w, int32_t a, int32_t b, int path)
+{
+    return passes(w, a, b, path) && passes(w, b, a, path);
+}
+
 static ftree_time arrival(struct world *w)
 {
     return w->now + w->latency + (w->jitter ? draw(w) % w->jitter : 0);
@@ -108,7 +121,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
 
     REQUIRE(to->node >= 0 && to->node < w->job.nodes && to->node != p->node);
     w->node[p->node].sent++;
-    if (!path_works(w, p->node, to->node, to->path))
+    if (!connects(w, p->node, to->node, to->path))
         return 0;
     if (to->conn == 0 && far->gone && (to->role == FTREE_ROLE_AGENT || far->no_deputy)) {
         tell_reach(w, p->node, to, FTREE_REACH_REFUSED, 111);
@@ -125,6 +138,40 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
         push_event(w, &e, bytes);
     }
     return 0;
+}
+
+static bool loses(struct world *w, const struct world_way *way, bool large)
+{
+    return (way->no_large && large) ||
+           (way->loss_percent && (int) (draw(w) % 100) < way->loss_percent);
+}
+
+static int send_packet(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
+                       size_t len)
+{
+    struct place *p = ctx;
+    struct world *w = p->w;
+    const struct world_way *out = &w->node[p->node].from[to->path];
+    const struct world_way *in = &w->node[to->node].to[to->path];
+    struct world_event e = {.kind = EVENT_PACKET,
+                            .to = to->node,
+                            .from = p->node,
+                            .path = to->path,
+                            .role = FTREE_ROLE_AGENT,
+                            .len = len};
+
+    w->node[p->node].packets++;
+    if (loses(w, out, large) || loses(w, in, large))
+        return 0;
+    e.arrived = arrival(w) + out->late + in->late;
+    e.at = e.arrived + w->node[to->node].busy;
+    push_event(w, &e, bytes);
+    return 0;
+}
+
+static void take_packets(void *ctx, bool take)
+{
+    (void) ctx, (void) take;
 }
 
 static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
@@ -158,12 +205,18 @@ static void deliver(struct world *w, const struct world_event *e)
     struct world_node *to = &w->node[e->to];
 
     if (e->kind == EVENT_REACH) {
-        if (!to->off && !to->gone && path_works(w, e->from, e->to, e->path))
+        if (!to->off && !to->gone && connects(w, e->from, e->to, e->path))
             ftree_reached(to->ft, w->now, e->from, e->path, e->role, e->reach, e->error);
         return;
     }
-    if (to->off || !path_works(w, e->from, e->to, e->path))
+    if (to->off || !passes(w, e->from, e->to, e->path))
         return;
+    if (e->kind == EVENT_PACKET) {
+        if (!to->gone)
+            REQUIRE(ftree_packet(to->ft, w->now, e->arrived, e->from, e->path, e->bytes, e->len) ==
+                    FTREE_OK);
+        return;
+    }
     if (e->role == FTREE_ROLE_DEPUTY) {
         if (!to->no_deputy)
             deputy_answers(w, e);
@@ -330,6 +383,12 @@ struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32
     }
     suite_keep(w, end);
     return w;
+}
+
+void world_packets(struct world *w)
+{
+    w->io.packet = send_packet;
+    w->io.packets = take_packets;
 }
 
 struct world *world_at(void *ctx, int32_t i, int32_t *rank)

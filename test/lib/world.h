@@ -24,6 +24,13 @@
 #define WORLD_NODES_MAX 1100
 #define WORLD_RANKS_MAX 1100
 
+/* What one end of a path does to packets in one direction. */
+struct world_way {
+    bool dead, no_large;
+    int loss_percent;
+    ftree_time late;
+};
+
 struct world_node {
     struct ftree *ft;
     bool off; /* no power */
@@ -32,6 +39,9 @@ struct world_node {
     bool no_deputy; /* nor does its deputy answer */
     bool crashed; /* all its ranks have: its agent goes, and its deputy, once that is told */
     bool path_down[FTREE_PATHS]; /* its end of the path is cut */
+    struct world_way to[FTREE_PATHS], from[FTREE_PATHS]; /* a connection needs both directions */
+    ftree_time busy; /* so much later it takes a packet that has come */
+    int64_t packets; /* that it has sent */
     ftree_time asleep_until; /* its agent does not run until then */
     ftree_time asleep_since; /* the world's: 0: it runs */
     int64_t sent, received; /* messages, since the last world_count_reset() */
@@ -87,6 +97,9 @@ struct world *world_new(int32_t nodes, int32_t ppn, int32_t fanout);
 /* The same with a tree from outside, which must outlive it; NULL: by fan-out. */
 struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32_t ppn,
                              int32_t fanout);
+
+/* From now on bursts are possible. */
+void world_packets(struct world *w);
 
 /* A symptom about a node that node `by` is told now, by other middleware. */
 void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node);

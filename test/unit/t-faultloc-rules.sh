@@ -126,7 +126,7 @@ expect 0 'found without a rule: ranks that have stalled are asked what they wait
 expect 0 'if waits is missing-partner' explain deadlock
 expect 0 'evaluated when the ranks have said twice what they wait for' explain \
     collective-mismatch/behind
-expect 0 'a class of faults of which the rule base has no model' explain network-degraded
+expect 0 'network-degraded: a fault of a link, hardware' explain network-degraded
 expect 0 'mystery: of class unknown' explain mystery "$work/idle.json"
 expect 2 'there is no class, model, rule or sign "nodes"' explain nodes
 expect 1 'unexpected end of file' explain well /dev/null
@@ -185,7 +185,7 @@ told '20 confirmed verdict(s), of which 20 change priors'
 learned stalled-peer node-outage 0.6 # (0.2 * 20 + 20) / 40
 learned stalled-peer process-stopped 0.125
 learned silent-agent node-outage 0.3
-changes 7
+changes 8
 report wrong 3 stalled-peer $outage false 20
 run learn "$work/wrong.json"
 told '   20 not node-outage        node h2'
@@ -234,7 +234,8 @@ names() {
 # values: the words of all facts, of steps and of relations, from rules.c.
 values() {
     sed -n '/^static const char \*const [a-z_]*_values\[\]/,/;/p
-        /^static const char \*const \(asks\|whoms\|overs\|ifs\)\[\]/p' \
+        /^static const char \*const \(asks\|whoms\|overs\)\[\]/p
+        /^static const char \*const ifs\[\]/,/;/p' \
         "$top_srcdir/src/util/ftree/rules/rules.c" | grep -o '"[a-z-]*"' | tr -d '"' | sort -u |
         paste -sd' '
 }
@@ -257,7 +258,7 @@ same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind,
-        .launcher, .connection, .waits, .outside, .slowed).anyOf[0].enum[],
+        .launcher, .connection, .waits, .outside, .slowed, .way, .ways).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's,\\-,-,g; s,\\f[BIRP],,g' "$manual" >"$work/manual"
 for name in $(names base/symptom.h FTREE_SYMPTOMS) $(names fault_classes.h FTREE_CLASSES) $facts $(values) \

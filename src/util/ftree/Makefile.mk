@@ -55,6 +55,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/base/ranks.c \
     src/util/ftree/base/spans.c \
     src/util/ftree/base/symptom.c \
+    src/util/ftree/examine/burst.c \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/indirect.c \

@@ -68,16 +68,18 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
       FTREE_IS_PATH | FTREE_ENDS_JOB | FTREE_NODE_UNREACHABLE, \
       "has failed", "have failed", \
       "the fault is over", \
-      "the same, and the interface has no carrier") \
+      "the same, and the interface has no carrier; or packets pass in one direction only") \
     X(FTREE_CLASS_SWITCH_FAULT, "switch-fault", SWITCH, HARDWARE, NEVER, \
       FTREE_ENDS_JOB | FTREE_NODE_UNREACHABLE, \
       "has failed", "have failed", \
       "the fault is over", \
       "all nodes behind a switch of the topology, two at least, are silent, and others answer") \
-    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, 0, \
+    X(FTREE_CLASS_NETWORK_DEGRADED, "network-degraded", LINK, HARDWARE, NEVER, \
+      FTREE_IS_PATH, \
       "is degraded", "are degraded", \
       "the fault is over", \
-      "reserved for rule bases of your own") \
+      "packets on the node's data path are lost or late, or large ones do not pass, in a direction in " \
+      "which those of other nodes are not") \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB, \
       "hangs in user code", "hang in user code", \
       "the fault is over", \

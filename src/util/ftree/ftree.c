@@ -432,7 +432,10 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
                 ftree_intake(ft, now, &m->u.symptom, substitute);
             break;
         case WIRE_PROBE:
-            ftree_answer(ft, now, from, path, conn, &m->u.probe);
+            if (m->u.probe.ask == RULES_ASK_BURST)
+                ftree_burst_asked(ft, now, from, m->u.probe.nonce);
+            else
+                ftree_answer(ft, now, from, path, conn, &m->u.probe);
             break;
         case WIRE_ANSWER: /* its nonce is that of one question */
             ftree_connections_answer(ft, now, from, path, &m->u.answer);
@@ -448,6 +451,11 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_LOG:
             ftree_inquiry_log(ft, from, &m->u.log);
             ftree_probe_log(ft, now, from, &m->u.log);
+            break;
+        case WIRE_PACKET: /* see ftree_packet() */
+            break;
+        case WIRE_HEARD:
+            ftree_burst_heard(ft, now, from, &m->u.heard);
             break;
         case WIRE_INDIRECT_PROBE:
             ftree_indirect(ft, now, from, &m->u.indirect_probe);
@@ -570,6 +578,21 @@ int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pat
     return rc;
 }
 
+int ftree_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t from,
+                 enum ftree_path path, const void *bytes, size_t len)
+{
+    struct wire_message m;
+    int rc;
+
+    if (from < 0 || from >= ft->job->nodes || from == ft->self || path >= FTREE_PATHS)
+        return FTREE_ERR_INVALID;
+    rc = ftree_wire_decode(ft->job, now, bytes, len, &m);
+    if (rc || m.type != WIRE_PACKET)
+        return rc ? rc : FTREE_ERR_MALFORMED;
+    ftree_burst_packet(ft, now, arrived, from, path, &m.u.packet);
+    return FTREE_OK;
+}
+
 int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                   enum ftree_role role, enum ftree_reach reach, int error)
 {
@@ -601,6 +624,7 @@ ftree_time ftree_deadline(const struct ftree *ft)
     t = ftree_min(t, ftree_min(ftree_inquiry_deadline(ft), ftree_straggle_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_survey_deadline(ft)));
     t = ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
+    t = ftree_min(t, ftree_burst_deadline(ft));
     return ftree_min(t, ftree_connections_deadline(ft));
 }
 
@@ -644,6 +668,7 @@ void ftree_tick(struct ftree *ft, ftree_time now)
     run(ft, now, ftree_connections_tick);
     run(ft, now, ftree_indirect_tick);
     run(ft, now, ftree_inquiry_tick);
+    run(ft, now, ftree_burst_tick);
     run(ft, now, ftree_probe_tick);
     run(ft, now, ftree_waitfor_tick);
     run(ft, now, ftree_straggle_tick);

@@ -183,6 +183,11 @@ int ftree_rank_gone(struct ftree *ft, ftree_time now, int32_t rank);
 int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const void *bytes, size_t len);
 
+/* Purpose: a packet that the io's packet() of node `from` has sent came over `path`, without a
+ * connection; `arrived`: when, as the kernel says.  Errors: as ftree_receive(). */
+int ftree_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t from,
+                 enum ftree_path path, const void *bytes, size_t len);
+
 /* Purpose: what the channel learned of the way to `node`: connected, refused, unreachable,
  * own side down.  `error`: the errno.  Errors: FTREE_ERR_INVALID. */
 int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,

@@ -133,6 +133,17 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct fau
          faultloc_intruder_text(kind));
 }
 
+static void on_packet(void *ctx, int32_t from, enum ftree_path path, uint64_t age,
+                      const void *bytes, size_t len)
+{
+    struct node *n = ctx;
+
+    n->messages++;
+    ck_assert_uint_lt(age, UINT64_C(60000000000));
+    tell("%d: packet from %d %s '%.*s'\n", n->index, (int) from, path_name(path), (int) len,
+         (const char *) bytes);
+}
+
 /* ---- nodes --------------------------------------------------------------------------------- */
 
 static void *counting_alloc(void *ctx, void *ptr, size_t size)
@@ -155,7 +166,8 @@ static int create(int i)
     struct faultloc_channel_config cfg = {.self = i,
                                           .nodes = NODES,
                                           .table = table,
-                                          .callbacks = {on_message, on_reach, on_intruder},
+                                          .callbacks = {on_message, on_reach, on_intruder,
+                                                        on_packet},
                                           .ctx = &nodes[i],
                                           .limits = limits,
                                           .alloc = counting_alloc};
@@ -562,6 +574,58 @@ TEST_CASE(callback_may_end_its_connection)
                 "0: from 1 data agent 'pong'\n"
                 "0: 1 data agent connected\n"
                 "1: from 0 data agent 'bye'\n");
+}
+
+static int send_packet(int from, int to, bool large, const char *text)
+{
+    return faultloc_channel_send_packet(nodes[from].ch, to, DATA, large, text, strlen(text));
+}
+
+TEST_CASE(packets_need_no_connection)
+{
+    start_pair();
+    ck_assert_int_eq(send_packet(0, 1, false, "early"), ENOTCONN);
+    faultloc_channel_packets(nodes[0].ch, true);
+    faultloc_channel_packets(nodes[1].ch, true);
+    ck_assert_int_eq(send_packet(0, 1, false, "small"), 0);
+    ck_assert_int_eq(send_packet(0, 1, true, "large"), 0);
+    until(nodes[1].messages == 2);
+    check_trace("1: packet from 0 data 'small'\n"
+                "1: packet from 0 data 'large'\n");
+    ck_assert_uint_eq(stats_of(1).accepted, 0);
+    faultloc_channel_packets(nodes[0].ch, false);
+    ck_assert_int_eq(send_packet(0, 1, false, "late"), ENOTCONN);
+    ck_assert_int_eq(send_packet(1, NODES, false, "nobody"), EINVAL);
+    ck_assert_int_eq(send_packet(1, 0, false, ""), EINVAL);
+}
+
+/* What others send is dropped: the last one is taken, and none before. */
+TEST_CASE(packets_of_strangers)
+{
+    const struct faultloc_packet honest = {0, 1, DATA}, wrong[] = {
+        {0, 2, DATA}, {1, 1, DATA}, {NODES, 1, DATA}, {0, 1, MGMT}};
+    uint8_t packet[64], other[FAULTLOC_KEY_SIZE] = {0};
+    struct sockaddr_storage to;
+    socklen_t len;
+    int fd;
+
+    start_pair();
+    faultloc_channel_packets(nodes[1].ch, true);
+    len = faultloc_sockaddr_make(&table[1].path[DATA], table[1].port[AGENT], &to);
+    ck_assert_int_eq(faultloc_sock_packets(&table[0].path[DATA], 0, &fd), 0);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        faultloc_packet_seal(key, &wrong[i], "wrong", 5, packet, sizeof(packet));
+        sendto(fd, packet, sizeof(packet), 0, (struct sockaddr *) &to, len);
+    }
+    faultloc_packet_seal(other, &honest, "other", 5, packet, sizeof(packet));
+    sendto(fd, packet, sizeof(packet), 0, (struct sockaddr *) &to, len);
+    faultloc_packet_seal(key, &honest, "right", 5, packet, sizeof(packet));
+    for (size_t size = 0; size < sizeof(packet); size++)
+        sendto(fd, packet, size, 0, (struct sockaddr *) &to, len);
+    sendto(fd, packet, sizeof(packet), 0, (struct sockaddr *) &to, len);
+    close(fd);
+    until(nodes[1].messages == 1);
+    check_trace("1: packet from 0 data 'right'\n");
 }
 
 TEST_CASE(wrong_arguments)

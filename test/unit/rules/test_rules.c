@@ -279,6 +279,75 @@ static const struct told {
      "unknown/connection-not-made"},
     {"silent", NULL, true, {{RULES_FACT_CONNECTION, RULES_CONNECTION_SILENT}}, {{0}},
      "unknown/connection-silent"},
+    /* bursts of packets */
+    {"nothing gets in", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_YES},
+      {RULES_FACT_OTHERS, RULES_YES},
+      {RULES_FACT_WAY_OUT, RULES_WAY_SILENT}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "link-fault/nothing-gets-in"},
+    {"nothing gets out", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_YES},
+      {RULES_FACT_OTHERS, RULES_YES},
+      {RULES_FACT_WAY_OUT, RULES_WAY_WELL}, {RULES_FACT_WAY_IN, RULES_WAY_SILENT},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "link-fault/nothing-gets-out"},
+    {"nothing gets out of here", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_NO},
+      {RULES_FACT_OTHERS, RULES_YES},
+      {RULES_FACT_WAY_OUT, RULES_WAY_SILENT}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WORSE}}, {{0}},
+     "link-fault/own-one-way"},
+    {"nothing gets in here", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_NO},
+      {RULES_FACT_OTHERS, RULES_YES},
+      {RULES_FACT_WAY_OUT, RULES_WAY_LOSSY}, {RULES_FACT_WAY_IN, RULES_WAY_SILENT},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WORSE}}, {{0}},
+     "link-fault/own-one-way"},
+    {"silent both ways", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_YES},
+      {RULES_FACT_OTHERS, RULES_YES},
+      {RULES_FACT_WAY_OUT, RULES_WAY_SILENT}, {RULES_FACT_WAY_IN, RULES_WAY_SILENT},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "unknown/data-path-silent"},
+    {"silent, and slow", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_YES},
+      {RULES_FACT_OTHERS, RULES_YES},
+      {RULES_FACT_WAY_OUT, RULES_WAY_LATE}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "network-degraded/late"},
+    {"lossy", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_WELL}, {RULES_FACT_WAY_IN, RULES_WAY_LOSSY},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "network-degraded/lossy"},
+    {"late", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_LATE}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "network-degraded/late"},
+    {"small ones only", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_NO_LARGE}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     "network-degraded/large-lost"},
+    {"of all", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_LOSSY}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WORSE}}, {{0}},
+     "network-degraded/own"},
+    {"slow is all of the network", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_LATE}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WORSE}}, {{0}},
+     NULL},
+    {"of two", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_LOSSY}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_UNKNOWN}}, {{0}},
+     "network-degraded/either-end"},
+    {"all is well", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_WELL}, {RULES_FACT_WAY_IN, RULES_WAY_WELL},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_UNKNOWN}}, {{0}},
+     NULL},
+    {"packets are filtered", NULL, true,
+     {{RULES_FACT_WAY_OUT, RULES_WAY_SILENT}, {RULES_FACT_WAY_IN, RULES_WAY_SILENT},
+      {RULES_FACT_WAYS_OF_OTHERS, RULES_WAYS_WELL}}, {{0}},
+     NULL},
     {"gone, but not yet for long", NULL, false,
      {{RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, NULL},
     {"nothing", NULL, true, {{0}}, {{0}}, NULL},
@@ -834,7 +903,7 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
     static const uint32_t at[] = {1000, 3000, 4500}, between[] = {2000, 4000, 5250};
     const struct rules_step *step = s->step;
 
-    ck_assert_int_eq(s->steps, 19);
+    ck_assert_int_eq(s->steps, 21);
     ck_assert(takes(step++, 0, RULES_ASK_RESPONSE, RULES_OF_AGENT, first_over, 0, false));
     for (int i = 0; i < COUNT(at); i++) {
         ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
@@ -851,11 +920,17 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
         if (i == 0)
             ck_assert(takes(step++, 1000, RULES_ASK_RESPONSE, RULES_OF_NEIGHBOURS, RULES_OVER_ALL,
                             RULES_IF_SILENT, false));
+        if (i == 0)
+            ck_assert(takes(step++, 1000, RULES_ASK_BURST, RULES_OF_AGENT, RULES_OVER_ALL,
+                            RULES_IF_ONE_SIDED, false));
         if (i == 1) {
             ck_assert_int_eq(step->from, RULES_FROM_ELSEWHERE);
             ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_NEIGHBOURS, RULES_OVER_ALL,
                             RULES_IF_SILENT, false));
         }
+        if (i == 1)
+            ck_assert(takes(step++, at[i], RULES_ASK_BURST, RULES_OF_AGENT, RULES_OVER_ALL,
+                            RULES_IF_ONE_SIDED, false));
         if (i == 1)
             ck_assert(takes(step++, at[i], RULES_ASK_STATE, RULES_OF_AGENT, RULES_OVER_ANSWERED,
                             RULES_IF_ANSWERED, false));

@@ -123,7 +123,7 @@ static const struct refused {
     {"\"state\"", "\"stat\"", "\"stat\", \"at_",
      "strategies[1].steps[0].ask: there is no probe \"stat\"; did you mean \"state\"?"},
     {"\"state\"", "\"ring\"", "\"ring\", \"at_",
-     "strategies[1].steps[0].ask: there is no probe \"ring\"; it must be response, state or log"},
+     "strategies[1].steps[0].ask: there is no probe \"ring\"; it must be response, state, log or burst"},
     {"\"at_rto\": 1", "\"at_rto\": 1, \"fresh\": 1", "1 } ] }",
      "strategies[1].steps[0].fresh: must be true or false, is a number"},
     {"\"at_rto\": 1", "\"at_rto\": 6", "6 } ] }",

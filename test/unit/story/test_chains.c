@@ -498,6 +498,178 @@ static void nobody_is_heard_on_the_data_path(struct lone *l)
     answers(l, 3, MGMT);
 }
 
+/* The packets of a burst that come, where the way is of RULES_WAY_WELL and so on. */
+static uint64_t that_come(uint8_t way)
+{
+    uint64_t packets = 0;
+
+    for (int i = 0; i < WIRE_BURST_PACKETS; i++)
+        if (way != RULES_WAY_SILENT && !(way == RULES_WAY_LOSSY && i % 3 == 0) &&
+            !(way == RULES_WAY_NO_LARGE && i % WIRE_BURST_EACH == WIRE_BURST_EACH - 1))
+            packets |= (uint64_t) 1 << i;
+    return packets;
+}
+
+static uint32_t burst_with(const struct lone *l, int32_t node)
+{
+    for (int32_t i = l->n_sent - 1; i >= 0; i--)
+        if (l->sent[i].m.type == WIRE_PROBE && l->sent[i].m.u.probe.ask == RULES_ASK_BURST &&
+            l->sent[i].to.node == node)
+            return l->sent[i].m.u.probe.nonce;
+    ck_abort_msg("no burst with n%d", (int) node);
+    return 0;
+}
+
+static void comes(struct lone *l, int32_t node, uint32_t nonce, enum ftree_path path, uint8_t way)
+{
+    ftree_time late = way == RULES_WAY_LATE ? 300 * FTREE_MS : 0;
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    for (uint8_t i = 0; i < WIRE_BURST_PACKETS; i++) {
+        struct wire_message m = {.type = WIRE_PACKET, .u.packet = {nonce, i, true, l->now - late}};
+        size_t len = ftree_wire_encode(&m, l->now, buf);
+        if (that_come(way) >> i & 1)
+            ck_assert_int_eq(ftree_packet(l->ft, l->now, l->now, node, path, buf, len), FTREE_OK);
+    }
+}
+
+static void burst_begins(struct lone *l, int32_t node)
+{
+    struct wire_message m = {.type = WIRE_HEARD, .u.heard.nonce = burst_with(l, node)};
+
+    lone_hear(l, node, MGMT, &m);
+}
+
+/* All is sent; the data path was as told in each direction. */
+static void burst_ends(struct lone *l, int32_t node, uint8_t out, uint8_t in)
+{
+    struct wire_message m = {.type = WIRE_HEARD,
+                             .u.heard = {.nonce = burst_with(l, node), .over = true}};
+    const uint64_t all = that_come(RULES_WAY_WELL);
+
+    comes(l, node, m.u.heard.nonce, DATA, in);
+    comes(l, node, m.u.heard.nonce, MGMT, RULES_WAY_WELL);
+    m.u.heard.way[DATA] = (struct wire_way){all, that_come(out), 0, 0};
+    m.u.heard.way[MGMT] = (struct wire_way){all, all, 0, 0};
+    if (out == RULES_WAY_LATE)
+        m.u.heard.way[DATA].late = all;
+    lone_hear(l, node, MGMT, &m);
+}
+
+/* As told of the first node, and of another one where there is. */
+static void bursts(struct lone *l, const int32_t node[2], const uint8_t way[4])
+{
+    int n = l->job.nodes > 2 ? 2 : 1;
+
+    for (int i = 0; i < n; i++)
+        burst_begins(l, node[i]);
+    lone_run(l, 400);
+    for (int i = n - 1; i >= 0; i--)
+        burst_ends(l, node[i], way[2 * i], way[2 * i + 1]);
+}
+
+static void its_data_path_is_one_sided(struct lone *l, uint8_t out, uint8_t in)
+{
+    l->bursts = true;
+    lone_renew(l);
+    its_data_path_is_silent(l);
+    lone_run(l, 160);
+    bursts(l, (const int32_t[]){2, 1},
+           (const uint8_t[]){out, in, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void nothing_gets_in(struct lone *l)
+{
+    its_data_path_is_one_sided(l, RULES_WAY_SILENT, RULES_WAY_WELL);
+}
+
+static void nothing_gets_out(struct lone *l)
+{
+    its_data_path_is_one_sided(l, RULES_WAY_WELL, RULES_WAY_SILENT);
+}
+
+static void the_own_data_path_is_one_sided(struct lone *l, uint8_t out, uint8_t in)
+{
+    l->bursts = true;
+    lone_renew(l);
+    nobody_is_heard_on_the_data_path(l);
+    lone_run(l, 160);
+    bursts(l, (const int32_t[]){2, 1}, (const uint8_t[]){out, in, out, in});
+}
+
+static void nothing_gets_out_of_here(struct lone *l)
+{
+    the_own_data_path_is_one_sided(l, RULES_WAY_SILENT, RULES_WAY_WELL);
+}
+
+static void nothing_gets_in_here(struct lone *l)
+{
+    the_own_data_path_is_one_sided(l, RULES_WAY_WELL, RULES_WAY_SILENT);
+}
+
+/* The agent of the node answers; its link is as way[0] says of what goes there and way[1] of what
+ * comes, and that of another, where there is one, as the other two. */
+static void a_link_is(struct lone *l, int32_t node, const uint8_t way[4])
+{
+    l->bursts = true;
+    lone_renew(l);
+    lone_stall(l, 0, node);
+    answers(l, node, DATA);
+    bursts(l, (const int32_t[]){node, 1}, way);
+    for (int ms = 0; ms < 600 && !l->verdicts; ms += 10) /* what may still be under way */
+        lone_run(l, 10);
+}
+
+static void its_link_loses_what_comes(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_WELL, RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void its_link_loses_what_goes_there(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void its_link_is_slow(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_LATE, RULES_WAY_WELL, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void what_comes_from_it_is_slow(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_WELL, RULES_WAY_LATE, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void its_link_passes_small_packets_only(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_NO_LARGE, RULES_WAY_WELL, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void only_small_packets_come_from_it(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_WELL, RULES_WAY_NO_LARGE, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void the_own_link_loses_what_leaves(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_LOSSY, RULES_WAY_WELL});
+}
+
+static void the_own_link_loses_what_comes(struct lone *l)
+{
+    a_link_is(l, 2, (const uint8_t[]){RULES_WAY_WELL, RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_LOSSY});
+}
+
+static void a_link_of_two_loses_what_leaves(struct lone *l)
+{
+    a_link_is(l, 1, (const uint8_t[]){RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
+static void a_link_of_two_loses_what_comes(struct lone *l)
+{
+    a_link_is(l, 1, (const uint8_t[]){RULES_WAY_WELL, RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_WELL});
+}
+
 static void the_own_side_of_both_paths_is_down(struct lone *l)
 {
     lone_stall(l, 0, 2);
@@ -587,6 +759,20 @@ static const struct {
     {"nic-fault/interface-down", 4, 1, PLAY(its_interface_is_down)},
     {"nic-fault/interface-gone", 4, 1, PLAY(its_interface_is_gone)},
     {"link-fault/no-carrier", 4, 1, PLAY(it_has_no_carrier)},
+    {"link-fault/nothing-gets-in", 4, 1, PLAY(nothing_gets_in)},
+    {"link-fault/nothing-gets-out", 4, 1, PLAY(nothing_gets_out)},
+    {"link-fault/own-one-way", 4, 1, PLAY(nothing_gets_out_of_here)},
+    {"link-fault/own-one-way", 4, 1, PLAY(nothing_gets_in_here)},
+    {"network-degraded/lossy", 4, 1, PLAY(its_link_loses_what_comes)},
+    {"network-degraded/lossy", 4, 1, PLAY(its_link_loses_what_goes_there)},
+    {"network-degraded/late", 4, 1, PLAY(its_link_is_slow)},
+    {"network-degraded/late", 4, 1, PLAY(what_comes_from_it_is_slow)},
+    {"network-degraded/large-lost", 4, 1, PLAY(its_link_passes_small_packets_only)},
+    {"network-degraded/large-lost", 4, 1, PLAY(only_small_packets_come_from_it)},
+    {"network-degraded/own", 4, 1, PLAY(the_own_link_loses_what_leaves)},
+    {"network-degraded/own", 4, 1, PLAY(the_own_link_loses_what_comes)},
+    {"network-degraded/either-end", 2, 1, PLAY(a_link_of_two_loses_what_leaves)},
+    {"network-degraded/either-end", 2, 1, PLAY(a_link_of_two_loses_what_comes)},
     {"node-frozen/agent-and-deputy-silent", 4, 1, PLAY(the_process_manager_saw_a_rank_stop)},
     {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(of_the_last_of_a_node_nobody_speaks)},
     {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(connects_and_no_more)},

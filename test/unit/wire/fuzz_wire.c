@@ -53,6 +53,23 @@ static int send_checked(void *ctx, const struct ftree_route *to, const void *byt
     return t->sends % 7 ? 0 : 101;
 }
 
+static int packet_checked(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
+                          size_t len)
+{
+    const struct target *t = ctx;
+    struct wire_message m;
+
+    (void) large;
+    MUST(to->node >= 0 && to->node < MESSAGES_NODES && to->node != t->self);
+    MUST(ftree_wire_decode(messages_job(), t->now, bytes, len, &m) == FTREE_OK);
+    return t->now / FTREE_MS % 7 ? 0 : 101;
+}
+
+static void take_packets(void *ctx, bool take)
+{
+    (void) ctx, (void) take;
+}
+
 static void look_somehow(void *ctx, int32_t i, struct ftree_rank_state *state)
 {
     const struct target *t = ctx;
@@ -141,6 +158,8 @@ static void *count_allocations(void *ctx, void *ptr, size_t size)
 }
 
 static const struct ftree_io target_io = {.send = send_checked,
+                                          .packet = packet_checked,
+                                          .packets = take_packets,
                                           .look = look_somehow,
                                           .state = state_somehow,
                                           .log = log_somehow,
@@ -229,8 +248,11 @@ static void one_record(struct target *t, uint8_t control, const uint8_t *bytes, 
         /* a copy of its own size, so that the sanitizers see a read behind it */
         uint8_t *copy = malloc(len ? len : 1);
         memcpy(copy, bytes, len);
-        rc = ftree_receive(t->ft, t->now, control & 7, (enum ftree_path)(control >> 3 & 1), 1, copy,
-                           len);
+        rc = len > 2 && copy[2] == WIRE_PACKET
+                 ? ftree_packet(t->ft, t->now, t->now, control & 7,
+                                (enum ftree_path)(control >> 3 & 1), copy, len)
+                 : ftree_receive(t->ft, t->now, control & 7, (enum ftree_path)(control >> 3 & 1), 1,
+                                 copy, len);
         free(copy);
         MUST(rc == FTREE_OK || rc == FTREE_ERR_MALFORMED || rc == FTREE_ERR_VERSION ||
              (rc == FTREE_ERR_INVALID && (control & 7) == t->self));

@@ -21,6 +21,8 @@
 #define FULL_VERDICT_ON_RANK (FULL + 7)
 #define FULL_VICTIMS (FULL + 8)
 #define FULL_TOLD (FULL + 14)
+#define FULL_PACKET (FULL + 16)
+#define FULL_HEARD (FULL + 17)
 
 static size_t encoded(int i, uint8_t buf[FTREE_MESSAGE_MAX])
 {
@@ -518,6 +520,11 @@ static const struct {
     {"symptom.detail, not printable", FULL_SYMPTOM, SYMPTOM_COUNT + 25, 1, 0x1b},
     {"probe.ask", FULL_PROBE, 16, 1, RULES_ASKS},
     {"probe.rank", FULL_PROBE, 17, 4, MESSAGES_SIZE},
+    {"packet.number", FULL_PACKET, 12, 1, WIRE_BURST_PACKETS},
+    {"packet.back", FULL_PACKET, 13, 1, 2},
+    {"heard.over", FULL_HEARD, 12, 1, 2},
+    {"heard.way.sent", FULL_HEARD, 20, 1, 1}, /* of the ninth group */
+    {"heard.way.late, of one not heard", FULL_HEARD, 29, 1, 4},
     {"answer.role", FULL_ANSWER, 12, 1, FTREE_ROLES},
     {"answer.leaving", FULL_ANSWER, 13, 1, 2},
     {"answer.asked_phase", FULL_ANSWER, 14, 1, FTREE_PHASE_COUNT},

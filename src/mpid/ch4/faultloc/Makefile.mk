@@ -174,6 +174,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/io/writer.c \
     src/mpid/ch4/faultloc/net/channel_accept.c \
     src/mpid/ch4/faultloc/net/channel_event.c \
+    src/mpid/ch4/faultloc/net/channel_packet.c \
     src/mpid/ch4/faultloc/net/channel_slots.c \
     src/mpid/ch4/faultloc/net/channel_tcp.c \
     src/mpid/ch4/faultloc/net/conn.c \

@@ -157,6 +157,13 @@ struct ftree_route {
 struct ftree_io {
     /* Sends `len` bytes; returns 0 or an errno.  Never delivers in line. */
     int (*send)(void *ctx, const struct ftree_route *to, const void *bytes, size_t len);
+    /* Sends `len` bytes as one packet of its own, without a connection; `large`: filled up to what one
+     * packet there may have.  Returns 0 or an errno; nobody hears what becomes of it.  ftree_packet()
+     * takes what comes while such packets are taken: when packets() was last called with `take`
+     * true.  May be NULL together: then no bursts are sent. */
+    int (*packet)(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
+                  size_t len);
+    void (*packets)(void *ctx, bool take);
     /* Fills in the state of the own node's i-th rank, in the order of the job description. */
     void (*look)(void *ctx, int32_t i, struct ftree_rank_state *state);
     /* How much memory the control group of the own node's i-th rank may use, and uses, in words; may

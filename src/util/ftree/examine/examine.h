@@ -23,6 +23,7 @@
  *     crowd.c      many suspects behind one switch: a few are examined, the others wait for these
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
  *     indirect.c   asking a suspect for somebody else, from where this node is
+ *     burst.c      packets that are counted: what a link does to them in each direction
  *     inquiry.c    a person asks how a node or a rank is
  */
 
@@ -111,6 +112,24 @@ struct witness {
     uint8_t reach; /* it answered, or its kernel did */
 };
 
+/* Packets to and from another node; see burst.c. */
+struct burst {
+    int32_t node;
+    uint32_t nonce;
+    bool asked; /* this node asked for it; else it was asked */
+    bool said; /* the other one has said what it has heard, */
+    bool prolonged; /* more time than usual was given */
+    bool over; /* nothing more is to come, */
+    bool looked_at; /* who examines the node has seen that, */
+    bool judged; /* and it was decided about */
+    uint8_t group; /* the next one to be sent, */
+    ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
+    ftree_time first; /* the first symptom because of which it was asked for */
+    ftree_time until;
+    struct wire_way here[FTREE_PATHS], there[FTREE_PATHS]; /* as each of the two has seen it */
+    int64_t took[FTREE_PATHS][WIRE_BURST_PACKETS]; /* of those heard: the way, as the clocks say */
+};
+
 struct inquiry {
     struct ftree_inquiry said;
     uint8_t path; /* over which its agent answered first */
@@ -122,6 +141,7 @@ struct ftree_examine {
     FTREE_ARRAY(struct inquiry) inquiries;
     FTREE_ARRAY(struct indirect_probe) indirect_probes;
     FTREE_ARRAY(struct neighbour) neighbours;
+    FTREE_ARRAY(struct burst) bursts;
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
     int32_t helpers_far;
     struct witness heard[FTREE_PATHS][2]; /* the last two nodes heard there, the last one first:
@@ -221,6 +241,25 @@ struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struc
                                              bool data);
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                                   struct ftree_verdict *v);
+
+/* burst.c */
+/* The node and another one are to send packets here, and get some; nothing where they were asked a
+ * moment ago. */
+void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node);
+/* The node is well: a burst tells whether its link is, if somebody has waited for it. */
+void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_burst_asked(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce);
+void ftree_burst_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t from,
+                        enum ftree_path path, const struct wire_packet *p);
+void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const struct wire_heard *h);
+/* True once for each that is over. */
+bool ftree_burst_is_news(const struct ftree *ft, int32_t node);
+bool ftree_burst_runs(const struct ftree *ft, int32_t node);
+void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts);
+void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,
+                              struct ftree_verdict *v);
+void ftree_burst_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_burst_deadline(const struct ftree *ft);
 
 /* facts.c */
 bool ftree_facts_was_witnessed(const struct ftree *ft, const struct suspect *su, int path);

@@ -225,6 +225,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     find_elsewhere(ft, su, facts);
     find_surroundings(ft, su, facts);
     find_told(ft, su, facts);
+    ftree_burst_facts(ft, su->node, facts);
     if (at_end) {
         facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
@@ -322,6 +323,7 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
         if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
             add_elsewhere(su, &e, v);
     }
+    ftree_burst_add_evidence(ft, now, su->node, v);
     e = blank;
     if (su->has_state)
         add_state(su, &e, v);

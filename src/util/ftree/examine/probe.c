@@ -134,7 +134,8 @@ static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 static bool holds(const struct ftree *ft, const struct suspect *su,
                   const struct rules_step *step)
 {
-    if (step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft))
+    if ((step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft)) ||
+        (step->ask == RULES_ASK_BURST && !ft->io->packet))
         return false;
     switch (step->if_) {
         case RULES_IF_KERNEL_SPOKE:
@@ -145,6 +146,8 @@ static bool holds(const struct ftree *ft, const struct suspect *su,
             return ftree_facts_answered(su);
         case RULES_IF_SILENT:
             return is_silent(ft, su);
+        case RULES_IF_ONE_SIDED:
+            return is_silent(ft, su) && ftree_facts_answered(su);
         default:
             return true;
     }
@@ -175,6 +178,10 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
     }
     if (step->from == RULES_FROM_ELSEWHERE) {
         send_indirect_probes(ft, now, su);
+        return;
+    }
+    if (step->ask == RULES_ASK_BURST) {
+        ftree_burst_ask(ft, now, su->node);
         return;
     }
     switch (step->of) {
@@ -499,6 +506,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_
     if (!sign && !at_end)
         return false;
     if (!sign || well) {
+        ftree_burst_after(ft, now, su->node);
         close_well(ft, su, sign ? sign->text : "no sign says otherwise");
         return true;
     }
@@ -760,6 +768,8 @@ static bool needs_longer(struct ftree *ft, ftree_time now, struct suspect *su)
     ftree_time end = su->opened + ftree_silence_window_of(ft, now, is_one_sided(ft, su));
     bool ask = true;
 
+    if (ftree_burst_runs(ft, su->node)) /* it ends by itself */
+        end = ftree_max(end, now + 2 * unit);
     /* who is asked again needs the time to answer: else the question alone makes old what its
      * kernel said before */
     if (now + unit < end)
@@ -803,6 +813,8 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
     FTREE_EACH_SUSPECT(su, ft) {
+        if (ftree_burst_is_news(ft, su->node) && judge(ft, now, su, false))
+            return;
         if (su->again <= now && is_held(ft, now, su))
             continue;
         if (su->deadline <= now && !needs_longer(ft, now, su)) {
@@ -828,10 +840,12 @@ void ftree_examine_clear(struct ftree *ft)
     ftree_inquiry_clear(ft);
     ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
     ftree_alloc(ft, ft->examine->neighbours.items, 0);
+    ftree_alloc(ft, ft->examine->bursts.items, 0);
 }
 
 void ftree_examine_stop(struct ftree *ft)
 {
     ft->examine->indirect_probes.n = 0;
+    ft->examine->bursts.n = 0;
     ftree_inquiry_stop(ft);
 }

@@ -504,7 +504,8 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "symptom"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection"))
+    else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection") ||
+             is(e->source, "burst"))
         snprintf(buf, len, "%s%s%s", e->detail, e->place && *e->place ? " at " : "",
                  e->place ? e->place : "");
     else
@@ -685,7 +686,7 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
         [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
-        [FTREE_EVIDENCE_CONNECTION] = "connection"};
+        [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));

@@ -36,6 +36,8 @@ static const char *const outside_values[] = {
     "none", "burning", "pausing", "awaiting-answer", "blocked", "disk-sleep", "unknown"};
 static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "preempted",
                                             "stolen", "paging", "slow-clock"};
+static const char *const way_values[] = {"unknown", "well", "silent", "lossy", "late", "no-large"};
+static const char *const ways_values[] = {"unknown", "well", "worse"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
@@ -56,11 +58,12 @@ static const struct {
 #define NAME(id, name) name,
 static const char *const numbers[] = {RULES_NUMBERS(NAME)};
 static const char *const relations[] = {RULES_RELATIONS(NAME)};
-static const char *const asks[] = {"response", "state", "log"};
+static const char *const asks[] = {"response", "state", "log", "burst"};
 static const char *const whoms[] = {"agent", "deputy", "witnesses", "neighbours"};
 static const char *const overs[] = {"all", "data", "mgmt", "main", "answered"};
 static const char *const froms[] = {"here", "elsewhere"};
-static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed", "answered", "silent"};
+static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed",
+                                   "answered", "silent", "one-sided"};
 
 _Static_assert(COUNT(asks) == RULES_ASKS && COUNT(whoms) == RULES_WHOMS, "one word for each");
 _Static_assert(COUNT(overs) == RULES_OVERS && COUNT(ifs) == RULES_IFS, "one word for each");

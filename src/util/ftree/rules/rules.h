@@ -66,7 +66,10 @@
     X(RULES_FACT_OUTSIDE, "outside", outside_values) \
     X(RULES_FACT_IN_MPI, "in-mpi", no_yes_values) \
     X(RULES_FACT_OTHERS_GO_ON, "others-go-on", no_yes_values) \
-    X(RULES_FACT_SLOWED, "slowed", slowed_values)
+    X(RULES_FACT_SLOWED, "slowed", slowed_values) \
+    X(RULES_FACT_WAY_OUT, "way-out", way_values) \
+    X(RULES_FACT_WAY_IN, "way-in", way_values) \
+    X(RULES_FACT_WAYS_OF_OTHERS, "ways-of-others", ways_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -133,6 +136,15 @@ enum { /* none quota shared-core preempted stolen paging slow-clock, as enum lag
     RULES_SLOWED_PAGING, /* pages from a disk, or memory pressure */
     RULES_SLOWED_SLOW_CLOCK
 };
+enum { /* unknown well silent lossy late no-large */
+    RULES_WAY_UNKNOWN,
+    RULES_WAY_WELL,
+    RULES_WAY_SILENT,
+    RULES_WAY_LOSSY,
+    RULES_WAY_LATE,
+    RULES_WAY_NO_LARGE /* small packets come, large ones do not */
+};
+enum { RULES_WAYS_UNKNOWN, RULES_WAYS_WELL, RULES_WAYS_WORSE }; /* unknown well worse */
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
 
 /* Facts that are numbers, from a state probe but for the last seven, of which five go with `outside`
@@ -243,10 +255,11 @@ struct rules_rule {
     int32_t strategy; /* index, -1: it asks nothing */
 };
 
-enum rules_ask { /* response state log */
+enum rules_ask { /* response state log burst */
     RULES_ASK_RESPONSE,
     RULES_ASK_STATE,
     RULES_ASK_LOG,
+    RULES_ASK_BURST,
     RULES_ASKS
 };
 enum rules_whom { /* agent deputy witnesses neighbours */
@@ -269,13 +282,14 @@ enum rules_over { /* all data mgmt main answered: paths on which the suspect has
     RULES_OVER_ANSWERED,
     RULES_OVERS
 };
-/* always kernel-spoke unwitnessed answered silent */
+/* always kernel-spoke unwitnessed answered silent one-sided */
 enum rules_if {
     RULES_IF_ALWAYS,
     RULES_IF_KERNEL_SPOKE, /* ... for its agent */
     RULES_IF_UNWITNESSED, /* no other node was heard yet on some path */
     RULES_IF_ANSWERED, /* the agent has answered on some path */
     RULES_IF_SILENT, /* neither the agent nor the kernel was heard on some path */
+    RULES_IF_ONE_SIDED, /* ... on some path, and the agent has answered on another */
     RULES_IFS
 };
 

@@ -197,6 +197,30 @@ static void code_indirect_result(struct wire_codec *c, struct wire_indirect_resu
     WIRE_NUMBER(c, s->reach, 1, FTREE_REACH_COUNT);
 }
 
+static void code_packet(struct wire_codec *c, struct wire_packet *p)
+{
+    WIRE_NUMBER(c, p->nonce, 4, 0);
+    WIRE_NUMBER(c, p->number, 1, WIRE_BURST_PACKETS);
+    WIRE_NUMBER(c, p->back, 1, 2);
+    WIRE_NUMBER(c, p->sent, 8, 0);
+}
+
+static void code_heard(struct wire_codec *c, struct wire_heard *h)
+{
+    const uint64_t all = (uint64_t) 1 << WIRE_BURST_PACKETS;
+
+    WIRE_NUMBER(c, h->nonce, 4, 0);
+    WIRE_NUMBER(c, h->over, 1, 2);
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        struct wire_way *w = &h->way[path];
+        WIRE_NUMBER(c, w->sent, 8, all);
+        WIRE_NUMBER(c, w->heard, 8, all);
+        WIRE_NUMBER(c, w->late, 8, all);
+        WIRE_NUMBER(c, w->worst_us, 4, 0);
+        c->bad |= c->reads && w->late & ~w->heard;
+    }
+}
+
 static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
 {
     bool withdrawn = v->withdrawn != 0;

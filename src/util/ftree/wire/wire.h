@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 19
+#define WIRE_VERSION 20
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
@@ -48,7 +48,9 @@
     X(WIRE_QUERY_UP, "query-up", part, 0, true) \
     X(WIRE_QUERY_DOWN, "query-down", part, 0, true) \
     X(WIRE_QUERY_ANSWER, "query-answer", part, 0, true) \
-    X(WIRE_QUERY_RESULT, "query-result", part, 0, true)
+    X(WIRE_QUERY_RESULT, "query-result", part, 0, true) \
+    X(WIRE_PACKET, "packet", packet, 0, false) \
+    X(WIRE_HEARD, "heard", heard, 0, false)
 
 enum wire_type {
     WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT
@@ -67,6 +69,11 @@ enum wire_type {
  * is slow; of what came of an indirect probe, between its sender and the target, which did not
  * answer. */
 #define WIRE_FLAG_DELIVERS 16
+
+/* A burst is so many packets on each path, in groups, of each of which the last packet is large. */
+#define WIRE_BURST_GROUPS 8
+#define WIRE_BURST_EACH 7
+#define WIRE_BURST_PACKETS (WIRE_BURST_GROUPS * WIRE_BURST_EACH) /* bits of a word */
 
 /* Ranks in trouble that fit into an answer; the rest shows at the next probe. */
 #define WIRE_TROUBLES_MAX 16
@@ -120,6 +127,29 @@ struct wire_indirect_result {
     int32_t target;
     uint8_t path;
     uint8_t reach; /* enum ftree_reach */
+};
+
+/* One packet of a burst; it comes as a datagram, or not at all. */
+struct wire_packet {
+    uint32_t nonce;
+    uint8_t number; /* of WIRE_BURST_PACKETS */
+    bool back; /* its sender was asked for the burst */
+    uint64_t sent; /* the sender's clock, ns */
+};
+
+/* The packets of a burst on one path, bit i: number i. */
+struct wire_way {
+    uint64_t sent; /* to the other node, */
+    uint64_t heard; /* from there, */
+    uint64_t late; /* and which of these came far later than the quickest on any path, */
+    uint32_t worst_us; /* up to so much */
+};
+
+/* What the node that was asked for a burst has sent and heard. */
+struct wire_heard {
+    uint32_t nonce;
+    bool over; /* else it has just begun, and takes packets */
+    struct wire_way way[FTREE_PATHS];
 };
 
 /* A whole message on its way by another node; see net/relay.c. */
@@ -196,6 +226,8 @@ struct wire_message {
         struct wire_log log;
         struct wire_indirect_probe indirect_probe;
         struct wire_indirect_result indirect_result;
+        struct wire_packet packet;
+        struct wire_heard heard;
         uint32_t round;
         struct ftree_verdict verdict;
         struct wire_summary_list summaries;

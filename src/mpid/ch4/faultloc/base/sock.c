@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Long enough that a burst of askers, or of strangers, does not push out those who wait (the
@@ -75,15 +76,15 @@ static void set_int(int fd, int level, int option, int value)
 }
 
 /* Makes a socket bound to own:port; `options` runs between socket(2) and bind(2). */
-static int open_bound(const struct faultloc_inet *own, uint16_t port, void (*options)(int, int),
-                      int *fd)
+static int open_bound(const struct faultloc_inet *own, int type, uint16_t port,
+                      void (*options)(int, int), int *fd)
 {
     struct sockaddr_storage sa;
     socklen_t len = faultloc_sockaddr_make(own, port, &sa);
 
     if (len == 0)
         return EAFNOSUPPORT;
-    int s = socket(own->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int s = socket(own->family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s < 0)
         return errno;
     options(s, own->family);
@@ -114,7 +115,7 @@ static void connecting_options(int fd, int family)
 int faultloc_sock_listen(const struct faultloc_inet *own, uint16_t port, int *fd)
 {
     int s;
-    int rc = open_bound(own, port, listening_options, &s);
+    int rc = open_bound(own, SOCK_STREAM, port, listening_options, &s);
 
     if (rc)
         return rc;
@@ -129,7 +130,85 @@ int faultloc_sock_listen(const struct faultloc_inet *own, uint16_t port, int *fd
 
 int faultloc_sock_bound(const struct faultloc_inet *own, int *fd)
 {
-    return open_bound(own, 0, connecting_options, fd);
+    return open_bound(own, SOCK_STREAM, 0, connecting_options, fd);
+}
+
+/* A burst of several nodes waits in the socket while the process does not run. */
+#define PACKETS_ROOM (1 << 20)
+
+static void packet_options(int fd, int family)
+{
+    set_int(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+    set_int(fd, SOL_SOCKET, SO_RCVBUF, PACKETS_ROOM);
+    if (family == AF_INET6) {
+        set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+        set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+    } else {
+        set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+    }
+}
+
+int faultloc_sock_packets(const struct faultloc_inet *own, uint16_t port, int *fd)
+{
+    return open_bound(own, SOCK_DGRAM, port, packet_options, fd);
+}
+
+#define UDP_HEADER 8
+#define IP4_HEADER 20
+#define IP6_HEADER 40
+
+size_t faultloc_sock_packet_room(const struct faultloc_inet *own, const struct sockaddr *to,
+                                 socklen_t len)
+{
+    const bool is6 = own->family == AF_INET6;
+    const int headers = (is6 ? IP6_HEADER : IP4_HEADER) + UDP_HEADER;
+    socklen_t size = sizeof(int);
+    int fd, mtu = 0;
+
+    if (open_bound(own, SOCK_DGRAM, 0, packet_options, &fd))
+        return 0;
+    if (connect(fd, to, len) < 0 || getsockopt(fd, is6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                                               is6 ? IPV6_MTU : IP_MTU, &mtu, &size) < 0)
+        mtu = 0;
+    close(fd);
+    return mtu > headers ? (size_t) (mtu - headers) : 0;
+}
+
+/* How long ago the kernel got it, by the stamp beside it; 0: it has none. */
+static uint64_t age_of(struct msghdr *m)
+{
+    struct timespec at, now;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        int64_t age;
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
+            continue;
+        memcpy(&at, CMSG_DATA(c), sizeof(at));
+        clock_gettime(CLOCK_REALTIME, &now);
+        age = ((int64_t) now.tv_sec - at.tv_sec) * 1000000000 + (now.tv_nsec - at.tv_nsec);
+        return age > 0 ? (uint64_t) age : 0; /* the clock may have been set */
+    }
+    return 0;
+}
+
+ssize_t faultloc_sock_receive_packet(int fd, void *bytes, size_t room,
+                                     struct sockaddr_storage *from, uint64_t *age)
+{
+    union {
+        char space[CMSG_SPACE(sizeof(struct timespec))];
+        struct cmsghdr align;
+    } beside;
+    struct iovec part = {.iov_base = bytes, .iov_len = room};
+    struct msghdr m = {.msg_name = from,
+                       .msg_namelen = sizeof(*from),
+                       .msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &beside,
+                       .msg_controllen = sizeof(beside)};
+    ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT);
+
+    *age = n >= 0 ? age_of(&m) : 0;
+    return n;
 }
 
 void faultloc_sock_tune(int fd)

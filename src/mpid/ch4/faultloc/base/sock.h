@@ -46,6 +46,19 @@ int faultloc_sock_listen(const struct faultloc_inet *own, uint16_t port, int *fd
  * address. */
 int faultloc_sock_bound(const struct faultloc_inet *own, int *fd);
 
+/* Purpose: a socket for packets at that address and port, which the kernel does not split and says
+ * when they came.  Errors: those of socket(2) and bind(2). */
+int faultloc_sock_packets(const struct faultloc_inet *own, uint16_t port, int *fd);
+
+/* Purpose: bytes that one packet from `own` to there may have, without headers, as the kernel knows
+ * it; 0: not known. */
+size_t faultloc_sock_packet_room(const struct faultloc_inet *own, const struct sockaddr *to,
+                                 socklen_t len);
+
+/* Purpose: receives one packet, and how long ago it came, ns.  Returns as recvmsg(2). */
+ssize_t faultloc_sock_receive_packet(int fd, void *bytes, size_t room,
+                                     struct sockaddr_storage *from, uint64_t *age);
+
 /* Purpose: sets what every connection has: no delay, and an end 3 s after bytes found no way. */
 void faultloc_sock_tune(int fd);
 

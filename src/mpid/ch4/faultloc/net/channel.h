@@ -85,6 +85,10 @@ struct faultloc_channel_callbacks {
     /* Somebody was refused.  Called for the first of each kind in the channel's life; the others
      * are counted only.  May be NULL. */
     void (*intruder)(void *ctx, enum faultloc_intruder kind, const struct faultloc_inet *peer);
+    /* A packet from node `from`, proven, that came without a connection, `age` ns ago as the kernel
+     * says.  May be NULL: then none are taken. */
+    void (*packet)(void *ctx, int32_t from, enum ftree_path path, uint64_t age, const void *bytes,
+                   size_t len);
 };
 
 /* 0 in a field: the default, in brackets.  Times in ns. */
@@ -194,6 +198,19 @@ int faultloc_channel_send(struct faultloc_channel *ch, uint64_t now, int32_t nod
  * Errors: ENOTCONN (it is gone), EMSGSIZE, ENOBUFS, ENOMEM. */
 int faultloc_channel_reply(struct faultloc_channel *ch, uint64_t now, uint64_t conn,
                            const void *bytes, size_t len);
+
+/* ---- packets, without a connection ----------------------------------------------------------- */
+
+/* Purpose: takes packets, at the port of its agent on each of the own paths, or takes no more.  While
+ * it does not, none can be sent either. */
+void faultloc_channel_packets(struct faultloc_channel *ch, bool take);
+
+/* Purpose: sends one packet to the agent at `node`; `large`: filled up to what one packet may have on
+ * the way there, as the kernel knows it.  It is not split on its way.
+ * Errors: EINVAL, EMSGSIZE, EDESTADDRREQ, EAFNOSUPPORT as above; ENOTCONN (takes none on that path);
+ * those of sendto(2). */
+int faultloc_channel_send_packet(struct faultloc_channel *ch, int32_t node, enum ftree_path path,
+                                 bool large, const void *bytes, size_t len);
 
 /* Purpose: bytes on connected connections that the kernel has not taken yet, for who wants to
  * leave only after the last message is out. */

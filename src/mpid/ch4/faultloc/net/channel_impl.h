@@ -15,6 +15,7 @@
  *   channel_tcp.c     its life, sending, time
  *   channel_slots.c   the connections it holds: finding, ending, making room
  *   channel_accept.c  listening and accepting
+ *   channel_packet.c  packets without a connection
  *   channel_event.c   what happens on one connection
  *   conn.c            one connection's bytes        frame.c   their meaning
  *
@@ -34,6 +35,7 @@ struct faultloc_channel {
     int spare; /* given up for a moment when descriptors run out */
     uint64_t accept_again; /* when accepting goes on, 0: it is not paused */
     int listeners[FTREE_ROLES][FTREE_PATHS]; /* -1: none */
+    int packets[FTREE_PATHS]; /* sockets for packets, -1: none */
     struct faultloc_conn *conns;
     unsigned slots;
     uint64_t last_id;
@@ -110,7 +112,9 @@ bool faultloc_slots_outbound_room(struct faultloc_channel *ch);
 /* Purpose: the oldest unproven connection of the address that has most of them; NULL: none. */
 struct faultloc_conn *faultloc_slots_worst(const struct faultloc_channel *ch);
 
-/* Purpose: epoll_ctl(2).  Ids below FAULTLOC_SLOTS_MAX are listeners, others connections. */
+/* Purpose: epoll_ctl(2).  Ids below FAULTLOC_SLOTS_MAX are listeners, and behind these sockets for
+ * packets, others connections. */
+#define FAULTLOC_PACKET_ID (FTREE_ROLES * FTREE_PATHS)
 int faultloc_channel_watch(struct faultloc_channel *ch, int op, int fd, uint32_t events,
                            uint64_t id);
 
@@ -124,6 +128,11 @@ void faultloc_channel_resume(struct faultloc_channel *ch);
 
 /* Purpose: a descriptor of no use, to be given up when there are no others; -1: none. */
 int faultloc_channel_spare(void);
+
+/* ---- channel_packet.c ------------------------------------------------------------------------ */
+
+/* Purpose: takes what has come to the socket of that path. */
+void faultloc_channel_on_packets(struct faultloc_channel *ch, unsigned path);
 
 /* ---- channel_event.c ------------------------------------------------------------------------- */
 

@@ -80,7 +80,9 @@ int faultloc_channel_process(struct faultloc_channel *ch, uint64_t now)
         if (ev[i].data.u64 >= FAULTLOC_SLOTS_MAX)
             faultloc_channel_on_conn(ch, now, ev[i].data.u64, ev[i].events);
     for (int i = 0; i < n; i++)
-        if (ev[i].data.u64 < FAULTLOC_SLOTS_MAX)
+        if (ev[i].data.u64 >= FAULTLOC_PACKET_ID && ev[i].data.u64 < FAULTLOC_SLOTS_MAX)
+            faultloc_channel_on_packets(ch, (unsigned) ev[i].data.u64 - FAULTLOC_PACKET_ID);
+        else if (ev[i].data.u64 < FAULTLOC_SLOTS_MAX)
             faultloc_channel_on_listener(ch, now, ev[i].data.u64);
     expire(ch, now);
     return 0;
@@ -292,6 +294,8 @@ static void init_descriptors(struct faultloc_channel *ch)
     for (unsigned role = 0; role < FTREE_ROLES; role++)
         for (unsigned path = 0; path < FTREE_PATHS; path++)
             ch->listeners[role][path] = -1;
+    for (unsigned path = 0; path < FTREE_PATHS; path++)
+        ch->packets[path] = -1;
     ch->epoll = epoll_create1(EPOLL_CLOEXEC);
     ch->spare = faultloc_channel_spare();
 }
@@ -327,6 +331,7 @@ void faultloc_channel_destroy(struct faultloc_channel *ch)
     struct faultloc_memory mem = ch->mem;
     for (unsigned role = 0; role < FTREE_ROLES; role++)
         faultloc_channel_unlisten(ch, (enum ftree_role) role);
+    faultloc_channel_packets(ch, false);
     for (unsigned i = 0; i < ch->slots; i++) {
         struct faultloc_conn *c = &ch->conns[i];
         if (c->state == FAULTLOC_CONN_OPEN && c->inbound)

@@ -17,11 +17,13 @@
 
 static const uint8_t challenge_magic[4] = {'F', 'L', 'T', 'C'};
 static const uint8_t hello_magic[4] = {'F', 'L', 'T', 'H'};
+static const uint8_t packet_magic[4] = {'F', 'L', 'T', 'P'};
 
 /* Two uses of one key must never hash the same bytes, so each has a label of its own. */
 #define LABEL_SIZE 16
 static const uint8_t hello_label[LABEL_SIZE] = "faultloc-hello";
 static const uint8_t session_label[LABEL_SIZE] = "faultloc-conn";
+static const uint8_t packet_label[LABEL_SIZE] = "faultloc-packet";
 
 static void put_u16(uint8_t *p, uint16_t v)
 {
@@ -181,4 +183,52 @@ int faultloc_frame_open(struct faultloc_session *session, const uint8_t *bytes, 
     *body = bytes + FAULTLOC_FRAME_HEAD;
     session->received++;
     return (int) faultloc_frame_size(bytes);
+}
+
+/* The MAC of the first `len` bytes of a packet. */
+static void packet_mac(const uint8_t key[FAULTLOC_KEY_SIZE], const uint8_t *packet, size_t len,
+                       uint8_t out[FAULTLOC_FRAME_MAC])
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, key, FAULTLOC_KEY_SIZE, FAULTLOC_FRAME_MAC);
+    crypto_generichash_update(&state, packet_label, LABEL_SIZE);
+    crypto_generichash_update(&state, packet, len);
+    crypto_generichash_final(&state, out, FAULTLOC_FRAME_MAC);
+    sodium_memzero(&state, sizeof(state));
+}
+
+void faultloc_packet_seal(const uint8_t key[FAULTLOC_KEY_SIZE], const struct faultloc_packet *who,
+                          const void *body, size_t len, uint8_t *packet, size_t size)
+{
+    memset(packet, 0, size);
+    put_prologue(packet, packet_magic);
+    packet[6] = who->path;
+    put_u32(packet + 8, who->from);
+    put_u32(packet + 12, who->to);
+    put_u16(packet + 16, (uint16_t) len);
+    memcpy(packet + FAULTLOC_PACKET_HEAD, body, len);
+    packet_mac(key, packet, size - FAULTLOC_FRAME_MAC, packet + size - FAULTLOC_FRAME_MAC);
+}
+
+int faultloc_packet_open(const uint8_t key[FAULTLOC_KEY_SIZE], const uint8_t *packet, size_t size,
+                         struct faultloc_packet *who, const uint8_t **body, size_t *len)
+{
+    uint8_t mac[FAULTLOC_FRAME_MAC];
+    size_t n;
+
+    if (size < FAULTLOC_PACKET_MIN || size > FAULTLOC_PACKET_MAX ||
+        !is_prologue(packet, packet_magic) || packet[7])
+        return EPROTO;
+    n = (size_t) packet[16] << 8 | packet[17];
+    if (n == 0 || n > size - FAULTLOC_PACKET_HEAD - FAULTLOC_FRAME_MAC)
+        return EPROTO;
+    packet_mac(key, packet, size - FAULTLOC_FRAME_MAC, mac);
+    if (sodium_memcmp(mac, packet + size - FAULTLOC_FRAME_MAC, sizeof(mac)) != 0)
+        return EACCES;
+    who->path = packet[6];
+    who->from = get_u32(packet + 8);
+    who->to = get_u32(packet + 12);
+    *body = packet + FAULTLOC_PACKET_HEAD;
+    *len = n;
+    return 0;
 }

@@ -27,6 +27,13 @@
  * the server's first frame it is WELCOME, the proof that the server knows the key too; later it is
  * GOODBYE, the server's orderly end.  A client never sends one.
  *
+ * Beside connections there are packets, each by itself (a burst):
+ *
+ *   both ways          PACKET      magic "FLTP", u16 version, u8 path, u8 0, u32 from, u32 to,
+ *                                  u16 length, body[length], zeros, mac[16] (job key; over all of it)
+ *
+ * One that was recorded may be sent again: what it says is believed only while its burst goes on.
+ *
  * Source: the challenge-response and keyed-session shape is ISO/IEC 9798-4's; what is MACed but
  * not encrypted is public to who listens on the wire: messages carry no secrets.
  */
@@ -95,5 +102,27 @@ void faultloc_frame_seal(struct faultloc_session *session, uint8_t *frame);
  * -1: not an acceptable frame (too long, out of order, wrong MAC). */
 int faultloc_frame_open(struct faultloc_session *session, const uint8_t *bytes, size_t have,
                         const uint8_t **body, size_t *len);
+
+#define FAULTLOC_PACKET_HEAD 18
+#define FAULTLOC_PACKET_MIN (FAULTLOC_PACKET_HEAD + 1 + FAULTLOC_FRAME_MAC)
+#define FAULTLOC_PACKET_MAX 9000 /* larger ones are not filled up to */
+
+/* Where a packet comes from and goes to. */
+struct faultloc_packet {
+    uint32_t from;
+    uint32_t to;
+    uint8_t path;
+};
+
+/* Purpose: writes a packet of `size` bytes, at most FAULTLOC_PACKET_MAX, with that body, which fits
+ * together with head and MAC. */
+void faultloc_packet_seal(const uint8_t key[FAULTLOC_KEY_SIZE], const struct faultloc_packet *who,
+                          const void *body, size_t len, uint8_t *packet, size_t size);
+
+/* Purpose: verifies a packet; *who, *body (inside `packet`) and *len are written only when the MAC
+ * fits.  What *who claims is the caller's to check.  Errors: EPROTO: not a packet of this version;
+ * EACCES: made without the job's key. */
+int faultloc_packet_open(const uint8_t key[FAULTLOC_KEY_SIZE], const uint8_t *packet, size_t size,
+                         struct faultloc_packet *who, const uint8_t **body, size_t *len);
 
 #endif /* FAULTLOC_FRAME_H_INCLUDED */

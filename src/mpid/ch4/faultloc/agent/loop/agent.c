@@ -80,6 +80,21 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
     return faultloc_link_send(&a->link, to, bytes, len);
 }
 
+static int send_packet(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
+                       size_t len)
+{
+    struct agent *a = ctx;
+
+    return faultloc_link_send_packet(&a->link, to, large, bytes, len);
+}
+
+static void take_packets(void *ctx, bool take)
+{
+    struct agent *a = ctx;
+
+    faultloc_link_packets(&a->link, take);
+}
+
 static void look(void *ctx, int32_t i, struct ftree_rank_state *state)
 {
     struct agent *a = ctx;
@@ -261,6 +276,8 @@ static void trace(void *ctx, const char *line)
 }
 
 static const struct ftree_io io = {.send = send_message,
+                                   .packet = send_packet,
+                                   .packets = take_packets,
                                    .look = look,
                                    .memory = look_at_memory,
                                    .state = look_at_node,

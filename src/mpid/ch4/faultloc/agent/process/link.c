@@ -55,6 +55,20 @@ int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, co
     return rc;
 }
 
+int faultloc_link_send_packet(struct faultloc_link *l, const struct ftree_route *to, bool large,
+                              const void *bytes, size_t len)
+{
+    return !l->line.channel ? EDESTADDRREQ
+                            : faultloc_channel_send_packet(l->line.channel, to->node, to->path, large,
+                                                           bytes, len);
+}
+
+void faultloc_link_packets(struct faultloc_link *l, bool take)
+{
+    if (l->line.channel)
+        faultloc_channel_packets(l->line.channel, take);
+}
+
 void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now)
 {
     int n = l->failures;
@@ -68,13 +82,8 @@ void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now)
 
 /* ---- in: the channel's callbacks ------------------------------------------------------------- */
 
-static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
-                       uint64_t conn, const void *bytes, size_t len)
+static void note_malformed(struct faultloc_link *l, int32_t from, int rc)
 {
-    struct faultloc_link *l = ctx;
-    int rc = ftree_receive(l->line.p->ft, faultloc_now(), from, path, conn, bytes, len);
-
-    (void) role;
     if (rc && rc != FTREE_ERR_NOMEM && !l->malformed_said) {
         l->malformed_said = true;
         faultloc_say("node %s: a message from node %s was ignored: %s (further ones are not "
@@ -82,6 +91,27 @@ static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree
                      l->line.p->job.names[l->line.p->self], l->line.p->job.names[from],
                      ftree_strerror(rc));
     }
+}
+
+static void on_message(void *ctx, int32_t from, enum ftree_path path, enum ftree_role role,
+                       uint64_t conn, const void *bytes, size_t len)
+{
+    struct faultloc_link *l = ctx;
+
+    (void) role;
+    note_malformed(l, from,
+                   ftree_receive(l->line.p->ft, faultloc_now(), from, path, conn, bytes, len));
+}
+
+static void on_packet(void *ctx, int32_t from, enum ftree_path path, uint64_t age,
+                      const void *bytes, size_t len)
+{
+    struct faultloc_link *l = ctx;
+    ftree_time now = faultloc_now();
+
+    note_malformed(l, from,
+                   ftree_packet(l->line.p->ft, now, now > age ? now - age : 0, from, path, bytes,
+                                len));
 }
 
 static void on_reach(void *ctx, int32_t node, enum ftree_path path, enum ftree_role role,
@@ -108,7 +138,7 @@ static void on_intruder(void *ctx, enum faultloc_intruder kind, const struct fau
 int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p)
 {
     static const struct faultloc_channel_callbacks callbacks = {
-        .message = on_message, .reach = on_reach, .intruder = on_intruder};
+        .message = on_message, .packet = on_packet, .reach = on_reach, .intruder = on_intruder};
 
     return faultloc_line_open(&l->line, p, FTREE_ROLE_AGENT, &callbacks, l);
 }

@@ -33,6 +33,11 @@ int faultloc_link_open(struct faultloc_link *l, struct faultloc_program *p);
 int faultloc_link_send(struct faultloc_link *l, const struct ftree_route *to, const void *bytes,
                        size_t len);
 
+/* Purpose: sends a packet of the core's, and takes what comes, or no more (struct ftree_io). */
+int faultloc_link_send_packet(struct faultloc_link *l, const struct ftree_route *to, bool large,
+                              const void *bytes, size_t len);
+void faultloc_link_packets(struct faultloc_link *l, bool take);
+
 /* Purpose: reports the results of sends to the core; not from within the core. */
 void faultloc_link_hand_over(struct faultloc_link *l, ftree_time now);
 

@@ -1,0 +1,578 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/base/event.h"
+#include "ftree/examine/examine.h"
+
+#include <string.h>
+
+/*
+ * Bursts of packets.  A connection hides what a link does to packets: it sends again what was lost,
+ * and where one direction is dead it knows of neither.  So two nodes send each other numbered
+ * packets, small ones and large ones, on every path at the same time, and say over their
+ * connections which of them came: that gives each direction of each path by itself.
+ *
+ *     asks:     PROBE (burst) --> the other begins to take packets, and says so: HEARD
+ *               both send for 400 ms, in eight groups
+ *     answers:  HEARD <-- once all have come, or after a second
+ *
+ * A packet is late if it was on its way for longer than the quickest one of this burst in that
+ * direction, on any path: clocks need not agree, and since the kernel says when it came, a busy host
+ * makes none late.  A loss is one that goes on: packets of half of the groups are missing.
+ *
+ * A burst begins where a path is silent on which the node should answer, and where somebody has
+ * waited for a node that turns out to be well; in a healthy job there are none.  Others are asked
+ * at the same time: the direction that is bad to all of them is bad on this side.
+ */
+
+#define PACE (50 * FTREE_MS) /* between two groups */
+#define LASTS (1000 * FTREE_MS) /* then what has not come is lost, */
+#define LASTS_SLOW (3 * LASTS) /* or now, where nothing has come but data of ranks do */
+#define REST (LASTS / 2) /* for what is still under way when the other one has all */
+#define PATIENCE (LASTS_SLOW + LASTS) /* for what the other one says */
+#define KEPT (3000 * FTREE_MS) /* as long no other burst of the same node begins */
+#define BURSTS_MAX 16
+#define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
+#define LARGE 4 /* large packets that must have left before their loss says something */
+#define LOSSY_GROUPS 4 /* of 8 */
+
+static uint64_t bit(int number)
+{
+    return (uint64_t) 1 << number;
+}
+
+static bool is_large(int number)
+{
+    return number % WIRE_BURST_EACH == WIRE_BURST_EACH - 1;
+}
+
+static uint64_t large_ones(void)
+{
+    uint64_t all = 0;
+
+    for (int i = WIRE_BURST_EACH - 1; i < WIRE_BURST_PACKETS; i += WIRE_BURST_EACH)
+        all |= bit(i);
+    return all;
+}
+
+static int count(uint64_t packets)
+{
+    return __builtin_popcountll(packets);
+}
+
+static enum ftree_path main_path(const struct ftree *ft)
+{
+    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
+}
+
+/* ---- what a burst came to -------------------------------------------------------------------- */
+
+/* Groups of which packets are missing. */
+static int lossy_groups(uint64_t missing)
+{
+    int n = 0;
+
+    for (int i = 0; i < WIRE_BURST_GROUPS; i++)
+        n += (missing >> i * WIRE_BURST_EACH & (bit(WIRE_BURST_EACH) - 1)) != 0;
+    return n;
+}
+
+/* RULES_WAY_WELL and so on, from what was sent at one end and heard at the other. */
+static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late)
+{
+    uint64_t large = large_ones(), came = sent & heard, missing = sent & ~heard;
+
+    if (count(sent) < WIRE_BURST_PACKETS / 2)
+        return RULES_WAY_UNKNOWN;
+    if (!came)
+        return RULES_WAY_SILENT;
+    if (count(came & late) * 2 >= count(came))
+        return RULES_WAY_LATE;
+    if (!(came & large) && count(sent & large) >= LARGE &&
+        count(missing & ~large) * 5 <= count(sent & ~large))
+        return RULES_WAY_NO_LARGE;
+    if (count(missing) * 8 >= count(sent) && lossy_groups(missing) >= LOSSY_GROUPS)
+        return RULES_WAY_LOSSY;
+    return RULES_WAY_WELL;
+}
+
+static uint8_t way_on(const struct burst *b, int path, bool out)
+{
+    const struct wire_way *from = out ? &b->here[path] : &b->there[path];
+    const struct wire_way *to = out ? &b->there[path] : &b->here[path];
+
+    return b->said ? judge_way(from->sent, to->heard, to->late) : RULES_WAY_UNKNOWN;
+}
+
+/* What is late on every path has waited in a host. */
+static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
+{
+    enum ftree_path path = main_path(ft);
+    uint8_t way = way_on(b, path, out);
+
+    if (way == RULES_WAY_LATE && path == FTREE_PATH_DATA && ft->job->has_path[FTREE_PATH_MGMT] &&
+        way_on(b, FTREE_PATH_MGMT, out) == RULES_WAY_LATE)
+        return RULES_WAY_UNKNOWN;
+    return way;
+}
+
+static bool is_bad(uint8_t way)
+{
+    return way > RULES_WAY_WELL;
+}
+
+/* The burst that the node was asked for last; NULL: it was not. */
+static struct burst *find_asked(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH(struct burst, b, ft->examine->bursts)
+        if (b->node == node && b->asked)
+            return b;
+    return NULL;
+}
+
+static struct burst *find_over(const struct ftree *ft, int32_t node)
+{
+    struct burst *b = find_asked(ft, node);
+
+    return b && b->over ? b : NULL;
+}
+
+/* In the directions that are bad to this node: how those of others are. */
+static uint8_t find_others(const struct ftree *ft, const struct burst *b)
+{
+    bool well = false, bad = false;
+
+    FTREE_EACH(struct burst, other, ft->examine->bursts)
+        for (int out = 0; out < 2; out++) {
+            uint8_t way = way_of(ft, other, out);
+            if (other->node == b->node || !other->asked || !other->over ||
+                !is_bad(way_of(ft, b, out)))
+                continue;
+            well |= way == RULES_WAY_WELL;
+            bad |= is_bad(way);
+        }
+    return well ? RULES_WAYS_WELL : bad ? RULES_WAYS_WORSE : RULES_WAYS_UNKNOWN;
+}
+
+static void add_facts(const struct ftree *ft, const struct burst *b, struct rules_facts *facts)
+{
+    facts->value[RULES_FACT_WAY_OUT] = way_of(ft, b, true);
+    facts->value[RULES_FACT_WAY_IN] = way_of(ft, b, false);
+    facts->value[RULES_FACT_WAYS_OF_OTHERS] = find_others(ft, b);
+}
+
+void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts)
+{
+    const struct burst *b = find_over(ft, node);
+
+    if (b)
+        add_facts(ft, b, facts);
+}
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+/* "13 of 48 small and 2 of 8 large packets lost, up to 812 ms late" */
+static void add_figures(const struct wire_way *from, const struct wire_way *to, char *text,
+                        size_t room)
+{
+    uint64_t large = large_ones(), missing = from->sent & ~to->heard;
+
+    if (missing)
+        ftree_text_add(text, room, "%d of %d small and %d of %d large packets lost",
+                       count(missing & ~large), count(from->sent & ~large), count(missing & large),
+                       count(from->sent & large));
+    else
+        ftree_text_add(text, room, "all %d packets came", count(from->sent));
+    if (to->late)
+        ftree_text_add(text, room, ", %d late by %u ms at most", count(to->late & to->heard),
+                       (unsigned) (to->worst_us / 1000));
+}
+
+static void add_way(const struct ftree *ft, ftree_time now, const struct burst *b, int path,
+                    bool out, struct ftree_verdict *v)
+{
+    const struct wire_way *from = out ? &b->here[path] : &b->there[path];
+    const struct wire_way *to = out ? &b->there[path] : &b->here[path];
+    int32_t sender = out ? ft->self : b->node, receiver = out ? b->node : ft->self;
+    char text[FTREE_DETAIL_MAX] = "";
+
+    if (way_on(b, path, out) == RULES_WAY_UNKNOWN)
+        return;
+    add_figures(from, to, text, sizeof(text));
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_BURST, b->node, v, "%.40s %s %.40s (%s): %s",
+                           ftree_name(ft, receiver),
+                           from->sent & to->heard ? "hears" : "does not hear",
+                           ftree_name(ft, sender), ftree_path_name(path), text);
+}
+
+/* Where it says something. */
+void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,
+                              struct ftree_verdict *v)
+{
+    const struct burst *b = find_over(ft, node);
+    int paths[2] = {main_path(ft), FTREE_PATH_MGMT};
+    bool bad = b && (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false)));
+
+    for (int i = 0; bad && i < 2; i++)
+        for (int out = 1; out >= 0 && (i == 0 || paths[1] != paths[0]); out--)
+            add_way(ft, now, b, paths[i], out, v);
+}
+
+/* One of the others, in the direction that is bad to this one. */
+static void add_other(const struct ftree *ft, ftree_time now, const struct burst *b,
+                      struct ftree_verdict *v)
+{
+    FTREE_EACH(struct burst, other, ft->examine->bursts)
+        if (other->node != b->node && other->asked && other->over) {
+            add_way(ft, now, other, main_path(ft), is_bad(way_of(ft, b, true)), v);
+            return;
+        }
+}
+
+/* ---- deciding -------------------------------------------------------------------------------- */
+
+static bool is_known(const struct ftree *ft, int32_t node)
+{
+    return ftree_verdict_path_is_known(ft, node) || ftree_has_failed(ft, node);
+}
+
+/* Nothing but what the burst brought counts: of a link that carries less than it should. */
+static uint64_t models_of_bursts(const struct ftree_rules *rules)
+{
+    uint64_t models = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        if (rules->model[m].class_ == FTREE_CLASS_NETWORK_DEGRADED)
+            models |= (uint64_t) 1 << m;
+    return models;
+}
+
+static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
+{
+    const struct rules_sign *sign;
+    struct rules_facts facts;
+    struct ftree_verdict v;
+    int32_t model, node;
+
+    ftree_rules_no_facts(&facts);
+    add_facts(ft, b, &facts);
+    sign = ftree_rules_decide_at_end(ft->rules, &facts, models_of_bursts(ft->rules), &model);
+    node = sign && sign->about_asker ? ft->self : b->node;
+    if (!sign || is_known(ft, node))
+        return;
+    ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
+    v.first_symptom = ftree_min(b->first, now);
+    ftree_burst_add_evidence(ft, now, b->node, &v);
+    add_other(ft, now, b, &v);
+    ftree_emit_verdict(ft, &v);
+}
+
+static bool any_runs(const struct ftree *ft)
+{
+    FTREE_EACH(struct burst, b, ft->examine->bursts)
+        if (b->asked && !b->over)
+            return true;
+    return false;
+}
+
+/* One that is examined is decided about there. */
+static void decide_next(struct ftree *ft, ftree_time now)
+{
+    FTREE_EACH_IF(!any_runs(ft), struct burst, b, ft->examine->bursts) {
+        if (!b->asked || b->judged || ftree_suspect(ft, b->node))
+            continue;
+        b->judged = true;
+        decide(ft, now, b);
+        if (ftree_events_wait(ft))
+            return;
+    }
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static void send_one(struct ftree *ft, ftree_time now, struct burst *b, int path, int number)
+{
+    const struct ftree_route to = {.node = b->node, .path = (uint8_t) path};
+    struct wire_message m = {.type = WIRE_PACKET,
+                             .u.packet = {b->nonce, (uint8_t) number, !b->asked, now}};
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    if (ft->job->has_path[path] && !ft->io->packet(ft->io_ctx, &to, is_large(number), buf,
+                                                   ftree_wire_encode(&m, now, buf)))
+        b->here[path].sent |= bit(number);
+}
+
+static void send_group(struct ftree *ft, ftree_time now, struct burst *b)
+{
+    for (int i = 0; i < WIRE_BURST_EACH; i++)
+        for (int path = 0; path < FTREE_PATHS; path++)
+            send_one(ft, now, b, path, b->group * WIRE_BURST_EACH + i);
+    b->group++;
+    b->next = b->group < WIRE_BURST_GROUPS ? now + PACE : FTREE_NEVER;
+}
+
+static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
+{
+    struct wire_message m = {.type = WIRE_HEARD, .u.heard = {.nonce = b->nonce, .over = b->over}};
+
+    memcpy(m.u.heard.way, b->here, sizeof(b->here));
+    ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->node}, &m);
+}
+
+static struct burst *find(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
+{
+    FTREE_EACH(struct burst, b, ft->examine->bursts)
+        if (b->node == node && b->nonce == nonce && b->asked == asked)
+            return b;
+    return NULL;
+}
+
+static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint32_t nonce,
+                           bool asked)
+{
+    struct burst *b;
+
+    if (!ft->io->packet || ftree_is_leaving(ft) || ft->examine->bursts.n >= BURSTS_MAX)
+        return NULL;
+    b = FTREE_PUSH(ft, ft->examine->bursts);
+    if (!b)
+        return NULL;
+    ft->io->packets(ft->io_ctx, true);
+    b->node = node;
+    b->nonce = nonce;
+    b->asked = asked;
+    b->next = asked ? FTREE_NEVER : now;
+    b->until = now + (asked ? PATIENCE : LASTS);
+    return b;
+}
+
+void ftree_burst_asked(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
+{
+    struct burst *b = find(ft, from, nonce, false) ? NULL : begin(ft, now, from, nonce, false);
+
+    if (!b)
+        return;
+    ftree_trace(ft, "  a burst with %s begins", ftree_name(ft, from));
+    say_heard(ft, now, b);
+}
+
+static void send_question(struct ftree *ft, ftree_time now, const struct burst *b)
+{
+    struct wire_message m = {
+        .type = WIRE_PROBE,
+        .u.probe = {
+            .nonce = b->nonce, .rank = FTREE_NONE, .ask = RULES_ASK_BURST, .first = now}};
+
+    ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->node}, &m);
+}
+
+static void ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
+{
+    struct burst *b = node == FTREE_NONE ? NULL : find_asked(ft, node);
+
+    if (node == FTREE_NONE || node == ft->self || b || ftree_has_failed(ft, node))
+        return;
+    b = begin(ft, now, node, ++ft->next_id, true);
+    if (!b)
+        return;
+    b->first = first;
+    ftree_trace(ft, "  asks %s: burst on every path", ftree_name(ft, node));
+    send_question(ft, now, b);
+}
+
+/* With another node, to compare with. */
+static void ask_with_others(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
+{
+    int32_t looks = FTREE_LOOKS, far = 0, other = ftree_topo_parent(ft->topo, ft->self);
+
+    ask(ft, now, node, first);
+    if (other == FTREE_NONE || other == node || !ftree_can_help(ft, now, other))
+        other = ftree_helper(ft, now, ft->self, &far, &looks, node);
+    ask(ft, now, other, first);
+}
+
+void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
+{
+    const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
+    const struct burst *b = find_asked(ft, node);
+
+    if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over)
+        send_question(ft, now, b); /* that, or what it said, may be lost */
+    else
+        ask_with_others(ft, now, node, g ? g->first : now);
+}
+
+/* Somebody waits for it, though it is well: what lies between the two may not be. */
+void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node)
+{
+    const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
+
+    for (int32_t i = 0; g && i < g->symptoms; i++) {
+        const struct ftree_symptom *s = &g->symptom[i];
+        if (!ftree_symptom_is_stall(s) || is_known(ft, node))
+            continue;
+        ask_with_others(ft, now, node, g->first);
+        ask(ft, now, s->reporter[0], g->first);
+        return;
+    }
+}
+
+/* ---- hearing --------------------------------------------------------------------------------- */
+
+/* The other one does: it says so, or sends some, which comes where that was lost. */
+static void takes_packets(struct burst *b, ftree_time now)
+{
+    if (b->group == 0 && b->next == FTREE_NEVER)
+        b->next = now;
+}
+
+/* All that the other one has sent is there; of one that has not said what, all that it may. */
+static bool has_all(const struct ftree *ft, const struct burst *b)
+{
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        uint64_t sent = b->said ? b->there[path].sent : bit(WIRE_BURST_PACKETS) - 1;
+        if (ft->job->has_path[path] && sent & ~b->here[path].heard)
+            return false;
+    }
+    return b->said || (!b->asked && b->group == WIRE_BURST_GROUPS);
+}
+
+void ftree_burst_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t from,
+                        enum ftree_path path, const struct wire_packet *p)
+{
+    struct burst *b = find(ft, from, p->nonce, p->back);
+
+    if (!b || b->over || b->here[path].heard & bit(p->number))
+        return;
+    takes_packets(b, now);
+    b->here[path].heard |= bit(p->number);
+    b->took[path][p->number] = (int64_t) (arrived - p->sent);
+    if (has_all(ft, b))
+        b->until = now;
+}
+
+void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const struct wire_heard *h)
+{
+    struct burst *b = find(ft, from, h->nonce, true);
+
+    if (!b || b->over)
+        return;
+    takes_packets(b, now);
+    if (!h->over)
+        return;
+    b->said = true;
+    memcpy(b->there, h->way, sizeof(b->there));
+    b->until = has_all(ft, b) ? now : now + REST;
+}
+
+static int64_t quickest(const struct burst *b)
+{
+    int64_t least = INT64_MAX;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        for (int i = 0; i < WIRE_BURST_PACKETS; i++)
+            if (b->here[path].heard & bit(i) && b->took[path][i] < least)
+                least = b->took[path][i];
+    return least;
+}
+
+static void find_late(struct burst *b)
+{
+    int64_t least = quickest(b);
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        for (int i = 0; i < WIRE_BURST_PACKETS; i++) {
+            struct wire_way *w = &b->here[path];
+            uint64_t more = w->heard & bit(i) ? (uint64_t) b->took[path][i] - (uint64_t) least : 0;
+            if (more < LATE)
+                continue;
+            w->late |= bit(i);
+            w->worst_us =
+                (uint32_t) ftree_max(w->worst_us, ftree_min(more / 1000, PATIENCE / 1000));
+        }
+}
+
+/* Nothing came on a path on which data of ranks do. */
+static bool is_slow(const struct ftree *ft, const struct burst *b)
+{
+    for (int path = 0; path < FTREE_PATHS && ft->io->delivers; path++)
+        if (ft->job->has_path[path] && !b->here[path].heard &&
+            ft->io->delivers(ft->io_ctx, FTREE_NONE, (enum ftree_path) path, LASTS, 0))
+            return true;
+    return false;
+}
+
+static void end(struct ftree *ft, ftree_time now, struct burst *b)
+{
+    b->over = true;
+    b->next = FTREE_NEVER;
+    b->until = now + (b->asked ? KEPT : 0);
+    find_late(b);
+    if (!b->asked)
+        say_heard(ft, now, b);
+    else
+        ftree_trace(ft, "  burst of %s: out %s, in %s", ftree_name(ft, b->node),
+                    ftree_rules_value_name(RULES_FACT_WAY_OUT, way_of(ft, b, true)),
+                    ftree_rules_value_name(RULES_FACT_WAY_IN, way_of(ft, b, false)));
+}
+
+bool ftree_burst_runs(const struct ftree *ft, int32_t node)
+{
+    const struct burst *b = find_asked(ft, node);
+
+    return b && !b->over;
+}
+
+bool ftree_burst_is_news(const struct ftree *ft, int32_t node)
+{
+    struct burst *b = find_over(ft, node);
+    bool news = b && !b->looked_at;
+
+    if (news)
+        b->looked_at = true;
+    return news;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void step(struct ftree *ft, ftree_time now, struct burst *b)
+{
+    if (b->next <= now)
+        send_group(ft, now, b);
+    if (b->over || (b->until > now && !has_all(ft, b)))
+        return;
+    if (!b->prolonged && (b->said || !b->asked) && is_slow(ft, b)) {
+        b->prolonged = true;
+        b->until = now + LASTS_SLOW - LASTS;
+    } else {
+        end(ft, now, b);
+    }
+}
+
+void ftree_burst_tick(struct ftree *ft, ftree_time now)
+{
+    int32_t before = ft->examine->bursts.n;
+
+    if (before == 0 || ftree_events_wait(ft))
+        return;
+    for (int32_t i = before - 1; i >= 0; i--) {
+        struct burst *b = &ft->examine->bursts.items[i];
+        step(ft, now, b);
+        if (b->over && b->until <= now)
+            FTREE_DROP(ft->examine->bursts, i);
+    }
+    decide_next(ft, now);
+    if (ft->examine->bursts.n == 0)
+        ft->io->packets(ft->io_ctx, false);
+}
+
+ftree_time ftree_burst_deadline(const struct ftree *ft)
+{
+    ftree_time t = FTREE_NEVER;
+
+    FTREE_EACH(struct burst, b, ft->examine->bursts)
+        t = ftree_min(t, ftree_min(b->next, b->until));
+    return t;
+}

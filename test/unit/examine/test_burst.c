@@ -1,0 +1,237 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "base.h"
+#include "lone.h"
+#include "suite.h"
+#include "world.h"
+
+#include <string.h>
+
+/* Bursts of packets: what a link does to them, which end it is, and that a healthy job has none. */
+
+#define DATA FTREE_PATH_DATA
+#define MGMT FTREE_PATH_MGMT
+#define DEAD {.dead = true}
+#define LOSSY {.loss_percent = 30}
+#define SLOW {.late = 300 * FTREE_MS}
+#define SMALL {.no_large = true}
+
+/* ---- a link of four nodes, of which 0 is the FLN of all ---------------------------------------- */
+
+static const struct {
+    const char *what;
+    int32_t node;
+    struct world_way to, from;
+    const char *rule; /* NULL: no verdict */
+} links[] = {
+    {"nothing gets in", 2, DEAD, {0}, "link-fault/nothing-gets-in"},
+    {"nothing gets out", 2, {0}, DEAD, "link-fault/nothing-gets-out"},
+    {"nothing gets in to the root", 0, DEAD, {0}, "link-fault/own-one-way"},
+    {"nothing gets out of the root", 0, {0}, DEAD, "link-fault/own-one-way"},
+    {"loss to", 2, LOSSY, {0}, "network-degraded/lossy"},
+    {"loss from", 2, {0}, LOSSY, "network-degraded/lossy"},
+    {"loss both ways", 2, LOSSY, LOSSY, "network-degraded/lossy"},
+    {"loss to the root", 0, LOSSY, {0}, "network-degraded/own"},
+    {"loss from the root", 0, {0}, LOSSY, "network-degraded/own"},
+    {"slow to", 2, SLOW, {0}, "network-degraded/late"},
+    {"slow from", 2, {0}, SLOW, "network-degraded/late"},
+    {"slow to the root", 0, SLOW, {0}, "network-degraded/late"},
+    {"small packets in", 2, SMALL, {0}, "network-degraded/large-lost"},
+    {"small packets out", 2, {0}, SMALL, "network-degraded/large-lost"},
+    {"small packets out of the root", 0, {0}, SMALL, "network-degraded/own"},
+    {"a healthy link", 2, {0}, {0}, NULL},
+    {"loss of few", 2, {.loss_percent = 2}, {0}, NULL},
+    {"a long way", 2, {.late = 20 * FTREE_MS}, {0}, NULL},
+};
+
+/* Some wait for rank 2, another for the root's, and this one for the next. */
+static void let_wait(struct world *w)
+{
+    world_all_wait(w, FTREE_NONE, 2);
+    world_wait(w, 1, 0);
+    world_wait(w, 2, 3);
+}
+
+TEST_CASES(a_link_is_told, COUNT(links))
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    w->node[links[_i].node].to[DATA] = links[_i].to;
+    w->node[links[_i].node].from[DATA] = links[_i].from;
+    let_wait(w);
+    world_run(w, 9000 * FTREE_MS);
+    if (!links[_i].rule) {
+        ck_assert_msg(w->reports == 0, "%s: %s", links[_i].what, w->report[0].rule);
+        return;
+    }
+    ck_assert_msg(w->reports == 1, "%s: %d reports", links[_i].what, (int) w->reports);
+    ck_assert_int_eq(w->report[0].node, links[_i].node);
+    /* which sign depends on who was the first to ask */
+    ck_assert_int_eq(strncmp(w->report[0].rule, links[_i].rule, strcspn(links[_i].rule, "/") + 1), 0);
+    ck_assert_msg(w->reported_at[0] - w->report[0].first_symptom <= 3000 * FTREE_MS, "%s",
+                  links[_i].what);
+}
+
+/* Of two nodes that are alone it may be either. */
+TEST_CASE(either_end_of_a_link_of_two)
+{
+    struct world *w = world_new(2, 1, 32);
+
+    world_packets(w);
+    w->node[1].to[DATA] = (struct world_way) LOSSY;
+    world_wait(w, 0, 1);
+    world_wait(w, 1, 0);
+    ck_assert(world_run_until_reports(w, 1, 9000 * FTREE_MS));
+    ck_assert_str_eq(w->report[0].rule, "network-degraded/either-end");
+}
+
+TEST_CASE(a_busy_host_is_no_slow_link)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    w->node[2].busy = 400 * FTREE_MS;
+    let_wait(w);
+    world_run(w, 9000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 0);
+}
+
+TEST_CASE(a_host_that_sends_late_is_no_slow_link)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    for (int path = 0; path < FTREE_PATHS; path++)
+        w->node[2].from[path].late = 300 * FTREE_MS;
+    let_wait(w);
+    world_run(w, 9000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 0);
+}
+
+TEST_CASE(without_a_stall_there_is_no_packet)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    world_run(w, 60000 * FTREE_MS);
+    world_all_wait(w, FTREE_NONE, 2);
+    world_run(w, 900 * FTREE_MS); /* less than the stall limit */
+    for (int32_t n = 0; n < 4; n++) {
+        ck_assert_int_eq(w->node[n].packets, 0);
+        ck_assert_int_eq(w->node[n].sent, 0);
+    }
+}
+
+/* However long a wait lasts. */
+TEST_CASE(bursts_are_few)
+{
+    struct world *w = world_new(4, 1, 32);
+    const int64_t burst = 2 * WIRE_BURST_PACKETS;
+
+    world_packets(w);
+    let_wait(w);
+    world_run(w, 60000 * FTREE_MS);
+    for (int32_t n = 0; n < 4; n++)
+        ck_assert_int_le(w->node[n].packets, 60 / 3 * 2 * 3 * burst);
+}
+
+/* ---- one end ----------------------------------------------------------------------------------- */
+
+static struct lone *with_bursts(void)
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+
+    l->bursts = true;
+    lone_renew(l);
+    return l;
+}
+
+static void asks_for_burst(struct lone *l, int32_t from, uint32_t nonce)
+{
+    struct wire_message m = {
+        .type = WIRE_PROBE,
+        .u.probe = {.nonce = nonce, .rank = FTREE_NONE, .ask = RULES_ASK_BURST, .first = l->now}};
+
+    lone_hear(l, from, MGMT, &m);
+}
+
+static int hears_packet(struct lone *l, int32_t from, uint32_t nonce, uint8_t number, bool back)
+{
+    struct wire_message m = {.type = WIRE_PACKET, .u.packet = {nonce, number, back, 5}};
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    size_t len = ftree_wire_encode(&m, l->now, buf);
+
+    return ftree_packet(l->ft, l->now, l->now, from, DATA, buf, len);
+}
+
+TEST_CASE(who_is_asked_twice_begins_once)
+{
+    struct lone *l = with_bursts();
+
+    asks_for_burst(l, 1, 7);
+    asks_for_burst(l, 1, 7);
+    ck_assert(l->takes_packets);
+    lone_run(l, 2000);
+    ck_assert_int_eq(l->packets, 2 * WIRE_BURST_PACKETS);
+    ck_assert_int_eq(lone_count(l, WIRE_HEARD), 4); /* at the beginning and the end, on two paths */
+    ck_assert(!l->takes_packets);
+}
+
+TEST_CASE(what_was_heard_is_said)
+{
+    struct lone *l = with_bursts();
+    const struct wire_heard *h;
+
+    asks_for_burst(l, 1, 7);
+    ck_assert_int_eq(hears_packet(l, 1, 7, 3, false), FTREE_OK);
+    ck_assert_int_eq(hears_packet(l, 1, 7, 3, false), FTREE_OK); /* it is counted once */
+    hears_packet(l, 1, 8, 4, false); /* of no burst */
+    hears_packet(l, 2, 7, 5, false); /* of another node */
+    hears_packet(l, 1, 7, 6, true); /* nobody was asked */
+    lone_run(l, 2000);
+    h = &lone_last(l, WIRE_HEARD)->m.u.heard;
+    ck_assert(h->over);
+    ck_assert_uint_eq(h->way[DATA].heard, 1u << 3);
+    ck_assert_uint_eq(h->way[MGMT].heard, 0);
+    ck_assert_uint_eq(h->way[DATA].sent, ((uint64_t) 1 << WIRE_BURST_PACKETS) - 1);
+}
+
+TEST_CASE(only_packets_come_as_packets)
+{
+    struct lone *l = with_bursts();
+    struct wire_message m = {.type = WIRE_HEARD};
+    uint8_t buf[FTREE_MESSAGE_MAX];
+    size_t len = ftree_wire_encode(&m, l->now, buf);
+
+    ck_assert_int_eq(ftree_packet(l->ft, l->now, l->now, 1, DATA, buf, len), FTREE_ERR_MALFORMED);
+    ck_assert_int_eq(ftree_packet(l->ft, l->now, l->now, 0, DATA, buf, len), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_packet(l->ft, l->now, l->now, 4, DATA, buf, len), FTREE_ERR_INVALID);
+    ck_assert_int_eq(ftree_packet(l->ft, l->now, l->now, 1, FTREE_PATHS, buf, len),
+                     FTREE_ERR_INVALID);
+    ck_assert_int_eq(hears_packet(l, 1, 7, WIRE_BURST_PACKETS, false), FTREE_ERR_MALFORMED);
+}
+
+/* A flood of questions is bounded. */
+TEST_CASE(no_more_than_some_at_a_time)
+{
+    struct lone *l = with_bursts();
+
+    for (uint32_t nonce = 1; nonce < 100; nonce++)
+        asks_for_burst(l, 1 + (int32_t) nonce % 3, nonce);
+    lone_run(l, 2000);
+    ck_assert_int_eq(l->packets, 16 * 2 * WIRE_BURST_PACKETS);
+}
+
+TEST_CASE(out_of_memory_there_is_no_burst)
+{
+    struct lone *l = with_bursts();
+
+    l->fail_alloc_in = 1;
+    asks_for_burst(l, 1, 7);
+    lone_run(l, 2000);
+    ck_assert_int_eq(l->packets, 0);
+}
