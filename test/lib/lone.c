@@ -206,13 +206,23 @@ static enum ftree_waits_look say_nothing(void *ctx, int32_t i, uint32_t look, co
     return FTREE_WAITS_UNABLE;
 }
 
+static bool ask_handlers(void *ctx, int32_t node)
+{
+    struct lone *l = ctx;
+
+    (void) node;
+    l->handled++;
+    return true;
+}
+
 static const struct ftree_io *io_of(const struct lone *l)
 {
-    static struct ftree_io of_sayers;
+    static struct ftree_io more;
 
-    of_sayers = io;
-    of_sayers.waits = say_nothing;
-    return l->ranks_say ? &of_sayers : &io;
+    more = io;
+    more.waits = l->ranks_say ? say_nothing : NULL;
+    more.handlers = l->handlers ? ask_handlers : NULL;
+    return &more;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -63,6 +63,8 @@ struct lone {
     int send_error; /* what sending returns */
     /* Who was heard over a path is not heard again: else it is, after a suspect was asked anew. */
     bool hushed;
+    bool handlers; /* since lone_renew(): there are some; */
+    int32_t handled; /* how often they were asked */
     bool ranks_say; /* since lone_renew(): what they wait for, when they can */
     struct lone_kernel kernel[LONE_KERNELS_MAX];
     int32_t kernels;

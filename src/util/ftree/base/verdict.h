@@ -37,6 +37,7 @@ enum ftree_evidence_source {
                           * each line after the first begins with "<- " */
     FTREE_EVIDENCE_CONNECTION, /* what a kernel says of ranks' own connections, or a hint: detail */
     FTREE_EVIDENCE_SAMPLE, /* what the job's samples say, or a rank's stay outside MPI: detail */
+    FTREE_EVIDENCE_HANDLER, /* what a handler says of the node, or why it says nothing: detail */
     FTREE_EVIDENCE_SOURCES
 };
 

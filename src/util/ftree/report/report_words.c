@@ -685,7 +685,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
         [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
-        [FTREE_EVIDENCE_CONNECTION] = "connection"};
+        [FTREE_EVIDENCE_CONNECTION] = "connection",
+        [FTREE_EVIDENCE_HANDLER] = "handler"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
