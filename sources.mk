@@ -542,6 +542,7 @@ unit_tests = \
     test/unit/site/test_ask \
     test/unit/site/test_config \
     test/unit/site/test_read \
+    test/unit/site/test_site_nomem \
     test/unit/stacks/test_stacks \
     test/unit/state/test_partition \
     test/unit/state/test_peer \

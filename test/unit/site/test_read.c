@@ -109,6 +109,41 @@ TEST_CASES(of_sensors, COUNT(sensors))
     ck_assert_str_eq(said(), sensors[_i].said);
 }
 
+static const struct {
+    const char *text, *said;
+} events[] = {
+    {"1, Pre-Init ,0000067962,Memory #0x04,Uncorrectable ECC,Asserted\n",
+     "{\"symptom\":\"memory-uncorrected\",\"text\":\"event log: Memory #0x04, Uncorrectable ECC ( Pre-Init  "
+     "0000067962)\"}\n"},
+    {"1,01/31/26,12:00:00,Memory #0x04,Uncorrectable ECC,Asserted\n"
+     "2,01/31/26,12:00:01,OS Stop #0x09,OS Critical Stop,Asserted\n",
+     "{\"symptom\":\"kernel-error\",\"text\":\"event log: OS Stop #0x09, OS Critical Stop (01/31/26 "
+     "12:00:01)\"}\n"},
+    {"1,01/31/26,12:00:00,Power Unit #0x01,AC lost,Asserted",
+     "{\"text\":\"event log: Power Unit #0x01, AC lost (01/31/26 12:00:00)\"}\n"},
+    {"1,01/31/26,12:00:00,Memory #0x04,Uncorrectable ECC,Deasserted\n", ""}, /* it is over */
+    {"1,01/31/26,12:00:00,Memory #0x04,Correctable ECC,Asserted\n", ""},
+    {"1,01/31/26\n,,,,Uncorrectable ECC,\n,,,,,Asserted\n", ""},
+    {"SEL has no entries\n", ""},
+    {"", ""},
+};
+
+TEST_CASES(of_events, COUNT(events))
+{
+    site_ipmi_events(events[_i].text, f);
+    ck_assert_str_eq(said(), events[_i].said);
+}
+
+TEST_CASE(of_a_repository_of_sensors)
+{
+    ck_assert(site_ipmi_has_sensors("SDR Version  : 0x51\nRecord Count                        : 12\n"));
+    ck_assert(!site_ipmi_has_sensors("Record Count                        : 0\n"));
+    ck_assert(!site_ipmi_has_sensors("Record Count"));
+    ck_assert(!site_ipmi_has_sensors("Record Count : unknown"));
+    ck_assert(!site_ipmi_has_sensors(""));
+    said();
+}
+
 /* Any cut of anything is read without harm. */
 TEST_CASE(what_is_cut_short_is_read_without_harm)
 {
@@ -119,6 +154,8 @@ TEST_CASE(what_is_cut_short_is_read_without_harm)
         text = strndup(all, n); /* on the heap, where valgrind and the sanitizer see its end */
         site_ipmi_power(text, f);
         site_ipmi_sensors(text, f);
+        site_ipmi_events(text, f);
+        site_ipmi_has_sensors(text);
         site_ipmi_why(text);
         free(text);
     }

@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,9 @@
  * Handler: the BMC of a node, by ipmitool: has it power, are its sensors well.  -N 1 -R 1: the BMC is
  * asked twice within 2 s, and no more; -C 3: the cipher suite that all have; -v: else a refused login
  * reads like a dead BMC.  The password is in a file in memory, which no argument shows.
+ *
+ * -L USER: who only reads needs no more, and ipmitool writes where it may: "sdr" clears a repository
+ * of sensors that is empty, and makes it anew.  So that is looked at first.
  */
 
 #define TEXT_MAX (32 * 1024)
@@ -43,6 +48,7 @@ static void run_ipmitool(const struct login *l, int password, const int out[2], 
 
     while (*command && n < 23)
         arguments[n++] = *command++;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (dup2(out[1], STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0 ||
         dup2(password, PASSWORD_FD) < 0)
         _exit(126);
@@ -117,10 +123,22 @@ static bool ask(const struct login *l, const char *const *command, struct said *
     return true;
 }
 
+static void ask_more(const struct login *l, struct said *s, FILE *out)
+{
+    static const char *const events[] = {"-c", "sel", "list", "last", "8", NULL};
+    static const char *const repository[] = {"sdr", "info", NULL};
+    static const char *const sensors[] = {"-c", "sdr", NULL};
+
+    if (ask(l, events, s) && s->code == 0)
+        site_ipmi_events(s->out, out);
+    if (ask(l, repository, s) && s->code == 0 && site_ipmi_has_sensors(s->out) &&
+        ask(l, sensors, s) && s->code == 0)
+        site_ipmi_sensors(s->out, out);
+}
+
 void site_ipmi(struct json_object *request, FILE *out)
 {
     static const char *const power[] = {"chassis", "power", "status", NULL};
-    static const char *const sensors[] = {"-c", "sdr", NULL};
     static struct said s;
     struct login l = {site_text(request, "address"), site_text(request, "port"),
                       site_text(request, "user"), site_text(request, "password")};
@@ -136,6 +154,6 @@ void site_ipmi(struct json_object *request, FILE *out)
         site_say_not(out, "ipmitool is not installed");
     else if (s.code != 0 || !site_ipmi_power(s.out, out))
         site_say_not(out, site_ipmi_why(s.err));
-    else if (ask(&l, sensors, &s) && s.code == 0)
-        site_ipmi_sensors(s.out, out);
+    else
+        ask_more(&l, &s, out);
 }

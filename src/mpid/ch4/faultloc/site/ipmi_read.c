@@ -5,6 +5,7 @@
 
 #include "faultloc/site/site.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What ipmitool prints.  A BMC may say anything, and so may what calls itself ipmitool. */
@@ -113,4 +114,70 @@ void site_ipmi_sensors(const char *text, FILE *out)
         end = at + strcspn(at, "\n");
         said += say_sensor(at, (size_t) (end - at), out);
     }
+}
+
+bool site_ipmi_has_sensors(const char *text)
+{
+    const char *at = strstr(text, "Record Count");
+
+    at = at ? strchr(at, ':') : NULL;
+    return at && strtol(at + 1, NULL, 10) > 0;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *says, *symptom;
+} events[] = {
+    {"Uncorrectable ECC", "memory-uncorrected"},
+    {"Uncorrectable error", "memory-uncorrected"},
+    {"Power off", NULL},
+    {"AC lost", NULL},
+    {"Failure detected", NULL},
+    {"Thermal Trip", NULL},
+    {"IERR", NULL},
+    {"OS Critical Stop", "kernel-error"},
+    {"Run-time critical stop", "kernel-error"},
+    {"Timer expired", NULL},
+    {"Hard reset", NULL},
+};
+
+/* Its row, -1: it is none of a fault. */
+static int event_of(const char *words, size_t n)
+{
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        if (n >= strlen(events[i].says) && !memcmp(words, events[i].says, strlen(events[i].says)))
+            return (int) i;
+    return -1;
+}
+
+/* "1,01/31/26,12:00:00,Memory #0x04,Uncorrectable ECC,Asserted": the last line is the newest. */
+static bool read_event(const char *line, size_t len, char *text, size_t room, int *event)
+{
+    const char *day, *time, *of, *words, *how;
+    size_t days = field(line, len, 1, &day), times = field(line, len, 2, &time);
+    size_t ofs = field(line, len, 3, &of), n = field(line, len, 4, &words);
+    size_t hows = field(line, len, 5, &how);
+    int row = event_of(words, n);
+
+    if (row < 0 || !is(how, hows, "Asserted"))
+        return false;
+    *event = row;
+    snprintf(text, room, "event log: %.*s, %.*s (%.*s %.*s)", (int) (ofs < 32 ? ofs : 32), of,
+             (int) (n < 32 ? n : 32), words, (int) (days < 12 ? days : 12), day,
+             (int) (times < 12 ? times : 12), time);
+    return true;
+}
+
+void site_ipmi_events(const char *text, FILE *out)
+{
+    char words[128] = "";
+    int event = 0;
+
+    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+        end = at + strcspn(at, "\r\n");
+        read_event(at, (size_t) (end - at), words, sizeof(words), &event);
+    }
+    if (*words)
+        site_say(out, events[event].symptom, words);
 }

@@ -22,38 +22,42 @@ const char *site_text(struct json_object *o, const char *key)
                : NULL;
 }
 
-static void print(FILE *out, const char *key, const char *value, const char *key2,
-                  const char *value2)
+static bool add_text(struct json_object *to, const char *key, const char *text)
+{
+    char clean[FTREE_DETAIL_MAX];
+    struct json_object *s;
+
+    if (!text)
+        return true;
+    snprintf(clean, sizeof(clean), "%s", text);
+    ftree_text_ascii(clean);
+    s = json_object_new_string(clean);
+    if (s && !json_object_object_add(to, key, s))
+        return true;
+    json_object_put(s);
+    return false;
+}
+
+static void print(FILE *out, const char *symptom, const char *key, const char *text)
 {
     struct json_object *o = json_object_new_object();
 
-    if (value)
-        json_object_object_add(o, key, json_object_new_string(value));
-    json_object_object_add(o, key2, json_object_new_string(value2));
-    fprintf(out, "%s\n", o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN) : "");
+    if (o && add_text(o, "symptom", symptom) && add_text(o, key, text))
+        fprintf(out, "%s\n",
+                json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+                                                      JSON_C_TO_STRING_NOSLASHESCAPE));
     fflush(out);
     json_object_put(o);
 }
 
 void site_say(FILE *out, const char *symptom, const char *text)
 {
-    print(out, "symptom", symptom, "text", text);
+    print(out, symptom, "text", text);
 }
 
 void site_say_not(FILE *out, const char *why)
 {
-    print(out, NULL, NULL, "why_not", why);
-}
-
-static bool add_text(struct json_object *to, const char *key, const char *text)
-{
-    char clean[FTREE_DETAIL_MAX];
-
-    if (!text)
-        return true;
-    snprintf(clean, sizeof(clean), "%s", text);
-    ftree_text_ascii(clean);
-    return !json_object_object_add(to, key, json_object_new_string(clean));
+    print(out, NULL, "why_not", why);
 }
 
 static bool is_finding(struct json_object *o)

@@ -116,6 +116,13 @@ site_handler_fn site_ipmi, site_snmp;
 /* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
 bool site_ipmi_power(const char *text, FILE *out);
 
+/* Purpose: the same of `ipmitool -c sel list last 8`: the newest event of a fault, with the BMC's date
+ * of it; one line at most. */
+void site_ipmi_events(const char *text, FILE *out);
+
+/* Purpose: whether by `ipmitool sdr info` the BMC knows of any sensor. */
+bool site_ipmi_has_sensors(const char *text);
+
 /* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines. */
 void site_ipmi_sensors(const char *text, FILE *out);
 
