@@ -501,7 +501,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
         snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
-    else if (is(e->source, "symptom"))
+    else if (is(e->source, "symptom") || is(e->source, "handler"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
     else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection"))
@@ -704,8 +704,9 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         .address = address ? address : "",
         .result = ftree_reach_name(
             e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT ? e->reach
-            : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
-                                                  : FTREE_REACH_ANSWERED),
+            : e->source == FTREE_EVIDENCE_SYMPTOM || e->source == FTREE_EVIDENCE_HANDLER
+                ? FTREE_REACH_NOT_ASKED
+                : FTREE_REACH_ANSWERED),
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
         .state = room->state,
         .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),

@@ -41,9 +41,7 @@ struct run {
 static void run_program(const char *path)
 {
     char *arguments[] = {(char *) (uintptr_t) path, NULL};
-    char *environment[] = {
-        (char *) (uintptr_t) "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        NULL};
+    char *environment[] = {(char *) (uintptr_t) "PATH=" SITE_PATH, NULL};
 
     execve(path, arguments, environment);
     _exit(127);

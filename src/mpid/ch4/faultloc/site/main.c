@@ -79,6 +79,7 @@ static void set_limits(void)
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("PATH", SITE_PATH, 1);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
 }
@@ -124,13 +125,16 @@ static int check_all(struct site_config *c, const char *node)
 
 static int refuse(const struct options *o, const char *why)
 {
-    char line[SITE_WHY_MAX + 32];
+    char text[SITE_WHY_MAX + 32];
+    struct json_object *line;
 
-    snprintf(line, sizeof(line), "its file is refused: %s", why);
+    snprintf(text, sizeof(text), "its file is refused: %s", why);
+    line = o->check ? NULL : site_failure("handlers", text);
     if (o->check)
         warnx("%s: %s", o->file, why);
-    else
-        site_say_not(stdout, line);
+    else if (line)
+        puts(json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN));
+    json_object_put(line);
     return 1;
 }
 

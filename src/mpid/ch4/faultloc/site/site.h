@@ -38,6 +38,8 @@
 #define SITE_LINE_MAX 1024
 #define SITE_LINES_MAX 8 /* of one handler, that are printed */
 #define SITE_WHY_MAX 256
+/* The agent has kept no PATH of the program that started it. */
+#define SITE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* ---- config.c -------------------------------------------------------------------------------- */
 
