@@ -68,7 +68,8 @@ series_agrees() {
 }
 
 good_name() {
-    local path=${1#[0-9].[0-9]/}
+    local path=$1
+    [[ ! $path =~ ^[0-9.]+/ ]] || path=${path#*/}
     local room=${path%%/*} name=${path#*/}
     [[ " $patch_rooms " = *" $room "* ]] || { echo "not in one of $patch_rooms"; return 1; }
     case $name in

@@ -75,7 +75,7 @@ static inline struct HYD_pmcd_hdr HYD_faultloc_header(const struct HYD_faultloc_
     struct HYD_pmcd_hdr hdr;
 
     HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
+    hdr.cmd = HYD_FAULTLOC_CMD;
     hdr.buflen = (int) size;
 #ifdef FAULTLOC_SHARED_PROXY
     hdr.pgid = base->pgid;
@@ -146,7 +146,7 @@ static inline struct HYD_pmcd_hdr HYD_faultloc_header(const struct HYD_proxy *pr
     struct HYD_pmcd_hdr hdr;
 
     HYD_pmcd_init_header(&hdr);
-    hdr.cmd = FAULTLOC;
+    hdr.cmd = HYD_FAULTLOC_CMD;
     hdr.buflen = (int) size;
 #ifdef FAULTLOC_SHARED_PROXY
     hdr.pgid = proxy->pgid;

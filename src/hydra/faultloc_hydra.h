@@ -41,8 +41,10 @@
  *     faultloc_hosts.c      mpiexec: lists of hosts and of ranks as text.  Pure
  */
 
-/* What travels between proxy and mpiexec behind a header with the command FAULTLOC.  Both are of
- * one build, as for all that hydra sends. */
+/* The command of a header between proxy and mpiexec, both ways: none of hydra's own. */
+#define HYD_FAULTLOC_CMD 0x4c46
+
+/* What travels behind it.  Both are of one build, as for all that hydra sends. */
 enum HYD_faultloc_what {
     HYD_FAULTLOC_END, /* to mpiexec: a process ended */
     HYD_FAULTLOC_ABORT, /* to mpiexec: a process called MPI_Abort; `status` is its code */
