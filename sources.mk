@@ -19,6 +19,7 @@ core_sources = \
     src/util/ftree/examine/burst.c \
     src/util/ftree/examine/crowd.c \
     src/util/ftree/examine/facts.c \
+    src/util/ftree/examine/handled.c \
     src/util/ftree/examine/indirect.c \
     src/util/ftree/examine/inquiry.c \
     src/util/ftree/examine/neighbour.c \
@@ -203,6 +204,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
+    src/mpid/ch4/faultloc/agent/act/handlers.c \
     src/mpid/ch4/faultloc/agent/act/stop_job.c \
     src/mpid/ch4/faultloc/agent/loop/agent.c \
     src/mpid/ch4/faultloc/agent/loop/deputy.c \
@@ -224,6 +226,7 @@ glue_sources = \
 
 glue_headers = \
     src/mpid/ch4/faultloc/agent/act/exec.h \
+    src/mpid/ch4/faultloc/agent/act/handlers.h \
     src/mpid/ch4/faultloc/agent/act/stop_job.h \
     src/mpid/ch4/faultloc/agent/loop/looks.h \
     src/mpid/ch4/faultloc/agent/loop/sources.h \
@@ -292,7 +295,8 @@ glue_headers = \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
-    src/mpid/ch4/faultloc/seam/faultloc_ucx.h
+    src/mpid/ch4/faultloc/seam/faultloc_ucx.h \
+    src/mpid/ch4/faultloc/site/site.h
 
 handler_sources = \
     src/mpid/ch4/faultloc/handler/caller.c \
@@ -304,6 +308,16 @@ handler_sources = \
     src/mpid/ch4/faultloc/handler/syscalls.c \
     src/mpid/ch4/faultloc/handler/thread_facts.c \
     src/mpid/ch4/faultloc/handler/unwind.c
+
+site_sources = \
+    src/mpid/ch4/faultloc/site/ask.c \
+    src/mpid/ch4/faultloc/site/config.c \
+    src/mpid/ch4/faultloc/site/ipmi.c \
+    src/mpid/ch4/faultloc/site/ipmi_read.c \
+    src/mpid/ch4/faultloc/site/line.c \
+    src/mpid/ch4/faultloc/site/map.c \
+    src/mpid/ch4/faultloc/site/snmp.c \
+    src/mpid/ch4/faultloc/site/snmp_read.c
 
 hydra_sources = \
     src/hydra/faultloc_arrival.c \
@@ -431,6 +445,7 @@ unit_tests = \
     test/unit/agent/test_answers_nomem \
     test/unit/agent/test_child \
     test/unit/agent/test_exec \
+    test/unit/agent/test_handlers \
     test/unit/agent/test_node_stacks \
     test/unit/agent/test_note \
     test/unit/agent/test_program \
@@ -462,6 +477,7 @@ unit_tests = \
     test/unit/examine/test_burst \
     test/unit/examine/test_crowd \
     test/unit/examine/test_facts \
+    test/unit/examine/test_handled \
     test/unit/examine/test_indirect \
     test/unit/examine/test_inquiry \
     test/unit/examine/test_neighbour \
@@ -530,6 +546,10 @@ unit_tests = \
     test/unit/sim/test_topology \
     test/unit/sim/test_truth \
     test/unit/sim/test_units \
+    test/unit/site/test_ask \
+    test/unit/site/test_config \
+    test/unit/site/test_read \
+    test/unit/site/test_site_nomem \
     test/unit/stacks/test_stacks \
     test/unit/state/test_partition \
     test/unit/state/test_peer \
@@ -631,6 +651,7 @@ cluster_tests = \
     test/cluster/test_cluster.sh \
     test/cluster/test_crash_launcher.sh \
     test/cluster/test_failures_host.sh \
+    test/cluster/test_handlers.sh \
     test/cluster/test_harm_launcher_withdrawn.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_late.sh \
@@ -710,6 +731,8 @@ example_programs = \
     doc/examples/event.f90 \
     doc/examples/failures.c \
     doc/examples/failures.f90 \
+    doc/examples/handler.sh \
+    doc/examples/handlers.json \
     doc/examples/verdicts.c \
     doc/examples/verdicts.f90
 
@@ -717,6 +740,7 @@ tool_sources = \
     tools/agent_socket.c \
     tools/cmd_ask.c \
     tools/cmd_check.c \
+    tools/cmd_handlers.c \
     tools/cmd_rules.c \
     tools/cmd_set.c \
     tools/cmd_status.c \

@@ -11,7 +11,7 @@ set -euo pipefail
 packages=(
     gcc libc6-dev make autoconf automake libtool m4 perl python3 patch diffutils file
     xz-utils ca-certificates curl pkg-config
-    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev libfftw3-dev check
+    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev libsnmp-dev libfftw3-dev check
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
 
@@ -21,6 +21,7 @@ Usage: maint/packages.sh [--list | --missing | --install]
 
 The Debian (and Ubuntu) packages that the build, the tests and the demo need. slurm-wlm and munge
 are not among them, because they bring daemons; without them test/cluster/test_slurm.sh is skipped.
+Nor are snmpd, openipmi and ipmitool, for test/cluster/test_handlers.sh.
 
   --list     print them (the default)
   --missing  print those that are not installed

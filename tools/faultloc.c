@@ -24,6 +24,7 @@ static const char usage[] =
     "       faultloc status [JOB] [OPTION]... | --help\n"
     "       faultloc ask NODE|rank N [OPTION]... | --help\n"
     "       faultloc set [OPTION]... SETTING=VALUE... | --help\n"
+    "       faultloc handlers check [OPTION]... NODE | --help\n"
     "\n"
     "Works on the reports that MPICH with FaultLoc writes (faultloc-JOB.json), and on rule bases,\n"
     "running jobs and simulated ones.\n"
@@ -39,6 +40,7 @@ static const char usage[] =
     "  ask        examine a node or a rank of a running job now, and print the result; see\n"
     "             faultloc ask --help\n"
     "  set        change settings of a running job, on all its nodes; see faultloc set --help\n"
+    "  handlers   ask the site's services about a node; see faultloc handlers --help\n"
     "  rules      check, print and explain rule bases, and learn priors from reports; see\n"
     "             faultloc rules --help\n"
     "  simulate   run FaultLoc's own code on up to millions of simulated nodes, with faults; see\n"
@@ -116,7 +118,8 @@ static const struct command {
                 {"symptom", tool_symptom_usage, tool_symptom},
                 {"status", tool_status_usage, tool_status},
                 {"ask", tool_ask_usage, tool_ask},
-                {"set", tool_set_usage, tool_set}};
+                {"set", tool_set_usage, tool_set},
+                {"handlers", tool_handlers_usage, tool_handlers}};
 
 int main(int argc, char **argv)
 {

@@ -172,7 +172,8 @@ static void add_step(struct line *l, const struct rules_step *s)
 {
     static const char *const asks[RULES_ASKS] = {"response", "state", "log", "burst"};
     static const char *const whom[RULES_WHOMS] = {"its agent", "its deputy", "other nodes",
-                                                  "other nodes behind its switches"};
+                                                  "other nodes behind its switches",
+                                                  "the handlers of the site"};
     static const char *const over[RULES_OVERS] = {"on every path", "on the data path",
                                                   "on the management path", "on the main path",
                                                   "on the paths on which it has answered"};

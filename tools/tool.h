@@ -24,6 +24,7 @@
  *     cmd_status.c    asks an agent what the nodes and ranks of its job do
  *     cmd_ask.c       has an agent ask a node or a rank now
  *     cmd_set.c       changes settings of a running job
+ *     cmd_handlers.c  asks the site's services about a node
  *     agent_socket.c  how these find agents
  *     rules*.c      rule bases: checked, printed, explained, and what past reports teach of them
  *
@@ -89,10 +90,11 @@ void tool_print(struct json_object *report, const char *file, bool verbose);
  * prints of each.  Return an exit code. */
 enum tool_exit tool_ask(int n, char **arguments);
 enum tool_exit tool_set(int n, char **arguments);
+enum tool_exit tool_handlers(int n, char **arguments);
 enum tool_exit tool_symptom(int n, char **arguments);
 enum tool_exit tool_status(int n, char **arguments);
 enum tool_exit tool_rules(int n, char **arguments);
-extern const char tool_ask_usage[], tool_set_usage[], tool_symptom_usage[], tool_status_usage[],
+extern const char tool_ask_usage[], tool_handlers_usage[], tool_set_usage[], tool_symptom_usage[], tool_status_usage[],
     tool_rules_usage[];
 
 /* Purpose: makes `s` safe for a terminal: what is not printable ASCII becomes '?'.  Returns s. */

@@ -223,18 +223,25 @@ static void take_packets(void *ctx, bool take)
     l->takes_packets = take;
 }
 
+static bool ask_handlers(void *ctx, int32_t node)
+{
+    struct lone *l = ctx;
+
+    (void) node;
+    l->handled++;
+    return true;
+}
+
 static const struct ftree_io *io_of(const struct lone *l)
 {
     static struct ftree_io own;
 
     own = io;
-    if (l->ranks_say)
-        own.waits = say_nothing;
-    if (l->bursts) {
-        own.packet = send_packet;
-        own.packets = take_packets;
-    }
-    return l->ranks_say || l->bursts ? &own : &io;
+    own.waits = l->ranks_say ? say_nothing : NULL;
+    own.handlers = l->handlers ? ask_handlers : NULL;
+    own.packet = l->bursts ? send_packet : NULL;
+    own.packets = l->bursts ? take_packets : NULL;
+    return &own;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

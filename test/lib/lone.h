@@ -66,6 +66,8 @@ struct lone {
     bool bursts; /* since lone_renew(): packets are possible */
     bool takes_packets;
     int32_t packets; /* that were sent */
+    bool handlers; /* since lone_renew(): there are some; */
+    int32_t handled; /* how often they were asked */
     bool ranks_say; /* since lone_renew(): what they wait for, when they can */
     struct lone_kernel kernel[LONE_KERNELS_MAX];
     int32_t kernels;

@@ -324,6 +324,17 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     return rc;
 }
 
+void ftree_handler_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+                        const char *text)
+{
+    ftree_handled_said(ft, now, node, symptom, text);
+}
+
+void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)
+{
+    ftree_handled_done(ft, now, node);
+}
+
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
     struct ftree_events q;

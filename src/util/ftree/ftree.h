@@ -157,6 +157,14 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
  * Errors: FTREE_ERR_INVALID (kind, severity or component out of range), FTREE_ERR_NOMEM. */
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
+/* Purpose: what a handler says of a node that the callback `handlers` was called with: a symptom of it
+ * (enum ftree_symptom_kind; -1: none), and the same in words, "bmc: power-off: chassis power is off",
+ * or why it says nothing.  And that no more will come.  Nothing happens where the node is not examined
+ * any more. */
+void ftree_handler_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+                        const char *text);
+void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node);
+
 /* Purpose: from now on `rules` are used, for what is already being examined, too.  They must
  * outlive the handle or the next call.  The caller may free the rules used before. */
 void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules);

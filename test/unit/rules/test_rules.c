@@ -352,6 +352,41 @@ static const struct told {
      {{RULES_FACT_PROCESS, RULES_PROCESS_GONE}, {RULES_FACT_SEEN_BY, 1}}, {{0}}, NULL},
     {"nothing", NULL, true, {{0}}, {{0}}, NULL},
 
+    /* handlers, of one that is silent: BMC and switch port */
+    {"no power", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_POWER, RULES_POWER_OFF}}, {{0}},
+     "node-outage/power-off"},
+    {"no power, port down", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_POWER, RULES_POWER_OFF},
+      {RULES_FACT_PORT, RULES_PORT_DOWN}, {RULES_FACT_WITNESSED, 1}}, {{0}},
+     "node-outage/power-off"},
+    {"no power, and it answers", "stalled-peer", true,
+     {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_MAIN, ANSW}, {RULES_FACT_POWER, RULES_POWER_OFF}},
+     {{0}}, "well/agent-answers"},
+    {"power, port down", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_POWER, RULES_POWER_ON},
+      {RULES_FACT_PORT, RULES_PORT_DOWN}, {RULES_FACT_WITNESSED, 1}}, {{0}},
+     "link-fault/powered-port-down"},
+    {"port switched off", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_PORT, RULES_PORT_DISABLED},
+      {RULES_FACT_WITNESSED, 1}}, {{0}}, "link-fault/port-disabled"},
+    {"power, port up", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_POWER, RULES_POWER_ON},
+      {RULES_FACT_PORT, RULES_PORT_UP}, {RULES_FACT_WITNESSED, 1}}, {{0}},
+     "node-frozen/powered-and-connected"},
+    {"power, no switch asked", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_POWER, RULES_POWER_ON}, {RULES_FACT_WITNESSED, 1}},
+     {{0}}, "unknown/powered-and-silent"},
+    {"port down, no BMC asked", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_PORT, RULES_PORT_DOWN}, {RULES_FACT_WITNESSED, 1}},
+     {{0}}, ONLY_SILENT},
+    {"port up, no BMC asked", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_PORT, RULES_PORT_UP}, {RULES_FACT_WITNESSED, 1}},
+     {{0}}, ONLY_SILENT},
+    {"silent on both, with power and a port that is off", "stalled-peer", true,
+     {{RULES_FACT_AGENT, SILE}, {RULES_FACT_POWER, RULES_POWER_ON},
+      {RULES_FACT_PORT, RULES_PORT_DISABLED}, {RULES_FACT_WITNESSED, 2}}, {{0}}, BOTH_SILENT},
+
     /* the launcher's word and the kernel's, where agent and deputy have ended */
     {"ended, all ports refused", "process-gone", false,
      {{RULES_FACT_LAUNCHER, RULES_LAUNCHER_ENDED}, {RULES_FACT_AGENT, REFU},
@@ -903,7 +938,7 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
     static const uint32_t at[] = {1000, 3000, 4500}, between[] = {2000, 4000, 5250};
     const struct rules_step *step = s->step;
 
-    ck_assert_int_eq(s->steps, 21);
+    ck_assert_int_eq(s->steps, 22);
     ck_assert(takes(step++, 0, RULES_ASK_RESPONSE, RULES_OF_AGENT, first_over, 0, false));
     for (int i = 0; i < COUNT(at); i++) {
         ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_AGENT, RULES_OVER_ALL,
@@ -927,10 +962,11 @@ static void check_strategy(const struct rules_strategy *s, int first_over)
             ck_assert_int_eq(step->from, RULES_FROM_ELSEWHERE);
             ck_assert(takes(step++, at[i], RULES_ASK_RESPONSE, RULES_OF_NEIGHBOURS, RULES_OVER_ALL,
                             RULES_IF_SILENT, false));
-        }
-        if (i == 1)
             ck_assert(takes(step++, at[i], RULES_ASK_BURST, RULES_OF_AGENT, RULES_OVER_ALL,
                             RULES_IF_ONE_SIDED, false));
+            ck_assert(takes(step++, at[i], RULES_ASK_STATE, RULES_OF_HANDLERS, RULES_OVER_ALL,
+                            RULES_IF_SILENT, false));
+        }
         if (i == 1)
             ck_assert(takes(step++, at[i], RULES_ASK_STATE, RULES_OF_AGENT, RULES_OVER_ANSWERED,
                             RULES_IF_ANSWERED, false));

@@ -139,6 +139,8 @@ static const struct refused {
      "strategies[1].steps[0]: only an agent answers a state probe"},
     {"\"state\",", "\"log\", \"of\": \"witnesses\",", "{ \"ask\": \"lo",
      "strategies[1].steps[0]: only an agent answers a log probe"},
+    {"\"state\",", "\"response\", \"of\": \"handlers\",", "{ \"ask\": \"re",
+     "strategies[1].steps[0]: handlers are asked for the state alone"},
     {"\"state\",", "\"response\", \"over\": \"data\", \"from\": \"elsewhere\",", "{ \"ask\": \"re",
      "strategies[1].steps[0]: from elsewhere an agent is asked for a response over all paths"},
     {"\"state\",", "\"state\", \"from\": \"elsewhere\",", "{ \"ask\": \"st",
@@ -146,8 +148,8 @@ static const struct refused {
     {"\"state\",", "\"state\", \"from\": \"afar\",", "\"afar\", \"a",
      "strategies[1].steps[0].from: there is no place \"afar\"; it must be here or elsewhere"},
     {"\"state\",", "\"state\", \"of\": \"nobody\",", "\"nobody\", \"a",
-     "strategies[1].steps[0].of: there is no role \"nobody\"; it must be agent, deputy,"
-     " witnesses or neighbours"},
+     "strategies[1].steps[0].of: there is no role \"nobody\"; it must be agent, "
+     "deputy, witnesses, neighbours or handlers"},
     {"\"state\",", "\"state\", \"over\": \"air\",", "\"air\", \"at_r",
      "strategies[1].steps[0].over: there is no path \"air\"; did you mean \"all\"?"},
     {"\"state\",", "\"state\", \"if\": \"kernel-spok\",", "\"kernel-spok",

@@ -142,6 +142,43 @@ static void a_job_with_one_path(struct lone *l)
     answers(l, 3, DATA);
 }
 
+static void one_path_and_its_handlers_say(struct lone *l, enum ftree_symptom_kind kind)
+{
+    l->job.has_path[MGMT] = false;
+    l->handlers = true;
+    lone_renew(l);
+    lone_stall(l, 0, 2);
+    lone_run(l, 460);
+    answers(l, 3, DATA);
+    ftree_handler_said(l->ft, l->now, 2, (int) kind, "bmc: of its power or port");
+}
+
+static void its_port_is_switched_off(struct lone *l)
+{
+    one_path_and_its_handlers_say(l, FTREE_SYMPTOM_PORT_DISABLED);
+    ftree_handlers_done(l->ft, l->now, 2);
+}
+
+static void it_has_power_and_its_port_is_down(struct lone *l)
+{
+    one_path_and_its_handlers_say(l, FTREE_SYMPTOM_POWER_ON);
+    ftree_handler_said(l->ft, l->now, 2, FTREE_SYMPTOM_PORT_DOWN, "switch: port-down: swp2");
+    ftree_handlers_done(l->ft, l->now, 2);
+}
+
+static void it_has_power_and_its_port_is_up(struct lone *l)
+{
+    one_path_and_its_handlers_say(l, FTREE_SYMPTOM_POWER_ON);
+    ftree_handler_said(l->ft, l->now, 2, FTREE_SYMPTOM_PORT_UP, "switch: port-up: swp2");
+    ftree_handlers_done(l->ft, l->now, 2);
+}
+
+static void it_has_power(struct lone *l)
+{
+    one_path_and_its_handlers_say(l, FTREE_SYMPTOM_POWER_ON);
+    ftree_handlers_done(l->ft, l->now, 2);
+}
+
 /* Six nodes: 1 is behind s0 with node 0, 2 and 4 are behind s1, 3 and 5 behind s2. */
 static void three_switches(struct lone *l)
 {
@@ -773,6 +810,9 @@ static const struct {
     {"network-degraded/own", 4, 1, PLAY(the_own_link_loses_what_comes)},
     {"network-degraded/either-end", 2, 1, PLAY(a_link_of_two_loses_what_leaves)},
     {"network-degraded/either-end", 2, 1, PLAY(a_link_of_two_loses_what_comes)},
+    {"link-fault/port-disabled", 4, 1, PLAY(its_port_is_switched_off)},
+    {"link-fault/powered-port-down", 4, 1, PLAY(it_has_power_and_its_port_is_down)},
+    {"node-frozen/powered-and-connected", 4, 1, PLAY(it_has_power_and_its_port_is_up)},
     {"node-frozen/agent-and-deputy-silent", 4, 1, PLAY(the_process_manager_saw_a_rank_stop)},
     {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(of_the_last_of_a_node_nobody_speaks)},
     {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(connects_and_no_more)},
@@ -782,7 +822,7 @@ static const struct {
      PLAY(the_deputy_connects_on_one_path_and_is_refused_on_the_other)},
     {"node-frozen/agent-and-deputy-silent", 4, 2, PLAY(only_the_deputys_port_speaks)},
     {"node-outage/both-paths-silent", 4, 2, PLAY(a_stall_and_all_is_silent)},
-    {"node-outage/both-paths-silent", 4, 1, PLAY(the_power_is_off)},
+    {"node-outage/power-off", 4, 1, PLAY(the_power_is_off)},
     {"node-outage/only-path-silent", 4, 1, PLAY(a_job_with_one_path)},
     {"node-outage/silent-without-witness", 2, 1, PLAY(a_job_of_two_nodes)},
     {"switch-fault/all-behind-silent", 6, 1, PLAY(a_switch_has_no_power)},
@@ -792,6 +832,7 @@ static const struct {
     {"straggler/memory-exhausted", 4, 1, PLAY(its_memory_is_exhausted)},
     {"straggler/throttled", 4, 1, PLAY(its_clock_is_throttled)},
     {"straggler/cpu-pressure", 4, 1, PLAY(its_cpus_are_wanted_by_too_many)},
+    {"unknown/powered-and-silent", 4, 1, PLAY(it_has_power)},
     {"unknown/connection-stuck", 4, 1, PLAY(a_connection_is_stuck)},
     {"unknown/connection-not-made", 4, 1, PLAY(a_connection_is_not_made)},
     {"unknown/connection-silent", 4, 1, PLAY(a_connection_is_silent)},
@@ -937,6 +978,7 @@ static const struct {
     {"interface-down", {{FTREE_SYMPTOM_INTERFACE_DOWN, 2, 1}}},
     {"carrier-lost", {{FTREE_SYMPTOM_CARRIER_LOST, 2, 1}}},
     {"port-down", {{FTREE_SYMPTOM_PORT_DOWN, 2, 1}}},
+    {"port-down", {{FTREE_SYMPTOM_PORT_DISABLED, 2, 1}}},
     {"errors-on-link", {{FTREE_SYMPTOM_LINK_ERRORS, 2, 3}}},
     {"carriers-lost-behind-one-switch",
      {{FTREE_SYMPTOM_CARRIER_LOST, 2, 1}, {FTREE_SYMPTOM_PORT_DOWN, 3, 1}}},

@@ -12,6 +12,7 @@
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
 #   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
+#   1      site    the site's services; the top Makefile.am builds it                faultloc-handlers
 #   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and /sys say                                  faultloc-agent
@@ -29,6 +30,7 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultlo
 
 noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/act/exec.h \
+    src/mpid/ch4/faultloc/agent/act/handlers.h \
     src/mpid/ch4/faultloc/agent/act/stop_job.h \
     src/mpid/ch4/faultloc/agent/loop/looks.h \
     src/mpid/ch4/faultloc/agent/loop/sources.h \
@@ -97,7 +99,8 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/seam/faultloc_pt2pt.h \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
-    src/mpid/ch4/faultloc/seam/faultloc_ucx.h
+    src/mpid/ch4/faultloc/seam/faultloc_ucx.h \
+    src/mpid/ch4/faultloc/site/site.h
 
 if BUILD_FAULTLOC
 
@@ -189,6 +192,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
+    src/mpid/ch4/faultloc/agent/act/handlers.c \
     src/mpid/ch4/faultloc/agent/act/stop_job.c \
     src/mpid/ch4/faultloc/agent/loop/agent.c \
     src/mpid/ch4/faultloc/agent/loop/deputy.c \

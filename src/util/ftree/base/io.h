@@ -224,6 +224,10 @@ struct ftree_io {
      * ftree_stacks_what.  ftree_stacks_taken() with this number says what came of it, later.  False:
      * it will not.  May be NULL: none are taken. */
     bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, int what);
+    /* Has the handlers of the own node asked about `node`, which is silent: ftree_handler_said() has what
+     * they say, ftree_handlers_done() that it is all, later.  False: none is.  May be NULL: there are
+     * none. */
+    bool (*handlers)(void *ctx, int32_t node);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */

@@ -79,6 +79,10 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "the scheduler gives the node no new jobs") \
     X(FTREE_SYMPTOM_PORT_DOWN, "port-down", NETWORK_MANAGER, LINK, ERROR, \
       "the switch port that the node is on is down") \
+    X(FTREE_SYMPTOM_PORT_DISABLED, "port-disabled", NETWORK_MANAGER, LINK, ERROR, \
+      "the switch port that the node is on is switched off") \
+    X(FTREE_SYMPTOM_PORT_UP, "port-up", NETWORK_MANAGER, LINK, INFO, \
+      "the switch port that the node is on is up") \
     X(FTREE_SYMPTOM_LINK_ERRORS, "link-errors", NETWORK_MANAGER, LINK, WARNING, \
       "symbol errors, drops or retransmits on the node's link") \
     X(FTREE_SYMPTOM_SWITCH_DOWN, "switch-down", NETWORK_MANAGER, SWITCH, ERROR, \
@@ -93,6 +97,8 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "reads and writes of the node take far longer than usual") \
     X(FTREE_SYMPTOM_POWER_OFF, "power-off", HARDWARE_MONITOR, NODE, FATAL, \
       "the node's BMC says that its power is off") \
+    X(FTREE_SYMPTOM_POWER_ON, "power-on", HARDWARE_MONITOR, NODE, INFO, \
+      "the node's BMC says that its power is on") \
     X(FTREE_SYMPTOM_TEMPERATURE, "temperature-high", HARDWARE_MONITOR, NODE, WARNING, \
       "a sensor of the node is above its critical threshold") \
     X(FTREE_SYMPTOM_FAN_FAILED, "fan-failed", HARDWARE_MONITOR, NODE, WARNING, \

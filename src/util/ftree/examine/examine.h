@@ -24,6 +24,7 @@
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
  *     indirect.c   asking a suspect for somebody else, from where this node is
  *     burst.c      packets that are counted: what a link does to them in each direction
+ *     handled.c    what the site's services say of a suspect
  *     inquiry.c    a person asks how a node or a rank is
  */
 
@@ -32,6 +33,21 @@ struct works {
     ftree_time from; /* when the first one was heard there, 0: nobody was */
     ftree_time heard; /* when the last one was */
     ftree_time asked; /* the suspect by a new connection, for the first time since; 0: never */
+};
+
+#define FTREE_HANDLED_MAX 4
+
+/* What the own node's handlers say of a suspect. */
+struct handled {
+    bool asked, awaited; /* not all is said yet; its window is over and waits for that */
+    bool over; /* they were asked: once is enough */
+    ftree_time until; /* it waits no longer */
+    uint8_t power, port; /* as the facts of these names */
+    int32_t n;
+    struct {
+        ftree_time at;
+        char text[FTREE_DETAIL_MAX];
+    } said[FTREE_HANDLED_MAX];
 };
 
 /* What asking a node or switch has brought, since its examination began. */
@@ -56,6 +72,7 @@ struct suspect {
     uint8_t prolonged; /* how often it was asked anew when its window was over */
     bool has_state, has_log;
     bool waits, waited; /* for what comes of others behind its switch; see crowd.c */
+    struct handled handled;
     int32_t witness; /* how far from the own node the last witness asked was */
     int32_t helper; /* how far from the suspect the last helper was */
     ftree_time opened, asked, again, deadline;
@@ -212,6 +229,19 @@ void ftree_indirect_reached(struct ftree *ft, ftree_time now, int32_t node, enum
                             enum ftree_role role, enum ftree_reach reach);
 void ftree_indirect_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_indirect_deadline(const struct ftree *ft);
+
+/* handled.c */
+void ftree_handled_ask(struct ftree *ft, ftree_time now, struct suspect *su);
+/* True: the time that the suspect has is not over yet, because of them.  *anew: it is now, and it is
+ * to be asked once more, for what is known of it is old. */
+bool ftree_handled_waits(ftree_time now, struct suspect *su, bool *anew);
+void ftree_handled_find(const struct suspect *su, const struct ftree_case *g,
+                        struct rules_facts *facts);
+void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su,
+                                struct ftree_verdict *v);
+void ftree_handled_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+                        const char *text);
+void ftree_handled_done(struct ftree *ft, ftree_time now, int32_t node);
 
 /* inquiry.c */
 int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t rank,

@@ -226,6 +226,7 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     find_surroundings(ft, su, facts);
     find_told(ft, su, facts);
     ftree_burst_facts(ft, su->node, facts);
+    ftree_handled_find(su, ftree_case_find(ft, su->node, FTREE_NONE), facts);
     if (at_end) {
         facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
@@ -327,6 +328,7 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
     e = blank;
     if (su->has_state)
         add_state(su, &e, v);
+    ftree_handled_add_evidence(ft, su, v);
     if (su->has_log)
         ftree_verdict_add_message(ft, now, su->node, &su->message, true, v);
 }

@@ -137,6 +137,8 @@ static bool holds(const struct ftree *ft, const struct suspect *su,
     if ((step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft)) ||
         (step->ask == RULES_ASK_BURST && !ft->io->packet))
         return false;
+    if (step->of == RULES_OF_HANDLERS && (!ft->io->handlers || su->handled.over))
+        return false;
     switch (step->if_) {
         case RULES_IF_KERNEL_SPOKE:
             return ftree_facts_kernel_spoke(su);
@@ -187,6 +189,9 @@ static void take(struct ftree *ft, ftree_time now, struct suspect *su,
     switch (step->of) {
         case RULES_OF_WITNESSES:
             ask_witnesses(ft, now, su, step);
+            break;
+        case RULES_OF_HANDLERS:
+            ftree_handled_ask(ft, now, su);
             break;
         case RULES_OF_NEIGHBOURS:
             su->neighbours = now;
@@ -761,6 +766,17 @@ static bool is_one_sided(const struct ftree *ft, const struct suspect *su)
     return any_answered && any_silent;
 }
 
+static bool awaits_handlers(const struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    bool anew, waits = ftree_handled_waits(now, su, &anew);
+
+    if (anew) {
+        su->deadline = now + ftree_silence_unit(ft);
+        ask_again(ft, now, su);
+    }
+    return waits;
+}
+
 /* Its window may have grown since it began, and what is silent at its end may not count yet. */
 static bool needs_longer(struct ftree *ft, ftree_time now, struct suspect *su)
 {
@@ -777,7 +793,7 @@ static bool needs_longer(struct ftree *ft, ftree_time now, struct suspect *su)
     else
         until = ftree_silence_until(ft, now, su, &ask);
     if (!until)
-        return false;
+        return awaits_handlers(ft, now, su);
     su->deadline = until;
     if (ask)
         ask_again(ft, now, su);

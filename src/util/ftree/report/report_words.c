@@ -501,7 +501,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
         snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
-    else if (is(e->source, "symptom"))
+    else if (is(e->source, "symptom") || is(e->source, "handler"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
     else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection") ||
@@ -686,7 +686,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
         [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
-        [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst"};
+        [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst",
+        [FTREE_EVIDENCE_HANDLER] = "handler"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
@@ -704,8 +705,9 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         .address = address ? address : "",
         .result = ftree_reach_name(
             e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT ? e->reach
-            : e->source == FTREE_EVIDENCE_SYMPTOM ? FTREE_REACH_NOT_ASKED
-                                                  : FTREE_REACH_ANSWERED),
+            : e->source == FTREE_EVIDENCE_SYMPTOM || e->source == FTREE_EVIDENCE_HANDLER
+                ? FTREE_REACH_NOT_ASKED
+                : FTREE_REACH_ANSWERED),
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
         .state = room->state,
         .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),

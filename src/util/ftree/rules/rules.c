@@ -27,6 +27,8 @@ static const char *const process_values[] = {"none",   "running",    "stopped",
 static const char *const seen_by_values[] = {"nobody", "agent", "deputy"};
 static const char *const behind_values[] = {"none", "some-answer", "all-silent", "cut-off"};
 static const char *const launcher_values[] = {"none", "ended", "lost"};
+static const char *const power_values[] = {"none", "on", "off"};
+static const char *const port_values[] = {"none", "up", "down", "disabled"};
 static const char *const transport_values[] = {"none", "reset"};
 static const char *const waits_values[] = {"none",   "self",      "cycle", "knot",   "missing-partner",
                                            "behind", "different", "ahead", "uneven", "order",
@@ -59,7 +61,7 @@ static const struct {
 static const char *const numbers[] = {RULES_NUMBERS(NAME)};
 static const char *const relations[] = {RULES_RELATIONS(NAME)};
 static const char *const asks[] = {"response", "state", "log", "burst"};
-static const char *const whoms[] = {"agent", "deputy", "witnesses", "neighbours"};
+static const char *const whoms[] = {"agent", "deputy", "witnesses", "neighbours", "handlers"};
 static const char *const overs[] = {"all", "data", "mgmt", "main", "answered"};
 static const char *const froms[] = {"here", "elsewhere"};
 static const char *const ifs[] = {"always", "kernel-spoke", "unwitnessed",

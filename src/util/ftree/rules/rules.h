@@ -60,6 +60,8 @@
     X(RULES_FACT_BEHIND, "behind", behind_values) \
     X(RULES_FACT_BEHIND_DATA, "behind-data", behind_values) \
     X(RULES_FACT_LAUNCHER, "launcher", launcher_values) \
+    X(RULES_FACT_POWER, "power", power_values) \
+    X(RULES_FACT_PORT, "port", port_values) \
     X(RULES_FACT_TRANSPORT, "transport", transport_values) \
     X(RULES_FACT_CONNECTION, "connection", connection_values) \
     X(RULES_FACT_WAITS, "waits", waits_values) \
@@ -97,6 +99,13 @@ enum { /* none some-answer all-silent cut-off */
     RULES_BEHIND_CUT_OFF
 };
 enum { RULES_LAUNCHER_NONE, RULES_LAUNCHER_ENDED, RULES_LAUNCHER_LOST }; /* none ended lost */
+enum { RULES_POWER_NONE, RULES_POWER_ON, RULES_POWER_OFF }; /* none on off */
+enum { /* none up down disabled */
+    RULES_PORT_NONE,
+    RULES_PORT_UP,
+    RULES_PORT_DOWN,
+    RULES_PORT_DISABLED
+};
 enum { RULES_TRANSPORT_NONE, RULES_TRANSPORT_RESET }; /* none reset */
 enum { /* none stuck not-made silent */
     RULES_CONNECTION_NONE,
@@ -262,11 +271,12 @@ enum rules_ask { /* response state log burst */
     RULES_ASK_BURST,
     RULES_ASKS
 };
-enum rules_whom { /* agent deputy witnesses neighbours */
+enum rules_whom { /* agent deputy witnesses neighbours handlers */
     RULES_OF_AGENT,
     RULES_OF_DEPUTY,
     RULES_OF_WITNESSES,
     RULES_OF_NEIGHBOURS, /* others behind the switches above the suspect and the asking node */
+    RULES_OF_HANDLERS, /* the site's services, about the suspect */
     RULES_WHOMS
 };
 enum rules_from { /* here elsewhere: other nodes ask for the one that examines */

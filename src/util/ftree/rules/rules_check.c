@@ -83,7 +83,7 @@ static struct asked what_is_asked(const struct rules_strategy *s)
         }
         a.agent |= s->step[i].of == RULES_OF_AGENT;
         a.deputy |= s->step[i].of == RULES_OF_DEPUTY;
-        a.state |= s->step[i].ask == RULES_ASK_STATE;
+        a.state |= s->step[i].ask == RULES_ASK_STATE && s->step[i].of == RULES_OF_AGENT;
     }
     return a;
 }

@@ -82,7 +82,10 @@ static void read_step(struct rules_reader *r, struct json_object *v, struct rule
     step.from = (uint8_t) rules_get_name_of(r, v, "from", RULES_WORD_FROM, RULES_FROM_HERE);
     step.if_ = (uint8_t) rules_get_name_of(r, v, "if", RULES_WORD_IF, RULES_IF_ALWAYS);
     step.fresh = rules_get_bool(r, v, "fresh");
-    if (step.ask != RULES_ASK_RESPONSE && step.of != RULES_OF_AGENT)
+    if (step.of == RULES_OF_HANDLERS && step.ask != RULES_ASK_STATE)
+        rules_fail(r, false, "handlers are asked for the state alone");
+    else if (step.ask != RULES_ASK_RESPONSE && step.of != RULES_OF_AGENT &&
+             step.of != RULES_OF_HANDLERS)
         rules_fail(r, false, "only an agent answers a %s probe", ftree_rules_ask_name(step.ask));
     if (step.from == RULES_FROM_ELSEWHERE &&
         (step.ask != RULES_ASK_RESPONSE ||

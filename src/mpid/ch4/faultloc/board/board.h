@@ -50,6 +50,7 @@ struct faultloc_settings {
     char report[FAULTLOC_PATH_ROOM]; /* where the JSON goes, %j expanded; "": nowhere */
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
     char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
+    char handlers[FAULTLOC_PATH_ROOM]; /* which programs are asked of silent nodes; "": none */
     char launcher[FAULTLOC_LAUNCHER_PATH]; /* its socket (board/launcher.h); "": there is none */
     bool symptoms; /* of other middleware are taken in */
     bool verbose; /* reports have the table of nodes and the trace */

@@ -4,6 +4,7 @@
  */
 
 #include "faultloc/agent/act/exec.h"
+#include "faultloc/agent/act/handlers.h"
 #include "faultloc/agent/process/link.h"
 #include "faultloc/agent/loop/looks.h"
 #include "faultloc/agent/report/note.h"
@@ -64,6 +65,7 @@ struct agent {
     struct faultloc_wait_page waits;
     struct faultloc_stacks stacks;
     struct faultloc_exec exec;
+    struct faultloc_handlers handlers;
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -268,6 +270,13 @@ static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_
                                 number);
 }
 
+static bool ask_handlers(void *ctx, int32_t node)
+{
+    struct agent *a = ctx;
+
+    return faultloc_handlers_ask(&a->handlers, node);
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
@@ -298,6 +307,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .answered = note_answered,
                                    .setting = take_setting,
                                    .stacks = take_stacks,
+                                   .handlers = ask_handlers,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -387,6 +397,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     p->epoll = epoll_create1(EPOLL_CLOEXEC);
     faultloc_stacks_init(&a->stacks, p->board, p->epoll);
     faultloc_exec_init(&a->exec, p, &a->reporter);
+    faultloc_handlers_init(&a->handlers, p);
     rc = !a->waits.asked ? ENOMEM
          : p->epoll < 0  ? EMFILE
                          : faultloc_looks_open(&a->looks, p, &a->reporter);
@@ -417,6 +428,7 @@ static void close_agent(struct agent *a)
 {
     faultloc_stacks_end(&a->stacks);
     faultloc_exec_end(&a->exec);
+    faultloc_handlers_end(&a->handlers);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
@@ -440,6 +452,7 @@ static ftree_time next_event(const struct agent *a)
     t = faultloc_loop_earlier(t, faultloc_asks_deadline(&a->sources.asks));
     t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
     t = faultloc_loop_earlier(t, faultloc_exec_deadline(&a->exec));
+    t = faultloc_loop_earlier(t, faultloc_handlers_deadline(&a->handlers));
     t = faultloc_loop_earlier(t, faultloc_note_deadline(&a->note));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
@@ -525,6 +538,7 @@ static void turn(struct agent *a)
     faultloc_sets_turn(&a->sources.sets, now);
     faultloc_stacks_turn(&a->stacks, now);
     faultloc_exec_turn(&a->exec, now);
+    faultloc_handlers_turn(&a->handlers, now);
     faultloc_asks_turn(&a->sources.asks, now);
     faultloc_note_turn(&a->note, now);
     try_listen(a, now);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,22 @@ static bool has_ended(const struct faultloc_child *c)
 }
 
 /* ---- its start ------------------------------------------------------------------------------- */
+
+int faultloc_child_beside(const char *name, char path[FAULTLOC_SPAWN_PATH])
+{
+    size_t room = FAULTLOC_SPAWN_PATH - strlen(name) - 1;
+    ssize_t n = readlink("/proc/self/exe", path, room);
+    char *slash;
+
+    if (n < 0 || n == (ssize_t) room)
+        return n < 0 ? errno : ENAMETOOLONG;
+    path[n] = '\0';
+    slash = strrchr(path, '/');
+    if (!slash)
+        return ENOENT;
+    strcpy(slash + 1, name);
+    return 0;
+}
 
 static int spawn(struct faultloc_child *c, struct faultloc_spawn_child *child)
 {

@@ -43,6 +43,10 @@ enum faultloc_child_state {
     FAULTLOC_CHILD_FULL /* it has printed too much, and was killed */
 };
 
+/* Purpose: where the program `name` is: beside this one.  Nothing here asks the file system, which may
+ * not answer.  Errors: an errno. */
+int faultloc_child_beside(const char *name, char path[FAULTLOC_SPAWN_PATH]);
+
 /* Purpose: starts it; what it prints is child->output, or, if `fd` is not -1, child->fd: either is
  * set here.  Only where none runs.
  * Errors: an errno; ECHILD: too many do not end. */

@@ -68,23 +68,6 @@ void faultloc_stacks_ask_leave(const struct faultloc_board *board, const char *s
 
 /* ---- starting it ----------------------------------------------------------------------------- */
 
-/* The handler is beside this program.  Nothing here asks the file system, which may not answer. */
-static int find_handler(char path[FAULTLOC_SPAWN_PATH])
-{
-    size_t room = FAULTLOC_SPAWN_PATH - sizeof(FAULTLOC_HANDLER_NAME);
-    ssize_t n = readlink("/proc/self/exe", path, room);
-    char *slash;
-
-    if (n < 0 || n == (ssize_t) room)
-        return n < 0 ? errno : ENAMETOOLONG;
-    path[n] = '\0';
-    slash = strrchr(path, '/');
-    if (!slash)
-        return ENOENT;
-    strcpy(slash + 1, FAULTLOC_HANDLER_NAME);
-    return 0;
-}
-
 /* Where the wait returns to that the rank has noted last, ":SP:PC", if it still is in that call. */
 static void find_wait(const struct faultloc_stacks *s, int32_t local, uint64_t *call, char *text,
                       size_t room)
@@ -144,7 +127,7 @@ static int start(struct faultloc_stacks *s, ftree_time now)
     int rc = arguments ? 0 : ENOMEM;
 
     child.arguments = arguments;
-    if (!rc && !*s->path && (rc = find_handler(s->path)))
+    if (!rc && !*s->path && (rc = faultloc_child_beside(FAULTLOC_HANDLER_NAME, s->path)))
         *s->path = '\0';
     if (!rc)
         rc = faultloc_child_start(&s->child, now, &child);

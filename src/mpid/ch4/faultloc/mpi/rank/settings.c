@@ -208,6 +208,18 @@ cvars:
         job's id, %h the node's name. It is read again when it changes while the job runs. If
         empty, the built-in rule base is used.
 
+    - name        : MPIR_CVAR_FAULTLOC_HANDLERS
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        A JSON file that names the programs that are asked about a silent node (its management
+        controller, its switch port), with addresses and passwords; only its owner may have access
+        to it; %j is the job's id, %h the node's name. If empty, none is asked.
+
     - name        : MPIR_CVAR_FAULTLOC_SYMPTOMS
       category    : FAULTLOC
       type        : int
@@ -397,6 +409,8 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
     read_path("MPIR_CVAR_FAULTLOC_REPORT", MPIR_CVAR_FAULTLOC_REPORT, job_id, node, s->report);
     read_path("MPIR_CVAR_FAULTLOC_TRACE", MPIR_CVAR_FAULTLOC_TRACE, job_id, node, s->trace);
     read_path("MPIR_CVAR_FAULTLOC_RULES", MPIR_CVAR_FAULTLOC_RULES, job_id, node, s->rules);
+    read_path("MPIR_CVAR_FAULTLOC_HANDLERS", MPIR_CVAR_FAULTLOC_HANDLERS, job_id, node,
+              s->handlers);
     s->symptoms = MPIR_CVAR_FAULTLOC_SYMPTOMS;
     s->verbose = MPIR_CVAR_FAULTLOC_VERBOSE;
 }

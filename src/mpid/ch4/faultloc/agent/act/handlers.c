@@ -1,0 +1,184 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/act/handlers.h"
+
+#include "faultloc/base/clock.h"
+#include "faultloc/io/loop.h"
+#include "ftree/base/symptom.h"
+#include "ftree/base/text.h"
+
+#include <errno.h>
+#include <json.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 4096 /* of what it prints */
+#define END_PATIENCE (200 * FTREE_MS) /* between its last word and its end */
+
+void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_program *p)
+{
+    *h = (struct faultloc_handlers){.p = p};
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        h->child[i] = (struct faultloc_child){.epoll = p->epoll,
+                                              .patience = FAULTLOC_HANDLERS_PATIENCE,
+                                              .linger = END_PATIENCE,
+                                              .most = FAULTLOC_HANDLERS_BYTES,
+                                              .fd = -1};
+}
+
+/* ---- starting it ----------------------------------------------------------------------------- */
+
+/* No password is among the arguments: the program reads the file itself. */
+static int start(struct faultloc_handlers *h, struct faultloc_child *c, const char *node)
+{
+    char since[32], *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
+                                    (char *) (uintptr_t) "--fd",
+                                    (char *) (uintptr_t) "3",
+                                    (char *) (uintptr_t) "--file",
+                                    (char *) (uintptr_t) h->p->board->settings.handlers,
+                                    (char *) (uintptr_t) "--from",
+                                    (char *) (uintptr_t) h->p->job.names[h->p->self],
+                                    (char *) (uintptr_t) "--since",
+                                    since,
+                                    (char *) (uintptr_t) "--",
+                                    (char *) (uintptr_t) node,
+                                    NULL};
+    struct faultloc_spawn_child child = {.path = h->path,
+                                         .arguments = arguments,
+                                         .fd = FAULTLOC_SPAWN_FD,
+                                         .input = -1,
+                                         .output = -1};
+    int rc = 0;
+
+    snprintf(since, sizeof(since), "%lld", (long long) h->p->board->started_ms);
+    if (!*h->path && (rc = faultloc_child_beside(FAULTLOC_HANDLERS_NAME, h->path)))
+        *h->path = '\0';
+    return rc ? rc : faultloc_child_start(c, faultloc_now(), &child);
+}
+
+bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node)
+{
+    for (int i = 0; *h->p->board->settings.handlers && i < FAULTLOC_HANDLERS_MAX; i++) {
+        if (h->child[i].pid > 0 || h->child[i].lost > 0)
+            continue;
+        h->node[i] = node;
+        return start(h, &h->child[i], h->p->job.names[node]) == 0;
+    }
+    return false;
+}
+
+/* ---- what it said ---------------------------------------------------------------------------- */
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+    struct json_object *v;
+
+    return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
+               ? json_object_get_string(v)
+               : NULL;
+}
+
+/* "bmc: power-off: chassis power is off", or "bmc: no answer within 2.5 s". */
+static bool say(struct json_object *o, int *symptom, char *text, size_t room)
+{
+    const char *handler = text_of(o, "handler"), *name = text_of(o, "symptom"),
+               *words = text_of(o, "text"), *why = text_of(o, "why_not");
+
+    *symptom = name ? ftree_symptom_by_name(name) : -1;
+    if (!handler || (!words && !why) || (name && *symptom < 0))
+        return false;
+    snprintf(text, room, "%.32s: %s%s%s", handler, name ? name : "", name ? ": " : "",
+             words ? words : why);
+    ftree_text_ascii(text);
+    return true;
+}
+
+bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *text, size_t room)
+{
+    struct json_tokener *t = len <= LINE_MAX_BYTES ? json_tokener_new_ex(4) : NULL;
+    struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL;
+    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, text, room);
+
+    json_object_put(o);
+    if (t)
+        json_tokener_free(t);
+    return good;
+}
+
+/* False: one line was none. */
+static bool hand_over_lines(struct faultloc_handlers *h, ftree_time now, int i)
+{
+    const struct faultloc_child *c = &h->child[i];
+    const char *at = c->text, *end;
+    char text[FTREE_DETAIL_MAX];
+    bool good = true;
+    int symptom;
+
+    for (; at && (end = memchr(at, '\n', c->len - (size_t) (at - c->text))); at = end + 1) {
+        if (faultloc_handlers_read(at, (size_t) (end - at), &symptom, text, sizeof(text)))
+            ftree_handler_said(h->p->ft, now, h->node[i], symptom, text);
+        else
+            good = false;
+    }
+    return good && (!at || at == c->text + c->len);
+}
+
+static void finish(struct faultloc_handlers *h, ftree_time now, int i,
+                   enum faultloc_child_state state, int status)
+{
+    bool good = hand_over_lines(h, now, i);
+    char why[FTREE_DETAIL_MAX] = "";
+
+    if (state == FAULTLOC_CHILD_FULL)
+        snprintf(why, sizeof(why), "prints too much");
+    else if (state == FAULTLOC_CHILD_LATE)
+        snprintf(why, sizeof(why), "no answer in %d s",
+                 (int) (FAULTLOC_HANDLERS_PATIENCE / (1000 * FTREE_MS)));
+    else if (status != -1 && WIFSIGNALED(status))
+        snprintf(why, sizeof(why), "was killed by signal %d", WTERMSIG(status));
+    else if (status != -1 && WEXITSTATUS(status) == 127)
+        snprintf(why, sizeof(why), "cannot be executed, or is not installed");
+    else if (status != -1 && WEXITSTATUS(status) > 1)
+        snprintf(why, sizeof(why), "ended with code %d", WEXITSTATUS(status));
+    else if (!good)
+        snprintf(why, sizeof(why), "printed what is no finding");
+    if (*why) {
+        char line[FTREE_DETAIL_MAX + 32];
+        snprintf(line, sizeof(line), "%s %s", FAULTLOC_HANDLERS_NAME, why);
+        ftree_handler_said(h->p->ft, now, h->node[i], -1, line);
+    }
+    faultloc_child_forget(&h->child[i]);
+    ftree_handlers_done(h->p->ft, now, h->node[i]);
+}
+
+void faultloc_handlers_turn(struct faultloc_handlers *h, ftree_time now)
+{
+    enum faultloc_child_state state;
+    int status = 0;
+
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++) {
+        state = faultloc_child_turn(&h->child[i], now, &status);
+        if (state != FAULTLOC_CHILD_RUNS)
+            finish(h, now, i, state, status);
+    }
+}
+
+ftree_time faultloc_handlers_deadline(const struct faultloc_handlers *h)
+{
+    ftree_time t = FTREE_NEVER;
+
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        t = faultloc_loop_earlier(t, faultloc_child_deadline(&h->child[i]));
+    return t;
+}
+
+void faultloc_handlers_end(struct faultloc_handlers *h)
+{
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        faultloc_child_end(&h->child[i]);
+}

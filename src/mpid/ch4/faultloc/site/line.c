@@ -1,0 +1,102 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/site/site.h"
+
+#include "ftree/base/symptom.h"
+#include "ftree/base/text.h"
+
+#include <string.h>
+
+/* A line that a handler prints: {"symptom": "power-off", "text": "chassis power is off"}, or
+ * {"why_not": "the login was refused"}.  "value" may have any number or text beside it. */
+
+const char *site_text(struct json_object *o, const char *key)
+{
+    struct json_object *v;
+
+    return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
+               ? json_object_get_string(v)
+               : NULL;
+}
+
+static bool add_text(struct json_object *to, const char *key, const char *text)
+{
+    char clean[FTREE_DETAIL_MAX];
+    struct json_object *s;
+
+    if (!text)
+        return true;
+    snprintf(clean, sizeof(clean), "%s", text);
+    ftree_text_ascii(clean);
+    s = json_object_new_string(clean);
+    if (s && !json_object_object_add(to, key, s))
+        return true;
+    json_object_put(s);
+    return false;
+}
+
+static void print(FILE *out, const char *symptom, const char *key, const char *text)
+{
+    struct json_object *o = json_object_new_object();
+
+    if (o && add_text(o, "symptom", symptom) && add_text(o, key, text))
+        fprintf(out, "%s\n",
+                json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+                                                      JSON_C_TO_STRING_NOSLASHESCAPE));
+    fflush(out);
+    json_object_put(o);
+}
+
+void site_say(FILE *out, const char *symptom, const char *text)
+{
+    print(out, symptom, "text", text);
+}
+
+void site_say_not(FILE *out, const char *why)
+{
+    print(out, NULL, "why_not", why);
+}
+
+static bool is_finding(struct json_object *o)
+{
+    const char *symptom = site_text(o, "symptom");
+    struct json_object *v;
+
+    if (!symptom && json_object_object_get_ex(o, "symptom", &v))
+        return false;
+    return (site_text(o, "text") || site_text(o, "why_not")) &&
+           (!symptom || ftree_symptom_by_name(symptom) >= 0);
+}
+
+struct json_object *site_failure(const char *handler, const char *why)
+{
+    struct json_object *o = json_object_new_object();
+
+    if (o && add_text(o, "handler", handler) && add_text(o, "why_not", why))
+        return o;
+    json_object_put(o);
+    return NULL;
+}
+
+/* Only what is known goes on, as text for people that a terminal can have. */
+struct json_object *site_line(const char *handler, const char *line, size_t len)
+{
+    struct json_tokener *t = len <= SITE_LINE_MAX ? json_tokener_new_ex(4) : NULL;
+    struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL, *to = NULL;
+
+    if (json_object_is_type(o, json_type_object) && is_finding(o))
+        to = json_object_new_object();
+    if (to && (!add_text(to, "handler", handler) || !add_text(to, "symptom", site_text(o, "symptom")) ||
+               !add_text(to, "text", site_text(o, "text")) ||
+               !add_text(to, "why_not", site_text(o, "why_not")))) {
+        json_object_put(to);
+        to = NULL;
+    }
+    json_object_put(o);
+    if (t)
+        json_tokener_free(t);
+    return to;
+}

@@ -1,0 +1,144 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_SITE_H_INCLUDED
+#define FAULTLOC_SITE_H_INCLUDED
+
+#include <json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * The program faultloc-handlers: what services of the site say of a node.  It reads the file that
+ * names them, starts a process for each handler, and prints what they find, one JSON object a line.
+ *
+ *     main.c      options, limits, the check for people
+ *     config.c    the file: who may read it, what is in it
+ *     map.c       "c[01-64] -> bmc[01-64]"
+ *     ask.c       the processes: started with the request as input, read, ended at their deadline
+ *     line.c      a line that one prints: checked
+ *     ipmi.c      handler: a BMC, by ipmitool
+ *     ipmi_read.c what ipmitool prints
+ *     snmp.c      handler: the node's port at its switch, by libnetsnmp
+ *     snmp_read.c what the switch says of it
+ *
+ * A password is in no argument, environment, message or core file.
+ */
+
+#define SITE_HANDLERS_MAX 16
+#define SITE_NAME_MAX 32 /* of a handler */
+#define SITE_FILE_MAX (1 << 20)
+#define SITE_DEADLINE_MS 2500 /* of a handler whose entry says nothing else */
+#define SITE_DEADLINE_MOST_MS 4500 /* the agent waits for 5 s */
+#define SITE_OUTPUT_MAX (64 * 1024) /* of one handler */
+#define SITE_LINE_MAX 1024
+#define SITE_LINES_MAX 8 /* of one handler, that are printed */
+#define SITE_WHY_MAX 256
+/* The agent has kept no PATH of the program that started it. */
+#define SITE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* ---- config.c -------------------------------------------------------------------------------- */
+
+/* A handler that comes with FaultLoc: prints lines about a request; runs in a process of its own. */
+typedef void site_handler_fn(struct json_object *request, FILE *out);
+
+struct site_handler {
+    const char *name;
+    const char *program; /* the site's; NULL: `run` */
+    site_handler_fn *run;
+    int deadline_ms;
+    struct json_object *request; /* what it gets; NULL: it is not asked, */
+    char why[SITE_WHY_MAX]; /* because of this */
+};
+
+struct site_config {
+    struct json_object *root;
+    int n;
+    struct site_handler handler[SITE_HANDLERS_MAX];
+};
+
+struct site_question {
+    const char *node; /* about which it is */
+    const char *from; /* the node that asks */
+    int64_t since_ms; /* when the job began, Unix time; 0: not known */
+};
+
+/* Purpose: reads a file that only its owner, the caller or root, may have access to.
+ * Returns its object, to be freed; NULL: `why` says what is wrong, and holds nothing of the file but
+ * names of its members. */
+struct json_object *site_config_load(const char *path, char why[SITE_WHY_MAX]);
+
+/* Purpose: checks all that is in the file, and makes the handlers' requests about a node; handlers
+ * that are not for the node are left out.  Names are those of `root`, which is the config's from now on.
+ * False: `why`, likewise. */
+bool site_config_read(struct site_config *c, struct json_object *root,
+                      const struct site_question *q, char why[SITE_WHY_MAX]);
+
+void site_config_free(struct site_config *c);
+
+/* ---- map.c ----------------------------------------------------------------------------------- */
+
+enum site_map { SITE_MAP_FOUND, SITE_MAP_NOT_THERE, SITE_MAP_WRONG };
+
+/* Purpose: whether a hostlist has the node. */
+enum site_map site_map_has(const char *list, const char *node);
+
+/* Purpose: of "c[01-64] -> bmc[01-64]" the name on the right that stands where the node stands on the
+ * left; one name on the right is for all. */
+enum site_map site_map(const char *text, const char *node, char *out, size_t room);
+
+/* ---- ask.c, line.c --------------------------------------------------------------------------- */
+
+/* Purpose: asks all handlers at once; prints what they say as they end, and for each that says nothing
+ * why.  Returns how many failed. */
+int site_ask_all(struct site_config *c, FILE *out);
+
+/* Purpose: a text of a request; NULL: there is none. */
+const char *site_text(struct json_object *request, const char *key);
+
+/* Purpose: checks a line of a handler, and adds whose it is; to be freed.  NULL: it is none, or out of
+ * memory. */
+struct json_object *site_line(const char *handler, const char *line, size_t len);
+
+/* Purpose: a line that says why a handler says nothing; likewise. */
+struct json_object *site_failure(const char *handler, const char *why);
+
+/* Purpose: prints a line of a handler.  `symptom`: as "faultloc symptom --list" has it, NULL: none. */
+void site_say(FILE *out, const char *symptom, const char *text);
+void site_say_not(FILE *out, const char *why);
+
+/* ---- handlers -------------------------------------------------------------------------------- */
+
+site_handler_fn site_ipmi, site_snmp;
+
+/* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
+bool site_ipmi_power(const char *text, FILE *out);
+
+/* Purpose: the same of `ipmitool -c sel list last 8`: the newest event of a fault, with the BMC's date
+ * of it; one line at most. */
+void site_ipmi_events(const char *text, FILE *out);
+
+/* Purpose: whether by `ipmitool sdr info` the BMC knows of any sensor. */
+bool site_ipmi_has_sensors(const char *text);
+
+/* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines. */
+void site_ipmi_sensors(const char *text, FILE *out);
+
+/* Purpose: why ipmitool -v failed, by what it wrote on standard error, in words of our own. */
+const char *site_ipmi_why(const char *text);
+
+/* The row of a port, as SNMP's IF-MIB has it; -1: not known. */
+struct site_port {
+    long admin, oper; /* 1 up, 2 down, 7 lowerLayerDown */
+    long long errors, discards;
+    double changed_s; /* how long ago it last changed */
+};
+
+/* Purpose: prints the line of a port. */
+void site_snmp_port(const char *name, const struct site_port *p, FILE *out);
+
+#endif /* FAULTLOC_SITE_H_INCLUDED */

@@ -1,0 +1,122 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/examine/examine.h"
+
+#include "ftree/base/text.h"
+
+#include <stdio.h>
+
+/*
+ * Handlers ask services of the site about a suspect that is silent: has its node power, is its switch
+ * port up.  They are slow, and may not answer: the window waits for them, so long and no longer, and
+ * the suspect is then asked once more, for it may have come back meanwhile.
+ */
+
+#define WAITS (6000 * FTREE_MS) /* they themselves take less: this is for a caller that forgets them */
+
+void ftree_handled_ask(struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    struct handled *h = &su->handled;
+
+    if (h->over || !ft->io->handlers)
+        return;
+    h->over = true;
+    h->asked = ft->io->handlers(ft->io_ctx, su->node);
+    h->until = now + WAITS;
+}
+
+bool ftree_handled_waits(ftree_time now, struct suspect *su, bool *anew)
+{
+    struct handled *h = &su->handled;
+
+    *anew = false;
+    if (h->asked && now < h->until) {
+        h->awaited = true;
+        su->deadline = h->until;
+        return true;
+    }
+    *anew = h->awaited;
+    h->awaited = h->asked = false;
+    return *anew;
+}
+
+/* ---- what they say --------------------------------------------------------------------------- */
+
+static void take_symptom(uint8_t *power, uint8_t *port, int kind)
+{
+    switch (kind) {
+        case FTREE_SYMPTOM_POWER_ON:
+            *power = RULES_POWER_ON;
+            break;
+        case FTREE_SYMPTOM_POWER_OFF:
+            *power = RULES_POWER_OFF;
+            break;
+        case FTREE_SYMPTOM_PORT_UP:
+            *port = RULES_PORT_UP;
+            break;
+        case FTREE_SYMPTOM_PORT_DOWN:
+            *port = RULES_PORT_DOWN;
+            break;
+        case FTREE_SYMPTOM_PORT_DISABLED:
+            *port = RULES_PORT_DISABLED;
+            break;
+        default:
+            break;
+    }
+}
+
+void ftree_handled_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+                        const char *text)
+{
+    struct suspect *su = ftree_suspect(ft, node);
+    struct handled *h = su ? &su->handled : NULL;
+
+    if (!h)
+        return;
+    take_symptom(&h->power, &h->port, symptom);
+    if (h->n == FTREE_HANDLED_MAX)
+        return;
+    h->said[h->n].at = now;
+    snprintf(h->said[h->n].text, sizeof(h->said[h->n].text), "%s", text);
+    ftree_text_ascii(h->said[h->n].text);
+    ftree_trace(ft, "  of %s %s", ftree_name(ft, node), h->said[h->n].text);
+    h->n++;
+}
+
+void ftree_handled_done(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct suspect *su = ftree_suspect(ft, node);
+
+    if (!su)
+        return;
+    su->handled.asked = false;
+    if (su->handled.awaited)
+        su->deadline = now;
+}
+
+/* ---- what it comes to ------------------------------------------------------------------------ */
+
+/* What other software has said of itself is older: what was asked for now counts more. */
+void ftree_handled_find(const struct suspect *su, const struct ftree_case *g,
+                        struct rules_facts *facts)
+{
+    uint8_t *power = &facts->value[RULES_FACT_POWER], *port = &facts->value[RULES_FACT_PORT];
+
+    for (int32_t i = 0; g && i < g->symptoms; i++)
+        take_symptom(power, port, g->symptom[i].kind);
+    if (su->handled.power)
+        *power = su->handled.power;
+    if (su->handled.port)
+        *port = su->handled.port;
+}
+
+void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su,
+                                struct ftree_verdict *v)
+{
+    for (int32_t i = 0; i < su->handled.n; i++)
+        ftree_verdict_add_line(ft, su->handled.said[i].at, FTREE_EVIDENCE_HANDLER, su->node, v, "%s",
+                               su->handled.said[i].text);
+}

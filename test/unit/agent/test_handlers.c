@@ -1,0 +1,153 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+/* How the agent has services of the site asked: by faultloc-handlers, and by others in its place that
+ * hang, die, or print anything. */
+
+#include "faultloc/agent/act/handlers.h"
+#include "faultloc/base/clock.h"
+#include "ftree/base/symptom.h"
+#include "program.h"
+#include "suite.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static struct faultloc_program program;
+static struct faultloc_handlers handlers;
+static char folder[] = "/tmp/faultloc-agent-handlers-XXXXXX", script[80];
+
+BEFORE_EACH
+{
+    strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(script, sizeof(script), "%s/program", folder);
+    program_open(&program, 0);
+    program.epoll = epoll_create1(EPOLL_CLOEXEC);
+    strcpy(program.board->settings.handlers, "/etc/handlers.json");
+    faultloc_handlers_init(&handlers, &program);
+    strcpy(handlers.path, script);
+    signal(SIGCHLD, SIG_IGN); /* as the agent does */
+}
+
+AFTER_EACH
+{
+    char path[120];
+
+    faultloc_handlers_end(&handlers);
+    snprintf(path, sizeof(path), "%s/arguments", folder);
+    unlink(path);
+    unlink(script);
+    ck_assert_int_eq(rmdir(folder), 0);
+    close(program.epoll);
+    program_close(&program);
+}
+
+static void write_script(const char *lines)
+{
+    FILE *f = fopen(script, "w");
+
+    fprintf(f, "#!/bin/sh\n%s", lines);
+    fclose(f);
+    ck_assert_int_eq(chmod(script, 0700), 0);
+}
+
+static void run_to_the_end(void)
+{
+    ftree_time limit = faultloc_now() + 60000 * FTREE_MS;
+
+    while (faultloc_handlers_deadline(&handlers) != FTREE_NEVER && faultloc_now() < limit) {
+        struct epoll_event e;
+        epoll_wait(program.epoll, &e, 1, 5);
+        faultloc_handlers_turn(&handlers, faultloc_now());
+    }
+    ck_assert_uint_eq(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
+}
+
+TEST_CASE(without_a_file_nothing_is_started)
+{
+    *program.board->settings.handlers = '\0';
+    ck_assert(!faultloc_handlers_ask(&handlers, 2));
+    ck_assert_uint_eq(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
+}
+
+TEST_CASE(it_is_told_of_whom_and_where_its_file_is)
+{
+    char lines[200], path[120];
+
+    snprintf(path, sizeof(path), "%s/arguments", folder);
+    snprintf(lines, sizeof(lines), "echo \"$@\" >%s\n", path);
+    write_script(lines);
+    ck_assert(faultloc_handlers_ask(&handlers, 2));
+    run_to_the_end();
+    ck_assert_ptr_nonnull(strstr(suite_text_of(path), "--file /etc/handlers.json --from "));
+    ck_assert_ptr_nonnull(strstr(suite_text_of(path), " -- "));
+}
+
+static const char *const scripts[] = {
+    "",
+    "echo '{\"handler\": \"bmc\", \"symptom\": \"power-off\", \"text\": \"no power\"}' >&3\n",
+    "echo nonsense >&3\n",
+    "kill -11 $$\n",
+    "exec yes >&3\n",
+    "exec head -c 1G /dev/zero >&3\n",
+    "exec 3>&-; sleep 100\n",
+    "exit 77\n",
+};
+
+/* The core here examines nobody: that it is not harmed, and that all ends, is what is seen. */
+TEST_CASES(whatever_it_does_is_over_in_the_end, COUNT(scripts))
+{
+    write_script(scripts[_i]);
+    ck_assert(faultloc_handlers_ask(&handlers, 2));
+    run_to_the_end();
+}
+
+TEST_CASE(so_many_run_at_once_and_no_more)
+{
+    write_script("sleep 100\n");
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        ck_assert(faultloc_handlers_ask(&handlers, 2));
+    ck_assert(!faultloc_handlers_ask(&handlers, 2));
+    ck_assert_uint_ne(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
+}
+
+static const struct {
+    const char *line;
+    bool good;
+    int symptom;
+    const char *text;
+} lines[] = {
+    {"{\"handler\":\"bmc\",\"symptom\":\"power-off\",\"text\":\"no power\"}", true,
+     FTREE_SYMPTOM_POWER_OFF, "bmc: power-off: no power"},
+    {"{\"handler\":\"bmc\",\"text\":\"a\\u001bb\"}", true, -1, "bmc: a?b"},
+    {"{\"handler\":\"bmc\",\"why_not\":\"busy\"}", true, -1, "bmc: busy"},
+    {"{\"handler\":\"bmc\",\"symptom\":\"nonsense\",\"text\":\"x\"}", false, 0, ""},
+    {"{\"symptom\":\"power-off\",\"text\":\"x\"}", false, 0, ""},
+    {"{\"handler\":\"bmc\"}", false, 0, ""},
+    {"{\"handler\":7,\"text\":\"x\"}", false, 0, ""},
+    {"[]", false, 0, ""},
+    {"", false, 0, ""},
+    {"{", false, 0, ""},
+};
+
+TEST_CASES(a_line, COUNT(lines))
+{
+    char text[FTREE_DETAIL_MAX];
+    int symptom;
+
+    ck_assert_int_eq(
+        faultloc_handlers_read(lines[_i].line, strlen(lines[_i].line), &symptom, text, sizeof(text)),
+        lines[_i].good);
+    if (!lines[_i].good)
+        return;
+    ck_assert_int_eq(symptom, lines[_i].symptom);
+    ck_assert_str_eq(text, lines[_i].text);
+}
