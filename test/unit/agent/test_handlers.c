@@ -119,6 +119,17 @@ TEST_CASE(so_many_run_at_once_and_no_more)
     ck_assert_uint_ne(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
 }
 
+TEST_CASE(what_comes_of_an_earlier_question_is_about_nobody)
+{
+    write_script("sleep 100\n");
+    ck_assert(faultloc_handlers_ask(&handlers, 2));
+    ck_assert(faultloc_handlers_ask(&handlers, 1));
+    ck_assert(faultloc_handlers_ask(&handlers, 2));
+    ck_assert_int_eq(handlers.node[0], FTREE_NONE);
+    ck_assert_int_eq(handlers.node[1], 1);
+    ck_assert_int_eq(handlers.node[2], 2);
+}
+
 static const struct {
     const char *line;
     bool good;

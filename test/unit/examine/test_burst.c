@@ -235,3 +235,64 @@ TEST_CASE(out_of_memory_there_is_no_burst)
     lone_run(l, 2000);
     ck_assert_int_eq(l->packets, 0);
 }
+
+TEST_CASE(who_leaves_takes_no_more_packets)
+{
+    struct lone *l = lone_new(3, 1, 32, 0);
+    struct wire_message m = {
+        .type = WIRE_PROBE, .u.probe = {.nonce = 7, .rank = FTREE_NONE, .ask = RULES_ASK_BURST}};
+
+    l->bursts = true;
+    lone_renew(l);
+    m.u.probe.first = l->now;
+    lone_hear(l, 1, MGMT, &m);
+    ck_assert(l->takes_packets);
+    ftree_leave(l->ft, l->now);
+    ck_assert(!l->takes_packets);
+}
+
+static uint32_t nonce_of(const struct lone *l, int32_t node)
+{
+    FTREE_EACH(struct burst, b, l->ft->examine->bursts)
+        if (b->node == node && b->asked)
+            return b->nonce;
+    return 0;
+}
+
+/* Each third of its small packets is lost on the data path; it has all. */
+static void bring_lossy(struct lone *l, int32_t node)
+{
+    const uint64_t all = ((uint64_t) 1 << WIRE_BURST_PACKETS) - 1;
+    struct wire_message over = {.type = WIRE_HEARD,
+                                .u.heard = {.nonce = nonce_of(l, node), .over = true}};
+    uint8_t buf[FTREE_MESSAGE_MAX];
+
+    for (int i = 0; i < WIRE_BURST_PACKETS; i++)
+        for (int path = i % 3 ? DATA : MGMT; path <= MGMT; path++) {
+            struct wire_message m = {
+                .type = WIRE_PACKET, .u.packet = {over.u.heard.nonce, (uint8_t) i, true, l->now}};
+            ftree_packet(l->ft, l->now, l->now, node, (enum ftree_path) path, buf,
+                         ftree_wire_encode(&m, l->now, buf));
+        }
+    over.u.heard.way[DATA] = over.u.heard.way[MGMT] = (struct wire_way){.sent = all, .heard = all};
+    lone_hear(l, node, MGMT, &over);
+}
+
+/* The node that it would be compared with says nothing: either end may be bad. */
+TEST_CASE(a_burst_counts_though_another_brings_nothing)
+{
+    struct lone *l = lone_new(3, 1, 32, 0);
+    struct wire_message begins = {.type = WIRE_HEARD};
+
+    l->bursts = true;
+    lone_renew(l);
+    LONE_STEP(l, ftree_burst_ask(l->ft, l->now, 2));
+    ck_assert_uint_ne(nonce_of(l, 1), 0);
+    begins.u.heard.nonce = nonce_of(l, 2);
+    lone_hear(l, 2, MGMT, &begins);
+    lone_run(l, 500);
+    bring_lossy(l, 2);
+    lone_run(l, 9000);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_str_eq(l->verdict[0].rule, "network-degraded/either-end");
+}

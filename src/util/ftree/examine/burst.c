@@ -278,15 +278,20 @@ static bool any_runs(const struct ftree *ft)
 }
 
 /* One that is examined is decided about there. */
-static void decide_next(struct ftree *ft, ftree_time now)
+static void judge(struct ftree *ft, ftree_time now, struct burst *b)
+{
+    if (!b->asked || b->judged || ftree_suspect(ft, b->node))
+        return;
+    b->judged = true;
+    decide(ft, now, b);
+}
+
+static void judge_next(struct ftree *ft, ftree_time now)
 {
     FTREE_EACH_IF(!any_runs(ft), struct burst, b, ft->examine->bursts) {
-        if (!b->asked || b->judged || ftree_suspect(ft, b->node))
-            continue;
-        b->judged = true;
-        decide(ft, now, b);
         if (ftree_events_wait(ft))
             return;
+        judge(ft, now, b);
     }
 }
 
@@ -555,17 +560,26 @@ void ftree_burst_tick(struct ftree *ft, ftree_time now)
 {
     int32_t before = ft->examine->bursts.n;
 
-    if (before == 0 || ftree_events_wait(ft))
+    if (before == 0)
         return;
-    for (int32_t i = before - 1; i >= 0; i--) {
+    for (int32_t i = before - 1; i >= 0 && !ftree_events_wait(ft); i--) {
         struct burst *b = &ft->examine->bursts.items[i];
         step(ft, now, b);
-        if (b->over && b->until <= now)
-            FTREE_DROP(ft->examine->bursts, i);
+        if (!b->over || b->until > now)
+            continue;
+        judge(ft, now, b); /* whatever the others have to say */
+        FTREE_DROP(ft->examine->bursts, i);
     }
-    decide_next(ft, now);
+    judge_next(ft, now);
     if (ft->examine->bursts.n == 0)
         ft->io->packets(ft->io_ctx, false);
+}
+
+void ftree_burst_stop(struct ftree *ft)
+{
+    if (ft->examine->bursts.n > 0)
+        ft->io->packets(ft->io_ctx, false);
+    ft->examine->bursts.n = 0;
 }
 
 ftree_time ftree_burst_deadline(const struct ftree *ft)

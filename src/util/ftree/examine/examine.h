@@ -289,6 +289,7 @@ void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts 
 void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                               struct ftree_verdict *v);
 void ftree_burst_tick(struct ftree *ft, ftree_time now);
+void ftree_burst_stop(struct ftree *ft);
 ftree_time ftree_burst_deadline(const struct ftree *ft);
 
 /* facts.c */

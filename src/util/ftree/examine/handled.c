@@ -23,8 +23,7 @@ void ftree_handled_ask(struct ftree *ft, ftree_time now, struct suspect *su)
 
     if (h->over || !ft->io->handlers)
         return;
-    h->over = true;
-    h->asked = ft->io->handlers(ft->io_ctx, su->node);
+    h->asked = h->over = ft->io->handlers(ft->io_ctx, su->node);
     h->until = now + WAITS;
 }
 

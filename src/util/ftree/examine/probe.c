@@ -862,6 +862,6 @@ void ftree_examine_clear(struct ftree *ft)
 void ftree_examine_stop(struct ftree *ft)
 {
     ft->examine->indirect_probes.n = 0;
-    ft->examine->bursts.n = 0;
+    ftree_burst_stop(ft);
     ftree_inquiry_stop(ft);
 }

@@ -174,6 +174,16 @@ size_t faultloc_sock_packet_room(const struct faultloc_inet *own, const struct s
     return mtu > headers ? (size_t) (mtu - headers) : 0;
 }
 
+size_t faultloc_sock_segment_room(int fd)
+{
+    socklen_t size = sizeof(int);
+    int most = 0;
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &most, &size) < 0 || most <= 0)
+        return 0;
+    return (size_t) most + sizeof(struct tcphdr) - UDP_HEADER;
+}
+
 /* How long ago the kernel got it, by the stamp beside it; 0: it has none. */
 static uint64_t age_of(struct msghdr *m)
 {

@@ -55,6 +55,10 @@ int faultloc_sock_packets(const struct faultloc_inet *own, uint16_t port, int *f
 size_t faultloc_sock_packet_room(const struct faultloc_inet *own, const struct sockaddr *to,
                                  socklen_t len);
 
+/* Purpose: the same, as the TCP connection `fd` has it: never more than the other end takes, or than
+ * has passed on the way.  0: not known. */
+size_t faultloc_sock_segment_room(int fd);
+
 /* Purpose: receives one packet, and how long ago it came, ns.  Returns as recvmsg(2). */
 ssize_t faultloc_sock_receive_packet(int fd, void *bytes, size_t room,
                                      struct sockaddr_storage *from, uint64_t *age);

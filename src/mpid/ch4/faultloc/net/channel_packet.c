@@ -43,6 +43,23 @@ void faultloc_channel_packets(struct faultloc_channel *ch, bool take)
     }
 }
 
+/* The interface's MTU, or what a connection has: an MTU that is smaller at the other end is no fault. */
+static size_t room_of(const struct faultloc_channel *ch, int32_t node, enum ftree_path path,
+                      const struct sockaddr *to, socklen_t to_len)
+{
+    size_t room = faultloc_sock_packet_room(faultloc_channel_own(ch, path), to, to_len);
+
+    for (unsigned i = 0; i < ch->slots; i++) {
+        const struct faultloc_conn *c = &ch->conns[i];
+        size_t most = c->state == FAULTLOC_CONN_OPEN && c->node == node && c->path == path
+                          ? faultloc_sock_segment_room(c->fd)
+                          : 0;
+        if (most > 0 && most < room)
+            room = most;
+    }
+    return room;
+}
+
 int faultloc_channel_send_packet(struct faultloc_channel *ch, int32_t node, enum ftree_path path,
                                  bool large, const void *bytes, size_t len)
 {
@@ -62,7 +79,7 @@ int faultloc_channel_send_packet(struct faultloc_channel *ch, int32_t node, enum
         return far->path[path].family ? EAFNOSUPPORT : EDESTADDRREQ;
     socklen_t to_len = faultloc_sockaddr_make(&far->path[path], far->port[FTREE_ROLE_AGENT], &to);
     if (large) {
-        size_t room = faultloc_sock_packet_room(own, (struct sockaddr *) &to, to_len);
+        size_t room = room_of(ch, node, path, (struct sockaddr *) &to, to_len);
         room = room > sizeof(packet) ? sizeof(packet) : room;
         size = room > size ? room : size;
     }

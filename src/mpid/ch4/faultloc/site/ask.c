@@ -31,7 +31,7 @@ struct run {
     int fd; /* what it prints; -1: all is read */
     ftree_time until;
     size_t len;
-    bool late, full;
+    bool late, full, stuck; /* stuck: it has said all, and does not end */
     int status;
     char text[SITE_OUTPUT_MAX];
 };
@@ -124,7 +124,7 @@ static void end(struct run *r)
 static void reap(struct run *r)
 {
     if (r->pid > 0 && r->fd < 0 &&
-        waitpid(r->pid, &r->status, r->late || r->full ? WNOHANG : 0) >= 0)
+        waitpid(r->pid, &r->status, r->late || r->full || r->stuck ? WNOHANG : 0) >= 0)
         r->pid = 0;
 }
 
@@ -161,6 +161,7 @@ static void look(struct run *r, ftree_time now, short events)
                info.si_pid == 0) {
         return; /* it closed its output, and may end by itself */
     } else if (r->fd < 0 && r->pid > 0 && now >= r->until) {
+        r->stuck = true;
         kill(-r->pid, SIGKILL);
         kill(r->pid, SIGKILL);
     }
@@ -236,19 +237,19 @@ static bool report(struct run *r, FILE *out)
 
 static bool runs(const struct run *r)
 {
-    return r->fd >= 0 || (r->pid > 0 && !r->late && !r->full);
+    return r->fd >= 0 || (r->pid > 0 && !r->late && !r->full && !r->stuck);
 }
 
 /* Until something comes, or the next deadline, or one that has closed its output may have ended. */
 static void await(struct run *run, int n, struct pollfd *fds)
 {
-    ftree_time now = faultloc_now(), next = now + 1000 * FTREE_MS;
+    ftree_time now = faultloc_now(), next = 0;
 
     for (int i = 0; i < n; i++) {
         fds[i] = (struct pollfd){.fd = run[i].fd, .events = POLLIN};
         if (!runs(&run[i]))
             continue;
-        if (run[i].until < next)
+        if (!next || run[i].until < next)
             next = run[i].until;
         if (run[i].fd < 0 && now + 2 * FTREE_MS < next)
             next = now + 2 * FTREE_MS;

@@ -71,10 +71,12 @@ static bool read_options(int n, char **arguments, struct options *o)
     return true;
 }
 
-/* Passwords are in this process's memory: no core file, and no other process of the user looks in. */
+/* Passwords are in this process's memory and its children's: no core file, and no other process of the
+ * user looks in.  A limit of 0 does not keep the kernel from handing a core to a program, 1 does
+ * (core(5); a file of one byte is not written either). */
 static void set_limits(void)
 {
-    const struct rlimit none = {0, 0};
+    const struct rlimit none = {1, 1};
 
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);

@@ -244,6 +244,7 @@ static void ask_port(struct asker *a, const char *port, int cache_ms, FILE *out)
 {
     ftree_time until = faultloc_now() + cache_ms * FTREE_MS;
     struct site_port p;
+    bool is_read = false;
     oid row = 0;
 
     if (!find_row(a, if_name, OID_LENGTH(if_name), port, &row) ||
@@ -255,12 +256,16 @@ static void ask_port(struct asker *a, const char *port, int cache_ms, FILE *out)
         site_say_not(out, "the switch has no port of that name");
         return;
     }
-    while (read_port(a, row, &p) && p.admin == 1 && p.oper == 1 && faultloc_now() < until)
+    while (read_port(a, row, &p)) {
+        is_read = true;
+        if (p.admin != 1 || p.oper != 1 || faultloc_now() >= until)
+            break;
         poll(NULL, 0, AGAIN_MS);
-    if (a->error)
-        site_say_not(out, why_silent(a));
-    else
+    }
+    if (is_read)
         site_snmp_port(port, &p, out);
+    else
+        site_say_not(out, why_silent(a));
 }
 
 /* No file of the user's or the machine's is to say how the site's switches are asked. */

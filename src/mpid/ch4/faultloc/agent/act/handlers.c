@@ -61,8 +61,17 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
     return rc ? rc : faultloc_child_start(c, faultloc_now(), &child);
 }
 
+/* What is still to come of an earlier question is about the node as it was then. */
+static void forget_node(struct faultloc_handlers *h, int32_t node)
+{
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        if (h->node[i] == node)
+            h->node[i] = FTREE_NONE;
+}
+
 bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node)
 {
+    forget_node(h, node);
     for (int i = 0; *h->p->board->settings.handlers && i < FAULTLOC_HANDLERS_MAX; i++) {
         if (h->child[i].pid > 0 || h->child[i].lost > 0)
             continue;

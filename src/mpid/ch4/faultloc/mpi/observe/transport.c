@@ -9,6 +9,8 @@
 #include "faultloc/base/mark.h"
 #include "faultloc/board/wakeup.h"
 
+#include <pthread.h>
+
 /*
  * What the transport says of peers. That it has lost one is reported to the agent of the node,
  * which finds out why. An operation that the transport has ended with an error is held until then:
@@ -25,6 +27,9 @@ struct held {
     uint64_t since_ns;
 };
 
+/* Where each VCI has a lock, none of them is for all.  A thread that has one may take this, never the
+ * other way round.  One thread at a time settles (failed.c). */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     struct held *items;
     int n, room;
@@ -89,31 +94,44 @@ int MPIDI_faultloc_rank_is_lost(int rank)
 
 bool MPIDI_faultloc_is_held(const MPIR_Request * req)
 {
-    for (int i = 0; i < held.n; i++)
-        if (held.items[i].req == req)
-            return true;
-    return false;
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < held.n && !found; i++)
+        found = held.items[i].req == req;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static bool add(const struct held *h)
+{
+    int room = held.n < held.room ? held.room : held.room ? 2 * held.room : 16;
+    struct held *items = held.items;
+
+    if (room > held.room)
+        items = MPL_realloc(items, (size_t) room * sizeof(*items), MPL_MEM_OTHER);
+    if (!items)
+        return false;
+    held.items = items;
+    held.room = room;
+    items[held.n++] = *h;
+    return true;
 }
 
 bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
                          void (*release) (void *transport))
 {
-    struct held *items = held.items;
-    int room = held.room;
+    const struct held h = {.req = req,.transport = transport,.release = release,.peer = peer,
+        .error = error,.since_ns = faultloc_now()
+    };
+    bool added;
 
-    if (held.n == room) {
-        room = room ? 2 * room : 16;
-        items = MPL_realloc(items, (size_t) room * sizeof(*items), MPL_MEM_OTHER);
-        if (!items)
-            return false;
-        held.items = items;
-        held.room = room;
-    }
-    items[held.n++] = (struct held) {
-    .req = req,.transport = transport,.release = release,.peer = peer,.error = error,
-            .since_ns = faultloc_now()};
-    MPIDI_FAULTLOC_SET_NEWS();
-    return true;
+    pthread_mutex_lock(&lock);
+    added = add(&h);
+    pthread_mutex_unlock(&lock);
+    if (added)
+        MPIDI_FAULTLOC_SET_NEWS();
+    return added;
 }
 
 static int transport_error(const struct held *h)
@@ -140,20 +158,35 @@ static void end_held(const struct held *h, bool given_up)
 /* An error of the transport is final: a network that is silent for a few seconds causes none (UCX
  * asks again after 9 s of silence), and the patience with which a lost node is given up is no use
  * here. */
-bool MPIDI_faultloc_settle_held(void)
+static bool take_due(struct held *out, bool *given_up)
 {
     uint64_t now = held.n > 0 ? faultloc_now() : 0;
-    int left = 0;
 
     for (int i = 0; i < held.n; i++) {
         struct held *h = &held.items[i];
-        bool given_up = MPIDI_faultloc_is_given_up(h->peer);
 
-        if (given_up || now - h->since_ns > MPIDI_faultloc_grace())
-            end_held(h, given_up);
-        else
-            held.items[left++] = *h;
+        *given_up = MPIDI_faultloc_is_given_up(h->peer);
+        if (!*given_up && now - h->since_ns <= MPIDI_faultloc_grace())
+            continue;
+        *out = *h;
+        *h = held.items[--held.n];
+        return true;
     }
-    held.n = left;
-    return left > 0;
+    return false;
+}
+
+bool MPIDI_faultloc_settle_held(void)
+{
+    struct held h;
+    bool given_up, any;
+
+    pthread_mutex_lock(&lock);
+    while (take_due(&h, &given_up)) {
+        pthread_mutex_unlock(&lock);
+        end_held(&h, given_up);
+        pthread_mutex_lock(&lock);
+    }
+    any = held.n > 0;
+    pthread_mutex_unlock(&lock);
+    return any;
 }
