@@ -141,6 +141,18 @@ static int transport_error(const struct held *h)
                                 (int) h->peer, strerror(h->error));
 }
 
+/* OFI's synchronous and its huge sends also wait for a word of the receiver, which will not come. */
+static void complete(MPIR_Request * req)
+{
+    if (MPIR_cc_get(*req->cc_ptr) < 2 || !MPIDI_faultloc_ofi_leave(req)) {
+        MPIDI_faultloc_complete(req);
+        return;
+    }
+    MPIR_cc_set(req->cc_ptr, 0);
+    if (MPIDI_FAULTLOC_NOTIFICATION(req))
+        MPIR_cc_dec(MPIDI_FAULTLOC_NOTIFICATION(req));
+}
+
 static void end_held(const struct held *h, bool given_up)
 {
     MPIR_Request *req = h->req;
@@ -151,7 +163,7 @@ static void end_held(const struct held *h, bool given_up)
         h->release(h->transport);
     MPIDI_faultloc_set_error(req, given_up ? MPIDI_faultloc_failed_error(h->peer)
                              : transport_error(h));
-    MPIDI_faultloc_complete(req);
+    complete(req);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 
