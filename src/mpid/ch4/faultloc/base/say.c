@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -63,6 +64,17 @@ int faultloc_write_all(int fd, const char *text, int patience_ms)
         since = faultloc_now();
     }
     return 0;
+}
+
+int faultloc_memory_file(const char *name, unsigned flags, const char *text)
+{
+    int fd = memfd_create(name, flags);
+
+    if (fd >= 0 && (faultloc_write_all(fd, text, -1) || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
 }
 
 /* Where nobody reads any more the kernel sends SIGPIPE to the thread that writes, which would be

@@ -22,7 +22,11 @@
  * Errors: an errno. */
 int faultloc_write_all(int fd, const char *text, int patience_ms);
 
-/* Purpose: the same in a process of a program: gives up where nothing is taken for a second, or
+/* Purpose: a file in memory that has the text, to be read from its begin; flags: memfd_create(2)'s.
+ * Returns a descriptor of the caller's; -1: errno. */
+int faultloc_memory_file(const char *name, unsigned flags, const char *text);
+
+/* Purpose: writes all in a process of a program: gives up where nothing is taken for a second, or
  * nobody reads any more, and raises no SIGPIPE. */
 void faultloc_write(int fd, const char *text);
 

@@ -72,13 +72,8 @@ static void become_handler(const struct site_handler *h, int input, int output)
 static int make_input(struct json_object *request)
 {
     const char *text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
-    int fd = memfd_create("request", MFD_CLOEXEC);
 
-    if (fd >= 0 && (faultloc_write_all(fd, text, -1) || lseek(fd, 0, SEEK_SET) != 0)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    return faultloc_memory_file("request", MFD_CLOEXEC, text);
 }
 
 static int spawn(struct run *r, int input)
@@ -260,7 +255,7 @@ static void await(struct run *run, int n, struct pollfd *fds)
 static int go_through(struct run *run, int n, struct pollfd *fds, FILE *out)
 {
     int running = 0, failed = 0;
-    bool told[SITE_HANDLERS_MAX] = {false};
+    bool reported[SITE_HANDLERS_MAX] = {false};
 
     do {
         await(run, n, fds);
@@ -268,9 +263,9 @@ static int go_through(struct run *run, int n, struct pollfd *fds, FILE *out)
         for (int i = 0; i < n; i++) {
             look(&run[i], faultloc_now(), fds[i].revents);
             running += runs(&run[i]);
-            if (!told[i] && !runs(&run[i])) {
+            if (!reported[i] && !runs(&run[i])) {
                 failed += report(&run[i], out);
-                told[i] = true;
+                reported[i] = true;
             }
         }
     } while (running > 0);

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,22 +90,12 @@ static void hear_all(int out, int err, struct said *s)
                 text[i][j] = '?';
 }
 
-static int make_password(const char *password)
-{
-    int fd = memfd_create("password", 0);
-
-    if (fd >= 0 && (faultloc_write_all(fd, password, -1) || lseek(fd, 0, SEEK_SET) != 0)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 static bool ask(const struct login *l, const char *const *command, struct said *s)
 {
-    int out[2], err[2], password = make_password(l->password), status = 0;
+    int out[2], err[2], password, status = 0;
     pid_t pid;
 
+    password = faultloc_memory_file("password", 0, l->password);
     if (password < 0 || pipe(out) || pipe(err))
         return false;
     pid = fork();

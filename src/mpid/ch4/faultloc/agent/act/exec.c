@@ -43,19 +43,6 @@ static void say_not_run(struct faultloc_exec *e, const char *why)
     e->said_not_run = true;
 }
 
-/* The whole text is there before the program is, so nobody has to write to it.  -1: errno says
- * why. */
-static int make_input(const char *text)
-{
-    int fd = memfd_create("faultloc-report", MFD_CLOEXEC);
-
-    if (fd >= 0 && (faultloc_write_all(fd, text, -1) || lseek(fd, 0, SEEK_SET) != 0)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 /* The last fact is followed by PATH.  Errors: an errno. */
 static int start(struct faultloc_exec *e, ftree_time now, struct faultloc_child *c,
                  const char *json, char **facts)
@@ -75,7 +62,8 @@ static int start(struct faultloc_exec *e, ftree_time now, struct faultloc_child 
     environment[n] = (char *) (uintptr_t) PATH;
     environment[n + 1] = NULL;
     child.environment = environment;
-    child.input = make_input(json);
+    /* the whole text is there before the program is, so nobody has to write to it */
+    child.input = faultloc_memory_file("faultloc-report", MFD_CLOEXEC, json);
     if (child.input < 0)
         return errno;
     rc = faultloc_child_start(c, now, &child);
