@@ -605,6 +605,7 @@ tool_tests = \
     test/unit/t-faultloc-set.sh \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
+    test/unit/t-get-mpich.sh \
     test/unit/t-layers.sh \
     test/unit/t-scenario.sh \
     test/unit/t-slurm-drain-node.sh

@@ -9,12 +9,15 @@
 
 top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The MPICH releases that the patches are made for (maint/bases says more of each), and the one that
-# is got where nobody says which.
+# The MPICH releases that the patches are made for (maint/bases says more of each), the first of which
+# has patches without an offset, and those that are supported, the newest first.
 # shellcheck disable=SC2034  # used by the scripts that source this file
 mapfile -t mpich_versions < <(sed '/^#/d; s/ .*//' "$top_srcdir/maint/bases" | uniq)
 # shellcheck disable=SC2034
 mpich_version=${mpich_versions[0]}
+# shellcheck disable=SC2034
+supported=$(awk '$2 == "supported" { print $1 }' "$top_srcdir/maint/bases" | sort -ruV | tr '\n' ' ')
+supported=${supported% }
 
 # What a source tree gets from us: these folders, and in them files with these names.
 # shellcheck disable=SC2034

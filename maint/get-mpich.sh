@@ -24,7 +24,8 @@ These are tried in order; the first that has the source is used:
   4. the project's release site, by curl.
 A tarball must have one of the SHA-256 sums in maint/bases. A downloaded one is kept in the cache.
 
-  --release R         which release (default: $mpich_version; with --from, the one that is there)
+  --release R         which release (default: the newest supported one that can be had, of
+                      $supported; with --from, the one that is there)
   --from FILE-OR-DIR  a tarball, a folder that has one, or an unpacked MPICH source tree. Nothing
                       else is tried then. Of an unpacked tree only the version is checked.
   --cache DIR         the cache folder (default: \$XDG_CACHE_HOME/faultloc, or ~/.cache/faultloc)
@@ -151,28 +152,30 @@ debian_sources() {
 private_apt() {
     local program=$1
     shift
-    "$program" -q -o Dir::Etc::sourcelist="$tmp/apt/sources.list" -o Dir::Etc::sourceparts=- \
-        -o Dir::State::lists="$tmp/apt/lists" -o Dir::Cache="$tmp/apt/cache" \
+    "$program" -q -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
+        -o Dir::State::lists="$apt/lists" -o Dir::Cache="$tmp/apt/cache" \
         -o APT::Sandbox::User="$(id -un)" -o APT::Get::List-Cleanup=false \
         -o Acquire::Languages=none -o Acquire::Retries=2 "$@"
 }
 
-# debian_fetch LINE: the orig tarball by one deb-src line, into $tmp/apt.
+# debian_fetch LINE: the orig tarball by one deb-src line, into $apt; a line's lists are fetched once.
 debian_fetch() {
     local version
-    rm -rf "$tmp/apt"
-    mkdir -p "$tmp/apt/lists/partial" "$tmp/apt/cache/archives/partial"
-    echo "$1" >"$tmp/apt/sources.list"
-    private_apt apt-get update >"$tmp/apt.log" 2>&1 || return 1
+    apt=$tmp/apt.$(printf %s "$1" | cksum | cut -d' ' -f1)
+    if [ ! -f "$apt/sources.list" ]; then
+        mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+        echo "$1" >"$apt/sources.list"
+        private_apt apt-get update >"$tmp/apt.log" 2>&1 || return 1
+    fi
     version=$(private_apt apt-cache showsrc --only-source mpich 2>>"$tmp/apt.log" \
         | sed -n "s/^Version: \(\([0-9]*:\)\?$release-.*\)/\1/p" | head -n 1)
     if [ -z "$version" ]; then
         echo "no source package mpich $release there" >>"$tmp/apt.log"
         return 1
     fi
-    (cd "$tmp/apt" && private_apt apt-get source --download-only --tar-only "mpich=$version") \
+    (cd "$apt" && private_apt apt-get source --download-only --tar-only "mpich=$version") \
         >>"$tmp/apt.log" 2>&1 || return 1
-    [ -f "$tmp/apt/mpich_$release.orig.tar.xz" ]
+    [ -f "$apt/mpich_$release.orig.tar.xz" ]
 }
 
 from_debian() {
@@ -184,8 +187,8 @@ from_debian() {
     while read -r line; do
         say "asking Debian for the mpich $release source package: ${line#deb-src }"
         if debian_fetch "$line"; then
-            if check_tarball "$tmp/apt/mpich_$release.orig.tar.xz"; then
-                into_cache "$tmp/apt/mpich_$release.orig.tar.xz" "mpich_$release.orig.tar.xz"
+            if check_tarball "$apt/mpich_$release.orig.tar.xz"; then
+                into_cache "$apt/mpich_$release.orig.tar.xz" "mpich_$release.orig.tar.xz"
                 return 0
             fi
             tried+=("Debian's source package ($line): wrong SHA-256")
@@ -223,22 +226,34 @@ from_site() {
     into_cache "$tmp/$release_name" "$release_name"
 }
 
-find_tarball() {
+# find_release: whether one of the sources has its tarball.
+find_release() {
     local source
-    release=${release:-$mpich_version}
-    [ -n "$(files "$release")" ] || die "no file of $release has a sum in maint/bases; give its" \
-        "source tree with --from (./configure --with-mpich=FOLDER)"
     release_name=mpich-$release.tar.gz
     release_url=${FAULTLOC_MPICH_URL:-https://www.mpich.org/static/downloads/$release/$release_name}
     for source in ${only:-cache debian site}; do
         if "from_$source"; then
             return 0
         fi
-        [ "$source" != cache ] || tried+=("the cache folder $cache: no good tarball in it")
+        [ "$source" != cache ] || tried+=("the cache folder $cache: no good tarball of $release")
+    done
+    return 1
+}
+
+find_tarball() {
+    local wanted=${release:-$supported} name
+    [ -n "$(files "$release")" ] || die "no file of $release has a sum in maint/bases; give its" \
+        "source tree with --from (./configure --with-mpich=FOLDER)"
+    for release in $wanted; do
+        if find_release; then
+            [ "$wanted" = "$release" ] || say "MPICH $release, the newest supported one to be had here"
+            return 0
+        fi
     done
     printf '  %s\n' "${tried[@]}" >&2
-    die "no MPICH $release tarball found; tried the above. Fetch" \
-        "$release_name by hand and give it with --from (./configure --with-mpich=FILE)"
+    name=mpich-${wanted%% *}.tar.gz
+    die "no tarball of MPICH ${wanted// /, } found; tried the above. Fetch" \
+        "$name by hand and give it with --from (./configure --with-mpich=FILE)"
 }
 
 # Beside DEST first, then renamed: a DEST that exists is always complete.
