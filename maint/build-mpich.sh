@@ -146,12 +146,15 @@ rescan() {
 }
 scanned="src/mpi/errhan/defmsg.h src/util/mpir_cvars.c src/include/mpir_cvars.h"
 
-# Quickly; what a release tarball has ready is made where the source is a git tree.
+# Quickly; what a release tarball has ready is made where the source is a git tree, if it is there:
+# the lean profile needs no yaksa, a submodule up to 4.3.
 autogen_options() {
-    local part
-    echo -quick -without-hwloc
-    for part in json:modules/json-c romio:src/mpi/romio yaksa:src/mpi/datatype/typerep/yaksa; do
-        [ -f "$tree/${part#*:}/configure" ] && echo "-without-${part%:*}" || echo "-with-${part%:*}"
+    local part dir
+    echo -quick -without-hwloc -without-json -without-romio -without-yaksa
+    [ -f "$tree/modules/json-c/configure" ] || echo -with-json
+    for part in romio:src/mpi/romio yaksa:modules/yaksa yaksa:src/mpi/datatype/typerep/yaksa; do
+        dir=$tree/${part#*:}
+        [ -f "$dir/configure" ] || [ ! -f "$dir/configure.ac" ] || echo "-with-${part%:*}"
     done
     [ ! -d "$tree/test/mpi/confdb" ] || echo -without-test
 }
