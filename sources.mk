@@ -636,6 +636,7 @@ mpi_tests = \
     test/mpi/test_nofinalize.sh \
     test/mpi/test_outside.sh \
     test/mpi/test_own_output.sh \
+    test/mpi/test_progress_timeout.sh \
     test/mpi/test_same.sh \
     test/mpi/test_sessions.sh \
     test/mpi/test_settings.sh \
