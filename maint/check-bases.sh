@@ -9,15 +9,19 @@ set -euo pipefail
 
 usage() {
     cat <<EOF
-Usage: maint/check-bases.sh [--from FILE-OR-DIR]... [--base RELEASE]... [--dir DIR] [--jobs N]
+Usage: maint/check-bases.sh [--from FILE-OR-DIR]... [--base RELEASE]... [--scripts 'SCRIPT...']
+                            [--dir DIR] [--jobs N]
 
 Builds each release of maint/bases whose source is at hand with FaultLoc (lean profile), each in a
-folder of its own, runs the tests of test/mpi with it, and prints a table. A build takes ten minutes
-on two cores, the tests of one release half an hour.
+folder of its own, runs the scripts of test/mpi and test/cluster with it, and prints a table, with
+the names of those that failed below. A build takes ten minutes on two cores, all scripts of one
+release an hour.
 
   --from FILE-OR-DIR  a tarball or source tree of one of the releases (see maint/get-mpich.sh); the
                       others are looked for in the cache alone
   --base RELEASE      only this one
+  --scripts LIST      these alone, as 'test/mpi/test_waits.sh test/cluster/stop.scenario'; from them
+                      no release is to be called supported
   --dir DIR           where to build (default: a temporary folder, removed if all went well); a build
                       that is there is brought up to date
   --jobs N            parallel jobs (default: the number of cores)
@@ -61,12 +65,14 @@ build() {
         make -C "$3" -j"$jobs"
 }
 
-# results FOLDER RESULT...: how many tests ended so.
+# results FOLDER RESULT...: the scripts that ended so.
 results() {
     local dir=$1 pattern
     pattern=$(IFS='|'; shift; echo "$*")
-    { grep -lE "^:global-test-result: ($pattern)\$" "$dir"/test/mpi/*.trs || true; } | wc -l
+    (cd "$dir" && grep -lE "^:global-test-result: ($pattern)\$" "${scripts[@]/%.*/.trs}" 2>/dev/null) ||
+        true
 }
+count() { results "$@" | wc -l; }
 
 # check_base RELEASE: one row of the table.
 check_base() {
@@ -80,13 +86,14 @@ check_base() {
         row "$1" no - - -
         return 1
     fi
-    rm -f "$folder"/test/mpi/*.trs
-    "$top_srcdir/maint/progress.sh" --title "$1: test/mpi" --log "$folder/check.log" \
-        --count '^(PASS|FAIL|SKIP|ERROR): ' --total ${#tests[@]} -- \
-        make -C "$folder" -k -j"$jobs" check TESTS="${tests[*]}" || true
-    failed=$(results "$folder" FAIL ERROR XPASS)
-    row "$1" yes "$(results "$folder" PASS)" "$failed" "$(results "$folder" SKIP)"
-    [ "$failed" -eq 0 ] && [ "$(results "$folder" PASS)" -gt 0 ]
+    (cd "$folder" && rm -f "${scripts[@]/%.*/.trs}")
+    "$top_srcdir/maint/progress.sh" --title "$1: scripts" --log "$folder/check.log" \
+        --count '^(PASS|FAIL|SKIP|ERROR): ' --total ${#scripts[@]} -- \
+        make -C "$folder" -k -j"$jobs" check-scripts SCRIPTS="${scripts[*]}" || true
+    failed=$(count "$folder" FAIL ERROR XPASS)
+    row "$1" yes "$(count "$folder" PASS)" "$failed" "$(count "$folder" SKIP)"
+    results "$folder" FAIL ERROR XPASS | sed 's/\.trs$//; s/^/    failed: /'
+    [ "$failed" -eq 0 ] && [ "$(count "$folder" PASS)" -gt 0 ]
 }
 
 rows=()
@@ -95,15 +102,16 @@ row() {
     echo "${rows[-1]}"
 }
 
-from=() bases=() dir= jobs=$(nproc)
+from=() bases=() dir= jobs=$(nproc) scripts=()
 while [ $# -gt 0 ]; do
     case $1 in
         --help | -h) usage; exit 0 ;;
-        --from | --base | --dir | --jobs)
+        --from | --base | --scripts | --dir | --jobs)
             [ $# -ge 2 ] || usage_error "$1 needs a value"
             case $1 in
                 --from) from+=("$2") ;;
                 --base) bases+=("$2") ;;
+                --scripts) read -ra scripts <<<"$2" ;;
                 --dir) dir=$(realpath -m "$2") ;;
                 --jobs) jobs=$2 ;;
             esac
@@ -121,7 +129,11 @@ for file in "${from[@]}"; do
 done
 need_programs make awk
 [ -x "$top_srcdir/configure" ] || die "there is no configure yet; run ./autogen.sh"
-mapfile -t tests < <(sed -n '/^mpi_tests =/,/^$/p' "$top_srcdir/sources.mk" | grep -o 'test/mpi/[^ ]*')
+[ ${#scripts[@]} -gt 0 ] || mapfile -t scripts < <(
+    sed -n '/^\(mpi\|cluster\|scenario\)_tests =/,/^$/p' "$top_srcdir/sources.mk" | grep -o 'test/[^ ]*')
+for script in "${scripts[@]}"; do
+    grep -qF " $script " <(tr '\n' ' ' <"$top_srcdir/sources.mk") || usage_error "--scripts: no $script"
+done
 scratch=
 [ -n "$dir" ] || scratch=$(mktemp -d "${TMPDIR:-/tmp}/faultloc-bases.XXXXXX")
 dir=${dir:-$scratch}

@@ -18,9 +18,8 @@ grep -q MPIR_CVAR_PROGRESS_TIMEOUT "$mpi/lib/libmpi.so" || {
 "$here/build.sh" --mpi "$mpi" --out "$bin" hang
 export MPIR_CVAR_PROGRESS_TIMEOUT=5
 
-job=(-n 4 "$bin/hang" --kind recv-recv --ranks 0,2)
-outcome off 0 "${job[@]}"
-outcome on 1 "${job[@]}"
+outcome off 0 -n 4 "$bin/hang" --kind recv-recv --ranks 0,2
+outcome on 1 -n 4 "$bin/hang" --kind recv-recv --ranks 0,2
 grep -q 'pending requests in pool' "$work/on" || bad "no pending requests are told: $(cat "$work/on")"
 diff <(grep '^exit code' "$work/off") <(grep '^exit code' "$work/on") || bad "the exit codes differ"
 verdict='^\[faultloc\] deadlock: ranks 0, 2 '

@@ -16,8 +16,8 @@ cp "$top_srcdir/sources.mk" "$work"
 echo 'm4_define([MPICH_VERSION_m4],[5.0.1])dnl' >"$work/m/maint/version.m4"
 cat >"$work/configure" <<'END'
 #!/bin/sh
-printf 'all:\n\ttest "$$HOW" != unbuilt\ncheck:\n\tmkdir -p test/mpi\n' >Makefile
-printf '\tfor r in $$HOW; do echo ":global-test-result: $$r" >test/mpi/$$r.trs; done\n' >>Makefile
+printf 'all:\n\ttest "$$HOW" != unbuilt\ncheck-scripts:\n\tmkdir -p test/mpi; set $(SCRIPTS)\\\n' >Makefile
+printf '; for r in $$HOW; do echo ":global-test-result: $$r" >$${1%%.*}.trs; shift; done\n' >>Makefile
 END
 chmod +x "$work/configure"
 
@@ -25,16 +25,19 @@ chmod +x "$work/configure"
 expect() {
     local code=0 want=$1 row=$3 out
     out=$(HOW=$2 XDG_CACHE_HOME=$work/none "$work/maint/check-bases.sh" --dir "$work/$RANDOM" "${@:4}" 2>&1) || code=$?
-    if [ $code != "$want" ] || ! grep -qx "$row" <<<"$(tr -s ' ' <<<"$out")"; then
+    if [ $code != "$want" ] || ! grep -qx " *$row" <<<"$(tr -s ' ' <<<"$out")"; then
         echo "FAILED: $2: exit code $code, not $want, or no row '$row': $out"
         exit 1
     fi
     echo "ok: ${2:-none}: $row"
 }
-of=(--base 5.0.1 --from "$work/m")
+scripts=(--scripts 'test/mpi/test_ends.sh test/mpi/test_late.sh test/mpi/test_waits.sh')
+of=("${scripts[@]}" --base 5.0.1 --from "$work/m")
 expect 0 "PASS SKIP" "5.0.1 yes 1 0 1" "${of[@]}"
 expect 1 "PASS FAIL SKIP" "5.0.1 yes 1 1 1" "${of[@]}"
 expect 1 "SKIP" "5.0.1 yes 0 0 1" "${of[@]}"
 expect 1 "" "5.0.1 yes 0 0 0" "${of[@]}"
 expect 1 "unbuilt" "5.0.1 no - - -" "${of[@]}"
+expect 1 "PASS FAIL" "failed: test/mpi/test_late" "${of[@]}"
+expect 2 "" ".*--scripts: no test/mpi/test_x.sh.*" --scripts test/mpi/test_x.sh
 expect 1 "PASS" "4.3.2 not at hand - - -" --base 4.3.2 --base 5.0.1 --from "$work/m"
