@@ -89,7 +89,7 @@ check_base() {
     (cd "$folder" && rm -f "${scripts[@]/%.*/.trs}")
     "$top_srcdir/maint/progress.sh" --title "$1: scripts" --log "$folder/check.log" \
         --count '^(PASS|FAIL|SKIP|ERROR): ' --total ${#scripts[@]} -- \
-        make -C "$folder" -k -j"$jobs" check-scripts SCRIPTS="${scripts[*]}" || true
+        make -C "$folder" -k -j"$jobs" check-scripts scripts="${scripts[*]}" || true
     failed=$(count "$folder" FAIL ERROR XPASS)
     row "$1" yes "$(count "$folder" PASS)" "$failed" "$(count "$folder" SKIP)"
     results "$folder" FAIL ERROR XPASS | sed 's/\.trs$//; s/^/    failed: /'

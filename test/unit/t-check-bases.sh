@@ -16,7 +16,7 @@ cp "$top_srcdir/sources.mk" "$work"
 echo 'm4_define([MPICH_VERSION_m4],[5.0.1])dnl' >"$work/m/maint/version.m4"
 cat >"$work/configure" <<'END'
 #!/bin/sh
-printf 'all:\n\ttest "$$HOW" != unbuilt\ncheck-scripts:\n\tmkdir -p test/mpi; set $(SCRIPTS)\\\n' >Makefile
+printf 'all:\n\ttest "$$HOW" != unbuilt\ncheck-scripts:\n\tmkdir -p test/mpi; set $(scripts)\\\n' >Makefile
 printf '; for r in $$HOW; do echo ":global-test-result: $$r" >$${1%%.*}.trs; shift; done\n' >>Makefile
 END
 chmod +x "$work/configure"
