@@ -14,7 +14,7 @@ cluster=$here/cluster
 . "$here/lib/watch.sh"
 
 deadlocks="recv-recv ssend-ssend big-send-send ring5 two-comms waitall test-loop rest-loop iprobe-loop"
-missing="missing-fence missing-split missing-idup missing-inter missing-iv missing-scatterv"
+missing="missing-fence missing-split missing-write missing-idup missing-inter missing-iv missing-scatterv"
 deadlocks+=" poll-both or-knot wrong-tag wrong-comm old-message missing-send missing-near $missing"
 deadlocks+=" early-finalize lock-left intercomm rma-lock rma-shared rma-lock-all rma-all-wanted rma-crosswise pscw pscw-one"
 deadlocks+=" win-test part-recv part-send part-missing first-of-two thread-joins recv-recv-f08 recv-recv-f90 recv-recv-mpif"
@@ -128,6 +128,8 @@ finish() {
 
 is_healthy() { [[ " $healthy " == *" $kind "* ]]; }
 
+mpi_says() { LD_LIBRARY_PATH=$MPI/lib "$MPI/bin/mpichversion" | tr -s '\n\t ' ' '; }
+
 # ARGS are the program's; SLOW is the host whose data are slow; SKIP is the reason why the kind
 # cannot be run here.
 plan() {
@@ -145,9 +147,10 @@ plan() {
             [ "$hosts" -gt 1 ] || SKIP="there is one host" ;;
         store-comes)
             [ "$hosts" = 1 ] || SKIP="its ranks share memory, so they are on one host"
-            [[ $(LD_LIBRARY_PATH=$MPI/lib "$MPI/bin/mpichversion" | tr -s '\n\t ' ' ') != \
-                *'MPICH Version: '[5-9]*'MPICH Device: ch4:ucx'* ]] ||
+            [[ $(mpi_says) != *'MPICH Version: '[5-9]*'MPICH Device: ch4:ucx'* ]] ||
                 SKIP="ch4:ucx of this MPICH has no MPI_Win_allocate_shared" ;;
+        missing-write)
+            [[ $(mpi_says) != *--disable-romio* ]] || SKIP="this MPI has no MPI-IO" ;;
         rest-loop)
             draw 1 30
             ARGS+=(--poll-ms "$DRAWN") DID="every $DRAWN ms" ;;

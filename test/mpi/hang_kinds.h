@@ -420,6 +420,36 @@ static void missing_split(int i)
     missing(i, "MPI_Comm_split_type", split_type);
 }
 
+#ifdef MPI_MODE_RDWR
+static MPI_File file;
+
+/* A file that nobody finds any more: the job ends by a signal. */
+static void make_file(void)
+{
+    char name[32] = "";
+    int code;
+
+    snprintf(name, sizeof(name), "/tmp/hang-%d", (int) getpid());
+    MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
+    code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me.rank == 0)
+        unlink(name);
+    if (code != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void write_all(void)
+{
+    MPI_File_write_all(file, &me.rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+}
+
+static void missing_write(int i)
+{
+    missing(i, "MPI_File_write_all", write_all);
+}
+#endif
+
 static void intercomm_create(void)
 {
     MPI_Intercomm_create(hang.x, 0, MPI_COMM_WORLD, of(my_place() % 2 == 0), 1, &hang.inter);
@@ -1122,6 +1152,7 @@ static void thread_joins(int i)
  *  missing-send      A needs B's message; B is in the barrier, which lacks nobody but A
  *  missing-fence     the same in MPI_Win_fence, which is a barrier besides
  *  missing-split     the same in MPI_Comm_split_type, which all members agree upon
+ *  missing-write     the same in MPI_File_write_all, which is several collectives inside
  *  missing-inter     the same in MPI_Intercomm_create: B's group needs A's leader, who is A
  *  missing-idup      the same in MPI_Wait for MPI_Comm_idup, while MPICH makes the communicator
  *  missing-near      the same in MPI_Neighbor_alltoall: B is A's neighbour
@@ -1184,6 +1215,9 @@ static const struct kind kinds[] = {
     {"missing-send", "deadlock", 2, EVERYBODY, 1, 0, make_own, missing_send},
     {"missing-fence", "deadlock", 2, EVERYBODY, 0, 0, make_win, missing_fence},
     {"missing-split", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_split},
+#ifdef MPI_MODE_RDWR
+    {"missing-write", "deadlock", 2, EVERYBODY, 0, 0, make_file, missing_write},
+#endif
     {"missing-inter", "deadlock", 2, EVERYBODY, 0, 0, make_halves, missing_inter},
     {"missing-idup", "deadlock", 2, EVERYBODY, 0, 0, NULL, missing_idup},
     {"missing-near", "deadlock", 2, EVERYBODY, 0, 0, make_ring, missing_near},
