@@ -196,8 +196,10 @@ glue_sources = \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/cgroup.c \
+    src/mpid/ch4/faultloc/node/link_watch.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/rank_lag.c \
+    src/mpid/ch4/faultloc/node/resends.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/stuck_connections.c \
@@ -283,8 +285,10 @@ glue_headers = \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/cgroup.h \
+    src/mpid/ch4/faultloc/node/link_watch.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/rank_lag.h \
+    src/mpid/ch4/faultloc/node/resends.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/stuck_connections.h \
@@ -516,8 +520,10 @@ unit_tests = \
     test/unit/net/test_outbox \
     test/unit/net/test_relay \
     test/unit/node/test_cgroup \
+    test/unit/node/test_link_watch \
     test/unit/node/test_log \
     test/unit/node/test_rank_lag \
+    test/unit/node/test_resends \
     test/unit/node/test_samples \
     test/unit/node/test_state \
     test/unit/node/test_stuck_connections \

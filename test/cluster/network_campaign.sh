@@ -37,7 +37,8 @@ confusion matrix, as text, and with --out as JSON and as a picture (SVG).
                         power-off crash    a host loses its power; a rank is killed
                         mgmt-down          a host's management interface is down for 4 s: no fault of
                                            the job's
-                        trunk              30 % of the packets from the spine to a leaf are lost
+                        trunk              30 % of the packets from the spine to a leaf are lost; there
+                                           are three leaves then: with two nobody can tell which
                         two-nics           the data interfaces of two of the hosts of a leaf go down
                         healthy            no fault
   --programs P,P,...  under one of these, drawn for each run (all):
@@ -112,7 +113,7 @@ plan_fault() {
         power-off) FAULTS=("power-off $HOST") ;;
         crash) FAULTS=("kill $rank") OPTIONS+=(--mpiexec-arg -disable-auto-cleanup) ;;
         mgmt-down) FAULTS=("mgmt-down $HOST 4000") ;;
-        trunk) FAULTS=("trunk $leaf 30") ;;
+        trunk) switches=3 FAULTS=("trunk $leaf 30") ;;
         two-nics)
             side=$((hosts / 2 * (leaf - 1)))
             FAULTS=("data-down h$((side + 1 + RANDOM % 2))" "data-down h$((side + 3))") ;;
@@ -144,21 +145,21 @@ plan_program() {
 one_run() {
     local f
     seed_draws "$run_seed $fault $hosts"
-    OPTIONS=()
+    OPTIONS=() switches=2
     plan_fault
     plan_program
     for f in "${FAULTS[@]}"; do OPTIONS+=(--fault "$f"); done
     rm -rf "$work/run"
     mkdir "$work/run"
     code=0
-    "$cluster" scenario --name "$name" --hosts "$hosts" --switches 2 --faultloc --quiet \
+    "$cluster" scenario --name "$name" --hosts "$hosts" --switches "$switches" --faultloc --quiet \
         --any-victims --jitter-ms 4000 --settle 3 --deadline "$deadline" --keep "$work/run" \
         --json "$work/run/result.json" "${OPTIONS[@]}" -- "${PROGRAM[@]}" \
         >"$work/run/said" 2>&1 </dev/null &
     job=$!
     wait $job || code=$?
     job=''
-    [ -z "$keep" ] || { mkdir -p "$keep" && cp -r "$work/run" "$keep/$fault-$run_seed"; }
+    [ -z "$keep" ] || { mkdir -p "$keep" && rm -rf "$keep/$fault-$run_seed" && cp -r "$work/run" "$keep/$fault-$run_seed"; }
     judge
 }
 

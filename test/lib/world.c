@@ -146,6 +146,14 @@ static bool loses(struct world *w, const struct world_way *way, bool large)
            (way->loss_percent && (int) (draw(w) % 100) < way->loss_percent);
 }
 
+static bool crosses_trunk(const struct world *w, int32_t from, int32_t to)
+{
+    const struct ftree_tree *t = w->job.tree;
+
+    return t && ftree_tree_is_behind(t, w->trunk_to, to) &&
+           !ftree_tree_is_behind(t, w->trunk_to, from);
+}
+
 static int send_packet(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
                        size_t len)
 {
@@ -161,7 +169,8 @@ static int send_packet(void *ctx, const struct ftree_route *to, bool large, cons
                             .len = len};
 
     w->node[p->node].packets++;
-    if (loses(w, out, large) || loses(w, in, large))
+    if (loses(w, out, large) || loses(w, in, large) ||
+        (crosses_trunk(w, p->node, to->node) && loses(w, &w->trunk, large)))
         return 0;
     e.arrived = arrival(w) + out->late + in->late;
     e.at = e.arrived + w->node[to->node].busy;

@@ -58,6 +58,8 @@ struct world {
     bool is_cut; /* nothing passes between the two nodes of `cut`, on the path `cut_path` */
     int32_t cut[2];
     int cut_path; /* FTREE_PATHS: on all */
+    struct world_way trunk; /* what comes to nodes behind the switch `trunk_to` from others */
+    int32_t trunk_to;
     bool departs; /* an agent that may go ends: its ports are refused */
     uint64_t random;
     struct world_node node[WORLD_NODES_MAX];

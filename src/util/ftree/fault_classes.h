@@ -79,7 +79,7 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
       "is degraded", "are degraded", \
       "the fault is over", \
       "packets on the node's data path are lost or late, or large ones do not pass, in a direction in " \
-      "which those of other nodes are not") \
+      "which those of other nodes are not; or its carrier comes and goes") \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, NEVER, FTREE_ENDS_JOB, \
       "hangs in user code", "hang in user code", \
       "the fault is over", \

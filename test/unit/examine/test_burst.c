@@ -76,6 +76,78 @@ TEST_CASES(a_link_is_told, COUNT(links))
                   links[_i].what);
 }
 
+/* ---- a cable between switches ------------------------------------------------------------------ */
+
+/* So many switches of four nodes each; the ranks behind switch 0 wait for some behind the others, and
+ * the other way round. */
+static struct world *with_switches(int32_t switches)
+{
+    struct ftree_tree_error e;
+    struct ftree_tree *tree;
+    struct world *w;
+    char text[40];
+    int32_t ppn;
+
+    snprintf(text, sizeof(text), "switch:%d node:4 rank:1", (int) switches);
+    ck_assert_int_eq(ftree_tree_synthetic(text, 32, &tree, &ppn, &e), FTREE_OK);
+    w = world_new_tree(tree, switches * 4, 1, 32);
+    world_packets(w);
+    for (int32_t r = 0; r < w->job.size; r++)
+        world_wait(w, r, (r + 5) % w->job.size);
+    return w;
+}
+
+/* Which one it is three switches tell; of two it is the same one that all name. */
+TEST_CASES(packets_are_lost_between_switches, 5)
+{
+    static const struct {
+        int32_t switches, bad;
+    } cases[] = {{3, 0}, {3, 1}, {3, 2}, {2, 0}, {2, 1}};
+    struct world *w = with_switches(cases[_i].switches);
+
+    w->trunk_to = cases[_i].bad;
+    w->trunk = (struct world_way) LOSSY;
+    ck_assert(world_run_until_reports(w, 1, 9000 * FTREE_MS));
+    world_run(w, w->now + 3000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].kind, FTREE_KIND_SWITCH);
+    ck_assert_str_eq(w->report[0].rule, "network-degraded/between-switches");
+    if (cases[_i].switches > 2)
+        ck_assert_int_eq(w->report[0].switch_, cases[_i].bad);
+}
+
+/* One node behind another switch is not all of them. */
+TEST_CASE(a_link_behind_another_switch_is_a_link)
+{
+    struct world *w = with_switches(3);
+
+    w->node[6].to[DATA] = (struct world_way) LOSSY;
+    ck_assert(world_run_until_reports(w, 1, 9000 * FTREE_MS));
+    world_run(w, w->now + 3000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].kind, FTREE_KIND_LINK);
+    ck_assert_int_eq(w->report[0].node, 6);
+}
+
+/* Little is lost, and kernels have to send again. */
+TEST_CASE(what_is_sent_again_tells_of_little_loss)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    w->node[2].to[DATA].loss_percent = 10;
+    world_run(w, 1000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 0);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 3; k++)
+            world_symptom(w, 1, FTREE_SYMPTOM_LINK_ERRORS, 2);
+        world_run(w, w->now + 4000 * FTREE_MS);
+    }
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].node, 2);
+    ck_assert_str_eq(w->report[0].rule, "network-degraded/lossy");
+}
+
 /* Of two nodes that are alone it may be either. */
 TEST_CASE(either_end_of_a_link_of_two)
 {

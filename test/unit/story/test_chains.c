@@ -697,6 +697,47 @@ static void the_own_link_loses_what_comes(struct lone *l)
     a_link_is(l, 2, (const uint8_t[]){RULES_WAY_WELL, RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_LOSSY});
 }
 
+/* As of node 2, so of node 4, which is behind its switch; node 1 is here, node 3 elsewhere. */
+static void between_switches(struct lone *l, uint8_t out, uint8_t in)
+{
+    const uint8_t way[] = {out, in, RULES_WAY_WELL, RULES_WAY_WELL};
+
+    l->bursts = true;
+    lone_use_tree(l, shape_read("switch:3 node:2"));
+    lone_stall(l, 0, 2);
+    answers(l, 2, DATA);
+    bursts(l, (const int32_t[]){2, 1}, way);
+    lone_run(l, 510);
+    burst_begins(l, 4);
+    burst_begins(l, 3);
+    lone_run(l, 150);
+    answers(l, 2, DATA); /* the rank waits still */
+    lone_run(l, 250);
+    burst_ends(l, 3, RULES_WAY_WELL, RULES_WAY_WELL);
+    burst_ends(l, 4, out, in);
+    for (int ms = 0; ms < 600 && !l->verdicts; ms += 10)
+        lone_run(l, 10);
+}
+
+static void what_goes_to_another_switch_is_lost(struct lone *l)
+{
+    between_switches(l, RULES_WAY_LOSSY, RULES_WAY_WELL);
+}
+
+static void what_comes_from_another_switch_is_lost(struct lone *l)
+{
+    between_switches(l, RULES_WAY_WELL, RULES_WAY_LOSSY);
+}
+
+static void its_own_carrier_comes_and_goes(struct lone *l)
+{
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_CARRIER_FLAPS, 0, FTREE_NONE, 0, l->now, l->now);
+    snprintf(s.detail, sizeof(s.detail), "eth0 was lost and came back 2 times, 5.0 s apart");
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+}
+
 static void a_link_of_two_loses_what_leaves(struct lone *l)
 {
     a_link_is(l, 1, (const uint8_t[]){RULES_WAY_LOSSY, RULES_WAY_WELL, RULES_WAY_WELL, RULES_WAY_WELL});
@@ -800,6 +841,9 @@ static const struct {
     {"link-fault/nothing-gets-out", 4, 1, PLAY(nothing_gets_out)},
     {"link-fault/own-one-way", 4, 1, PLAY(nothing_gets_out_of_here)},
     {"link-fault/own-one-way", 4, 1, PLAY(nothing_gets_in_here)},
+    {"network-degraded/flapping", 4, 1, PLAY(its_own_carrier_comes_and_goes)},
+    {"network-degraded/between-switches", 6, 1, PLAY(what_goes_to_another_switch_is_lost)},
+    {"network-degraded/between-switches", 6, 1, PLAY(what_comes_from_another_switch_is_lost)},
     {"network-degraded/lossy", 4, 1, PLAY(its_link_loses_what_comes)},
     {"network-degraded/lossy", 4, 1, PLAY(its_link_loses_what_goes_there)},
     {"network-degraded/late", 4, 1, PLAY(its_link_is_slow)},

@@ -87,8 +87,10 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/net/delivery.h \
     src/mpid/ch4/faultloc/net/frame.h \
     src/mpid/ch4/faultloc/node/cgroup.h \
+    src/mpid/ch4/faultloc/node/link_watch.h \
     src/mpid/ch4/faultloc/node/log.h \
     src/mpid/ch4/faultloc/node/rank_lag.h \
+    src/mpid/ch4/faultloc/node/resends.h \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/stuck_connections.h \
@@ -184,8 +186,10 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/net/delivery.c \
     src/mpid/ch4/faultloc/net/frame.c \
     src/mpid/ch4/faultloc/node/cgroup.c \
+    src/mpid/ch4/faultloc/node/link_watch.c \
     src/mpid/ch4/faultloc/node/log.c \
     src/mpid/ch4/faultloc/node/rank_lag.c \
+    src/mpid/ch4/faultloc/node/resends.c \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/stuck_connections.c \

@@ -78,6 +78,7 @@ enum ftree_link {
     FTREE_LINK_DOWN, /* administratively, or dormant */
     FTREE_LINK_NO_CARRIER, /* up, but nothing at the other end */
     FTREE_LINK_GONE, /* no such interface any more */
+    FTREE_LINK_FLAPPING, /* up, and lost its carrier again and again */
     FTREE_LINK_COUNT
 };
 

@@ -63,7 +63,7 @@ static const struct {
 };
 
 static const char *const origins[] = {"hardware", "software", "unknown"};
-static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone"};
+static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone", "flapping"};
 static const char *const doings[] = {
 #define DOING_NAME(id, text) text,
     FTREE_DOINGS(DOING_NAME)

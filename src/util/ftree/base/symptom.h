@@ -67,6 +67,8 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "the data interface is down or gone on its own host") \
     X(FTREE_SYMPTOM_CARRIER_LOST, "carrier-lost", OPERATING_SYSTEM, LINK, ERROR, \
       "the data interface is up but has no carrier") \
+    X(FTREE_SYMPTOM_CARRIER_FLAPS, "carrier-flaps", OPERATING_SYSTEM, LINK, WARNING, \
+      "the carrier of the data interface goes and comes back again and again") \
     X(FTREE_SYMPTOM_PROCESS_EXITED, "process-exited", PROCESS_MANAGER, RANK, ERROR, \
       "the process ended before MPI_Finalize, with a status or a signal") \
     X(FTREE_SYMPTOM_PROXY_LOST, "proxy-lost", PROCESS_MANAGER, NODE, ERROR, \

@@ -23,8 +23,10 @@
  * makes none late.  A loss is one that goes on: packets of half of the groups are missing.
  *
  * A burst begins where a path is silent on which the node should answer, and where somebody has
- * waited for a node that turns out to be well; in a healthy job there are none.  Others are asked
- * at the same time: the direction that is bad to all of them is bad on this side.
+ * waited for a node that turns out to be well, or has sent to it again and again; in a healthy job
+ * there are none.  Others are asked at the same time: the direction that is bad to all of them is bad
+ * on this side.  Where it is bad to a node behind another switch, others behind that one are asked,
+ * and behind a third one: what is bad to all behind a switch is so between switches.
  */
 
 #define PACE (50 * FTREE_MS) /* between two groups */
@@ -34,9 +36,11 @@
 #define PATIENCE (LASTS_SLOW + LASTS) /* for what the other one says */
 #define KEPT (3000 * FTREE_MS) /* as long no other burst of the same node begins */
 #define BURSTS_MAX 16
+#define NEAR 4096 /* nodes that are looked at, for one behind a switch */
 #define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
 #define LARGE 4 /* large packets that must have left before their loss says something */
 #define LOSSY_GROUPS 4 /* of 8 */
+#define LOSSY_LITTLE 3 /* packets, each of another group, where kernels had to send again, too */
 
 static uint64_t bit(int number)
 {
@@ -80,7 +84,7 @@ static int lossy_groups(uint64_t missing)
 }
 
 /* RULES_WAY_WELL and so on, from what was sent at one end and heard at the other. */
-static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late)
+static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool resent)
 {
     uint64_t large = large_ones(), came = sent & heard, missing = sent & ~heard;
 
@@ -93,7 +97,8 @@ static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late)
     if (!(came & large) && count(sent & large) >= LARGE &&
         count(missing & ~large) * 5 <= count(sent & ~large))
         return RULES_WAY_NO_LARGE;
-    if (count(missing) * 8 >= count(sent) && lossy_groups(missing) >= LOSSY_GROUPS)
+    if ((count(missing) * 8 >= count(sent) && lossy_groups(missing) >= LOSSY_GROUPS) ||
+        (resent && lossy_groups(missing) >= LOSSY_LITTLE))
         return RULES_WAY_LOSSY;
     return RULES_WAY_WELL;
 }
@@ -103,7 +108,7 @@ static uint8_t way_on(const struct burst *b, int path, bool out)
     const struct wire_way *from = out ? &b->here[path] : &b->there[path];
     const struct wire_way *to = out ? &b->there[path] : &b->here[path];
 
-    return b->said ? judge_way(from->sent, to->heard, to->late) : RULES_WAY_UNKNOWN;
+    return b->said ? judge_way(from->sent, to->heard, to->late, b->resent) : RULES_WAY_UNKNOWN;
 }
 
 /* What is late on every path has waited in a host. */
@@ -139,10 +144,11 @@ static struct burst *find_over(const struct ftree *ft, int32_t node)
     return b && b->over ? b : NULL;
 }
 
-/* In the directions that are bad to this node: how those of others are. */
+/* In the directions that are bad to this node: how those of most others are.  What happens here for a
+ * moment is bad to most, but not to who was asked at another time. */
 static uint8_t find_others(const struct ftree *ft, const struct burst *b)
 {
-    bool well = false, bad = false;
+    int well = 0, bad = 0;
 
     FTREE_EACH(struct burst, other, ft->examine->bursts)
         for (int out = 0; out < 2; out++) {
@@ -150,24 +156,120 @@ static uint8_t find_others(const struct ftree *ft, const struct burst *b)
             if (other->node == b->node || !other->asked || !other->over ||
                 !is_bad(way_of(ft, b, out)))
                 continue;
-            well |= way == RULES_WAY_WELL;
-            bad |= is_bad(way);
+            well += way == RULES_WAY_WELL;
+            bad += is_bad(way);
         }
-    return well ? RULES_WAYS_WELL : bad ? RULES_WAYS_WORSE : RULES_WAYS_UNKNOWN;
+    return well && well >= bad ? RULES_WAYS_WELL : bad ? RULES_WAYS_WORSE : RULES_WAYS_UNKNOWN;
+}
+
+/* ---- switches ---------------------------------------------------------------------------------- */
+
+/* The largest switch that has the node behind it, and not the other one; FTREE_NONE: none. */
+static int32_t switch_between(const struct ftree *ft, int32_t node, int32_t other)
+{
+    const struct ftree_tree *t = ft->job->tree;
+    int32_t found = FTREE_NONE;
+
+    for (int32_t s = t ? t->node_switch[node] : FTREE_NONE;
+         s != FTREE_NONE && !ftree_tree_is_behind(t, s, other); s = t->switch_parent[s])
+        found = s;
+    return found;
+}
+
+/* What others say of the direction that is bad between b's node and here. */
+struct beyond {
+    bool same_bad, same_well; /* behind the same switch as that node, */
+    bool own_well; /* behind the own one, */
+    bool third_bad, third_well; /* and elsewhere */
+};
+
+static void add_beyond(const struct ftree *ft, int32_t there, int32_t here, int32_t node,
+                       uint8_t way, struct beyond *o)
+{
+    if (ftree_is_behind(ft, there, node)) {
+        o->same_bad |= is_bad(way);
+        o->same_well |= way == RULES_WAY_WELL;
+    } else if (here != FTREE_NONE && ftree_is_behind(ft, here, node)) {
+        o->own_well |= way == RULES_WAY_WELL;
+    } else {
+        o->third_bad |= is_bad(way);
+        o->third_well |= way == RULES_WAY_WELL;
+    }
+}
+
+/* The switch between which and others packets are lost; FTREE_NONE: none.  Which of two it is only a
+ * third one can tell: else it is the same for all who find it. */
+static int32_t find_bad_switch(const struct ftree *ft, const struct burst *b)
+{
+    int32_t there = switch_between(ft, b->node, ft->self);
+    int32_t here = switch_between(ft, ft->self, b->node);
+    struct beyond o = {false};
+
+    if (there == FTREE_NONE)
+        return FTREE_NONE;
+    FTREE_EACH(struct burst, other, ft->examine->bursts)
+        for (int out = 0; out < 2 && other->asked && other->over && other->node != b->node; out++)
+            if (is_bad(way_of(ft, b, out)))
+                add_beyond(ft, there, here, other->node, way_of(ft, other, out), &o);
+    if (!o.same_bad || o.same_well || !(o.own_well || o.third_well))
+        return FTREE_NONE;
+    return o.third_bad ? here : o.third_well || here == FTREE_NONE || there > here ? there : here;
 }
 
 static void add_facts(const struct ftree *ft, const struct burst *b, struct rules_facts *facts)
 {
     facts->value[RULES_FACT_WAY_OUT] = way_of(ft, b, true);
     facts->value[RULES_FACT_WAY_IN] = way_of(ft, b, false);
-    facts->value[RULES_FACT_WAYS_OF_OTHERS] = find_others(ft, b);
+    facts->value[RULES_FACT_WAYS_OF_OTHERS] =
+        find_bad_switch(ft, b) != FTREE_NONE ? RULES_WAYS_SWITCH : find_others(ft, b);
+}
+
+static bool any_runs(const struct ftree *ft)
+{
+    FTREE_EACH(struct burst, b, ft->examine->bursts)
+        if (b->asked && !b->over)
+            return true;
+    return false;
+}
+
+/* Others tell a node's link from what is between switches. */
+static bool is_to_compare(const struct ftree *ft, const struct burst *b)
+{
+    return b->asked && b->over && (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false))) &&
+           switch_between(ft, b->node, ft->self) != FTREE_NONE &&
+           switch_between(ft, ft->self, b->node) != FTREE_NONE;
+}
+
+/* There are others behind its switch, and not one could be asked. */
+static bool lacks_others(const struct ftree *ft, const struct burst *b)
+{
+    int32_t there = switch_between(ft, b->node, ft->self);
+    const struct burst *other;
+    bool any = false;
+
+    for (int32_t i = 1; i < ft->job->nodes && i < NEAR; i++) {
+        int32_t n = (int32_t) (((int64_t) b->node + i) % ft->job->nodes);
+        if (!ftree_is_behind(ft, there, n) || ftree_has_failed(ft, n))
+            continue;
+        other = find_over(ft, n);
+        if (other && other->said)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Until then nothing is said of it. */
+static bool awaits_others(const struct ftree *ft, const struct burst *b)
+{
+    return is_to_compare(ft, b) && (!b->compared || any_runs(ft) || lacks_others(ft, b));
 }
 
 void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts)
 {
     const struct burst *b = find_over(ft, node);
 
-    if (b)
+    if (b && !awaits_others(ft, b))
         add_facts(ft, b, facts);
 }
 
@@ -233,9 +335,21 @@ static void add_other(const struct ftree *ft, ftree_time now, const struct burst
 
 /* ---- deciding -------------------------------------------------------------------------------- */
 
+/* A switch between which and others packets are lost lies between the node and here. */
+static bool is_beyond_bad_switch(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH_SWITCH(k, ft)
+        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
+            k->v.kind == FTREE_KIND_SWITCH &&
+            ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
+            return true;
+    return false;
+}
+
 static bool is_known(const struct ftree *ft, int32_t node)
 {
-    return ftree_verdict_path_is_known(ft, node) || ftree_has_failed(ft, node);
+    return ftree_verdict_path_is_known(ft, node) || ftree_has_failed(ft, node) ||
+           is_beyond_bad_switch(ft, node);
 }
 
 /* Nothing but what the burst brought counts: of a link that carries less than it should. */
@@ -249,6 +363,20 @@ static uint64_t models_of_bursts(const struct ftree_rules *rules)
     return models;
 }
 
+void ftree_burst_name(const struct ftree *ft, int32_t node, struct ftree_verdict *v)
+{
+    const struct burst *b = v->class_ == FTREE_CLASS_NETWORK_DEGRADED ? find_over(ft, node) : NULL;
+    int32_t switch_ = b ? find_bad_switch(ft, b) : FTREE_NONE;
+
+    if (switch_ == FTREE_NONE)
+        return;
+    v->kind = FTREE_KIND_SWITCH;
+    v->switch_ = switch_;
+    v->rank = FTREE_NONE;
+    if (ft->job->tree->switch_head[switch_] != FTREE_NONE)
+        v->node = ft->job->tree->switch_head[switch_]; /* the same for all that find it */
+}
+
 static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
 {
     const struct rules_sign *sign;
@@ -260,27 +388,61 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     add_facts(ft, b, &facts);
     sign = ftree_rules_decide_at_end(ft->rules, &facts, models_of_bursts(ft->rules), &model);
     node = sign && sign->about_asker ? ft->self : b->node;
-    if (!sign || is_known(ft, node))
+    if (!sign || is_known(ft, node) || is_beyond_bad_switch(ft, b->node))
         return;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
+    ftree_burst_name(ft, b->node, &v);
     v.first_symptom = ftree_min(b->first, now);
     ftree_burst_add_evidence(ft, now, b->node, &v);
     add_other(ft, now, b, &v);
     ftree_emit_verdict(ft, &v);
 }
 
-static bool any_runs(const struct ftree *ft)
+static void ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first);
+
+/* Another node behind `there`, or one that is behind neither, unless one is asked already. */
+static void ask_one(struct ftree *ft, ftree_time now, const struct burst *b, int32_t there,
+                    int32_t here, bool behind)
+{
+    int32_t found = FTREE_NONE;
+
+    for (int32_t i = 1; i < ft->job->nodes && i < NEAR; i++) {
+        int32_t n = (int32_t) (((int64_t) b->node + i) % ft->job->nodes);
+        bool is_there = ftree_is_behind(ft, there, n), is_here = ftree_is_behind(ft, here, n);
+        if (behind ? !is_there : is_there || is_here)
+            continue;
+        if (find_asked(ft, n))
+            return;
+        if (found == FTREE_NONE && ftree_can_help(ft, now, n))
+            found = n;
+    }
+    ask(ft, now, found, b->first);
+}
+
+static void note_compared(const struct ftree *ft)
 {
     FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->asked && !b->over)
-            return true;
-    return false;
+        b->compared |= !b->over;
+}
+
+/* Those that are asked for it ask no more. */
+static void ask_beyond(struct ftree *ft, ftree_time now, struct burst *b)
+{
+    int32_t there = switch_between(ft, b->node, ft->self);
+    int32_t here = switch_between(ft, ft->self, b->node);
+    const struct burst asker = *b; /* the array may move */
+
+    b->compared = true;
+    b->until = now + PATIENCE;
+    ask_one(ft, now, &asker, there, here, true);
+    ask_one(ft, now, &asker, there, here, false);
+    note_compared(ft);
 }
 
 /* One that is examined is decided about there. */
 static void judge(struct ftree *ft, ftree_time now, struct burst *b)
 {
-    if (!b->asked || b->judged || ftree_suspect(ft, b->node))
+    if (!b->asked || b->judged || ftree_suspect(ft, b->node) || awaits_others(ft, b))
         return;
     b->judged = true;
     decide(ft, now, b);
@@ -409,17 +571,29 @@ void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
         ask_with_others(ft, now, node, g ? g->first : now);
 }
 
-/* Somebody waits for it, though it is well: what lies between the two may not be. */
+static void note_resent(const struct ftree *ft, int32_t node, bool resent)
+{
+    struct burst *b = find_asked(ft, node);
+
+    if (b)
+        b->resent |= resent;
+}
+
+/* Somebody waits for it, or sends again and again, though it is well: what lies between the two may
+ * not be. */
 void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node)
 {
     const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
 
     for (int32_t i = 0; g && i < g->symptoms; i++) {
         const struct ftree_symptom *s = &g->symptom[i];
-        if (!ftree_symptom_is_stall(s) || is_known(ft, node))
+        bool resent = s->kind == FTREE_SYMPTOM_LINK_ERRORS;
+        if ((!ftree_symptom_is_stall(s) && !resent) || is_known(ft, node))
             continue;
         ask_with_others(ft, now, node, g->first);
         ask(ft, now, s->reporter[0], g->first);
+        note_resent(ft, node, resent);
+        note_resent(ft, s->reporter[0], resent);
         return;
     }
 }
@@ -527,13 +701,13 @@ bool ftree_burst_runs(const struct ftree *ft, int32_t node)
 {
     const struct burst *b = find_asked(ft, node);
 
-    return b && !b->over;
+    return b && (!b->over || (awaits_others(ft, b) && any_runs(ft)));
 }
 
 bool ftree_burst_is_news(const struct ftree *ft, int32_t node)
 {
     struct burst *b = find_over(ft, node);
-    bool news = b && !b->looked_at;
+    bool news = b && !b->looked_at && !awaits_others(ft, b);
 
     if (news)
         b->looked_at = true;
@@ -565,6 +739,10 @@ void ftree_burst_tick(struct ftree *ft, ftree_time now)
     for (int32_t i = before - 1; i >= 0 && !ftree_events_wait(ft); i--) {
         struct burst *b = &ft->examine->bursts.items[i];
         step(ft, now, b);
+        if (is_to_compare(ft, b) && !b->compared) {
+            ask_beyond(ft, now, b);
+            continue;
+        }
         if (!b->over || b->until > now)
             continue;
         judge(ft, now, b); /* whatever the others have to say */

@@ -138,7 +138,9 @@ struct burst {
     bool prolonged; /* more time than usual was given */
     bool over; /* nothing more is to come, */
     bool looked_at; /* who examines the node has seen that, */
+    bool compared; /* others behind its switch were asked because of it, */
     bool judged; /* and it was decided about */
+    bool resent; /* a kernel says that packets between two nodes, of which it is one, are sent again */
     uint8_t group; /* the next one to be sent, */
     ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
     ftree_time first; /* the first symptom because of which it was asked for */
@@ -286,6 +288,8 @@ void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const str
 bool ftree_burst_is_news(const struct ftree *ft, int32_t node);
 bool ftree_burst_runs(const struct ftree *ft, int32_t node);
 void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts);
+/* What is between switches is no fault of the node's: the verdict is about a switch then. */
+void ftree_burst_name(const struct ftree *ft, int32_t node, struct ftree_verdict *v);
 void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                               struct ftree_verdict *v);
 void ftree_burst_tick(struct ftree *ft, ftree_time now);

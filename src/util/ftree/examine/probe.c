@@ -344,6 +344,7 @@ static void name_component(const struct ftree *ft, const struct suspect *su,
 {
     if (v->kind == FTREE_KIND_SWITCH)
         name_switch(ft, su, v);
+    ftree_burst_name(ft, su->node, v);
     if (v->kind != FTREE_KIND_RANK)
         return;
     if (su->deputy_word.rank != FTREE_NONE) {

@@ -45,6 +45,29 @@ static bool is_component(const struct ftree *ft, const struct ftree_component *c
 
 static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
+/* What the own kernel says of the own link, and nobody else can: true where a sign decides by it. */
+static bool decides_own_link(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
+{
+    const struct rules_sign *sign;
+    struct rules_facts facts;
+    struct ftree_verdict v;
+    int32_t model = -1;
+
+    if (s->kind != FTREE_SYMPTOM_CARRIER_FLAPS || s->about.node != ft->self)
+        return false;
+    ftree_rules_no_facts(&facts);
+    facts.value[RULES_FACT_LINK] = FTREE_LINK_FLAPPING;
+    sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
+    if (!sign || ftree_is_leaving(ft) || ftree_verdict_path_is_known(ft, ft->self))
+        return sign != NULL;
+    ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, ft->self, FTREE_NONE);
+    v.first_symptom = s->first;
+    v.symptoms = 1;
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, ft->self, &v, "%s", s->detail);
+    ftree_emit_verdict(ft, &v);
+    return true;
+}
+
 int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symptom *seen)
 {
     struct ftree_symptom s = *seen;
@@ -57,7 +80,7 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
     s.reporter[0] = ft->self;
     s.detail[sizeof(s.detail) - 1] = 0;
     ftree_text_ascii(s.detail); /* it is sent, and shown on a terminal */
-    if (!ends_own_rank(ft, now, &s))
+    if (!ends_own_rank(ft, now, &s) && !decides_own_link(ft, now, &s))
         ftree_emit_symptom(ft, FTREE_EVENT_SYMPTOM, &s);
     return FTREE_OK;
 }

@@ -153,8 +153,10 @@ enum { /* unknown well silent lossy late no-large */
     RULES_WAY_LATE,
     RULES_WAY_NO_LARGE /* small packets come, large ones do not */
 };
-enum { RULES_WAYS_UNKNOWN, RULES_WAYS_WELL, RULES_WAYS_WORSE }; /* unknown well worse */
-/* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone" */
+/* unknown well worse switch */
+enum { RULES_WAYS_UNKNOWN, RULES_WAYS_WELL, RULES_WAYS_WORSE, RULES_WAYS_SWITCH };
+/* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone"
+ * "flapping" */
 
 /* Facts that are numbers, from a state probe but for the last seven, of which five go with `outside`
  * (struct rules_stay), two with `slowed`: percent of their time outside MPI that the others have

@@ -37,6 +37,7 @@ struct question {
     bool delivers;
     struct faultloc_stuck *stuck;
     int32_t n, room;
+    uint32_t *total;
 };
 
 /* ---- which connections ----------------------------------------------------------------------- */
@@ -124,6 +125,15 @@ static bool take_stuck(struct question *q, const struct inet_diag_msg *m, const 
     if (s.node != FTREE_NONE)
         q->stuck[q->n++] = s;
     return q->n < q->room;
+}
+
+static bool take_resent(struct question *q, const struct inet_diag_msg *m, const struct tcp_info *t)
+{
+    int32_t node = t->tcpi_total_retrans ? peer_of(q, m) : FTREE_NONE;
+
+    if (node != FTREE_NONE)
+        q->total[node] += t->tcpi_total_retrans;
+    return true;
 }
 
 static bool take_message(struct question *q, const struct nlmsghdr *h)
@@ -243,4 +253,18 @@ int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int3
     if (room > 0)
         ask(&q, 1 << TCP_ESTABLISHED | 1 << TCP_CLOSE_WAIT | 1 << TCP_SYN_SENT);
     return q.n;
+}
+
+void faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
+                     enum ftree_path path, uint32_t *total)
+{
+    struct question q = {.table = table,
+                         .nodes = nodes,
+                         .self = self,
+                         .node = FTREE_NONE,
+                         .path = path,
+                         .take = take_resent,
+                         .total = total};
+
+    ask(&q, 1 << TCP_ESTABLISHED);
 }

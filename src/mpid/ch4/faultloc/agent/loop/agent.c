@@ -20,7 +20,9 @@
 #include "faultloc/net/delivery.h"
 #include "faultloc/node/cgroup.h"
 #include "faultloc/node/stuck_connections.h"
+#include "faultloc/node/link_watch.h"
 #include "faultloc/node/rank_lag.h"
+#include "faultloc/node/resends.h"
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
@@ -61,6 +63,8 @@ struct agent {
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
+    struct faultloc_link_watch data_link;
+    struct faultloc_resends resends;
     struct faultloc_lags lags; /* what slows ranks */
     struct faultloc_wait_page waits;
     struct faultloc_stacks stacks;
@@ -364,6 +368,8 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
 {
     *a = (struct agent){.p = p,
                         .signal_fd = -1,
+                        .data_link = {.fd = -1},
+                        .resends = {.board = p->board},
                         .second = {.deputy = {.fd = -1},
                                    .fork_at = p->start >= 0 ? FTREE_NEVER : 0},
                         .looks = {.wakeup = -1},
@@ -418,6 +424,8 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     faultloc_stacks_ask_leave(p->board, NULL);
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
+    if (!faultloc_link_watch_open(&a->data_link, a->state.iface))
+        faultloc_loop_add(p->epoll, a->data_link.fd, FAULTLOC_TAG_LINK);
     faultloc_sources_open_socket(&a->sources);
     faultloc_sources_say_hello(&a->sources);
     return 0;
@@ -431,6 +439,7 @@ static void close_agent(struct agent *a)
     faultloc_handlers_end(&a->handlers);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
+    faultloc_link_watch_close(&a->data_link);
     faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
     if (a->second.deputy.pid)
         kill(a->second.deputy.pid, SIGKILL);
@@ -489,12 +498,32 @@ static void note_lateness(struct agent *a, ftree_time now)
         ftree_late(a->p->ft, now, now - due);
 }
 
+static void look_at_link(struct agent *a, ftree_time now)
+{
+    struct ftree_symptom s;
+
+    if (faultloc_link_watch_symptom(&a->data_link, now, a->p->self, a->looks.waits, &s))
+        ftree_symptom(a->p->ft, now, &s);
+    if (faultloc_resends_look(&a->resends, now, &s))
+        ftree_symptom(a->p->ft, now, &s);
+}
+
+/* What the kernel tells of the link is looked at when it has lasted, with the ranks. */
+static void hear_link(struct agent *a, ftree_time now)
+{
+    faultloc_link_watch_hear(&a->data_link, now);
+    a->looks.at =
+        faultloc_loop_earlier(a->looks.at, faultloc_link_watch_deadline(&a->data_link, now));
+}
+
 static void handle_event(struct agent *a, ftree_time now, uint64_t tag)
 {
     if (tag >= FAULTLOC_TAG_RANK)
         faultloc_looks_ended(&a->looks, now, (int32_t) (tag - FAULTLOC_TAG_RANK));
     else if (tag == FAULTLOC_TAG_WAKEUP_SOCKET)
         faultloc_looks_woken(&a->looks);
+    else if (tag == FAULTLOC_TAG_LINK)
+        hear_link(a, now);
     else if (tag == FAULTLOC_TAG_START)
         handle_start(a);
     else if (tag == FAULTLOC_TAG_PARTNER)
@@ -509,6 +538,9 @@ static void periodic_look(struct agent *a, ftree_time now)
         ftree_late(a->p->ft, now, late);
     faultloc_second_look(&a->second, now, late);
     faultloc_looks_all(&a->looks, now);
+    look_at_link(a, now);
+    a->looks.at =
+        faultloc_loop_earlier(a->looks.at, faultloc_link_watch_deadline(&a->data_link, now));
 }
 
 static void turn(struct agent *a)

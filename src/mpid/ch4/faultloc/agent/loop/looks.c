@@ -285,6 +285,7 @@ static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
     faultloc_log_tick(l->p->board, i, now);
     note_heir(l, i);
     faultloc_watch_look(&l->p->watch, now, i, l->pid_fd[i] < 0, &s);
+    l->waits = s.waiting > l->waits ? s.waiting : l->waits;
     if ((s.phase == FTREE_PHASE_GONE || seen->unborn) && l->pid_fd[i] < 0) {
         if (!may_go_on(l, now, i)) {
             faultloc_watch_gone(&l->p->watch, i);
@@ -343,6 +344,7 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     if (stopped)
         ftree_rank_stopped(l->p->ft, now);
     l->at = FTREE_NEVER;
+    l->waits = 0;
     faultloc_looks_restore(l, now);
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
     for (int32_t i = 0; i < l->p->board->slots; i++)

@@ -33,6 +33,7 @@ struct faultloc_looks {
     int32_t withdrawals; /* of the board, when they were */
     struct faultloc_samples samples;
     ftree_time at; /* when to look again */
+    ftree_time waits; /* how long a rank had waited at the last look, the longest */
     ftree_time sampled; /* when the last sample was taken */
     ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
     int32_t finalizing_notified; /* how many were, as the launcher knows */

@@ -49,6 +49,7 @@ enum faultloc_tag {
     FAULTLOC_TAG_SIGNAL,
     FAULTLOC_TAG_PARTNER,
     FAULTLOC_TAG_WAKEUP_SOCKET,
+    FAULTLOC_TAG_LINK,
     FAULTLOC_TAG_RANK /* and its slot */
 };
 

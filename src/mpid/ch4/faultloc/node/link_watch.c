@@ -1,0 +1,170 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/node/link_watch.h"
+
+#include "faultloc/base/iface.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LASTS (400 * FTREE_MS) /* longer than a flap, or than a link takes to be trained again */
+#define WAITED (200 * FTREE_MS) /* who waits for less is not harmed yet */
+#define AGAIN (5000 * FTREE_MS) /* a symptom that may have been lost is told again */
+#define FLAPS_WITHIN (60000 * FTREE_MS) /* two of them are no accident */
+#define MESSAGES_MAX 32 /* in one turn */
+
+int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface)
+{
+    struct sockaddr_nl own = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
+
+    *w = (struct faultloc_link_watch){.iface = iface, .fd = -1, .link = FTREE_LINK_UNKNOWN};
+    if (!iface || !iface[0])
+        return ENODEV;
+    w->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (w->fd < 0 || bind(w->fd, (struct sockaddr *) &own, sizeof(own))) {
+        int rc = errno;
+        faultloc_link_watch_close(w);
+        return rc;
+    }
+    w->link = (uint8_t) faultloc_iface_link(iface);
+    return 0;
+}
+
+void faultloc_link_watch_close(struct faultloc_link_watch *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = -1;
+}
+
+/* What was never up is no fault of now. */
+void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uint8_t link)
+{
+    bool was_up = w->link == FTREE_LINK_UP, is_up = link == FTREE_LINK_UP;
+
+    w->link = link;
+    if (was_up && !is_up) {
+        w->lost = now;
+        w->told = 0;
+    } else if (is_up && w->lost) {
+        w->lost = 0;
+        w->back[1] = w->back[0];
+        w->back[0] = now;
+        w->flaps++;
+        w->flaps_told = false;
+    }
+}
+
+static bool is_own(const struct faultloc_link_watch *w, const struct nlmsghdr *h)
+{
+    const struct ifinfomsg *m = NLMSG_DATA(h);
+    uint32_t len = h->nlmsg_len - (uint32_t) NLMSG_LENGTH(sizeof(*m));
+
+    for (const struct rtattr *a = IFLA_RTA(m); RTA_OK(a, len); a = RTA_NEXT(a, len))
+        if (a->rta_type == IFLA_IFNAME)
+            return strnlen(RTA_DATA(a), RTA_PAYLOAD(a)) < RTA_PAYLOAD(a) &&
+                   !strcmp(RTA_DATA(a), w->iface);
+    return false;
+}
+
+static void take(struct faultloc_link_watch *w, ftree_time now, const struct nlmsghdr *h)
+{
+    const struct ifinfomsg *m = NLMSG_DATA(h);
+
+    if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) ||
+        h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)) || m->ifi_family != AF_UNSPEC || !is_own(w, h))
+        return;
+    if (h->nlmsg_type == RTM_DELLINK)
+        faultloc_link_watch_note(w, now, FTREE_LINK_GONE);
+    else if (!(m->ifi_flags & IFF_UP))
+        faultloc_link_watch_note(w, now, FTREE_LINK_DOWN);
+    else
+        faultloc_link_watch_note(w, now,
+                                 m->ifi_flags & IFF_RUNNING ? FTREE_LINK_UP : FTREE_LINK_NO_CARRIER);
+}
+
+void faultloc_link_watch_hear(struct faultloc_link_watch *w, ftree_time now)
+{
+    union {
+        struct nlmsghdr h;
+        char bytes[16384];
+    } buffer;
+    struct sockaddr_nl from;
+
+    for (int i = 0; w->fd >= 0 && i < MESSAGES_MAX; i++) {
+        socklen_t size = sizeof(from);
+        ssize_t n = recvfrom(w->fd, &buffer, sizeof(buffer), 0, (struct sockaddr *) &from, &size);
+        if (n < 0 && errno == ENOBUFS) { /* some are lost: as it is now */
+            faultloc_link_watch_note(w, now, (uint8_t) faultloc_iface_link(w->iface));
+            continue;
+        }
+        if (n < 0)
+            return;
+        if (size < sizeof(from) || from.nl_pid != 0)
+            continue; /* not of the kernel */
+        const struct nlmsghdr *h = &buffer.h;
+        for (uint32_t left = (uint32_t) n; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left))
+            take(w, now, h);
+    }
+}
+
+static bool is_flapping(const struct faultloc_link_watch *w, ftree_time now)
+{
+    return w->back[1] && !w->flaps_told && now - w->back[1] <= FLAPS_WITHIN;
+}
+
+static bool is_lost(const struct faultloc_link_watch *w, ftree_time now, ftree_time waits)
+{
+    return w->lost && now - w->lost >= LASTS && waits >= WAITED &&
+           (!w->told || now - w->told >= AGAIN);
+}
+
+static void fill(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t self,
+                 ftree_time first, ftree_time last)
+{
+    const struct ftree_symptom_info *info = ftree_symptom_info(kind);
+
+    *s = (struct ftree_symptom){
+        .kind = (uint8_t) kind,
+        .severity = info->severity,
+        .about = {.kind = info->kind, .node = self, .rank = FTREE_NONE, .switch_ = FTREE_NONE},
+        .count = 1,
+        .first = first,
+        .last = last};
+}
+
+bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, int32_t self,
+                                 ftree_time waits, struct ftree_symptom *s)
+{
+    if (is_flapping(w, now)) {
+        w->flaps_told = true;
+        fill(s, FTREE_SYMPTOM_CARRIER_FLAPS, self, w->back[1], now);
+        snprintf(s->detail, sizeof(s->detail), "%.32s was lost and came back %u times, %.1f s apart",
+                 w->iface, (unsigned) w->flaps, (double) (w->back[0] - w->back[1]) / 1e9);
+    } else if (is_lost(w, now, waits)) {
+        w->told = now;
+        fill(s,
+             w->link == FTREE_LINK_NO_CARRIER ? FTREE_SYMPTOM_CARRIER_LOST
+                                              : FTREE_SYMPTOM_INTERFACE_DOWN,
+             self, w->lost, now);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+ftree_time faultloc_link_watch_deadline(const struct faultloc_link_watch *w, ftree_time now)
+{
+    if (is_flapping(w, now))
+        return now;
+    return w->lost && now < w->lost + LASTS ? w->lost + LASTS : FTREE_NEVER;
+}

@@ -1,0 +1,48 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#ifndef FAULTLOC_LINK_WATCH_H_INCLUDED
+#define FAULTLOC_LINK_WATCH_H_INCLUDED
+
+#include "ftree/base/io.h"
+#include "ftree/base/symptom.h"
+
+/*
+ * The data interface, as the kernel tells of its changes by itself (rtnetlink(7)): while there are
+ * none nobody looks, and nothing is sent.  An interface that is down or without a carrier is a
+ * symptom where a rank of this node waits meanwhile, and not before a flap would be over; one that
+ * comes and goes is one whoever waits.
+ */
+
+struct faultloc_link_watch {
+    const char *iface; /* "": not known */
+    int fd; /* -1: none */
+    uint8_t link; /* enum ftree_link */
+    ftree_time lost; /* since when it is not up; 0: it is */
+    ftree_time told; /* when that was a symptom last */
+    ftree_time back[2]; /* when it came back last, and before */
+    uint32_t flaps; /* how often it came back since the job began */
+    bool flaps_told; /* of the last two */
+};
+
+/* Purpose: begins; reads how the interface is.  Errors: an errno; then it is not watched. */
+int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface);
+void faultloc_link_watch_close(struct faultloc_link_watch *w);
+
+/* Purpose: reads what the kernel has told, if its descriptor is ready. */
+void faultloc_link_watch_hear(struct faultloc_link_watch *w, ftree_time now);
+
+/* Purpose: the link is `link` from `now` on. */
+void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uint8_t link);
+
+/* Purpose: true: there is a symptom of this node, `self`, one of whose ranks has waited for `waits`
+ * ns; *s is it. */
+bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, int32_t self,
+                                 ftree_time waits, struct ftree_symptom *s);
+
+/* Purpose: when the ranks are to be looked at because of it; FTREE_NEVER: not for that. */
+ftree_time faultloc_link_watch_deadline(const struct faultloc_link_watch *w, ftree_time now);
+
+#endif /* FAULTLOC_LINK_WATCH_H_INCLUDED */

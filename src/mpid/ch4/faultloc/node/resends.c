@@ -1,0 +1,145 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/node/resends.h"
+
+#include "faultloc/base/text_file.h"
+#include "faultloc/net/delivery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKS 3 /* at which packets were sent again, of the same node, */
+#define WITHIN (6000 * FTREE_MS) /* since the first of them */
+#define COUNT 4 /* so many in all */
+#define ONE_OF 400 /* of all that the node has sent since the last look */
+#define PAUSE (3000 * FTREE_MS) /* between two symptoms, doubling: it may be how this network is */
+#define PAUSE_MOST (60000 * FTREE_MS)
+#define PACE (250 * FTREE_MS) /* connections may be many thousands */
+
+/* The column of this name in the table "Tcp:" of two lines. */
+static bool find_column(const char *text, const char *name, uint64_t *value)
+{
+    const char *head = strstr(text, "Tcp: "), *row = head ? strstr(head + 5, "\nTcp: ") : NULL;
+    char word[32];
+    int len;
+
+    if (!row)
+        return false;
+    head += 5;
+    row += 6;
+    while (head < row && sscanf(head, "%31s%n", word, &len) == 1) {
+        unsigned long long number;
+        int digits;
+        if (sscanf(row, "%llu%n", &number, &digits) != 1)
+            return false;
+        if (!strcmp(word, name)) {
+            *value = number;
+            return true;
+        }
+        head += len;
+        row += digits;
+    }
+    return false;
+}
+
+/* By more than the few of a busy machine. */
+static bool has_grown(struct faultloc_resends *r)
+{
+    uint64_t before = r->all, sent_before = r->sent;
+    bool known = r->known;
+    char text[8192];
+
+    faultloc_text_read(r->proc_root ? r->proc_root : "/proc", text, sizeof(text), "self/net/snmp");
+    r->known = find_column(text, "RetransSegs", &r->all) && find_column(text, "OutSegs", &r->sent);
+    return r->known && known && r->all > before &&
+           (r->all - before) * ONE_OF >= r->sent - sent_before;
+}
+
+static void begin(struct faultloc_resent *e, ftree_time now)
+{
+    e->first = now;
+    e->looks = 0;
+    e->count = 0;
+}
+
+static struct faultloc_resent *find(struct faultloc_resends *r, ftree_time now, int32_t node)
+{
+    struct faultloc_resent *oldest = &r->seen[0];
+
+    for (int32_t i = 0; i < r->n; i++) {
+        if (r->seen[i].node == node)
+            return &r->seen[i];
+        if (r->seen[i].last < oldest->last)
+            oldest = &r->seen[i];
+    }
+    if (r->n < FAULTLOC_RESENDS_NODES)
+        oldest = &r->seen[r->n++];
+    *oldest = (struct faultloc_resent){.node = node, .first = now, .last = now};
+    return oldest;
+}
+
+bool faultloc_resends_add(struct faultloc_resends *r, ftree_time now, int32_t node, uint32_t more,
+                          struct ftree_symptom *s)
+{
+    const struct ftree_symptom_info *info = ftree_symptom_info(FTREE_SYMPTOM_LINK_ERRORS);
+    struct faultloc_resent *e = find(r, now, node);
+
+    if (now - e->last > PAUSE_MOST)
+        e->pause = 0;
+    if (now - e->first > WITHIN || e->looks == 0)
+        begin(e, now);
+    e->last = now;
+    e->looks++;
+    e->count += more;
+    if (e->looks < LOOKS || e->count < COUNT || now < e->again)
+        return false;
+    *s = (struct ftree_symptom){
+        .kind = FTREE_SYMPTOM_LINK_ERRORS,
+        .severity = info->severity,
+        .about = {.kind = info->kind, .node = node, .rank = FTREE_NONE, .switch_ = FTREE_NONE},
+        .count = e->count,
+        .first = e->first,
+        .last = now};
+    snprintf(s->detail, sizeof(s->detail), "%u packets to it were sent again in %.1f s",
+             (unsigned) e->count, (double) (now - e->first) / 1e9);
+    e->looks = 0;
+    e->pause = !e->pause ? PAUSE : 2 * e->pause < PAUSE_MOST ? 2 * e->pause : PAUSE_MOST;
+    e->again = now + e->pause;
+    return true;
+}
+
+/* Which of the totals have grown; those of connections that have ended are gone. */
+static bool compare(struct faultloc_resends *r, ftree_time now, struct ftree_symptom *s)
+{
+    const struct faultloc_board *b = r->board;
+    enum ftree_path path = b->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
+    uint32_t *total = r->total, *before = r->total + b->nodes;
+    bool any = false;
+
+    memcpy(before, total, (size_t) b->nodes * sizeof(*total));
+    memset(total, 0, (size_t) b->nodes * sizeof(*total));
+    faultloc_resent(faultloc_board_addresses(b), b->nodes, b->self, path, total);
+    for (int32_t i = 0; i < b->nodes; i++)
+        if (total[i] > before[i] && r->asked &&
+            faultloc_resends_add(r, now, i, total[i] - before[i], s)) {
+            any = true;
+            break; /* the others have their turn */
+        }
+    r->asked = now;
+    return any;
+}
+
+bool faultloc_resends_look(struct faultloc_resends *r, ftree_time now, struct ftree_symptom *s)
+{
+    if (r->asked && now - r->asked < PACE)
+        return false;
+    if (!has_grown(r))
+        return false;
+    if (!r->total)
+        r->total = calloc(2 * (size_t) r->board->nodes, sizeof(*r->total));
+    return r->total && compare(r, now, s);
+}

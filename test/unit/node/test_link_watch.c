@@ -1,0 +1,98 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/node/link_watch.h"
+#include "suite.h"
+
+#include <errno.h>
+
+/* When changes of the data interface are symptoms; and that the kernel can be asked for them. */
+
+#define S (1000 * FTREE_MS)
+#define LONG S
+
+static struct faultloc_link_watch w;
+static struct ftree_symptom s;
+
+BEFORE_EACH
+{
+    w = (struct faultloc_link_watch){.iface = "eth0", .fd = -1, .link = FTREE_LINK_UP};
+}
+
+static bool says(ftree_time at, ftree_time waits)
+{
+    return faultloc_link_watch_symptom(&w, at, 3, waits, &s);
+}
+
+TEST_CASE(a_loss_that_lasts_while_a_rank_waits)
+{
+    faultloc_link_watch_note(&w, 10 * S, FTREE_LINK_NO_CARRIER);
+    ck_assert_uint_eq(faultloc_link_watch_deadline(&w, 10 * S), 10 * S + 400 * FTREE_MS);
+    ck_assert(!says(10 * S + 300 * FTREE_MS, LONG)); /* it may be a flap */
+    ck_assert(!says(11 * S, 0)); /* nobody is harmed */
+    ck_assert(says(11 * S, LONG));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_CARRIER_LOST);
+    ck_assert_int_eq(s.about.node, 3);
+    ck_assert_int_eq(s.about.kind, FTREE_KIND_LINK);
+    ck_assert_uint_eq(s.first, 10 * S);
+    ck_assert(!says(12 * S, LONG)); /* once, */
+    ck_assert(says(17 * S, LONG)); /* or what was said is lost */
+    faultloc_link_watch_note(&w, 18 * S, FTREE_LINK_UP);
+    ck_assert(!says(30 * S, LONG));
+    ck_assert_uint_eq(faultloc_link_watch_deadline(&w, 30 * S), FTREE_NEVER);
+}
+
+TEST_CASE(an_interface_that_is_down_or_gone)
+{
+    faultloc_link_watch_note(&w, 10 * S, FTREE_LINK_DOWN);
+    faultloc_link_watch_note(&w, 11 * S, FTREE_LINK_GONE);
+    ck_assert(says(11 * S, LONG));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_INTERFACE_DOWN);
+    ck_assert_uint_eq(s.first, 10 * S);
+}
+
+TEST_CASE(one_that_was_never_up_is_no_news)
+{
+    w.link = FTREE_LINK_UNKNOWN;
+    faultloc_link_watch_note(&w, 10 * S, FTREE_LINK_NO_CARRIER);
+    ck_assert(!says(20 * S, LONG));
+}
+
+static void flap(ftree_time at)
+{
+    faultloc_link_watch_note(&w, at, FTREE_LINK_NO_CARRIER);
+    faultloc_link_watch_note(&w, at + 300 * FTREE_MS, FTREE_LINK_UP);
+}
+
+TEST_CASE(a_link_that_comes_and_goes)
+{
+    flap(10 * S);
+    ck_assert(!says(11 * S, LONG)); /* one may be an accident */
+    flap(15 * S);
+    ck_assert_uint_eq(faultloc_link_watch_deadline(&w, 16 * S), 16 * S);
+    ck_assert(says(16 * S, 0));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_CARRIER_FLAPS);
+    ck_assert_str_eq(s.detail, "eth0 was lost and came back 2 times, 5.0 s apart");
+    ck_assert(!says(17 * S, 0));
+}
+
+TEST_CASE(two_that_are_far_apart)
+{
+    flap(10 * S);
+    flap(100 * S);
+    ck_assert(!says(101 * S, LONG));
+}
+
+TEST_CASE(the_kernel_is_asked)
+{
+    if (faultloc_link_watch_open(&w, "lo"))
+        return; /* a container may not allow it */
+    ck_assert_int_ge(w.fd, 0);
+    faultloc_link_watch_hear(&w, S); /* nothing is told yet, and that is not waited for */
+    ck_assert(!says(S, LONG));
+    faultloc_link_watch_close(&w);
+    ck_assert_int_eq(faultloc_link_watch_open(&w, ""), ENODEV);
+    faultloc_link_watch_hear(&w, S);
+}
