@@ -312,10 +312,14 @@ handler_sources = \
 site_sources = \
     src/mpid/ch4/faultloc/site/ask.c \
     src/mpid/ch4/faultloc/site/config.c \
+    src/mpid/ch4/faultloc/site/gpu.c \
     src/mpid/ch4/faultloc/site/ipmi.c \
     src/mpid/ch4/faultloc/site/ipmi_read.c \
     src/mpid/ch4/faultloc/site/line.c \
     src/mpid/ch4/faultloc/site/map.c \
+    src/mpid/ch4/faultloc/site/os.c \
+    src/mpid/ch4/faultloc/site/os_log.c \
+    src/mpid/ch4/faultloc/site/os_mounts.c \
     src/mpid/ch4/faultloc/site/snmp.c \
     src/mpid/ch4/faultloc/site/snmp_read.c
 
@@ -548,6 +552,8 @@ unit_tests = \
     test/unit/sim/test_units \
     test/unit/site/test_ask \
     test/unit/site/test_config \
+    test/unit/site/test_gpu \
+    test/unit/site/test_os \
     test/unit/site/test_read \
     test/unit/site/test_site_nomem \
     test/unit/stacks/test_stacks \
