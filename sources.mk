@@ -320,6 +320,9 @@ site_sources = \
     src/mpid/ch4/faultloc/site/os.c \
     src/mpid/ch4/faultloc/site/os_log.c \
     src/mpid/ch4/faultloc/site/os_mounts.c \
+    src/mpid/ch4/faultloc/site/output.c \
+    src/mpid/ch4/faultloc/site/redfish.c \
+    src/mpid/ch4/faultloc/site/scheduler.c \
     src/mpid/ch4/faultloc/site/snmp.c \
     src/mpid/ch4/faultloc/site/snmp_read.c
 
@@ -555,6 +558,7 @@ unit_tests = \
     test/unit/site/test_gpu \
     test/unit/site/test_os \
     test/unit/site/test_read \
+    test/unit/site/test_scheduler \
     test/unit/site/test_site_nomem \
     test/unit/stacks/test_stacks \
     test/unit/state/test_partition \
@@ -612,6 +616,7 @@ tool_tests = \
     test/unit/t-faultloc-simulate.sh \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-layers.sh \
+    test/unit/t-redfish.sh \
     test/unit/t-scenario.sh \
     test/unit/t-slurm-drain-node.sh
 

@@ -6,6 +6,7 @@
 #include "faultloc/site/site.h"
 
 #include "faultloc/base/say.h"
+#include "ftree/rules/rules_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,19 +47,25 @@ static bool may_be_used(int fd, char why[SITE_WHY_MAX])
     return true;
 }
 
-/* json-c names the kind of the error and its place, and nothing of the text. */
+/* Of two members of one name json-c takes the last and says nothing, so the text is looked through as a
+ * rule base is.  Neither quotes the text. */
 static struct json_object *parse(const char *text, size_t len, char why[SITE_WHY_MAX])
 {
-    struct json_tokener *t = json_tokener_new_ex(16);
-    struct json_object *o = t ? json_tokener_parse_ex(t, text, (int) len + 1) : NULL;
-    size_t at = t ? json_tokener_get_parse_end(t) : 0;
-    int line = 1;
+    struct json_tokener *t;
+    struct json_object *o;
+    int line, column;
+    size_t at;
+    const char *what = rules_place_scan(text, len, NULL, &at);
 
-    for (size_t i = 0; i < at && i < len; i++)
-        line += text[i] == '\n';
+    if (what) {
+        rules_place_line(text, len, at, &line, &column);
+        wrong(why, "line %d: %s", line, what);
+        return NULL;
+    }
+    t = json_tokener_new_ex(RULES_DEPTH_MAX);
+    o = t ? json_tokener_parse_ex(t, text, (int) len + 1) : NULL;
     if (!o)
-        wrong(why, "line %d: %s", line,
-              t ? json_tokener_error_desc(json_tokener_get_error(t)) : "out of memory");
+        wrong(why, "%s", t ? json_tokener_error_desc(json_tokener_get_error(t)) : "out of memory");
     if (t)
         json_tokener_free(t);
     return o;

@@ -23,6 +23,9 @@
  *     line.c      a line that one prints: checked
  *     ipmi.c      handler: a BMC, by ipmitool
  *     ipmi_read.c what ipmitool prints
+ *     redfish.c   handler: a BMC, by libcurl
+ *     scheduler.c handlers: Slurm, PBS
+ *     output.c    a program that a handler runs
  *     snmp.c      handler: the node's port at its switch, by libnetsnmp
  *     snmp_read.c what the switch says of it
  *     os.c        handler: this node, by its kernel; os_log.c, os_mounts.c
@@ -118,10 +121,27 @@ void site_say_not(FILE *out, const char *why);
 /* ---- handlers -------------------------------------------------------------------------------- */
 
 /* The word of "ask", and whether it is about the node that it runs on. */
-#define SITE_OWN(X) X(ipmi, false) X(snmp, false) X(os, true) X(gpu, true)
+#define SITE_OWN(X) \
+    X(ipmi, false) X(redfish, false) X(snmp, false) X(slurm, false) X(pbs, false) X(os, true) X(gpu, true)
 
 #define SITE_DECLARE(name, at_home) extern site_handler_fn site_##name;
 SITE_OWN(SITE_DECLARE)
+
+#define SITE_SAID_MAX (32 * 1024)
+struct site_said {
+    char out[SITE_SAID_MAX], err[SITE_SAID_MAX];
+    int code; /* -1: it did not end by itself; 127: it cannot be executed */
+};
+
+/* Purpose: runs a program and keeps what it prints, cut off where it is too much, without zeros.  It may
+ * read `secret` (NULL: none) from its descriptor 3.  False: it cannot be started. */
+bool site_run(const char *const *arguments, const char *secret, struct site_said *s);
+
+/* Purpose: what `scontrol show node -o` or `pbsnodes` printed: prints the line.  False: no state in it.
+ * And why it failed, by what it wrote, in words of our own. */
+bool site_slurm_state(const char *text, FILE *out);
+bool site_pbs_state(const char *text, FILE *out);
+const char *site_scheduler_why(const char *text);
 
 /* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
 bool site_ipmi_power(const char *text, FILE *out);

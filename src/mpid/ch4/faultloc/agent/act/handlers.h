@@ -17,7 +17,7 @@
  */
 
 #define FAULTLOC_HANDLERS_NAME "faultloc-handlers"
-#define FAULTLOC_HANDLERS_MAX 4 /* at the same time */
+#define FAULTLOC_HANDLERS_MAX 64 /* at the same time */
 #define FAULTLOC_HANDLERS_PATIENCE (5000 * FTREE_MS) /* since it was started */
 #define FAULTLOC_HANDLERS_BYTES (64 * 1024) /* that it may print */
 
