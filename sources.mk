@@ -316,10 +316,17 @@ handler_sources = \
 site_sources = \
     src/mpid/ch4/faultloc/site/ask.c \
     src/mpid/ch4/faultloc/site/config.c \
+    src/mpid/ch4/faultloc/site/gpu.c \
     src/mpid/ch4/faultloc/site/ipmi.c \
     src/mpid/ch4/faultloc/site/ipmi_read.c \
     src/mpid/ch4/faultloc/site/line.c \
     src/mpid/ch4/faultloc/site/map.c \
+    src/mpid/ch4/faultloc/site/os.c \
+    src/mpid/ch4/faultloc/site/os_log.c \
+    src/mpid/ch4/faultloc/site/os_mounts.c \
+    src/mpid/ch4/faultloc/site/output.c \
+    src/mpid/ch4/faultloc/site/redfish.c \
+    src/mpid/ch4/faultloc/site/scheduler.c \
     src/mpid/ch4/faultloc/site/snmp.c \
     src/mpid/ch4/faultloc/site/snmp_read.c
 
@@ -554,7 +561,10 @@ unit_tests = \
     test/unit/sim/test_units \
     test/unit/site/test_ask \
     test/unit/site/test_config \
+    test/unit/site/test_gpu \
+    test/unit/site/test_os \
     test/unit/site/test_read \
+    test/unit/site/test_scheduler \
     test/unit/site/test_site_nomem \
     test/unit/stacks/test_stacks \
     test/unit/state/test_partition \
@@ -613,6 +623,7 @@ tool_tests = \
     test/unit/t-faultloc-symptom.sh \
     test/unit/t-get-mpich.sh \
     test/unit/t-layers.sh \
+    test/unit/t-redfish.sh \
     test/unit/t-scenario.sh \
     test/unit/t-slurm-drain-node.sh
 

@@ -11,7 +11,8 @@ set -euo pipefail
 packages=(
     gcc libc6-dev make autoconf automake libtool m4 perl python3 patch diffutils file
     xz-utils ca-certificates curl pkg-config
-    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev libsnmp-dev libfftw3-dev check
+    libucx-dev libhwloc-dev libsodium-dev libjson-c-dev libdw-dev libsnmp-dev
+    libcurl4-openssl-dev libfftw3-dev check openssl
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
 

@@ -116,6 +116,10 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
     X(FTREE_CLASS_UNKNOWN, "unknown", NODE, UNKNOWN, NEVER, FTREE_IS_PATH, \
       ": cause not identified", ": cause not identified", \
       "the fault is over", \
-      "something is wrong; the report says what was asked, and which faults remain possible")
+      "something is wrong; the report says what was asked, and which faults remain possible") \
+    X(FTREE_CLASS_GPU_FAULT, "gpu-fault", NODE, HARDWARE, NEVER, 0, \
+      "has a failed GPU", "have failed GPUs", \
+      "the fault is over", \
+      "a rank waits for the node, and a handler there says that a GPU has failed. It never ends the job")
 
 #endif /* FTREE_FAULT_CLASSES_H_INCLUDED */

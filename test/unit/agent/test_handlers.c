@@ -9,6 +9,7 @@
 #include "faultloc/agent/act/handlers.h"
 #include "faultloc/base/clock.h"
 #include "ftree/base/symptom.h"
+#include "ftree_inspect.h"
 #include "program.h"
 #include "suite.h"
 
@@ -128,6 +129,26 @@ TEST_CASE(what_comes_of_an_earlier_question_is_about_nobody)
     ck_assert_int_eq(handlers.node[0], FTREE_NONE);
     ck_assert_int_eq(handlers.node[1], 1);
     ck_assert_int_eq(handlers.node[2], 2);
+}
+
+/* Another node judges this one. */
+TEST_CASE(what_they_find_of_the_own_node_is_a_symptom_and_they_are_not_asked_again_soon)
+{
+    write_script("echo '{\"handler\": \"os\", \"text\": \"well\"}' >&3\n"
+                 "echo '{\"handler\": \"os\", \"symptom\": \"memory-pressure\", \"text\": \"short\"}' >&3\n"
+                 "echo '{\"handler\": \"os\", \"symptom\": \"port-down\", \"text\": \"of a link\"}' >&3\n");
+    ck_assert_int_eq(ftree_inspect_forwards(program.ft), 0);
+    faultloc_handlers_ask_home(&handlers, PROGRAM_NOW);
+    ck_assert_int_eq(handlers.node[0], 0);
+    run_to_the_end();
+    ck_assert_int_gt(ftree_inspect_forwards(program.ft), 0);
+    faultloc_handlers_ask_home(&handlers, PROGRAM_NOW + FAULTLOC_HANDLERS_PAUSE - 1);
+    ck_assert_uint_eq(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
+    faultloc_handlers_ask_home(&handlers, PROGRAM_NOW + FAULTLOC_HANDLERS_PAUSE);
+    ck_assert_uint_ne(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
+    for (int i = 0; i < 20; i++)
+        faultloc_handlers_ask_home(&handlers, handlers.home_at);
+    ck_assert_uint_eq(handlers.home_pause, FAULTLOC_HANDLERS_PAUSE_MAX);
 }
 
 static const struct {

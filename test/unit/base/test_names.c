@@ -92,7 +92,7 @@ TEST_CASE(classes_have_a_kind_and_an_origin)
 TEST_CASE(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown)
 {
     for (int c = -1; c <= FTREE_CLASS_COUNT; c++) {
-        bool goes_on = c < 0 || c == FTREE_CLASS_COUNT || c == FTREE_CLASS_STRAGGLER ||
+        bool goes_on = c < 0 || c == FTREE_CLASS_COUNT || c == FTREE_CLASS_STRAGGLER || c == FTREE_CLASS_GPU_FAULT ||
                        c == FTREE_CLASS_NETWORK_DEGRADED || c == FTREE_CLASS_UNKNOWN;
         ck_assert_msg(ftree_class_ends_job(c) == !goes_on, "%s", ftree_class_name(c));
     }

@@ -117,6 +117,31 @@ TEST_CASE(a_handler_for_other_nodes_is_left_out)
     ck_assert_int_eq(c.handler[0].deadline_ms, SITE_DEADLINE_MS);
 }
 
+static const struct {
+    struct site_question question;
+    const char *asked, *not_asked; /* in order */
+} homes[] = {
+    {{.node = "c17", .from = "c01"}, "bp", ""},
+    {{.node = "c17", .from = "c17"}, "o", ""},
+    {{.node = "c17", .from = "c17", .all = true}, "bop", ""},
+    {{.node = "c17", .from = "c01", .all = true}, "bp", "o"},
+};
+
+/* What only the node itself knows is asked there, and nothing else. */
+TEST_CASES(who_is_asked_where, COUNT(homes))
+{
+    char asked[8] = "", not_asked[8] = "";
+    struct json_object *root =
+        json_tokener_parse("{\"handlers\": [{\"name\": \"b\", \"ask\": \"ipmi\"},"
+                           "{\"name\": \"o\", \"ask\": \"os\"}, {\"name\": \"p\", \"program\": \"/p\"}]}");
+
+    ck_assert_msg(site_config_read(&c, root, &homes[_i].question, why), "%s", why);
+    for (int i = 0; i < c.n; i++)
+        strcat(c.handler[i].request ? asked : not_asked, c.handler[i].name);
+    ck_assert_str_eq(asked, homes[_i].asked);
+    ck_assert_str_eq(not_asked, homes[_i].not_asked);
+}
+
 TEST_CASE(one_that_may_not_be_asked_from_here_says_so)
 {
     ck_assert_msg(reads("{\"handlers\": [{\"name\": \"a\", \"ask\": \"ipmi\", \"from\": \"login\"},"
@@ -147,9 +172,9 @@ static const struct {
     {"{\"handlers\": [{\"name\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", \"ask\": \"ipmi\"}]}",
      "at most 32"},
     {ONE("\"ask\": \"ipmi\", \"pasword\": \"secret\""), "handler h: there is no member \"pasword\""},
-    {ONE("\"deadline_ms\": 1000"), "needs \"ask\" (ipmi, snmp) or \"program\""},
-    {ONE("\"ask\": \"redfish\""), "needs \"ask\" (ipmi, snmp) or \"program\""},
-    {ONE("\"ask\": \"ipmi\", \"program\": \"/x\""), "needs \"ask\" (ipmi, snmp) or \"program\""},
+    {ONE("\"deadline_ms\": 1000"), "needs \"ask\" (ipmi, redfish, snmp, slurm, pbs, os, gpu) or \"program\""},
+    {ONE("\"ask\": \"telnet\""), "needs \"ask\" (ipmi, redfish, snmp, slurm, pbs, os, gpu) or \"program\""},
+    {ONE("\"ask\": \"ipmi\", \"program\": \"/x\""), "needs \"ask\" (ipmi, redfish, snmp, slurm, pbs, os, gpu) or \"program\""},
     {ONE("\"program\": \"x\""), "\"program\" must begin with /"},
     {ONE("\"ask\": \"ipmi\", \"deadline_ms\": 99"), "\"deadline_ms\" must be 100 to 4500"},
     {ONE("\"ask\": \"ipmi\", \"deadline_ms\": 4501"), "\"deadline_ms\" must be 100 to 4500"},
@@ -222,6 +247,14 @@ TEST_CASE(only_its_owner_may_have_access)
         ck_assert_ptr_null(load("{}", open_to_others[i]));
         ck_assert_ptr_nonnull(strstr(why, "do: chmod 600"));
     }
+}
+
+/* json-c would take the last one, and nobody would know that another password is in the file. */
+TEST_CASE(a_member_that_is_there_twice_is_refused)
+{
+    ck_assert_ptr_null(load("{\"handlers\": [{\"name\": \"a\",\n \"settings\": {\"password\": \"secret1\",\n"
+                            "\"password\": \"secret2\"}}]}", 0600));
+    ck_assert_str_eq(why, "line 3: this key is there twice");
 }
 
 TEST_CASE(of_another_user_it_is_not_read)

@@ -434,6 +434,16 @@ static void its_clock_is_throttled(struct lone *l)
     it_answers_and_its_state_is(l, FTREE_SYMPTOM_TEMPERATURE, &state);
 }
 
+static void a_gpu_has_failed(struct lone *l)
+{
+    seen(l, FTREE_SYMPTOM_PEER_STALL, 2);
+    seen(l, FTREE_SYMPTOM_GPU_FAILED, 2);
+    lone_run(l, 5);
+    answers_on_both(l, 2);
+    answers_on_both(l, 3);
+    lone_run(l, 1000);
+}
+
 static void its_cpus_are_wanted_by_too_many(struct lone *l)
 {
     struct ftree_node_state state = healthy();
@@ -875,6 +885,7 @@ static const struct {
     {"io-hang/disk-sleep", 4, 1, PLAY(a_process_is_in_disk_sleep)},
     {"straggler/memory-exhausted", 4, 1, PLAY(its_memory_is_exhausted)},
     {"straggler/throttled", 4, 1, PLAY(its_clock_is_throttled)},
+    {"gpu-fault/reported", 4, 1, PLAY(a_gpu_has_failed)},
     {"straggler/cpu-pressure", 4, 1, PLAY(its_cpus_are_wanted_by_too_many)},
     {"unknown/powered-and-silent", 4, 1, PLAY(it_has_power)},
     {"unknown/connection-stuck", 4, 1, PLAY(a_connection_is_stuck)},
@@ -1036,6 +1047,8 @@ static const struct {
     {"short-of-cpu", {{FTREE_SYMPTOM_CPU_PRESSURE, 2, 1}}},
     {"too-hot", {{FTREE_SYMPTOM_TEMPERATURE, 2, 1}}},
     {"too-hot", {{FTREE_SYMPTOM_FAN_FAILED, 2, 1}}},
+    {"too-hot", {{FTREE_SYMPTOM_CPU_THROTTLED, 2, 1}}},
+    {"failed-gpu", {{FTREE_SYMPTOM_GPU_FAILED, 2, 1}, {FTREE_SYMPTOM_PEER_STALL, 2, 1}}},
     {"user-suspects", {{FTREE_SYMPTOM_USER_SUSPECTS, 2, 1}}},
 };
 

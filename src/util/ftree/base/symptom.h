@@ -63,6 +63,10 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "the CPU utilization, within its normal range") \
     X(FTREE_SYMPTOM_KERNEL_ERROR, "kernel-error", OPERATING_SYSTEM, NODE, ERROR, \
       "the node's kernel logged an oops, a lockup or a hung task") \
+    X(FTREE_SYMPTOM_CPU_THROTTLED, "cpu-throttled", OPERATING_SYSTEM, NODE, WARNING, \
+      "the node's processors slow down because they are hot") \
+    X(FTREE_SYMPTOM_CLOCK_CHANGED, "clock-changed", OPERATING_SYSTEM, NODE, WARNING, \
+      "the node's kernel has given up the processor's clock for a slow one") \
     X(FTREE_SYMPTOM_INTERFACE_DOWN, "interface-down", OPERATING_SYSTEM, NIC, ERROR, \
       "the data interface is down or gone on its own host") \
     X(FTREE_SYMPTOM_CARRIER_LOST, "carrier-lost", OPERATING_SYSTEM, LINK, ERROR, \
@@ -109,6 +113,12 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "memory errors that were corrected") \
     X(FTREE_SYMPTOM_MEMORY_UNCORRECTED, "memory-uncorrected", HARDWARE_MONITOR, NODE, FATAL, \
       "memory errors that could not be corrected") \
+    X(FTREE_SYMPTOM_GPU_FAILED, "gpu-failed", HARDWARE_MONITOR, NODE, ERROR, \
+      "a GPU of the node has failed: it needs a reset, or to be replaced") \
+    X(FTREE_SYMPTOM_GPU_SLOW, "gpu-slow", HARDWARE_MONITOR, NODE, WARNING, \
+      "a GPU of the node runs below its clock because it is hot or lacks power") \
+    X(FTREE_SYMPTOM_GPU_USAGE, "gpu-usage", HARDWARE_MONITOR, NODE, INFO, \
+      "what the node's GPUs do: utilization, and the processes on them") \
     X(FTREE_SYMPTOM_USER_SUSPECTS, "user-suspects", USER, NODE, INFO, \
       "a user or a program of theirs asks for an examination of the component")
 

@@ -98,9 +98,10 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
     if (info->source == FTREE_SOURCE_MESSAGE_PASSING || s->reporters == 0 ||
         !(ft->rules->model[model].symptoms >> s->kind & 1))
         return;
-    v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
-    for (int32_t j = 0; j < v->candidates; j++)
+    for (int32_t j = 0; s->severity > FTREE_SEVERITY_INFO && j < v->candidates; j++)
         v->candidate[j].confidence /= 2;
+    if (s->severity > FTREE_SEVERITY_INFO)
+        v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
     snprintf(e.detail, sizeof(e.detail), "%s%s%.75s", info->name, s->detail[0] ? ": " : "",
              s->detail);
     ftree_verdict_add_evidence(v, &e);

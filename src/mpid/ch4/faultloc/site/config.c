@@ -6,6 +6,7 @@
 #include "faultloc/site/site.h"
 
 #include "faultloc/base/say.h"
+#include "ftree/rules/rules_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,19 +47,25 @@ static bool may_be_used(int fd, char why[SITE_WHY_MAX])
     return true;
 }
 
-/* json-c names the kind of the error and its place, and nothing of the text. */
+/* Of two members of one name json-c takes the last and says nothing, so the text is looked through as a
+ * rule base is.  Neither quotes the text. */
 static struct json_object *parse(const char *text, size_t len, char why[SITE_WHY_MAX])
 {
-    struct json_tokener *t = json_tokener_new_ex(16);
-    struct json_object *o = t ? json_tokener_parse_ex(t, text, (int) len + 1) : NULL;
-    size_t at = t ? json_tokener_get_parse_end(t) : 0;
-    int line = 1;
+    struct json_tokener *t;
+    struct json_object *o;
+    int line, column;
+    size_t at;
+    const char *what = rules_place_scan(text, len, NULL, &at);
 
-    for (size_t i = 0; i < at && i < len; i++)
-        line += text[i] == '\n';
+    if (what) {
+        rules_place_line(text, len, at, &line, &column);
+        wrong(why, "line %d: %s", line, what);
+        return NULL;
+    }
+    t = json_tokener_new_ex(RULES_DEPTH_MAX);
+    o = t ? json_tokener_parse_ex(t, text, (int) len + 1) : NULL;
     if (!o)
-        wrong(why, "line %d: %s", line,
-              t ? json_tokener_error_desc(json_tokener_get_error(t)) : "out of memory");
+        wrong(why, "%s", t ? json_tokener_error_desc(json_tokener_get_error(t)) : "out of memory");
     if (t)
         json_tokener_free(t);
     return o;
@@ -108,7 +115,16 @@ static bool has_only(struct json_object *o, const char *const *keys, const char 
 static const struct {
     const char *name;
     site_handler_fn *run;
-} own[] = {{"ipmi", site_ipmi}, {"snmp", site_snmp}};
+    bool at_home;
+} own[] = {
+#define ROW(word, home) {#word, site_##word, home},
+    SITE_OWN(ROW)
+#undef ROW
+};
+
+#define WORD(word, home) #word ", "
+static const char words[] = SITE_OWN(WORD);
+#undef WORD
 
 static bool read_program(struct site_handler *h, struct json_object *o, char why[SITE_WHY_MAX])
 {
@@ -117,9 +133,10 @@ static bool read_program(struct site_handler *h, struct json_object *o, char why
     h->program = site_text(o, "program");
     for (size_t i = 0; ask && i < sizeof(own) / sizeof(own[0]); i++)
         if (!strcmp(ask, own[i].name))
-            h->run = own[i].run;
+            h->run = own[i].run, h->at_home = own[i].at_home;
     if (!h->program == !h->run)
-        return wrong(why, "handler %s: it needs \"ask\" (ipmi, snmp) or \"program\"", h->name);
+        return wrong(why, "handler %s: it needs \"ask\" (%.*s) or \"program\"", h->name,
+                     (int) sizeof(words) - 3, words);
     return !h->program || *h->program == '/' ||
            wrong(why, "handler %s: \"program\" must begin with /", h->name);
 }
@@ -238,7 +255,7 @@ static bool read_handler(struct site_config *c, struct json_object *o,
     static const char *const keys[] = {"name",     "ask",     "program", "deadline_ms", "nodes",
                                        "from",     "settings", "of_node", NULL};
     struct site_handler *h = &c->handler[c->n];
-    bool of_node = true, from = true;
+    bool of_node = true, from = true, at_home = !strcmp(q->node, q->from);
     char where[64];
 
     *h = (struct site_handler){.name = NULL};
@@ -249,9 +266,13 @@ static bool read_handler(struct site_config *c, struct json_object *o,
         !read_list(h, o, "nodes", q->node, &of_node, why) ||
         !read_list(h, o, "from", q->from, &from, why))
         return false;
-    if (!of_node)
+    if (!of_node || (!q->all && h->at_home != at_home))
         return true;
     c->n++;
+    if (h->at_home && !at_home) {
+        snprintf(h->why, sizeof(h->why), "asked on the node itself alone");
+        return true;
+    }
     if (from)
         return make_request(h, o, q, why);
     snprintf(h->why, sizeof(h->why), "not asked: \"from\" does not have the asking node");

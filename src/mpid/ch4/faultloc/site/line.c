@@ -8,6 +8,7 @@
 #include "ftree/base/symptom.h"
 #include "ftree/base/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* A line that a handler prints: {"symptom": "power-off", "text": "chassis power is off"}, or
@@ -58,6 +59,23 @@ void site_say(FILE *out, const char *symptom, const char *text)
 void site_say_not(FILE *out, const char *why)
 {
     print(out, NULL, "why_not", why);
+}
+
+void site_os_say(struct site_os *o, const char *symptom, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    site_say(o->out, symptom, text);
+    o->said++;
+}
+
+void site_os_lacks(struct site_os *o, const char *what)
+{
+    site_os_say(o, NULL, "not known: %s", what);
 }
 
 static bool is_finding(struct json_object *o)

@@ -57,7 +57,7 @@ static bool read_options(int n, char **arguments, struct options *o)
         else if (c == 'd')
             o->fd = strtol(optarg, NULL, 10);
         else if (c == 'c')
-            o->check = true;
+            o->check = o->question.all = true;
         else
             return false;
     }

@@ -23,8 +23,13 @@
  *     line.c      a line that one prints: checked
  *     ipmi.c      handler: a BMC, by ipmitool
  *     ipmi_read.c what ipmitool prints
+ *     redfish.c   handler: a BMC, by libcurl
+ *     scheduler.c handlers: Slurm, PBS
+ *     output.c    a program that a handler runs
  *     snmp.c      handler: the node's port at its switch, by libnetsnmp
  *     snmp_read.c what the switch says of it
+ *     os.c        handler: this node, by its kernel; os_log.c, os_mounts.c
+ *     gpu.c       handler: this node's GPUs, by NVML
  *
  * A password is in no argument, environment, message or core file.
  */
@@ -50,6 +55,7 @@ struct site_handler {
     const char *name;
     const char *program; /* the site's; NULL: `run` */
     site_handler_fn *run;
+    bool at_home; /* it is about the node that it runs on */
     int deadline_ms;
     struct json_object *request; /* what it gets; NULL: it is not asked, */
     char why[SITE_WHY_MAX]; /* because of this */
@@ -65,6 +71,7 @@ struct site_question {
     const char *node; /* about which it is */
     const char *from; /* the node that asks */
     int64_t since_ms; /* when the job began, Unix time; 0: not known */
+    bool all; /* for people: a node that asks about itself has the others asked, too */
 };
 
 /* Purpose: reads a file that only its owner, the caller or root, may have access to.
@@ -113,7 +120,28 @@ void site_say_not(FILE *out, const char *why);
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-site_handler_fn site_ipmi, site_snmp;
+/* The word of "ask", and whether it is about the node that it runs on. */
+#define SITE_OWN(X) \
+    X(ipmi, false) X(redfish, false) X(snmp, false) X(slurm, false) X(pbs, false) X(os, true) X(gpu, true)
+
+#define SITE_DECLARE(name, at_home) extern site_handler_fn site_##name;
+SITE_OWN(SITE_DECLARE)
+
+#define SITE_SAID_MAX (32 * 1024)
+struct site_said {
+    char out[SITE_SAID_MAX], err[SITE_SAID_MAX];
+    int code; /* -1: it did not end by itself; 127: it cannot be executed */
+};
+
+/* Purpose: runs a program and keeps what it prints, cut off where it is too much, without zeros.  It may
+ * read `secret` (NULL: none) from its descriptor 3.  False: it cannot be started. */
+bool site_run(const char *const *arguments, const char *secret, struct site_said *s);
+
+/* Purpose: what `scontrol show node -o` or `pbsnodes` printed: prints the line.  False: no state in it.
+ * And why it failed, by what it wrote, in words of our own. */
+bool site_slurm_state(const char *text, FILE *out);
+bool site_pbs_state(const char *text, FILE *out);
+const char *site_scheduler_why(const char *text);
 
 /* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
 bool site_ipmi_power(const char *text, FILE *out);
@@ -140,5 +168,22 @@ struct site_port {
 
 /* Purpose: prints the line of a port. */
 void site_snmp_port(const char *name, const struct site_port *p, FILE *out);
+
+/* What is known of the node that the handler runs on. */
+struct site_os {
+    const char *proc, *sys, *log; /* where they are */
+    int64_t since_ms;
+    FILE *out;
+    int said;
+};
+
+/* Purpose: prints a line; and notes what cannot be read, with the remedy. */
+void site_os_say(struct site_os *o, const char *symptom, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void site_os_lacks(struct site_os *o, const char *what);
+
+/* Purpose: prints what the kernel's log has; and which file systems do not answer. */
+void site_os_log(struct site_os *o);
+void site_os_mounts(struct site_os *o);
 
 #endif /* FAULTLOC_SITE_H_INCLUDED */

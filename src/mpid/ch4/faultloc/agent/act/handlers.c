@@ -81,6 +81,17 @@ bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node)
     return false;
 }
 
+void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
+{
+    if (!*h->p->board->settings.handlers || now < h->home_at)
+        return;
+    h->home_pause = h->home_pause ? 2 * h->home_pause : FAULTLOC_HANDLERS_PAUSE;
+    if (h->home_pause > FAULTLOC_HANDLERS_PAUSE_MAX)
+        h->home_pause = FAULTLOC_HANDLERS_PAUSE_MAX;
+    h->home_at = now + h->home_pause;
+    faultloc_handlers_ask(h, h->p->self);
+}
+
 /* ---- what it said ---------------------------------------------------------------------------- */
 
 static const char *text_of(struct json_object *o, const char *key)
@@ -119,6 +130,26 @@ bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *te
     return good;
 }
 
+/* "os: power-off: words" of the own node; what is no symptom is for those who ask by hand. */
+static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int kind, const char *text)
+{
+    const struct ftree_symptom_info *info = ftree_symptom_info(kind);
+    struct ftree_symptom s = {.kind = (uint8_t) kind,
+                              .severity = info->severity,
+                              .about = {.kind = info->kind,
+                                        .node = h->p->self,
+                                        .rank = FTREE_NONE,
+                                        .switch_ = FTREE_NONE},
+                              .count = 1,
+                              .first = now,
+                              .last = now};
+    const char *words = strstr(text, info->name);
+
+    snprintf(s.detail, sizeof(s.detail), "%s", words ? words + strlen(info->name) + 2 : text);
+    if (info->kind == FTREE_KIND_NODE)
+        ftree_symptom(h->p->ft, now, &s);
+}
+
 /* False: one line was none. */
 static bool hand_over_lines(struct faultloc_handlers *h, ftree_time now, int i)
 {
@@ -129,10 +160,12 @@ static bool hand_over_lines(struct faultloc_handlers *h, ftree_time now, int i)
     int symptom;
 
     for (; at && (end = memchr(at, '\n', c->len - (size_t) (at - c->text))); at = end + 1) {
-        if (faultloc_handlers_read(at, (size_t) (end - at), &symptom, text, sizeof(text)))
-            ftree_handler_said(h->p->ft, now, h->node[i], symptom, text);
-        else
+        if (!faultloc_handlers_read(at, (size_t) (end - at), &symptom, text, sizeof(text)))
             good = false;
+        else if (h->node[i] != h->p->self)
+            ftree_handler_said(h->p->ft, now, h->node[i], symptom, text);
+        else if (symptom >= 0)
+            hand_over_symptom(h, now, symptom, text);
     }
     return good && (!at || at == c->text + c->len);
 }

@@ -17,7 +17,7 @@
  */
 
 #define FAULTLOC_HANDLERS_NAME "faultloc-handlers"
-#define FAULTLOC_HANDLERS_MAX 4 /* at the same time */
+#define FAULTLOC_HANDLERS_MAX 64 /* at the same time */
 #define FAULTLOC_HANDLERS_PATIENCE (5000 * FTREE_MS) /* since it was started */
 #define FAULTLOC_HANDLERS_BYTES (64 * 1024) /* that it may print */
 
@@ -26,6 +26,7 @@ struct faultloc_handlers {
     char path[FAULTLOC_SPAWN_PATH]; /* of the program; "": beside this one */
     struct faultloc_child child[FAULTLOC_HANDLERS_MAX];
     int32_t node[FAULTLOC_HANDLERS_MAX]; /* about which it is asked */
+    ftree_time home_at, home_pause; /* when this node may be looked at again */
 };
 
 /* Purpose: begins; nothing is started. */
@@ -34,6 +35,13 @@ void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_p
 /* Purpose: asks about a node; what comes of it goes to the core in a later faultloc_handlers_turn().
  * False: there are none, too many run, or the program cannot be started. */
 bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node);
+
+/* Purpose: somebody examines this node: asks those that know what only it can know (os, gpu), but for
+ * the time after the last look, which doubles.  What they find goes to the core as symptoms of this
+ * node. */
+#define FAULTLOC_HANDLERS_PAUSE (30 * 1000 * FTREE_MS)
+#define FAULTLOC_HANDLERS_PAUSE_MAX (600 * 1000 * FTREE_MS)
+void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now);
 
 /* Purpose: reads what has come, and ends what is over; and when to call it again. */
 void faultloc_handlers_turn(struct faultloc_handlers *h, ftree_time now);

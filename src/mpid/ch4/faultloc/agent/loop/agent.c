@@ -120,6 +120,7 @@ static void look_at_node(void *ctx, struct ftree_node_state *state)
     struct agent *a = ctx;
 
     faultloc_state_read(&a->state, faultloc_now(), state);
+    faultloc_handlers_ask_home(&a->handlers, faultloc_now());
 }
 
 static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
@@ -269,6 +270,7 @@ static bool take_stacks(void *ctx, uint32_t number, const int32_t *local, int32_
 {
     struct agent *a = ctx;
 
+    faultloc_handlers_ask_home(&a->handlers, faultloc_now());
     return faultloc_stacks_take(&a->stacks, local, n, what == FTREE_STACKS_CALLERS,
                                 what == FTREE_STACKS_DETAILS ? details_taken : stacks_taken, a,
                                 number);

@@ -1,0 +1,396 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/site/site.h"
+
+#ifndef HAVE_LIBCURL
+
+void site_redfish(struct json_object *request, FILE *out)
+{
+    (void) request;
+    site_say_not(out, "this build has no Redfish: libcurl's headers were not there");
+}
+
+#else
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Handler: the BMC of a node, by Redfish: power, sensors, the newest critical entry of its log.  Nothing
+ * but its own service is asked: an answer names no other host, and redirects are not followed.  A
+ * certificate is verified unless the file says otherwise.
+ *
+ * Source: DMTF DSP0266 (Redfish specification), DSP8010 (schemas).
+ */
+
+#define ANSWER_MAX (1 << 20)
+#define DEPTH_MAX 24
+#define MEMBERS_MAX 64
+#define CONNECT_MS 1500
+
+struct bmc {
+    CURL *curl;
+    char base[300];
+    struct curl_slist *token; /* of a session */
+    char session[200];
+    CURLcode error;
+    long status;
+    FILE *out;
+    long long since;
+};
+
+struct answer {
+    char *text;
+    size_t len;
+};
+
+/* ---- one question ---------------------------------------------------------------------------- */
+
+static size_t take(char *data, size_t one, size_t n, void *ctx)
+{
+    struct answer *a = ctx;
+
+    if (one * n > ANSWER_MAX - a->len)
+        return 0;
+    memcpy(a->text + a->len, data, one * n);
+    a->len += one * n;
+    return one * n;
+}
+
+/* A path of the service, as its answers name them: it must not make another address of the base. */
+static bool is_path(const char *path)
+{
+    return path && !strncmp(path, "/redfish/", 9) && strlen(path) < 200 &&
+           strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/:()") ==
+               strlen(path) &&
+           !strstr(path, "..");
+}
+
+static struct json_object *parse(const struct answer *a)
+{
+    struct json_tokener *t = json_tokener_new_ex(DEPTH_MAX);
+    struct json_object *o = t ? json_tokener_parse_ex(t, a->text, (int) a->len) : NULL;
+
+    if (t)
+        json_tokener_free(t);
+    if (json_object_is_type(o, json_type_object))
+        return o;
+    json_object_put(o);
+    return NULL;
+}
+
+/* Its object, to be freed; NULL: b->error and b->status say why. */
+static struct json_object *get(struct bmc *b, const char *path)
+{
+    struct answer a = {.text = malloc(ANSWER_MAX)};
+    struct json_object *o = NULL;
+    char url[512];
+
+    b->status = 200; /* an answer that leads elsewhere is none */
+    b->error = CURLE_OK;
+    if (!a.text || !is_path(path)) {
+        free(a.text);
+        return NULL;
+    }
+    snprintf(url, sizeof(url), "%s%s", b->base, path);
+    curl_easy_setopt(b->curl, CURLOPT_URL, url);
+    curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, &a);
+    b->error = curl_easy_perform(b->curl);
+    curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
+    if (b->error == CURLE_OK && b->status == 200)
+        o = parse(&a);
+    free(a.text);
+    return o;
+}
+
+static const char *why(const struct bmc *b)
+{
+    switch (b->error) {
+        case CURLE_OK:
+            return b->status == 401   ? "the BMC refuses the user or password"
+                   : b->status == 403 ? "the BMC user may not ask this"
+                   : b->status == 404 ? "the BMC has no such part of Redfish"
+                   : b->status == 200 ? "the BMC's answer is not Redfish"
+                                      : "the BMC answers with an error";
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return "the BMC's address is not known";
+        case CURLE_COULDNT_CONNECT:
+        case CURLE_OPERATION_TIMEDOUT:
+            return "the BMC does not answer";
+        case CURLE_PEER_FAILED_VERIFICATION:
+        case CURLE_SSL_CACERT_BADFILE:
+            return "the BMC's certificate cannot be verified; name its issuer: ca_file";
+        case CURLE_WRITE_ERROR:
+            return "the BMC's answer is too large";
+        default:
+            return "the BMC ends the connection, or speaks no HTTPS";
+    }
+}
+
+/* ---- the login ------------------------------------------------------------------------------- */
+
+static size_t take_header(char *data, size_t one, size_t n, void *ctx)
+{
+    struct bmc *b = ctx;
+    char line[300];
+
+    snprintf(line, sizeof(line), "%.*s", (int) (one * n), data);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (!strncasecmp(line, "X-Auth-Token:", 13) && !b->token)
+        b->token = curl_slist_append(NULL, line);
+    else if (!strncasecmp(line, "Location:", 9) && strstr(line, "/redfish/"))
+        snprintf(b->session, sizeof(b->session), "%.199s", strstr(line, "/redfish/"));
+    return one * n;
+}
+
+/* By a session, which is ended again: a BMC has few. */
+static bool log_in(struct bmc *b, const char *user, const char *password)
+{
+    struct json_object *o = json_object_new_object();
+    struct curl_slist *type = curl_slist_append(NULL, "Content-Type: application/json");
+    struct answer a = {.text = malloc(ANSWER_MAX)};
+    char url[400];
+
+    json_object_object_add(o, "UserName", json_object_new_string(user));
+    json_object_object_add(o, "Password", json_object_new_string(password));
+    snprintf(url, sizeof(url), "%s/redfish/v1/SessionService/Sessions", b->base);
+    curl_easy_setopt(b->curl, CURLOPT_URL, url);
+    curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, &a);
+    curl_easy_setopt(b->curl, CURLOPT_HTTPHEADER, type);
+    curl_easy_setopt(b->curl, CURLOPT_POSTFIELDS, json_object_to_json_string(o));
+    curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, b);
+    b->error = a.text ? curl_easy_perform(b->curl) : CURLE_OUT_OF_MEMORY;
+    curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
+    curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, NULL);
+    curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, NULL);
+    curl_easy_setopt(b->curl, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(b->curl, CURLOPT_HTTPHEADER, b->token);
+    curl_slist_free_all(type);
+    json_object_put(o);
+    free(a.text);
+    return b->token != NULL;
+}
+
+static void log_out(struct bmc *b)
+{
+    char url[512];
+
+    if (!b->token || !is_path(b->session))
+        return;
+    snprintf(url, sizeof(url), "%s%s", b->base, b->session);
+    curl_easy_setopt(b->curl, CURLOPT_URL, url);
+    curl_easy_setopt(b->curl, CURLOPT_CUSTOMREQUEST, "DELETE");
+    curl_easy_setopt(b->curl, CURLOPT_NOBODY, 1L);
+    curl_easy_perform(b->curl);
+}
+
+/* ---- what it says ---------------------------------------------------------------------------- */
+
+static struct json_object *member(struct json_object *o, const char *key)
+{
+    struct json_object *v = NULL;
+
+    return json_object_object_get_ex(o, key, &v) ? v : NULL;
+}
+
+/* "/redfish/v1/Chassis/1" of {"@odata.id": ...}, or of the first of a list of such. */
+static const char *link_of(struct json_object *o)
+{
+    if (json_object_is_type(o, json_type_array))
+        o = json_object_array_length(o) ? json_object_array_get_idx(o, 0) : NULL;
+    return o ? site_text(o, "@odata.id") : NULL;
+}
+
+static bool is_critical(struct json_object *o)
+{
+    const char *health = site_text(member(o, "Status"), "Health");
+
+    return health && !strcmp(health, "Critical");
+}
+
+static bool say_power(struct bmc *b, struct json_object *system)
+{
+    const char *state = site_text(system, "PowerState");
+    bool on = state && !strcmp(state, "On"), off = state && !strcmp(state, "Off");
+
+    if (on || off)
+        site_say(b->out, on ? "power-on" : "power-off", on ? "system power is on" : "system power is off");
+    else if (state && (!strcmp(state, "PoweringOn") || !strcmp(state, "PoweringOff")))
+        site_say(b->out, NULL, "system power is being switched");
+    return on || off || state;
+}
+
+/* One line of the first that is bad. */
+static void say_sensor(struct bmc *b, struct json_object *list, const char *reading, const char *symptom)
+{
+    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    char text[128];
+
+    for (size_t i = 0; i < n && i < MEMBERS_MAX; i++) {
+        struct json_object *o = json_object_array_get_idx(list, i);
+        const char *name = site_text(o, "Name"), *unit = site_text(o, "ReadingUnits");
+        struct json_object *at = member(o, reading), *most = member(o, "UpperThresholdCritical");
+        bool beyond = most && at && json_object_get_double(most) > 0 &&
+                      json_object_get_double(at) >= json_object_get_double(most);
+        if (!is_critical(o) && !beyond)
+            continue;
+        snprintf(text, sizeof(text), "sensor %.40s is at %.0f %.10s: critical", name ? name : "?",
+                 at ? json_object_get_double(at) : 0.0, unit ? unit : "");
+        site_say(b->out, symptom, text);
+        return;
+    }
+}
+
+static void ask_sensors(struct bmc *b, struct json_object *system)
+{
+    const char *path = link_of(member(member(system, "Links"), "Chassis"));
+    struct json_object *chassis = path ? get(b, path) : NULL, *thermal;
+    const char *at = link_of(member(chassis, "Thermal"));
+
+    thermal = at ? get(b, at) : NULL;
+    say_sensor(b, member(thermal, "Temperatures"), "ReadingCelsius", "temperature-high");
+    say_sensor(b, member(thermal, "Fans"), "Reading", "fan-failed");
+    json_object_put(thermal);
+    json_object_put(chassis);
+}
+
+/* "2026-01-31T12:00:00Z", or with a zone: seconds since 1970, -1: it is none. */
+static long long time_of(const char *text)
+{
+    struct tm t = {.tm_isdst = 0};
+    const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &t) : NULL;
+    int h = 0, m = 0;
+
+    if (!rest)
+        return -1;
+    rest += *rest == '.' ? 1 + strspn(rest + 1, "0123456789") : 0;
+    if ((*rest == '+' || *rest == '-') && sscanf(rest + 1, "%2d:%2d", &h, &m) != 2)
+        return -1;
+    return (long long) timegm(&t) - (*rest == '-' ? -1 : 1) * (h * 3600LL + m * 60);
+}
+
+static void say_entry(struct bmc *b, struct json_object *list)
+{
+    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    long long newest = -1, at;
+    const char *words = NULL, *when = NULL;
+    char text[160];
+
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *o = json_object_array_get_idx(list, i);
+        const char *severity = site_text(o, "Severity"), *message = site_text(o, "Message");
+        at = time_of(site_text(o, "Created"));
+        if (!severity || strcmp(severity, "Critical") || !message || at < b->since || at <= newest)
+            continue;
+        newest = at, words = message, when = site_text(o, "Created");
+    }
+    if (!words)
+        return;
+    snprintf(text, sizeof(text), "event log: %.80s (%.25s)", words, when);
+    site_say(b->out, strstr(words, "ncorrectable") ? "memory-uncorrected" : NULL, text);
+}
+
+static void ask_log(struct bmc *b, struct json_object *system)
+{
+    const char *path = link_of(member(system, "LogServices"));
+    struct json_object *services = path ? get(b, path) : NULL, *service, *entries;
+    const char *at = link_of(member(services, "Members"));
+
+    service = at ? get(b, at) : NULL;
+    at = link_of(member(service, "Entries"));
+    entries = at ? get(b, at) : NULL;
+    say_entry(b, member(entries, "Members"));
+    json_object_put(entries);
+    json_object_put(service);
+    json_object_put(services);
+}
+
+static void ask_system(struct bmc *b, const char *path)
+{
+    struct json_object *all = path ? NULL : get(b, "/redfish/v1/Systems"), *system;
+
+    if (!path)
+        path = link_of(member(all, "Members"));
+    system = path ? get(b, path) : NULL;
+    if (system && say_power(b, system)) {
+        ask_sensors(b, system);
+        ask_log(b, system);
+    } else {
+        site_say_not(b->out, why(b));
+    }
+    json_object_put(system);
+    json_object_put(all);
+}
+
+/* ---- the connection -------------------------------------------------------------------------- */
+
+static void set_options(struct bmc *b, struct json_object *r)
+{
+    struct json_object *verify = member(r, "verify_certificate");
+    const char *ca = site_text(r, "ca_file");
+    long check = !json_object_is_type(verify, json_type_boolean) || json_object_get_boolean(verify);
+
+    curl_easy_setopt(b->curl, CURLOPT_PROTOCOLS_STR, "https");
+    curl_easy_setopt(b->curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(b->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(b->curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(b->curl, CURLOPT_CONNECTTIMEOUT_MS, (long) CONNECT_MS);
+    curl_easy_setopt(b->curl, CURLOPT_SSL_VERIFYPEER, check);
+    curl_easy_setopt(b->curl, CURLOPT_SSL_VERIFYHOST, check ? 2L : 0L);
+    curl_easy_setopt(b->curl, CURLOPT_WRITEFUNCTION, take);
+    if (ca)
+        curl_easy_setopt(b->curl, CURLOPT_CAINFO, ca);
+}
+
+static void ask(struct bmc *b, struct json_object *r)
+{
+    const char *user = site_text(r, "user"), *password = site_text(r, "password");
+    const char *login = site_text(r, "login"), *system = site_text(r, "system");
+
+    set_options(b, r);
+    if (login && !strcmp(login, "session")) {
+        if (!log_in(b, user, password)) {
+            site_say_not(b->out, why(b));
+            return;
+        }
+    } else {
+        curl_easy_setopt(b->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        curl_easy_setopt(b->curl, CURLOPT_USERNAME, user);
+        curl_easy_setopt(b->curl, CURLOPT_PASSWORD, password);
+    }
+    ask_system(b, system);
+    log_out(b);
+}
+
+void site_redfish(struct json_object *request, FILE *out)
+{
+    const char *address = site_text(request, "address");
+    struct bmc b = {.curl = NULL, .out = out};
+    struct json_object *since = member(request, "since_unix_ms");
+
+    if (!address || !site_text(request, "user") || !site_text(request, "password") ||
+        strspn(address, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]") !=
+            strlen(address) ||
+        strlen(address) > 255) {
+        site_say_not(out, "it needs address (HOST or HOST:PORT), user and password, as strings");
+        return;
+    }
+    b.since = since ? json_object_get_int64(since) / 1000 : 0;
+    snprintf(b.base, sizeof(b.base), "https://%s", address);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(b.curl = curl_easy_init())) {
+        site_say_not(out, "libcurl does not begin");
+        return;
+    }
+    ask(&b, request);
+    curl_easy_cleanup(b.curl);
+    curl_slist_free_all(b.token);
+    curl_global_cleanup();
+}
+
+#endif
