@@ -630,6 +630,7 @@ tool_tests = \
 mpi_tests = \
     test/mpi/test_bench.sh \
     test/mpi/test_collectives.sh \
+    test/mpi/test_debian_program.sh \
     test/mpi/test_ended_jobs.sh \
     test/mpi/test_ends.sh \
     test/mpi/test_escaped.sh \

@@ -15,18 +15,21 @@ packages=(
     libcurl4-openssl-dev libfftw3-dev check openssl
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
+# What some tests need besides: it brings daemons, which nobody gets who only builds.
+test_packages=(slurm-wlm munge)
 
 usage() {
     cat <<EOF
-Usage: maint/packages.sh [--list | --missing | --install]
+Usage: maint/packages.sh [--list | --missing | --install] [--tests]
 
 The Debian (and Ubuntu) packages that the build, the tests and the demo need. slurm-wlm and munge
-are not among them, because they bring daemons; without them test/cluster/test_slurm.sh is skipped.
-Nor are snmpd, openipmi and ipmitool, for test/cluster/test_handlers.sh.
+are among them only with --tests, because they bring daemons; without them
+test/cluster/test_slurm.sh is skipped. Nor are snmpd, openipmi and ipmitool, for test/cluster/test_handlers.sh.
 
   --list     print them (the default)
   --missing  print those that are not installed
   --install  install those that are not installed; needs root, and does nothing if none is missing
+  --tests    also those with daemons; maint/test.sh, and so CI, says it
   --help     this text
 
 Exit code: 0 done, 1 failed, 2 wrong arguments.
@@ -62,6 +65,7 @@ install_missing() {
     rm -f "$log"
 }
 
+[ "${2:-}" != --tests ] || packages+=("${test_packages[@]}")
 case ${1:---list} in
     --help | -h) usage ;;
     --list) printf '%s\n' "${packages[@]}" ;;

@@ -205,7 +205,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL "${!MPIR_CVAR_@}" 2>/dev/null || true
 export HOME=${HOME:-/root}
 
 step "packages"
-must "packages" "$top_srcdir/maint/packages.sh" --install
+must "packages" "$top_srcdir/maint/packages.sh" --install --tests
 step "autogen.sh"
 mkdir -p "$build"
 must "autogen.sh" "$top_srcdir/maint/progress.sh" --title "autogen.sh" --log "$build/autogen.log" \
