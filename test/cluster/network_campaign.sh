@@ -115,7 +115,7 @@ plan_fault() {
         mgmt-down) FAULTS=("mgmt-down $HOST 4000") ;;
         trunk) switches=3 FAULTS=("trunk $leaf 30") ;;
         two-nics)
-            side=$((hosts / 2 * (leaf - 1)))
+            side=$((leaf == 1 ? 0 : hosts / 2))
             FAULTS=("data-down h$((side + 1 + RANDOM % 2))" "data-down h$((side + 3))") ;;
         healthy) FAULTS=() ;;
     esac

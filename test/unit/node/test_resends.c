@@ -46,9 +46,9 @@ TEST_CASE(three_looks_are_a_symptom)
 TEST_CASE(few_or_seldom_are_none)
 {
     for (ftree_time t = 0; t < 30; t++)
-        ck_assert(!more(10 * S + t * 4 * S, 2, 100));
-    for (ftree_time t = 0; t < 3; t++)
-        ck_assert(!more(200 * S + t * S, 2, 1));
+        ck_assert(!more(10 * S + t * 6 * S, 2, 100));
+    for (ftree_time t = 0; t < 2; t++)
+        ck_assert(!more(200 * S + t * S, 3, 100));
 }
 
 /* It may be how this network is. */

@@ -144,6 +144,34 @@ static struct burst *find_over(const struct ftree *ft, int32_t node)
     return b && b->over ? b : NULL;
 }
 
+static int missing_on(const struct burst *b, int path, bool out)
+{
+    const struct wire_way *from = out ? &b->here[path] : &b->there[path];
+    const struct wire_way *to = out ? &b->there[path] : &b->here[path];
+
+    return count(from->sent & ~to->heard);
+}
+
+/* The way of another node beside that of b, which is bad: if both lose some, it may be on this side,
+ * and one of them had luck. */
+static uint8_t way_beside(const struct ftree *ft, const struct burst *other, const struct burst *b,
+                          bool out)
+{
+    enum ftree_path path = main_path(ft);
+    uint8_t way = way_of(ft, other, out);
+
+    return way == RULES_WAY_WELL && way_of(ft, b, out) == RULES_WAY_LOSSY &&
+                   missing_on(other, path, out) * 4 > missing_on(b, path, out)
+               ? RULES_WAY_LOSSY
+               : way;
+}
+
+/* What was well before the fault says nothing of it. */
+static bool is_as_new(const struct burst *other, const struct burst *b)
+{
+    return other->began + REST >= b->began;
+}
+
 /* In the directions that are bad to this node: how those of most others are.  What happens here for a
  * moment is bad to most, but not to who was asked at another time. */
 static uint8_t find_others(const struct ftree *ft, const struct burst *b)
@@ -152,7 +180,7 @@ static uint8_t find_others(const struct ftree *ft, const struct burst *b)
 
     FTREE_EACH(struct burst, other, ft->examine->bursts)
         for (int out = 0; out < 2; out++) {
-            uint8_t way = way_of(ft, other, out);
+            uint8_t way = way_beside(ft, other, b, out);
             if (other->node == b->node || !other->asked || !other->over ||
                 !is_bad(way_of(ft, b, out)))
                 continue;
@@ -209,8 +237,8 @@ static int32_t find_bad_switch(const struct ftree *ft, const struct burst *b)
         return FTREE_NONE;
     FTREE_EACH(struct burst, other, ft->examine->bursts)
         for (int out = 0; out < 2 && other->asked && other->over && other->node != b->node; out++)
-            if (is_bad(way_of(ft, b, out)))
-                add_beyond(ft, there, here, other->node, way_of(ft, other, out), &o);
+            if (is_bad(way_of(ft, b, out)) && is_as_new(other, b))
+                add_beyond(ft, there, here, other->node, way_beside(ft, other, b, out), &o);
     if (!o.same_bad || o.same_well || !(o.own_well || o.third_well))
         return FTREE_NONE;
     return o.third_bad ? here : o.third_well || here == FTREE_NONE || there > here ? there : here;
@@ -252,7 +280,7 @@ static bool lacks_others(const struct ftree *ft, const struct burst *b)
         if (!ftree_is_behind(ft, there, n) || ftree_has_failed(ft, n))
             continue;
         other = find_over(ft, n);
-        if (other && other->said)
+        if (other && other->said && is_as_new(other, b))
             return false;
         any = true;
     }
@@ -400,6 +428,15 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
 
 static void ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first);
 
+/* What is too old to compare with makes room for what is not. */
+static void forget(struct ftree *ft, int32_t node)
+{
+    for (int32_t i = ft->examine->bursts.n - 1; node != FTREE_NONE && i >= 0; i--)
+        if (ft->examine->bursts.items[i].node == node && ft->examine->bursts.items[i].asked &&
+            ft->examine->bursts.items[i].over)
+            FTREE_DROP(ft->examine->bursts, i);
+}
+
 /* Another node behind `there`, or one that is behind neither, unless one is asked already. */
 static void ask_one(struct ftree *ft, ftree_time now, const struct burst *b, int32_t there,
                     int32_t here, bool behind)
@@ -411,11 +448,12 @@ static void ask_one(struct ftree *ft, ftree_time now, const struct burst *b, int
         bool is_there = ftree_is_behind(ft, there, n), is_here = ftree_is_behind(ft, here, n);
         if (behind ? !is_there : is_there || is_here)
             continue;
-        if (find_asked(ft, n))
+        if (find_asked(ft, n) && is_as_new(find_asked(ft, n), b))
             return;
         if (found == FTREE_NONE && ftree_can_help(ft, now, n))
             found = n;
     }
+    forget(ft, found);
     ask(ft, now, found, b->first);
 }
 
@@ -510,6 +548,7 @@ static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint3
     b->node = node;
     b->nonce = nonce;
     b->asked = asked;
+    b->began = now;
     b->next = asked ? FTREE_NEVER : now;
     b->until = now + (asked ? PATIENCE : LASTS);
     return b;
@@ -738,6 +777,8 @@ void ftree_burst_tick(struct ftree *ft, ftree_time now)
         return;
     for (int32_t i = before - 1; i >= 0 && !ftree_events_wait(ft); i--) {
         struct burst *b = &ft->examine->bursts.items[i];
+        if (i >= ft->examine->bursts.n)
+            continue; /* others were forgotten meanwhile */
         step(ft, now, b);
         if (is_to_compare(ft, b) && !b->compared) {
             ask_beyond(ft, now, b);

@@ -143,6 +143,7 @@ struct burst {
     bool resent; /* a kernel says that packets between two nodes, of which it is one, are sent again */
     uint8_t group; /* the next one to be sent, */
     ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
+    ftree_time began;
     ftree_time first; /* the first symptom because of which it was asked for */
     ftree_time until;
     struct wire_way here[FTREE_PATHS], there[FTREE_PATHS]; /* as each of the two has seen it */

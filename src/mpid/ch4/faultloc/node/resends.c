@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS 3 /* at which packets were sent again, of the same node, */
-#define WITHIN (6000 * FTREE_MS) /* since the first of them */
-#define COUNT 4 /* so many in all */
+#define LOOKS 3 /* at which packets were sent again to the same node, */
+#define WITHIN (10000 * FTREE_MS) /* since the first of them */
 #define ONE_OF 400 /* of all that the node has sent since the last look */
 #define PAUSE (3000 * FTREE_MS) /* between two symptoms, doubling: it may be how this network is */
 #define PAUSE_MOST (60000 * FTREE_MS)
@@ -95,7 +94,7 @@ bool faultloc_resends_add(struct faultloc_resends *r, ftree_time now, int32_t no
     e->last = now;
     e->looks++;
     e->count += more;
-    if (e->looks < LOOKS || e->count < COUNT || now < e->again)
+    if (e->looks < LOOKS || now < e->again)
         return false;
     *s = (struct ftree_symptom){
         .kind = FTREE_SYMPTOM_LINK_ERRORS,
