@@ -672,6 +672,7 @@ cluster_tests = \
     test/cluster/test_crash_launcher.sh \
     test/cluster/test_failures_host.sh \
     test/cluster/test_handlers.sh \
+    test/cluster/test_handlers_home.sh \
     test/cluster/test_harm_launcher_withdrawn.sh \
     test/cluster/test_healthy.sh \
     test/cluster/test_late.sh \
