@@ -273,6 +273,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/io/symptom_socket.h \
     src/mpid/ch4/faultloc/io/worker.h \
     src/mpid/ch4/faultloc/io/writer.h \
+    src/mpid/ch4/faultloc/mpi/calls/calls.h \
     src/mpid/ch4/faultloc/mpi/fail/fail.h \
     src/mpid/ch4/faultloc/mpi/observe/observe.h \
     src/mpid/ch4/faultloc/mpi/rank/rank.h \

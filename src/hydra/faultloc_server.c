@@ -182,6 +182,10 @@ HYD_status HYD_faultloc_server_init(struct HYD_exec *execs)
     HYD_faultloc_incident_grace(&me.incident, grace);
     status = HYDU_append_env_to_list(HYD_FAULTLOC_ENV, "1",
                                      &HYD_server_info.user_global.global_env.system);
+    /* libfabric may bring a library that else catches the signals of a crash, and exits with 1 */
+    if (!status)
+        status = HYDU_append_env_to_list("IPATH_NO_BACKTRACE", "1",
+                                         &HYD_server_info.user_global.global_env.system);
     return status ? status : watch_events();
 }
 

@@ -352,6 +352,96 @@ static void do_ibarrier(void)
     do_collective(call_ibarrier);
 }
 
+/* ---- one-sided --------------------------------------------------------------------------------- */
+
+static MPI_Win window = MPI_WIN_NULL;
+
+static void lock_all(void)
+{
+    MPI_Win_lock_all(0, window);
+}
+
+/* What is complete before the verdict may be a success. */
+static void do_epoch(int (*call)(void))
+{
+    int rc = MPI_SUCCESS;
+
+    for (double begin = tu_now(); rc == MPI_SUCCESS && tu_now() - begin < limit;) {
+        rc = call();
+        rc = rc ? rc : MPI_Win_flush(lost, window);
+    }
+    must_fail("the one-sided operation", rc);
+}
+
+static int call_put(void)
+{
+    return MPI_Put(&small, 1, MPI_INT, lost, 0, 1, MPI_INT, window);
+}
+
+static int call_get(void)
+{
+    return MPI_Get(&small, 1, MPI_INT, lost, 0, 1, MPI_INT, window);
+}
+
+static int call_accumulate(void)
+{
+    return MPI_Accumulate(&small, 1, MPI_INT, lost, 0, 1, MPI_INT, MPI_SUM, window);
+}
+
+static int call_fetch(void)
+{
+    static int out;
+
+    return MPI_Fetch_and_op(&small, &out, MPI_INT, lost, 0, MPI_SUM, window);
+}
+
+static void do_put(void)
+{
+    do_epoch(call_put);
+}
+
+static void do_get(void)
+{
+    do_epoch(call_get);
+}
+
+static void do_accumulate(void)
+{
+    do_epoch(call_accumulate);
+}
+
+static void do_fetch(void)
+{
+    do_epoch(call_fetch);
+}
+
+static void do_lock(void)
+{
+    int rc = MPI_SUCCESS;
+
+    for (double begin = tu_now(); rc == MPI_SUCCESS && tu_now() - begin < limit;) {
+        rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, lost, 0, window);
+        rc = rc ? rc : MPI_Win_unlock(lost, window);
+    }
+    must_fail("MPI_Win_lock or MPI_Win_unlock", rc);
+}
+
+static int call_fence(void)
+{
+    return MPI_Win_fence(0, window);
+}
+
+static void do_fence(void)
+{
+    do_collective(call_fence);
+}
+
+static void make_window(void)
+{
+    MPI_Win_create(big, BIG, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+}
+
 static const struct {
     const char *name;
     void (*begin)(void); /* before the loss; NULL: nothing */
@@ -385,6 +475,12 @@ static const struct {
     {"gather", NULL, do_gather},
     {"scan", NULL, do_scan},
     {"ibarrier", NULL, do_ibarrier},
+    {"rma-put", lock_all, do_put},
+    {"rma-get", lock_all, do_get},
+    {"rma-accumulate", lock_all, do_accumulate},
+    {"rma-fetch", lock_all, do_fetch},
+    {"rma-lock", NULL, do_lock},
+    {"rma-fence", NULL, do_fence},
 };
 
 /* ---- afterwards -------------------------------------------------------------------------------- */
@@ -427,6 +523,27 @@ static void others_go_on(void)
     }
 }
 
+/* In a window of those that are left all puts into the memory of the next. */
+static void others_put(MPI_Comm comm)
+{
+    int me, n, in = -1;
+    MPI_Win win;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    must_succeed("MPI_Win_create of those that are left",
+                 MPI_Win_create(&in, sizeof(in), sizeof(in), MPI_INFO_NULL, comm, &win));
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    must_succeed("MPI_Win_fence of those that are left", MPI_Win_fence(0, win));
+    must_succeed("MPI_Put of those that are left",
+                 MPI_Put(&me, 1, MPI_INT, (me + 1) % n, 0, 1, MPI_INT, win));
+    must_succeed("MPI_Win_fence after a put", MPI_Win_fence(0, win));
+    if (in != (me + n - 1) % n)
+        wrong("what another has put", MPI_SUCCESS);
+    MPI_Win_free(&win);
+}
+
 /* Who is left makes a communicator without the lost one, in which all is well. */
 static void others_meet(void)
 {
@@ -442,6 +559,7 @@ static void others_meet(void)
                      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     if (sum != size - 1)
         wrong("the sum of those that are left", MPI_SUCCESS);
+    others_put(comm);
     MPI_Group_free(&left);
     MPI_Group_free(&all);
     MPI_Comm_free(&comm);
@@ -497,8 +615,12 @@ int main(int argc, char **argv)
         tu_fail("lost_peer", "out of memory");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     connect_all();
+    if (!strncmp(what, "rma", 3))
+        make_window();
     if (rank != lost && cases[c].begin)
         cases[c].begin();
+    if (window != MPI_WIN_NULL)
+        MPI_Barrier(MPI_COMM_WORLD); /* the lost rank grants the locks */
     tu_looping(rank);
     if (rank == lost)
         be_lost(tu_string(argc, argv, "--how", "exit"));
@@ -511,7 +633,9 @@ int main(int argc, char **argv)
     nothing_succeeds();
     others_go_on();
     others_meet();
-    MPI_Finalize();
+    if (window == MPI_WIN_NULL) /* to free it needs all of its members */
+        MPI_Finalize();
     printf("rank %d %s: ok\n", rank, what);
-    return 0;
+    fflush(stdout);
+    _exit(0);
 }

@@ -75,6 +75,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/io/symptom_socket.h \
     src/mpid/ch4/faultloc/io/worker.h \
     src/mpid/ch4/faultloc/io/writer.h \
+    src/mpid/ch4/faultloc/mpi/calls/calls.h \
     src/mpid/ch4/faultloc/mpi/fail/fail.h \
     src/mpid/ch4/faultloc/mpi/observe/observe.h \
     src/mpid/ch4/faultloc/mpi/rank/rank.h \
@@ -110,6 +111,7 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/util/ftree -I$(top_srcdir)/src/util
 
 # In a rank: what includes MPICH's headers.
 mpi_core_sources += \
+    src/mpid/ch4/faultloc/mpi/calls/inside.c \
     src/mpid/ch4/faultloc/mpi/calls/pt2pt.c \
     src/mpid/ch4/faultloc/mpi/calls/wait.c \
     src/mpid/ch4/faultloc/mpi/fail/abort.c \

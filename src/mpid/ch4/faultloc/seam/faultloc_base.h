@@ -51,12 +51,21 @@
 #define MPID_THREAD_CS_ENTER_REC_VCI(lock) MPID_THREAD_CS_ENTER(VCI, lock)
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vcis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vci[vci]
+#define MPIDI_FAULTLOC_UCX_VCIS MPIDI_UCX_global.num_vcis
+#define MPIDI_FAULTLOC_UCX_WIN_EP(win, rank, vci) \
+    MPIDI_UCX_WIN_TO_EP(win, rank, vci, MPIDI_WIN_TARGET_VCI(win, rank))
+#define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vcis
+#define MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, vci) MPIDI_OFI_av_to_phys(av, vci, nic, vci, nic)
 /* PMI ends at exit(), which the launcher is not to wait for: it may be long after MPI_Finalize */
 #define MPIDI_FAULTLOC_END_PMI() (void) MPIR_pmi_kvs_put(FAULTLOC_LAUNCHER_KEY_OUTSIDE, "1")
 #else
 #define MPIDI_FAULTLOC_ERRFLAG (&(MPIR_Errflag_t) { MPIR_ERR_NONE })
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vsis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vsi[vci]
+#define MPIDI_FAULTLOC_UCX_VCIS MPIDI_UCX_global.num_vnis
+#define MPIDI_FAULTLOC_UCX_WIN_EP(win, rank, vci) MPIDI_UCX_WIN_TO_EP(win, rank, vci)
+#define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vnis
+#define MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, vci) MPIDI_OFI_av_to_phys(av, nic, vci, vci)
 #define MPIDI_FAULTLOC_END_PMI() ((void) 0)
 #endif
 

@@ -9,7 +9,11 @@
 #include "faultloc/seam/faultloc_seam.h"
 #include "faultloc/seam/faultloc_sums.h"
 
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 
 /*
  * The seam's part that needs libfabric's types: what it says of a peer that it has lost
@@ -30,17 +34,22 @@ int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e) MPIDI_FAU
 #define MPIDI_FAULTLOC_OFI_ENDED(vni, e) \
     (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && MPIDI_faultloc_ofi_ended(vni, e))
 
-/* OFI is done with an operation that had failed before. */
+/* OFI is done with an operation that had failed before, or a synchronous send is received. */
 void MPIDI_faultloc_ofi_late(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_ofi_late_ack(struct MPIR_Request *ack) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_LATE(req) \
     if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
         MPIDI_faultloc_ofi_late(req); \
         break; \
     }
+#define MPIDI_FAULTLOC_OFI_LATE_ACK(ack) \
+    if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && MPIDI_faultloc_ofi_late_ack(ack)) \
+        return MPI_SUCCESS
 
 /* OFI has no room for an operation that begins: who asks again and again waits.  What it returns
  * because it has lost the peer is treated likewise, until that is given up or grace is over. */
 int MPIDI_faultloc_wait_room(void) MPIDI_FAULTLOC_HIDDEN;
+int MPIDI_faultloc_look_for_room(void) MPIDI_FAULTLOC_HIDDEN;
 ssize_t MPIDI_faultloc_ofi_returned(ssize_t code) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_RETURNED(code) \
     if ((code) != -FI_EAGAIN && MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) \
@@ -48,6 +57,56 @@ ssize_t MPIDI_faultloc_ofi_returned(ssize_t code) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_RETRY() \
     (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) ? MPIDI_faultloc_wait_room() : \
      MPIDI_OFI_retry_progress())
+/* The same for active messages, which turn no progress: they may be sent from within. */
+#define MPIDI_FAULTLOC_OFI_AM_RETRY() \
+    do { \
+        if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
+            mpi_errno = MPIDI_faultloc_look_for_room(); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
+
+/* Whom the operation is for that OFI has not taken: the loop around it does not know.  In
+ * parentheses the names mean OFI's functions. */
+extern fi_addr_t MPIDI_faultloc_ofi_to MPIDI_FAULTLOC_HIDDEN;
+static inline ssize_t MPIDI_faultloc_ofi_tried(ssize_t code, fi_addr_t to)
+{
+    if (unlikely(code != 0))
+        MPIDI_faultloc_ofi_to = to;
+    return code;
+}
+#define fi_tinjectdata(ep, buf, len, data, to, tag) \
+    MPIDI_faultloc_ofi_tried((fi_tinjectdata)(ep, buf, len, data, to, tag), to)
+#define fi_tsenddata(ep, buf, len, desc, data, to, tag, context) \
+    MPIDI_faultloc_ofi_tried((fi_tsenddata)(ep, buf, len, desc, data, to, tag, context), to)
+#define fi_tsendmsg(ep, msg, flags) \
+    MPIDI_faultloc_ofi_tried((fi_tsendmsg)(ep, msg, flags), (msg)->addr)
+#define fi_send(ep, buf, len, desc, to, context) \
+    MPIDI_faultloc_ofi_tried((fi_send)(ep, buf, len, desc, to, context), to)
+#define fi_inject(ep, buf, len, to) MPIDI_faultloc_ofi_tried((fi_inject)(ep, buf, len, to), to)
+#define fi_inject_write(ep, buf, len, to, addr, key) \
+    MPIDI_faultloc_ofi_tried((fi_inject_write)(ep, buf, len, to, addr, key), to)
+#define fi_writemsg(ep, msg, flags) \
+    MPIDI_faultloc_ofi_tried((fi_writemsg)(ep, msg, flags), (msg)->addr)
+#define fi_readmsg(ep, msg, flags) \
+    MPIDI_faultloc_ofi_tried((fi_readmsg)(ep, msg, flags), (msg)->addr)
+#define fi_read(ep, buf, len, desc, to, addr, key, context) \
+    MPIDI_faultloc_ofi_tried((fi_read)(ep, buf, len, desc, to, addr, key, context), to)
+#define fi_atomicmsg(ep, msg, flags) \
+    MPIDI_faultloc_ofi_tried((fi_atomicmsg)(ep, msg, flags), (msg)->addr)
+#define fi_fetch_atomicmsg(ep, msg, out, desc, n, flags) \
+    MPIDI_faultloc_ofi_tried((fi_fetch_atomicmsg)(ep, msg, out, desc, n, flags), (msg)->addr)
+#define fi_compare_atomicmsg(ep, msg, with, wdesc, wn, out, odesc, on, flags) \
+    MPIDI_faultloc_ofi_tried((fi_compare_atomicmsg)(ep, msg, with, wdesc, wn, out, odesc, on, \
+                                                    flags), (msg)->addr)
+/* receives */
+#define fi_trecv(ep, buf, len, desc, from, tag, ignore, context) \
+    MPIDI_faultloc_ofi_tried((fi_trecv)(ep, buf, len, desc, from, tag, ignore, context), \
+                             FI_ADDR_UNSPEC)
+#define fi_trecvmsg(ep, msg, flags) \
+    MPIDI_faultloc_ofi_tried((fi_trecvmsg)(ep, msg, flags), FI_ADDR_UNSPEC)
+#define fi_recvmsg(ep, msg, flags) \
+    MPIDI_faultloc_ofi_tried((fi_recvmsg)(ep, msg, flags), FI_ADDR_UNSPEC)
 
 /* A turn of a wait for one-sided operations that OFI carries out. */
 int MPIDI_faultloc_wait_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
@@ -67,8 +126,10 @@ int MPIDI_faultloc_wait_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
                           TRUE, roots_only, table, NULL)
 #define MPIDI_FAULTLOC_OFI_ENDED(vni, e) 0
 #define MPIDI_FAULTLOC_OFI_LATE(req)
+#define MPIDI_FAULTLOC_OFI_LATE_ACK(ack) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_RETURNED(code)
 #define MPIDI_FAULTLOC_OFI_RETRY() MPIDI_OFI_retry_progress()
+#define MPIDI_FAULTLOC_OFI_AM_RETRY() do { } while (0)
 
 #endif /* ENABLE_FAULTLOC */
 

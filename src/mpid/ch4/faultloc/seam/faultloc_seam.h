@@ -435,6 +435,15 @@ extern uint32_t MPIDI_faultloc_asked MPIDI_FAULTLOC_HIDDEN; /* the agent waits f
         MPIDI_faultloc_rma.window = (win); \
         MPIDI_FAULTLOC_TURN(MPIDI_faultloc_wait_rma()); \
     } while (0)
+/* A one-sided operation begins. */
+int MPIDI_faultloc_target_error(struct MPIR_Win *win, int target) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_RMA_TARGET(win, target) \
+    do { \
+        if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
+            mpi_errno = MPIDI_faultloc_target_error(win, target); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) \
     do { \
         MPIDI_faultloc_rma.window = (win); \
@@ -746,6 +755,7 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_COLL_REQUEST(req, comm) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_TURN(win) \
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX)
+#define MPIDI_FAULTLOC_RMA_TARGET(win, target) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_POLLED(win) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_GROUP(group) do { } while (0)
 #define MPIDI_FAULTLOC_RMA_LOCK(target, type) do { } while (0)

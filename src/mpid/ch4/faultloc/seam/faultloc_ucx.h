@@ -60,6 +60,60 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
     ((unlikely((status) < 0) || unlikely(MPIR_Request_is_complete(req))) && \
      MPIDI_faultloc_ucx_held(req, ucp_request, status))
 
+/* One-sided operations and active messages.  Whose endpoint it is that has failed is not known to who
+ * looks at the status.  In parentheses the names mean UCX's functions. */
+extern ucp_ep_h MPIDI_faultloc_ucx_to MPIDI_FAULTLOC_HIDDEN;
+static inline ucs_status_t MPIDI_faultloc_ucx_tried(ucs_status_t status, ucp_ep_h ep)
+{
+    if (unlikely(status < 0))
+        MPIDI_faultloc_ucx_to = ep;
+    return status;
+}
+static inline ucs_status_ptr_t MPIDI_faultloc_ucx_began(ucs_status_ptr_t request, ucp_ep_h ep)
+{
+    if (unlikely(UCS_PTR_IS_ERR(request)))
+        MPIDI_faultloc_ucx_to = ep;
+    return request;
+}
+#define ucp_put(ep, from, n, to, key) \
+    MPIDI_faultloc_ucx_tried((ucp_put)(ep, from, n, to, key), ep)
+#define ucp_put_nbi(ep, from, n, to, key) \
+    MPIDI_faultloc_ucx_tried((ucp_put_nbi)(ep, from, n, to, key), ep)
+#define ucp_get_nbi(ep, to, n, from, key) \
+    MPIDI_faultloc_ucx_tried((ucp_get_nbi)(ep, to, n, from, key), ep)
+#define ucp_put_nb(ep, from, n, to, key, cb) \
+    MPIDI_faultloc_ucx_began((ucp_put_nb)(ep, from, n, to, key, cb), ep)
+#define ucp_get_nb(ep, to, n, from, key, cb) \
+    MPIDI_faultloc_ucx_began((ucp_get_nb)(ep, to, n, from, key, cb), ep)
+#define ucp_am_send_nb(ep, id, from, n, type, cb, flags) \
+    MPIDI_faultloc_ucx_began((ucp_am_send_nb)(ep, id, from, n, type, cb, flags), ep)
+#define ucp_am_send_nbx(ep, id, header, len, from, n, param) \
+    MPIDI_faultloc_ucx_began((ucp_am_send_nbx)(ep, id, header, len, from, n, param), ep)
+
+/* UCX waits for all that is under way, and lost ranks keep it waiting, or have it fail for all. */
+ucs_status_t MPIDI_faultloc_ucx_ep_flush(ucp_ep_h ep) MPIDI_FAULTLOC_HIDDEN;
+ucs_status_t MPIDI_faultloc_ucx_flush(struct MPIR_Win *win, int vci) MPIDI_FAULTLOC_HIDDEN;
+#define ucp_ep_flush(ep) MPIDI_faultloc_ucx_ep_flush(ep)
+#define MPIDI_FAULTLOC_UCX_FLUSH(win, vci) \
+    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) ? MPIDI_faultloc_ucx_flush(win, vci) : \
+     MPIDI_UCX_flush(vci))
+
+/* UCX has refused something: if the peer is lost, that is the error, once it is known. */
+int MPIDI_faultloc_ucx_error(ucs_status_t status) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_UCX_ERROR(status) \
+    do { \
+        if (unlikely((status) < 0) && MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
+            mpi_errno = MPIDI_faultloc_ucx_error(status); \
+            MPIR_ERR_CHECK(mpi_errno); \
+        } \
+    } while (0)
+
+/* A put or get with a request has ended; who asked for it has noted its peer. */
+#define MPIDI_FAULTLOC_UCX_RMA_REQUEST(req, av) (MPIDI_REQUEST(req, faultloc_peer) = (av))
+#define MPIDI_FAULTLOC_UCX_RMA_HELD(ucp_request, status) \
+    (unlikely((status) < 0) && (ucp_request)->req && MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && \
+     MPIDI_faultloc_ucx_held((ucp_request)->req, ucp_request, status))
+
 /* A send that UCX refuses: true if *out is now a request that will fail likewise. */
 #if defined(MPIDI_FAULTLOC_PT2PT)
 #define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, out) \
@@ -111,6 +165,10 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 #define MPIDI_FAULTLOC_UCX_RECV_ENDED(ucp_request, req, status, info) do { } while (0)
 #define MPIDI_FAULTLOC_UCX_HELD(req, ucp_request, status) 0
 #define MPIDI_FAULTLOC_UCX_LOST_SEND(ptr, av, vci, req) 0
+#define MPIDI_FAULTLOC_UCX_FLUSH(win, vci) MPIDI_UCX_flush(vci)
+#define MPIDI_FAULTLOC_UCX_ERROR(status) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RMA_REQUEST(req, av) do { } while (0)
+#define MPIDI_FAULTLOC_UCX_RMA_HELD(ucp_request, status) 0
 
 #endif /* ENABLE_FAULTLOC */
 

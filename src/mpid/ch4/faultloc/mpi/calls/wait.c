@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/mpi/fail/fail.h"
+#include "faultloc/mpi/calls/calls.h"
 
 #include "faultloc/base/clock.h"
 
@@ -55,8 +55,7 @@ static void note_first_wait(const struct MPIDI_faultloc_wait *wait)
         put_note(req ? (uint64_t) (uint32_t) req->handle : 0, peer_of(req), first->since);
 }
 
-/* `req` stands for all that is waited for; NULL: nothing does. */
-static int look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
+int MPIDI_faultloc_look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
 {
     const struct faultloc_board *b = MPIDI_faultloc_mapped_board();
 
@@ -86,25 +85,17 @@ static int turn(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
     if (MPIDI_faultloc_page.slot.many_threads)
         MPIDI_faultloc_begin_turn(req, wait);
     if ((MPIDI_faultloc_page.slot.spins & 255) == 0)
-        mpi_errno = look(req, wait);
+        mpi_errno = MPIDI_faultloc_look(req, wait);
     if (mpi_errno == MPI_SUCCESS)
         MPIDI_faultloc_yield(wait);
     return mpi_errno;
 }
 
-/* The frame that called: as long as the wait goes on, that and all around it stay as they are.  So
- * the agent that is to say where the rank is need not wait until it gets a CPU. */
-#if defined(__GNUC__)
-#define RETURNS_TO .sp = (uintptr_t) __builtin_dwarf_cfa(),.pc = (uintptr_t) __builtin_return_address(0)
-#else
-#define RETURNS_TO .sp = 0
-#endif
-
 int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
 {
     struct MPIDI_faultloc_wait wait = {.mode = req ? WAITS_FOR_ALL : WAITS_FOR_NONE,
         .n = reqs ? n : req ? 1 : 0,.reqs = reqs ? reqs : &req,
-        RETURNS_TO
+        MPIDI_FAULTLOC_RETURNS_TO
     };
 
     return turn(req, &wait);
@@ -113,7 +104,7 @@ int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
 /* Whoever is needed may be given up. */
 int MPIDI_faultloc_wait_rma(void)
 {
-    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, RETURNS_TO };
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, MPIDI_FAULTLOC_RETURNS_TO };
     int mpi_errno = turn(NULL, &wait);
 
     if (mpi_errno == MPI_SUCCESS && MPIDI_faultloc_page.slot.failures)
@@ -123,65 +114,18 @@ int MPIDI_faultloc_wait_rma(void)
 
 int MPIDI_faultloc_wait_one_of(MPIR_Request ** reqs, int n)
 {
-    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs, RETURNS_TO };
+    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ONE,.n = n,.reqs = reqs,
+        MPIDI_FAULTLOC_RETURNS_TO
+    };
 
     return turn(NULL, &wait);
 }
-
-#if defined(HAVE_CH4_NETMOD_OFI) && MPIDI_FAULTLOC_COUNTS
-/* From within MPICH's own loops: other threads are not let in, and with several nothing is noted. */
-static int look_inside(struct MPIDI_faultloc_wait *wait)
-{
-    return MPIDI_faultloc_page.slot.many_threads ? MPI_SUCCESS : look(NULL, wait);
-}
-
-int MPIDI_faultloc_wait_room(void)
-{
-    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE,.room = true, RETURNS_TO };
-    int mpi_errno = MPI_SUCCESS;
-
-    if ((++MPIDI_faultloc_page.slot.spins & 255) == 0) {
-        wait.source = MPIDI_faultloc_sent_last();
-        mpi_errno = MPIDI_faultloc_is_given_up(wait.source) ?
-            MPIDI_faultloc_failed_error(wait.source) : look_inside(&wait);
-    }
-    return mpi_errno ? mpi_errno : MPIDI_OFI_retry_progress();
-}
-
-/* Which operations of a window are complete is a number: none is known to be so where any member is
- * given up. */
-int MPIDI_faultloc_wait_window(MPIR_Win * win)
-{
-    struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, RETURNS_TO };
-    int mpi_errno;
-
-    MPIDI_faultloc_rma.window = win;
-    mpi_errno = look_inside(&wait);
-    if (mpi_errno == MPI_SUCCESS && MPIDI_faultloc_page.slot.failures)
-        mpi_errno = MPIDI_faultloc_member_error(win->comm_ptr);
-    return mpi_errno;
-}
-
-ssize_t MPIDI_faultloc_ofi_returned(ssize_t code)
-{
-    static ftree_time since;
-    static int32_t from = FTREE_NONE;
-    int32_t peer = MPIDI_faultloc_sent_last();
-
-    if (!MPIDI_faultloc_ofi_says_lost(peer, (int) code))
-        return code;
-    if (from != peer)
-        since = faultloc_now();
-    from = peer;
-    return faultloc_now() - since < MPIDI_faultloc_grace() ? -FI_EAGAIN : code;
-}
-#endif
 
 int MPIDI_faultloc_wait_probe(MPIR_Comm * comm, int offset, int source, int tag)
 {
     struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_ALL,.comm = comm,
         .context_offset = offset,.source = source,.tag = tag,
-        RETURNS_TO
+        MPIDI_FAULTLOC_RETURNS_TO
     };
 
     return turn(NULL, &wait);

@@ -112,7 +112,7 @@ static bool is_left_to_ofi(MPIR_Request * req)
     if (MPIDI_REQUEST(req, is_local))
         return false;
 #endif
-    return !is_self(req) && MPIDI_faultloc_ofi_leave(req);
+    return !is_self(req) && MPIDI_faultloc_ofi_leave(req, MPIR_cc_get(*req->cc_ptr));
 }
 
 /* Completes a pending request with an error, whatever the transport does with it. */
@@ -369,6 +369,13 @@ int MPIDI_faultloc_rma_error(void)
     int32_t rank = MPIDI_faultloc_rma_lost();
 
     return rank == FTREE_NONE ? MPI_SUCCESS : MPIDI_faultloc_failed_error(rank);
+}
+
+int MPIDI_faultloc_target_error(MPIR_Win * win, int target)
+{
+    int32_t rank = MPIDI_faultloc_rank_at(MPIDIU_comm_rank_to_av(win->comm_ptr, target));
+
+    return MPIDI_faultloc_is_given_up(rank) ? MPIDI_faultloc_failed_error(rank) : MPI_SUCCESS;
 }
 
 int MPIDI_faultloc_bsend_error(MPIR_Request * req)

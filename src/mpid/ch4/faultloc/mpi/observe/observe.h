@@ -156,13 +156,17 @@ void MPIDI_faultloc_report_lost(int32_t rank, int error);
 bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
                          void (*release) (void *transport));
 
+/* Purpose: the rank of the world for which the operation is that OFI has refused last; FTREE_NONE: a
+ * receive, or of another world. */
+int32_t MPIDI_faultloc_ofi_refused(void);
+
 /* Purpose: whether what OFI has returned of an operation that begins says that its peer is lost; if
  * so, that is reported. */
 bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code);
 
 /* Purpose: OFI may never be done with a request that has failed: it is kept, and what comes of it
- * later changes nothing.  False: it is not OFI's. */
-bool MPIDI_faultloc_ofi_leave(MPIR_Request * req);
+ * later, which is `awaited` times at most, changes nothing.  False: it is not OFI's. */
+bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited);
 
 /* Purpose: true if the request is one of those that the next function will end. */
 bool MPIDI_faultloc_is_held(const MPIR_Request * req);

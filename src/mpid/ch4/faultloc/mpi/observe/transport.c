@@ -144,7 +144,9 @@ static int transport_error(const struct held *h)
 /* OFI's synchronous and its huge sends also wait for a word of the receiver, which will not come. */
 static void complete(MPIR_Request * req)
 {
-    if (MPIR_cc_get(*req->cc_ptr) < 2 || !MPIDI_faultloc_ofi_leave(req)) {
+    int shares = MPIR_cc_get(*req->cc_ptr);
+
+    if (shares < 2 || !MPIDI_faultloc_ofi_leave(req, shares - 1)) {
         MPIDI_faultloc_complete(req);
         return;
     }
@@ -167,6 +169,16 @@ static void end_held(const struct held *h, bool given_up)
     MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 
+/* Where it is not known for whom an operation was that has lost its peer, for the last that is given
+ * up. */
+static int32_t lost_peer_of(const struct held *h)
+{
+    struct faultloc_board *b = MPIDI_faultloc_board();
+
+    return h->peer == FTREE_NONE && b && b->failures > 0 ?
+        faultloc_board_failed(b)[b->failures - 1] : h->peer;
+}
+
 /* An error of the transport is final: a network that is silent for a few seconds causes none (UCX
  * asks again after 9 s of silence), and the patience with which a lost node is given up is no use
  * here. */
@@ -177,6 +189,7 @@ static bool take_due(struct held *out, bool *given_up)
     for (int i = 0; i < held.n; i++) {
         struct held *h = &held.items[i];
 
+        h->peer = lost_peer_of(h);
         *given_up = MPIDI_faultloc_is_given_up(h->peer);
         if (!*given_up && now - h->since_ns <= MPIDI_faultloc_grace())
             continue;

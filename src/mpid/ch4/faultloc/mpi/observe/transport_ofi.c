@@ -101,20 +101,40 @@ static bool is_as_mpich_has_it(int event, int err)
         event == MPIDI_OFI_EVENT_PEEK || event == MPIDI_OFI_EVENT_AM_RECV;
 }
 
+/* Of a synchronous send both halves may end so. */
 static int end_message(MPIR_Request * req, int error)
 {
     int32_t peer = MPIDI_faultloc_peer(req);
 
     MPIDI_faultloc_report_lost(peer, error);
-    return MPIDI_faultloc_hold(req, peer, error, NULL, NULL);
+    if (!MPIDI_faultloc_is_held(req))
+        return MPIDI_faultloc_hold(req, peer, error, NULL, NULL);
+    MPIR_cc_dec(req->cc_ptr);
+    return 1;
 }
 
 /* A synchronous send waits for its receiver's word, which will not come. */
-static void end_ack(MPIR_Request * req, int error)
+static int end_ack(MPIR_Request * req, int error)
 {
     MPIDI_OFI_ssendack_request_t *ack = (MPIDI_OFI_ssendack_request_t *) req;
 
-    MPIDI_faultloc_report_lost(MPIDI_faultloc_peer(ack->signal_req), error);
+    if (MPIDI_faultloc_ofi_late_ack(req))
+        return 1;
+    if (!end_message(ack->signal_req, error))
+        return 0;
+    MPL_free(ack);
+    return 1;
+}
+
+/* A part of a put or get that has a request; whom it was for nobody knows. */
+static int end_part(MPIR_Request * req, int error)
+{
+    MPIDI_OFI_chunk_request *part = (MPIDI_OFI_chunk_request *) req;
+
+    if (!end_message(part->parent, error))
+        return 0;
+    MPL_free(part);
+    return 1;
 }
 
 /* Is called with the lock of the VNI held.  Where nothing is known of the operation but that it has
@@ -136,12 +156,34 @@ int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
     if (is_send(event) || is_receive(event))
         return end_message(req, error);
     if (event == MPIDI_OFI_EVENT_SSEND_ACK)
-        end_ack(req, error);
-    else if (event == MPIDI_OFI_EVENT_INJECT_EMU)
+        return end_ack(req, error);
+    if (event == MPIDI_OFI_EVENT_CHUNK_DONE)
+        return end_part(req, error);
+    if (event == MPIDI_OFI_EVENT_INJECT_EMU)
         (void) MPIDI_OFI_dispatch_function(vni, NULL, req);
     else if (!is_of_active_message(event))
         return 0;
     return 1;
+}
+
+fi_addr_t MPIDI_faultloc_ofi_to = FI_ADDR_UNSPEC;
+
+static bool has_address(MPIDI_av_entry_t * av, fi_addr_t address)
+{
+    for (int nic = 0; nic < MPIDI_OFI_global.num_nics; nic++)
+        for (int i = 0; i < MPIDI_FAULTLOC_OFI_VCIS; i++)
+            if (MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, i) == address)
+                return true;
+    return false;
+}
+
+/* Takes long, and is asked of operations alone that do not begin. */
+int32_t MPIDI_faultloc_ofi_refused(void)
+{
+    for (int32_t i = 0; MPIDI_faultloc_ofi_to != FI_ADDR_UNSPEC && i < MPIR_Process.size; i++)
+        if (has_address(&MPIDI_global.avt_mgr.av_table0->table[i], MPIDI_faultloc_ofi_to))
+            return i;
+    return FTREE_NONE;
 }
 
 bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code)
@@ -159,11 +201,22 @@ bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code)
 
 void MPIDI_faultloc_ofi_late(MPIR_Request * req)
 {
-    if (!(MPIDI_REQUEST(req, faultloc_context) & MPIDI_FAULTLOC_SSEND))
-        MPIDI_CH4_REQUEST_FREE(req);    /* else the receiver's word may still come */
+    MPIDI_CH4_REQUEST_FREE(req);
 }
 
-bool MPIDI_faultloc_ofi_leave(MPIR_Request * req)
+/* MPICH would complete the send, which has failed. */
+int MPIDI_faultloc_ofi_late_ack(MPIR_Request * req)
+{
+    MPIDI_OFI_ssendack_request_t *ack = (MPIDI_OFI_ssendack_request_t *) req;
+
+    if (MPIDI_OFI_REQUEST(ack->signal_req, event_id) != MPIDI_OFI_EVENT_ABORT)
+        return 0;
+    MPIDI_faultloc_ofi_late(ack->signal_req);
+    MPL_free(ack);
+    return 1;
+}
+
+bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited)
 {
     int event = MPIDI_OFI_REQUEST(req, event_id);
     int vni = MPIDI_Request_get_vci(req);
@@ -172,6 +225,8 @@ bool MPIDI_faultloc_ofi_leave(MPIR_Request * req)
     if (!MPIDI_OFI_ENABLE_TAGGED || (!is_send(event) && !is_receive(event)))
         return false;
     MPIDI_OFI_REQUEST(req, event_id) = MPIDI_OFI_EVENT_ABORT;
+    for (int i = 1; i < awaited; i++)
+        MPIR_Request_add_ref(req);
     if (is_receive(event)) /* one that has begun is not cancelled, and nothing says so */
         (void) fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx].rx, &MPIDI_OFI_REQUEST(req, context));
     return true;
@@ -179,7 +234,7 @@ bool MPIDI_faultloc_ofi_leave(MPIR_Request * req)
 
 #else
 
-bool MPIDI_faultloc_ofi_leave(MPIR_Request * req)
+bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited)
 {
     return false;
 }

@@ -124,7 +124,8 @@ int MPIDI_faultloc_ucx_held(MPIR_Request * req, void *ucp_request, ucs_status_t 
     if (status >= 0 || status == UCS_ERR_CANCELED || status == UCS_ERR_MESSAGE_TRUNCATED ||
         !MPIDI_faultloc_board())
         return 0;
-    peer = MPIDI_faultloc_peer(req);
+    peer = req->kind == MPIR_REQUEST_KIND__RMA ?
+        MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer)) : MPIDI_faultloc_peer(req);
     MPIDI_faultloc_report_lost(peer, errno_of(status));
     if (MPIDI_faultloc_hold(req, peer, errno_of(status), ucp_request, release))
         return 1;

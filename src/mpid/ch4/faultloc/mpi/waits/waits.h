@@ -22,12 +22,6 @@ int32_t MPIDI_faultloc_world_rank(MPIR_Comm * comm, int rank);
  * of the program's; NULL: it is in none, or not known. */
 MPIR_Comm *MPIDI_faultloc_collective_comm(MPIR_Request * req);
 
-/* ---- waits_messages.c ------------------------------------------------------------------------ */
-
-/* Purpose: the rank of the world to which the last message was sent; FTREE_NONE: the last message
- * was none, or is of another world. */
-int32_t MPIDI_faultloc_sent_last(void);
-
 /* ---- waits_threads.c ------------------------------------------------------------------------- */
 
 /* What the calling thread waits for, beside the collective that it may be in. */

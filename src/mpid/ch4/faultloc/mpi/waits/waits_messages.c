@@ -112,10 +112,3 @@ void MPIDI_faultloc_fill_sent(struct waits_page *page, const struct MPIDI_faultl
             is_wanted(with, page->sent[page->last].peer))
             page->last++;
 }
-
-int32_t MPIDI_faultloc_sent_last(void)
-{
-    struct waits_flow last;
-
-    return read_sent(0, &last) ? last.peer : FTREE_NONE;
-}
