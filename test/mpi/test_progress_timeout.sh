@@ -7,12 +7,12 @@
 # MPICH's own limit of a wait, MPIR_CVAR_PROGRESS_TIMEOUT (4.3): it tells what is pending after so many
 # seconds, and fails the wait after twice as many. With FaultLoc beside it the verdict comes first,
 # and alone, and is repeated where the job ends; a wait that only lasts long accuses nobody.
-# Exit code: 0 passed, 1 failed, 77 this MPICH has no such limit.
+# Exit code: 0 passed, 1 failed, 77 this MPICH has no such limit, or (4.3) by another name.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 
 grep -q MPIR_CVAR_PROGRESS_TIMEOUT "$mpi/lib/libmpi.so" || {
-    echo "SKIP: this MPICH has no MPIR_CVAR_PROGRESS_TIMEOUT, which came with 4.3"
+    echo "SKIP: this MPICH has no MPIR_CVAR_PROGRESS_TIMEOUT, as 5.0 has"
     exit 77
 }
 "$here/build.sh" --mpi "$mpi" --out "$bin" hang
