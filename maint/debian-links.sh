@@ -23,6 +23,14 @@ Exit code: 0 done, 1 no libmpi.so.12 in TO, 2 wrong arguments.
 EOF
 }
 
+# is_ours LINK LIBRARY: nothing is there, or a link of this script; another's stays.
+is_ours() {
+    if [ ! -L "$1" ] && [ ! -e "$1" ]; then return 0; fi
+    [ -L "$1" ] && [ "$(basename "$(readlink "$1")")" = "$2" ] && return 0
+    warn "$1 is not of FaultLoc, and stays"
+    return 1
+}
+
 remove=
 case ${1:-} in
     --help | -h) usage; exit 0 ;;
@@ -34,8 +42,9 @@ to=${2:-$1}
     die "no libmpi.so.12 in $to: this MPICH has another ABI version than Debian's programs need"
 for pair in mpi:mpich mpifort:mpichfort mpicxx:mpichcxx; do
     ours=lib${pair%:*}.so.12 debian=$1/lib${pair#*:}.so.12
+    is_ours "$debian" "$ours" || continue
     if [ -n "$remove" ]; then
-        [ ! -L "$debian" ] || rm -f "$debian"
+        rm -f "$debian"
     elif [ -e "$to/$ours" ]; then
         if [ $# = 1 ]; then ln -sf "$ours" "$debian"; else ln -sf "$to/$ours" "$debian"; fi
     fi
