@@ -54,8 +54,6 @@
 #define MPIDI_FAULTLOC_UCX_VCIS MPIDI_UCX_global.num_vcis
 #define MPIDI_FAULTLOC_UCX_WIN_EP(win, rank, vci) \
     MPIDI_UCX_WIN_TO_EP(win, rank, vci, MPIDI_WIN_TARGET_VCI(win, rank))
-#define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vcis
-#define MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, vci) MPIDI_OFI_av_to_phys(av, vci, nic, vci, nic)
 /* PMI ends at exit(), which the launcher is not to wait for: it may be long after MPI_Finalize */
 #define MPIDI_FAULTLOC_END_PMI() (void) MPIR_pmi_kvs_put(FAULTLOC_LAUNCHER_KEY_OUTSIDE, "1")
 #else

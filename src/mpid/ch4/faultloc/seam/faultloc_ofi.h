@@ -20,7 +20,7 @@
  * (mpi/observe/transport_ofi.c).  With faultloc off errors are treated as MPICH does.
  */
 
-#if defined(ENABLE_FAULTLOC)
+#if defined(ENABLE_FAULTLOC) && MPIDI_FAULTLOC_COUNTS
 
 /* The exchange of addresses when the job starts: behind each there is room for a mark, which is
  * empty where faultloc is off (base/mark.h).  What is returned in *table is as MPICH's own. */
@@ -68,7 +68,7 @@ ssize_t MPIDI_faultloc_ofi_returned(ssize_t code) MPIDI_FAULTLOC_HIDDEN;
 
 /* Whom the operation is for that OFI has not taken: the loop around it does not know.  In
  * parentheses the names mean OFI's functions. */
-extern fi_addr_t MPIDI_faultloc_ofi_to MPIDI_FAULTLOC_HIDDEN;
+extern __thread fi_addr_t MPIDI_faultloc_ofi_to MPIDI_FAULTLOC_HIDDEN;
 static inline ssize_t MPIDI_faultloc_ofi_tried(ssize_t code, fi_addr_t to)
 {
     if (unlikely(code != 0))
@@ -131,6 +131,6 @@ int MPIDI_faultloc_wait_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_RETRY() MPIDI_OFI_retry_progress()
 #define MPIDI_FAULTLOC_OFI_AM_RETRY() do { } while (0)
 
-#endif /* ENABLE_FAULTLOC */
+#endif /* ENABLE_FAULTLOC && MPIDI_FAULTLOC_COUNTS */
 
 #endif /* FAULTLOC_OFI_H_INCLUDED */

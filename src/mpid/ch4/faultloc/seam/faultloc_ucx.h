@@ -62,7 +62,7 @@ void MPIDI_faultloc_ucx_recv_ended(void *ucp_request, struct MPIR_Request *req, 
 
 /* One-sided operations and active messages.  Whose endpoint it is that has failed is not known to who
  * looks at the status.  In parentheses the names mean UCX's functions. */
-extern ucp_ep_h MPIDI_faultloc_ucx_to MPIDI_FAULTLOC_HIDDEN;
+extern __thread ucp_ep_h MPIDI_faultloc_ucx_to MPIDI_FAULTLOC_HIDDEN;
 static inline ucs_status_t MPIDI_faultloc_ucx_tried(ucs_status_t status, ucp_ep_h ep)
 {
     if (unlikely(status < 0))

@@ -44,6 +44,7 @@ static int wait_verdict(int32_t rank)
     ftree_time until = faultloc_now() + MPIDI_faultloc_grace();
     int mpi_errno = MPI_SUCCESS;
 
+    MPIDI_faultloc_rma.window = NULL; /* not of this call */
     while (mpi_errno == MPI_SUCCESS && faultloc_now() < until) {
         MPIDI_faultloc_page.slot.spins++;
         mpi_errno = look_inside(&wait);
@@ -53,7 +54,7 @@ static int wait_verdict(int32_t rank)
     return mpi_errno;
 }
 
-ucp_ep_h MPIDI_faultloc_ucx_to;
+__thread ucp_ep_h MPIDI_faultloc_ucx_to;
 
 static bool has_endpoint(MPIDI_av_entry_t * av, ucp_ep_h ep)
 {
@@ -73,14 +74,18 @@ static int32_t rank_with(ucp_ep_h ep)
     return FTREE_NONE;
 }
 
+/* Other errors, of memory or of arguments, are as MPICH has them. */
 int MPIDI_faultloc_ucx_error(ucs_status_t status)
 {
-    int32_t rank = rank_with(MPIDI_faultloc_ucx_to);
+    const struct faultloc_fabric_code *code =
+        faultloc_fabric_find("ucx", "", status, FAULTLOC_FABRIC_ANY);
+    int32_t rank = code && code->says == FAULTLOC_FABRIC_LOST ? rank_with(MPIDI_faultloc_ucx_to) :
+        FTREE_NONE;
 
     MPIDI_faultloc_ucx_to = NULL;
     if (rank == FTREE_NONE)
         return MPI_SUCCESS;
-    MPIDI_faultloc_report_lost(rank, faultloc_fabric_errno("ucx", "", status, FAULTLOC_FABRIC_ANY));
+    MPIDI_faultloc_report_lost(rank, code->error);
     return wait_verdict(rank);
 }
 
@@ -88,25 +93,30 @@ static void flushed(void *request, ucs_status_t status)
 {
 }
 
+/* A rank that the agents have given up the transport may not miss. */
+static bool any_is_lost(void)
+{
+    return MPIDI_faultloc_has_lost() || MPIDI_faultloc_page.slot.failures;
+}
+
 /* UCX may never be done; what it keeps of it is its own to give back.  Of all endpoints (NULL) it
- * ends where any rank is lost. */
+ * ends where any rank is lost.  Whose endpoint it is is asked after some 10 ms. */
 static ucs_status_t wait_flushed(ucs_status_ptr_t request, ucp_worker_h worker, ucp_ep_h ep)
 {
     struct MPIDI_faultloc_wait wait = WAITS_FOR(FTREE_NONE);
-    bool lost_before = MPIDI_faultloc_has_lost();
     ucs_status_t status = UCS_INPROGRESS;
 
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request);
-    while (status == UCS_INPROGRESS) {
+    for (uint32_t turns = 1; status == UCS_INPROGRESS; turns++) {
         ucp_worker_progress(worker);
         status = ucp_request_check_status(request);
-        if ((++MPIDI_faultloc_page.slot.spins & 255) != 0)
+        MPIDI_faultloc_page.slot.spins++;
+        if ((turns & 255) != 0)
             continue;
-        if (wait.source == FTREE_NONE)
+        if (wait.source == FTREE_NONE && (turns & 0xffff) == 0)
             wait.source = rank_with(ep);
-        if (look_inside(&wait) != MPI_SUCCESS ||
-            (!ep && !lost_before && MPIDI_faultloc_has_lost()))
+        if (look_inside(&wait) != MPI_SUCCESS || (!ep && any_is_lost()))
             break;
     }
     ucp_request_free(request);
@@ -123,6 +133,7 @@ ucs_status_t MPIDI_faultloc_ucx_ep_flush(ucp_ep_h ep)
 {
     if (!MPIDI_faultloc_notes || MPIDI_FAULTLOC_UCX_VCIS > 1)
         return (ucp_ep_flush) (ep);
+    MPIDI_faultloc_rma.window = NULL; /* not of this call */
     return flush_endpoint(MPIDI_UCX_global.ctx[0].worker, ep);
 }
 
@@ -133,9 +144,10 @@ ucs_status_t MPIDI_faultloc_ucx_flush(MPIR_Win * win, int vci)
     ucp_worker_h worker = MPIDI_UCX_global.ctx[vci].worker;
     ucs_status_t status = UCS_ERR_ENDPOINT_TIMEOUT;
 
-    if (!MPIDI_faultloc_has_lost())
+    MPIDI_faultloc_rma.window = win;
+    if (!any_is_lost())
         status = wait_flushed(ucp_worker_flush_nb(worker, 0, flushed), worker, NULL);
-    if (status == UCS_OK || !MPIDI_faultloc_has_lost())
+    if (status == UCS_OK || !any_is_lost())
         return status;
     status = UCS_OK;
     for (int i = 0; i < win->comm_ptr->local_size && status == UCS_OK; i++)

@@ -24,6 +24,7 @@ struct held {
     void (*release) (void *transport);
     int32_t peer;
     int error; /* errno */
+    int failures; /* so many ranks were given up before */
     uint64_t since_ns;
 };
 
@@ -121,8 +122,9 @@ static bool add(const struct held *h)
 bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
                          void (*release) (void *transport))
 {
+    const struct faultloc_board *b = MPIDI_faultloc_board();
     const struct held h = {.req = req,.transport = transport,.release = release,.peer = peer,
-        .error = error,.since_ns = faultloc_now()
+        .error = error,.failures = b ? (int) b->failures : 0,.since_ns = faultloc_now()
     };
     bool added;
 
@@ -169,14 +171,14 @@ static void end_held(const struct held *h, bool given_up)
     MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 
-/* Where it is not known for whom an operation was that has lost its peer, for the last that is given
- * up. */
+/* Where it is not known for whom a put or get was that has lost its peer, for the last that is given
+ * up since. */
 static int32_t lost_peer_of(const struct held *h)
 {
     struct faultloc_board *b = MPIDI_faultloc_board();
 
-    return h->peer == FTREE_NONE && b && b->failures > 0 ?
-        faultloc_board_failed(b)[b->failures - 1] : h->peer;
+    return h->peer == FTREE_NONE && h->req->kind == MPIR_REQUEST_KIND__RMA && b &&
+        (int) b->failures > h->failures ? faultloc_board_failed(b)[b->failures - 1] : h->peer;
 }
 
 /* An error of the transport is final: a network that is silent for a few seconds causes none (UCX

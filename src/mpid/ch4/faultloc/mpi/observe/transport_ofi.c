@@ -166,7 +166,7 @@ int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
     return 1;
 }
 
-fi_addr_t MPIDI_faultloc_ofi_to = FI_ADDR_UNSPEC;
+__thread fi_addr_t MPIDI_faultloc_ofi_to = FI_ADDR_UNSPEC;
 
 static bool has_address(MPIDI_av_entry_t * av, fi_addr_t address)
 {
@@ -177,13 +177,20 @@ static bool has_address(MPIDI_av_entry_t * av, fi_addr_t address)
     return false;
 }
 
-/* Takes long, and is asked of operations alone that do not begin. */
+/* The search takes long, and where there is no room the same is asked again and again. */
 int32_t MPIDI_faultloc_ofi_refused(void)
 {
-    for (int32_t i = 0; MPIDI_faultloc_ofi_to != FI_ADDR_UNSPEC && i < MPIR_Process.size; i++)
-        if (has_address(&MPIDI_global.avt_mgr.av_table0->table[i], MPIDI_faultloc_ofi_to))
-            return i;
-    return FTREE_NONE;
+    static __thread fi_addr_t found = FI_ADDR_UNSPEC;
+    static __thread int32_t rank = FTREE_NONE;
+
+    if (found == MPIDI_faultloc_ofi_to)
+        return rank;
+    found = MPIDI_faultloc_ofi_to;
+    rank = FTREE_NONE;
+    for (int32_t i = 0; rank == FTREE_NONE && i < MPIR_Process.size; i++)
+        if (has_address(&MPIDI_global.avt_mgr.av_table0->table[i], found))
+            rank = i;
+    return rank;
 }
 
 bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code)
@@ -218,11 +225,13 @@ int MPIDI_faultloc_ofi_late_ack(MPIR_Request * req)
 
 bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited)
 {
+    /* of others event_id is what a former life of the request left */
+    bool is_message = req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV;
     int event = MPIDI_OFI_REQUEST(req, event_id);
     int vni = MPIDI_Request_get_vci(req);
     int ctx = MPIDI_OFI_get_ctx_index(req->comm, vni, MPIDI_OFI_REQUEST(req, nic_num));
 
-    if (!MPIDI_OFI_ENABLE_TAGGED || (!is_send(event) && !is_receive(event)))
+    if (!MPIDI_OFI_ENABLE_TAGGED || !is_message || (!is_send(event) && !is_receive(event)))
         return false;
     MPIDI_OFI_REQUEST(req, event_id) = MPIDI_OFI_EVENT_ABORT;
     for (int i = 1; i < awaited; i++)
