@@ -295,7 +295,7 @@ TEST_CASE(no_more_than_some_at_a_time)
     for (uint32_t nonce = 1; nonce < 100; nonce++)
         asks_for_burst(l, 1 + (int32_t) nonce % 3, nonce);
     lone_run(l, 2000);
-    ck_assert_int_eq(l->packets, 16 * 2 * WIRE_BURST_PACKETS);
+    ck_assert_int_eq(l->packets, 48 * 2 * WIRE_BURST_PACKETS);
 }
 
 TEST_CASE(out_of_memory_there_is_no_burst)

@@ -78,6 +78,16 @@ TEST_CASE(a_link_that_comes_and_goes)
     ck_assert(!says(17 * S, 0));
 }
 
+TEST_CASE(one_that_somebody_switches_off_and_on)
+{
+    for (int i = 1; i <= 3; i++) {
+        faultloc_link_watch_note(&w, 10 * i * S, i < 3 ? FTREE_LINK_DOWN : FTREE_LINK_NO_CARRIER);
+        faultloc_link_watch_note(&w, 10 * i * S + FTREE_MS, FTREE_LINK_DOWN);
+        faultloc_link_watch_note(&w, 10 * i * S + 2 * FTREE_MS, FTREE_LINK_UP);
+    }
+    ck_assert(!says(31 * S, LONG));
+}
+
 TEST_CASE(two_that_are_far_apart)
 {
     flap(10 * S);

@@ -91,7 +91,11 @@ TEST_CASE(the_number_of_the_node_is_read_first)
     ck_assert_ptr_null(r.total);
     ck_assert(!look_with(12 * S, HEAD "Tcp: 200 -1 9000 8 0\n")); /* one of many thousands */
     ck_assert_ptr_null(r.total);
-    ck_assert(!look_with(13 * S, HEAD "Tcp: 200 -1 9300 9 0\n"));
+    ck_assert(!look_with(13 * S, HEAD "Tcp: 200 -1 9010 10 0\n")); /* a busy host */
+    ck_assert_ptr_null(r.total);
+    ck_assert(!look_with(13 * S + 1, HEAD "Tcp: 200 -1 9200 13 0\n")); /* few of many */
+    ck_assert_ptr_null(r.total);
+    ck_assert(!look_with(13 * S + 2, HEAD "Tcp: 200 -1 9300 16 0\n"));
     ck_assert_ptr_nonnull(r.total);
     ck_assert(!look_with(14 * S, "Tcp: RetransSegs\n"));
     ck_assert(!look_with(15 * S, "Tcp: RetransSegs\nTcp: x\n"));

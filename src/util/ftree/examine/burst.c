@@ -35,12 +35,12 @@
 #define REST (LASTS / 2) /* for what is still under way when the other one has all */
 #define PATIENCE (LASTS_SLOW + LASTS) /* for what the other one says */
 #define KEPT (3000 * FTREE_MS) /* as long no other burst of the same node begins */
-#define BURSTS_MAX 16
+#define BURSTS_MAX 48
 #define NEAR 4096 /* nodes that are looked at, for one behind a switch */
 #define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
 #define LARGE 4 /* large packets that must have left before their loss says something */
 #define LOSSY_GROUPS 4 /* of 8 */
-#define LOSSY_LITTLE 3 /* packets, each of another group, where kernels had to send again, too */
+#define LOSSY_LITTLE 4 /* packets, each of another group, where kernels had to send again, too */
 
 static uint64_t bit(int number)
 {
@@ -416,7 +416,7 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     add_facts(ft, b, &facts);
     sign = ftree_rules_decide_at_end(ft->rules, &facts, models_of_bursts(ft->rules), &model);
     node = sign && sign->about_asker ? ft->self : b->node;
-    if (!sign || is_known(ft, node) || is_beyond_bad_switch(ft, b->node))
+    if (!sign || is_known(ft, node) || is_known(ft, ft->self) || is_beyond_bad_switch(ft, b->node))
         return;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     ftree_burst_name(ft, b->node, &v);

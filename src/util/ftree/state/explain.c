@@ -32,18 +32,30 @@ static bool explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
     return false;
 }
 
-/* What is known of the node's data path explains that somebody waits for it; not that its agent is
- * silent, too. */
-bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
+static bool path_is(const struct ftree *ft, int32_t node, bool cut)
 {
     const struct known *k;
 
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
         const struct summary *v = &k->v;
-        if (!v->withdrawn && !v->local_only && ftree_class_says(v->class_, FTREE_IS_PATH))
+        if (!v->withdrawn && !v->local_only && ftree_class_says(v->class_, FTREE_IS_PATH) &&
+            !(cut && v->class_ == FTREE_CLASS_NETWORK_DEGRADED))
             return true;
     }
     return ftree_verdict_by_switch(ft, node);
+}
+
+/* What is known of the node's data path explains that somebody waits for it; not that its agent is
+ * silent, too. */
+bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
+{
+    return path_is(ft, node, false);
+}
+
+/* A link that loses packets, or comes and goes, may be dead later, or its node. */
+static bool path_is_cut(const struct ftree *ft, int32_t node)
+{
+    return path_is(ft, node, true);
 }
 
 /* True if what is known of a data path explains it: that of the node, or those of all who reported
@@ -52,10 +64,10 @@ bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symp
 {
     if (!ftree_symptom_may_be_path(s))
         return false;
-    if (ftree_verdict_path_is_known(ft, s->about.node))
+    if (path_is_cut(ft, s->about.node))
         return true;
     for (int32_t i = 0; i < s->reporters; i++)
-        if (!ftree_verdict_path_is_known(ft, s->reporter[i]))
+        if (!path_is_cut(ft, s->reporter[i]))
             return false;
     return s->reporters > 0;
 }

@@ -38,6 +38,7 @@ struct question {
     struct faultloc_stuck *stuck;
     int32_t n, room;
     uint32_t *total;
+    bool is_whole; /* the kernel has told of all */
 };
 
 /* ---- which connections ----------------------------------------------------------------------- */
@@ -197,8 +198,10 @@ static bool take_reply(struct question *q, int fd, int32_t *sockets)
     if (n <= 0)
         return false;
     for (uint32_t left = (uint32_t) n; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
-        if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+        if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY) {
+            q->is_whole = h->nlmsg_type == NLMSG_DONE;
             return false; /* the end, or an error */
+        }
         if (!take_message(q, h) || ++*sockets == SOCKETS_MAX)
             return false;
     }
@@ -255,7 +258,7 @@ int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int3
     return q.n;
 }
 
-void faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
+bool faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
                      enum ftree_path path, uint32_t *total)
 {
     struct question q = {.table = table,
@@ -267,4 +270,5 @@ void faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_
                          .total = total};
 
     ask(&q, 1 << TCP_ESTABLISHED);
+    return q.is_whole;
 }

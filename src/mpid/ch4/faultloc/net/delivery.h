@@ -46,8 +46,8 @@ int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int3
                        enum ftree_path path, struct faultloc_stuck *stuck, int32_t room);
 
 /* Purpose: how often such connections have sent something again since they began, for the nodes at the
- * other ends: adds to total[nodes]. */
-void faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
+ * other ends: adds to total[nodes]. False: the kernel did not tell of all. */
+bool faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
                      enum ftree_path path, uint32_t *total);
 
 #endif /* FAULTLOC_DELIVERY_H_INCLUDED */

@@ -46,21 +46,30 @@ void faultloc_link_watch_close(struct faultloc_link_watch *w)
     w->fd = -1;
 }
 
-/* What was never up is no fault of now. */
+static void note_flap(struct faultloc_link_watch *w, ftree_time now)
+{
+    w->back[1] = w->back[0];
+    w->back[0] = now;
+    w->flaps++;
+    w->flaps_told = false;
+}
+
+/* What was never up is no fault of now.  An interface that somebody switches off and on does not
+ * flap. */
 void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uint8_t link)
 {
     bool was_up = w->link == FTREE_LINK_UP, is_up = link == FTREE_LINK_UP;
 
     w->link = link;
+    w->by_carrier &= link == FTREE_LINK_NO_CARRIER || is_up;
     if (was_up && !is_up) {
         w->lost = now;
         w->told = 0;
+        w->by_carrier = link == FTREE_LINK_NO_CARRIER;
     } else if (is_up && w->lost) {
         w->lost = 0;
-        w->back[1] = w->back[0];
-        w->back[0] = now;
-        w->flaps++;
-        w->flaps_told = false;
+        if (w->by_carrier)
+            note_flap(w, now);
     }
 }
 
@@ -92,6 +101,17 @@ static void take(struct faultloc_link_watch *w, ftree_time now, const struct nlm
                                  m->ifi_flags & IFF_RUNNING ? FTREE_LINK_UP : FTREE_LINK_NO_CARRIER);
 }
 
+/* Messages were lost; those before them have been read by now. */
+static void look_again(struct faultloc_link_watch *w, ftree_time now)
+{
+    enum ftree_link link = w->missed ? faultloc_iface_link(w->iface) : FTREE_LINK_UNKNOWN;
+
+    if (link == FTREE_LINK_UNKNOWN)
+        return;
+    w->missed = false;
+    faultloc_link_watch_note(w, now, (uint8_t) link);
+}
+
 void faultloc_link_watch_hear(struct faultloc_link_watch *w, ftree_time now)
 {
     union {
@@ -103,12 +123,14 @@ void faultloc_link_watch_hear(struct faultloc_link_watch *w, ftree_time now)
     for (int i = 0; w->fd >= 0 && i < MESSAGES_MAX; i++) {
         socklen_t size = sizeof(from);
         ssize_t n = recvfrom(w->fd, &buffer, sizeof(buffer), 0, (struct sockaddr *) &from, &size);
-        if (n < 0 && errno == ENOBUFS) { /* some are lost: as it is now */
-            faultloc_link_watch_note(w, now, (uint8_t) faultloc_iface_link(w->iface));
+        if (n < 0 && errno == ENOBUFS) {
+            w->missed = true;
             continue;
         }
-        if (n < 0)
+        if (n < 0) {
+            look_again(w, now);
             return;
+        }
         if (size < sizeof(from) || from.nl_pid != 0)
             continue; /* not of the kernel */
         const struct nlmsghdr *h = &buffer.h;

@@ -20,6 +20,8 @@ struct faultloc_link_watch {
     const char *iface; /* "": not known */
     int fd; /* -1: none */
     uint8_t link; /* enum ftree_link */
+    bool missed; /* messages of the kernel were lost */
+    bool by_carrier; /* what was lost last is the carrier, and nothing else */
     ftree_time lost; /* since when it is not up; 0: it is */
     ftree_time told; /* when that was a symptom last */
     ftree_time back[2]; /* when it came back last, and before */

@@ -5,6 +5,7 @@
 
 #include "faultloc/node/resends.h"
 
+#include "faultloc/base/clock.h"
 #include "faultloc/base/text_file.h"
 #include "faultloc/net/delivery.h"
 
@@ -14,10 +15,12 @@
 
 #define LOOKS 3 /* at which packets were sent again to the same node, */
 #define WITHIN (10000 * FTREE_MS) /* since the first of them */
-#define ONE_OF 400 /* of all that the node has sent since the last look */
+#define ONE_OF 50 /* of all that the node has sent since the last look, */
+#define LEAST 3 /* and so many: on busy hosts acknowledgments are late */
 #define PAUSE (3000 * FTREE_MS) /* between two symptoms, doubling: it may be how this network is */
 #define PAUSE_MOST (60000 * FTREE_MS)
-#define PACE (250 * FTREE_MS) /* connections may be many thousands */
+#define PACE (250 * FTREE_MS)
+#define REST 20 /* times as long as the question took: connections may be many thousands */
 
 /* The column of this name in the table "Tcp:" of two lines. */
 static bool find_column(const char *text, const char *name, uint64_t *value)
@@ -54,7 +57,7 @@ static bool has_grown(struct faultloc_resends *r)
 
     faultloc_text_read(r->proc_root ? r->proc_root : "/proc", text, sizeof(text), "self/net/snmp");
     r->known = find_column(text, "RetransSegs", &r->all) && find_column(text, "OutSegs", &r->sent);
-    return r->known && known && r->all > before &&
+    return r->known && known && r->all >= before + LEAST &&
            (r->all - before) * ONE_OF >= r->sent - sent_before;
 }
 
@@ -121,7 +124,10 @@ static bool compare(struct faultloc_resends *r, ftree_time now, struct ftree_sym
 
     memcpy(before, total, (size_t) b->nodes * sizeof(*total));
     memset(total, 0, (size_t) b->nodes * sizeof(*total));
-    faultloc_resent(faultloc_board_addresses(b), b->nodes, b->self, path, total);
+    if (!faultloc_resent(faultloc_board_addresses(b), b->nodes, b->self, path, total)) {
+        memcpy(total, before, (size_t) b->nodes * sizeof(*total));
+        return false;
+    }
     for (int32_t i = 0; i < b->nodes; i++)
         if (total[i] > before[i] && r->asked &&
             faultloc_resends_add(r, now, i, total[i] - before[i], s)) {
@@ -134,11 +140,15 @@ static bool compare(struct faultloc_resends *r, ftree_time now, struct ftree_sym
 
 bool faultloc_resends_look(struct faultloc_resends *r, ftree_time now, struct ftree_symptom *s)
 {
-    if (r->asked && now - r->asked < PACE)
-        return false;
-    if (!has_grown(r))
+    if ((r->asked && now - r->asked < r->rest) || !has_grown(r))
         return false;
     if (!r->total)
         r->total = calloc(2 * (size_t) r->board->nodes, sizeof(*r->total));
-    return r->total && compare(r, now, s);
+    if (!r->total)
+        return false;
+    ftree_time asks = faultloc_now();
+    bool any = compare(r, now, s);
+    r->rest = REST * (faultloc_now() - asks);
+    r->rest = r->rest < PACE ? PACE : r->rest;
+    return any;
 }

@@ -28,7 +28,7 @@ struct faultloc_resends {
     uint64_t all, sent; /* of the node, at the last look: sent again, and in all */
     bool known; /* they are */
     uint32_t *total; /* [2 * nodes], those of now and of before; NULL: not asked yet */
-    ftree_time asked;
+    ftree_time asked, rest; /* so long not again */
     struct faultloc_resent {
         int32_t node;
         int32_t looks; /* at which there were more */
