@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@
 #define FILE_MAX (256 * 1024)
 
 static const char *const types[] = {"nfs",  "nfs4", "lustre", "cifs", "smb3",
-                                    "ceph", "gpfs", "beegfs", "9p",   "fuse"};
+                                    "ceph", "gpfs", "beegfs", "9p"};
 
 struct mount {
     char point[512], type[32], source[256];
@@ -37,8 +38,8 @@ struct mount {
 static bool is_remote(const char *type)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (!strcmp(type, types[i]) || (!strncmp(type, "fuse.", 5) && !strcmp(types[i], "fuse")))
-            return strcmp(type, "fuse.lxcfs") != 0;
+        if (!strcmp(type, types[i]))
+            return true;
     return false;
 }
 
@@ -66,6 +67,7 @@ static bool ask(struct mount *m)
         return false;
     m->pid = fork();
     if (m->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         /* all but this: whoever reads what the handler says would wait for us, too */
         dup2(fds[1], 0);
         close_range(1, ~0U, 0);
@@ -125,6 +127,9 @@ void site_os_mounts(struct site_os *o)
         }
     free(text);
     await(mount, n);
+    o->mounts_answer = n > 0;
+    for (int i = 0; i < n; i++)
+        o->mounts_answer &= mount[i].fd < 0;
     for (int i = 0; i < n; i++)
         finish(o, &mount[i]);
 }

@@ -41,7 +41,8 @@
 #define SITE_DEADLINE_MOST_MS 4500 /* the agent waits for 5 s */
 #define SITE_OUTPUT_MAX (64 * 1024) /* of one handler */
 #define SITE_LINE_MAX 1024
-#define SITE_LINES_MAX 8 /* of one handler, that are printed */
+#define SITE_LINES_MAX 8 /* of one handler, without a symptom, that are printed */
+#define SITE_SYMPTOMS_MAX 64 /* those with one */
 #define SITE_WHY_MAX 256
 /* The agent has kept no PATH of the program that started it. */
 #define SITE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -175,6 +176,7 @@ struct site_os {
     int64_t since_ms;
     FILE *out;
     int said;
+    bool mounts_answer; /* there are some, and they do */
 };
 
 /* Purpose: prints a line; and notes what cannot be read, with the remedy. */
@@ -185,5 +187,8 @@ void site_os_lacks(struct site_os *o, const char *what);
 /* Purpose: prints what the kernel's log has; and which file systems do not answer. */
 void site_os_log(struct site_os *o);
 void site_os_mounts(struct site_os *o);
+
+/* Purpose: whether an Xid says that the GPU has failed, and not the program that uses it. */
+bool site_xid_fails(unsigned long long xid);
 
 #endif /* FAULTLOC_SITE_H_INCLUDED */
