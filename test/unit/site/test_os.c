@@ -16,6 +16,8 @@
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define NOTHING "{\"text\":\"nothing is wrong\"}\n"
 
+static const char *ranks;
+
 static const char *ask(long long since_ms)
 {
     static char text[8192];
@@ -29,6 +31,8 @@ static const char *ask(long long since_ms)
     json_object_object_add(request, "sys_root", json_object_new_string(files_root));
     snprintf(path, sizeof(path), "%s/kmsg", files_root);
     json_object_object_add(request, "kernel_log", json_object_new_string(path));
+    if (ranks)
+        json_object_object_add(request, "ranks", json_object_new_string(ranks));
     site_os(request, f);
     fclose(f);
     json_object_put(request);
@@ -40,6 +44,7 @@ static const char *ask(long long since_ms)
 BEFORE_EACH
 {
     files_begin();
+    ranks = NULL;
     files_write("stat", "cpu 1 2 3\nbtime 1000000\n");
     files_write("kmsg", "");
     files_write("pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=1\n");
@@ -194,6 +199,11 @@ TEST_CASE(a_mount_that_is_silent_is_named)
     files_write("self/mountinfo", line);
     snprintf(line, sizeof(line), "%.40s of fs1 (nfs4) has not answered within 600 ms", point);
     ck_assert_ptr_nonnull(strstr(ask(0), line));
+    ck_assert_ptr_null(strstr(ask(0), "mount-silent"));
+    ranks = "4710,4711"; /* one of them uses it */
+    files_write("4711/stat", "");
+    ck_assert_int_eq(symlink(point, files_path("4711/cwd")), 0);
+    ck_assert_ptr_nonnull(strstr(ask(0), "{\"symptom\":\"mount-silent\""));
     close(fuse); /* this ends the waiting */
     umount2(point, MNT_DETACH);
 }

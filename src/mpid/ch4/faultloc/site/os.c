@@ -321,6 +321,7 @@ void site_os(struct json_object *request, FILE *out)
     struct site_os o = {.proc = setting(request, "proc_root", "/proc"),
                         .sys = setting(request, "sys_root", "/sys"),
                         .log = setting(request, "kernel_log", "/dev/kmsg"),
+                        .ranks = site_text(request, "ranks"),
                         .out = out};
     long long before = throttles(&o);
     struct json_object *since;

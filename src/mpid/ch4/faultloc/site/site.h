@@ -72,6 +72,7 @@ struct site_question {
     const char *node; /* about which it is */
     const char *from; /* the node that asks */
     int64_t since_ms; /* when the job began, Unix time; 0: not known */
+    const char *ranks; /* "4711,4712": processes of the job on the node that asks; NULL: not known */
     bool all; /* for people: a node that asks about itself has the others asked, too */
 };
 
@@ -174,6 +175,7 @@ void site_snmp_port(const char *name, const struct site_port *p, FILE *out);
 struct site_os {
     const char *proc, *sys, *log; /* where they are */
     int64_t since_ms;
+    const char *ranks; /* as in the question */
     FILE *out;
     int said;
     bool mounts_answer; /* there are some, and they do */
