@@ -4,7 +4,7 @@
 """redfish.py CERTIFICATE USER PASSWORD: a BMC that speaks Redfish, after DMTF's schemas.
 
 It prints its port.  Its state is read from standard input, a word a line, and acknowledged by that word:
-on, off, hot, log, slow, garbage, truncated, huge, deep, array, redirect, elsewhere, error.
+on, off, hot, log, two, slow, garbage, truncated, huge, deep, array, redirect, elsewhere, error.
 """
 import base64, http.server, json, ssl, sys, threading, time
 
@@ -22,7 +22,8 @@ def documents():
     hot = state == "hot"
     return {
         "/Systems": {"Members": [ref("/Systems/1") if state != "elsewhere"
-                                 else {"@odata.id": "@127.0.0.2:1/redfish/v1/Systems/1"}]},
+                                 else {"@odata.id": "@127.0.0.2:1/redfish/v1/Systems/1"}] +
+                                [ref("/Systems/2")] * (state == "two")},
         "/Systems/1": {"@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem", "Id": "1",
                        "PowerState": "Off" if state == "off" else "On",
                        "Status": {"State": "Enabled", "Health": "OK"},

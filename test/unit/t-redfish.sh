@@ -76,6 +76,7 @@ for state in garbage deep array; do says $state "says nothing: the BMC's answer 
 says truncated "says nothing: the BMC ends the connection, or speaks no HTTPS"
 says huge "says nothing: the BMC's answer is too large"
 says redirect "says nothing: the BMC answers with an error"
+says two "says nothing: the BMC has several systems; name one: system"
 says error "says nothing: the BMC answers with an error"
 says elsewhere "says nothing: the BMC's answer is not Redfish"
 
@@ -83,6 +84,12 @@ file "\"ca_file\": \"$work/ca\", \"login\": \"session\""
 says on "power-on: system power is on"
 read -r word <&9
 if [ "$word" = ended ]; then ok "its session is ended"; else bad "sessions stay: $word"; fi
+deadline=1500 file "\"ca_file\": \"$work/ca\", \"login\": \"session\""
+says slow "says nothing: the BMC does not answer"
+read -r word <&9
+if [ "$word" = ended ]; then ok "slow: its session is ended"; else bad "slow: sessions stay: $word"; fi
+file "\"ca_file\": \"$work/ca\", \"system\": \"/redfish/v1/Systems/1\""
+says two "power-on: system power is on"
 for login in basic session; do
     file "\"ca_file\": \"$work/ca\", \"login\": \"$login\", \"password\": \"wrong\""
     sed -i "s/\"password\": \"$secret\", //" "$work/file"
@@ -102,7 +109,7 @@ for _ in {1..10}; do
 done
 wait "$asker"
 if [ -z "$seen" ]; then ok "no password in arguments or environments"; else bad "$(cat "$work/others")"; fi
-grep -q 'no answer in 1500 ms' "$work/said" || bad "slow: $(cat "$work/said")"
+grep -q 'the BMC does not answer' "$work/said" || bad "slow: $(cat "$work/said")"
 
 kill "$server"
 wait "$server" || :

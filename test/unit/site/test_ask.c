@@ -178,6 +178,21 @@ TEST_CASE(at_most_eight_lines_are_printed)
     ck_assert_int_eq(lines, SITE_LINES_MAX);
 }
 
+TEST_CASE(lines_with_a_symptom_come_first_and_do_not_count)
+{
+    int failed, lines = 0;
+    const char *said;
+
+    write_script("#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10; do echo '{\"text\": \"a\"}'; done\n"
+                 "echo '{\"symptom\": \"power-off\", \"text\": \"b\"}'\n");
+    add("h", 20000);
+    said = ask(&failed);
+    ck_assert_ptr_eq(strstr(said, "{\"handler\":\"h\",\"symptom\":\"power-off\""), said);
+    for (const char *at = said; (at = strchr(at, '\n')); at++)
+        lines++;
+    ck_assert_int_eq(lines, SITE_LINES_MAX + 1);
+}
+
 TEST_CASE(one_that_is_not_asked_says_why)
 {
     struct site_handler *h = add("h", 1000);

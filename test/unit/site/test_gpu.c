@@ -27,6 +27,7 @@ static struct gpu {
     unsigned long long errors, reasons, xid;
     unsigned pending, failed, busy, processes;
     int retiring;
+    bool wide;
 } gpu[2];
 static int init_returns, count_is, running;
 
@@ -114,9 +115,13 @@ int nvmlDeviceGetUtilizationRates(void *device, unsigned *rates)
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct process *p)
 {
     unsigned all = ((struct gpu *) device)->processes;
+    size_t more = ((struct gpu *) device)->wide ? 8 : 0;
 
-    for (unsigned i = 0; i < all && i < *n; i++)
-        p[i] = (struct process){.pid = 4711 + i};
+    for (unsigned i = 0; i < all && i < *n; i++) {
+        char *at = (char *) p + i * (sizeof(*p) + more);
+        memset(at + sizeof(*p), 0, more);
+        memcpy(at, &(struct process){.pid = 4711 + i}, sizeof(*p));
+    }
     *n = all;
     return 0;
 }
@@ -187,18 +192,23 @@ static const struct {
     {"another job's", {.handle = 4},
      "{\"text\":\"GPU 0: not known: its device file may not be opened (the job has not been given it)\"}\n"},
     {"no row left", {.failed = 1}, FAILED("a bad row of its memory could not be replaced") USAGE},
-    {"a row pending", {.pending = 1}, FAILED("a bad row of its memory waits for a reset to be replaced") USAGE},
+    {"a row pending", {.pending = 1},
+     "{" GPU "a bad row of its memory waits for a reset to be replaced\"}\n" USAGE},
     {"a page pending", {.rows = 3, .retiring = 1},
-     FAILED("a bad page of its memory waits for a reset to be retired") USAGE},
+     "{" GPU "a bad page of its memory waits for a reset to be retired\"}\n" USAGE},
     {"old errors", {.errors = 5},
      "{" GPU "5 uncorrected errors of its memory since the driver was loaded\"}\n" USAGE},
     {"no ECC", {.ecc = 3, .errors = 5}, USAGE},
     {"hot", {.reasons = 0x40 | 0x08}, SLOW("heat: the hardware has lowered its clock") USAGE},
     {"short of power", {.reasons = 0x80}, SLOW("power: the node's supply has lowered its clock") USAGE},
-    {"at its limit", {.reasons = 0x04}, "{" GPU "it runs at its power limit\"}\n" USAGE},
+    {"at its limit", {.reasons = 0x04}, "{\"text\":\"at the power limit: GPU 0\"}\n" USAGE},
     {"idle", {.reasons = 0x01}, USAGE},
     {"an Xid of the hardware", {.xid = 79}, FAILED("Xid 79") USAGE},
     {"an Xid of a program", {.xid = 13}, "{" GPU "Xid 13\"}\n" USAGE},
+    {"an Xid that nobody knows", {.xid = 4711}, "{" GPU "Xid 4711\"}\n" USAGE},
+    {"a driver that writes more of a process", {.busy = 97, .processes = 2, .wide = true},
+     "{\"symptom\":\"gpu-usage\",\"text\":\"GPU 0 97 % (4711 4712)\"}\n"},
+    {"as many as there is room for of such", {.busy = 1, .processes = 32, .wide = true}, NULL},
     {"nonsense of a driver", {.busy = 4000000000u}, ""},
     {"more processes than there is room for", {.busy = 1, .processes = 4000}, NULL},
 };
@@ -220,6 +230,14 @@ TEST_CASE(of_two_the_one_that_failed_is_named)
     gpu[1].handle = 15;
     ck_assert_str_eq(ask(""), "{\"symptom\":\"gpu-failed\",\"text\":\"GPU 1: it has fallen off the bus\"}\n"
                               "{\"symptom\":\"gpu-usage\",\"text\":\"GPU 0 100 %\"}\n");
+}
+
+TEST_CASE(all_at_their_power_limit_are_one_line)
+{
+    count_is = 2;
+    gpu[0].reasons = gpu[1].reasons = 0x04;
+    ck_assert_str_eq(ask(""), "{\"text\":\"at the power limit: GPU 0, 1\"}\n"
+                              "{\"symptom\":\"gpu-usage\",\"text\":\"GPU 0 0 %, 1 0 %\"}\n");
 }
 
 TEST_CASE(a_driver_that_counts_wrongly)

@@ -16,6 +16,8 @@
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define NOTHING "{\"text\":\"nothing is wrong\"}\n"
 
+static const char *ranks;
+
 static const char *ask(long long since_ms)
 {
     static char text[8192];
@@ -29,6 +31,8 @@ static const char *ask(long long since_ms)
     json_object_object_add(request, "sys_root", json_object_new_string(files_root));
     snprintf(path, sizeof(path), "%s/kmsg", files_root);
     json_object_object_add(request, "kernel_log", json_object_new_string(path));
+    if (ranks)
+        json_object_object_add(request, "ranks", json_object_new_string(ranks));
     site_os(request, f);
     fclose(f);
     json_object_put(request);
@@ -40,6 +44,7 @@ static const char *ask(long long since_ms)
 BEFORE_EACH
 {
     files_begin();
+    ranks = NULL;
     files_write("stat", "cpu 1 2 3\nbtime 1000000\n");
     files_write("kmsg", "");
     files_write("pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=1\n");
@@ -77,6 +82,11 @@ static const struct {
      NOTHING},
     {{CHIP "name", "coretemp\n", CHIP "temp1_input", "101000\n", CHIP "temp1_crit", "100000\n"},
      "{\"symptom\":\"temperature-high\",\"text\":\"sensor 1 of coretemp is at 101 degrees C: critical\"}\n"},
+    {{CHIP "name", "coretemp\n", CHIP "temp1_input", "60000\n", CHIP "temp1_crit", "100000\n",
+      CHIP "temp1_crit_alarm", "1\n"},
+     NOTHING}, /* it was */
+    {{CHIP "name", "lm75\n", CHIP "temp1_input", "60000\n", CHIP "temp1_crit_alarm", "1\n"},
+     "{\"symptom\":\"temperature-high\",\"text\":\"sensor 1 of lm75 is at 60 degrees C: critical\"}\n"},
     {{CHIP "name", "nct6775\n", CHIP "fan2_input", "0\n", CHIP "fan2_alarm", "1\n"},
      "{\"symptom\":\"fan-failed\",\"text\":\"fan 2 of nct6775 has an alarm, at 0 revolutions a minute\"}\n"},
     {{CHIP "name", "nct6775\n", CHIP "fan2_input", "0\n", CHIP "fan2_alarm", "0\n"}, NOTHING},
@@ -86,10 +96,10 @@ static const struct {
     {{"pressure/io", "some avg10=nonsense\n"}, NOTHING},
     {{"self/cgroup", "0::/slurm/job_7/step_0/task_1\n", "fs/cgroup/slurm/job_7/memory.events",
       "low 0\nmax 9\noom 2\noom_kill 2\n"},
-     "{\"symptom\":\"memory-pressure\",\"text\":\"the kernel has killed 2 processes of the job's control group\"}\n"},
+     "{\"text\":\"the kernel has killed 2 processes of the job's control group\"}\n"},
     {{"self/cgroup", "4:memory:/user/7\n1:cpu:/\n0::/\n", "fs/cgroup/memory/user/7/memory.oom_control",
       "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"},
-     "{\"symptom\":\"memory-pressure\",\"text\":\"the kernel has killed 1 processes of the job's control group\"}\n"},
+     "{\"text\":\"the kernel has killed 1 processes of the job's control group\"}\n"},
     {{"fs/ext4/sda1/errors_count", "4\n", "fs/ext4/sda1/last_error_time", "1000500\n"},
      "{\"symptom\":\"io-error\",\"text\":\"the file system on sda1 has had 4 errors\"}\n"},
     {{"block/md0/md/degraded", "1\n"}, "{\"text\":\"array md0 lacks 1 disks\"}\n"},
@@ -111,6 +121,30 @@ static const struct {
     {{"kmsg", "4,1,5,-;nfs: server fs1 not responding, still trying\n4,2,9,-;nfs: server fs1 OK\n"}, NOTHING},
     {{"kmsg", "3,1,5,-;blk_update_request: I/O error, dev sda, sector 0\n3,2,9,-;EXT4-fs error (device sda1)\n"},
      "{\"symptom\":\"io-error\",\"text\":\"kernel: EXT4-fs error (device sda1)\"}\n"},
+    {{"kmsg", "4,1,5,-;nfs: server fs1 not responding, still trying\n4,2,9,-;nfs: server fs12 OK\n"},
+     "{\"symptom\":\"mount-silent\",\"text\":\"kernel: nfs: server fs1 not responding, still trying\"}\n"},
+    {{"kmsg", "4,1,5,-;usb 1-1: Device not responding to setup address.\n"}, NOTHING},
+    {{"kmsg", "3,1,5,-;I/O error, dev sr0, sector 0\n3,2,9,-;I/O error, dev loop1, sector 0\n"}, NOTHING},
+    {{"kmsg", "3,1,5,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"
+              "3,2,9,-;NVRM: Xid (PCI:0000:3b:00): 13, pid=42, Graphics Exception\n"},
+     "{\"symptom\":\"gpu-failed\",\"text\":\"kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the "
+     "bus.\"}\n{\"text\":\"kernel: NVRM: Xid (PCI:0000:3b:00): 13, pid=42, Graphics Exception\"}\n"},
+    {{"kmsg", "4,1,5,-;EDAC MC0: 1 CE memory read error on DIMM_A1\n"},
+     "{\"symptom\":\"memory-corrected\",\"text\":\"kernel: EDAC MC0: 1 CE memory read error on DIMM_A1\"}\n"},
+    {{"kmsg", "2,1,5,-;EDAC MC0: 1 UE memory read error on DIMM_A1\n"},
+     "{\"symptom\":\"memory-uncorrected\",\"text\":\"kernel: EDAC MC0: 1 UE memory read error on DIMM_A1\"}\n"},
+    {{"kmsg", "6,1,5,-;mce: [Hardware Error]: Machine check events logged\n"
+              "4,2,6,-;{1}[Hardware Error]: event severity: corrected\n"
+              "2,3,7,-;[Hardware Error]: Corrected error, no action required.\n"},
+     NOTHING},
+    {{"kmsg", "0,1,5,-;mce: [Hardware Error]: CPU 0: Machine Check Exception: 5 Bank 4: b2\n"},
+     "{\"symptom\":\"kernel-error\",\"text\":\"kernel: mce: [Hardware Error]: CPU 0: Machine Check Exception: 5 "
+     "Bank 4: b2\"}\n"},
+    {{"uptime", "700.00 1.00\n", "kmsg", "3,1,99000000,-;BUG: soft\n3,2,101000000,-;EXT4-fs error (x)\n"},
+     "{\"text\":\"kernel: BUG: soft\"}\n{\"symptom\":\"io-error\",\"text\":\"kernel: EXT4-fs error (x)\"}\n"},
+    {{"self/mountinfo", "32 1 0:45 / / rw - nfs4 fs1:/home rw\n",
+      "kmsg", "4,1,5,-;nfs: server fs1 not responding, still trying\n"},
+     "{\"text\":\"kernel: nfs: server fs1 not responding, still trying\"}\n"}, /* but it answers */
     {{"kmsg", "garbage\n,,,;\n3;BUG: x\n;;;\n\n3,1\n"}, NOTHING},
 };
 
@@ -165,6 +199,11 @@ TEST_CASE(a_mount_that_is_silent_is_named)
     files_write("self/mountinfo", line);
     snprintf(line, sizeof(line), "%.40s of fs1 (nfs4) has not answered within 600 ms", point);
     ck_assert_ptr_nonnull(strstr(ask(0), line));
+    ck_assert_ptr_null(strstr(ask(0), "mount-silent"));
+    ranks = "4710,4711"; /* one of them uses it */
+    files_write("4711/stat", "");
+    ck_assert_int_eq(symlink(point, files_path("4711/cwd")), 0);
+    ck_assert_ptr_nonnull(strstr(ask(0), "{\"symptom\":\"mount-silent\""));
     close(fuse); /* this ends the waiting */
     umount2(point, MNT_DETACH);
 }

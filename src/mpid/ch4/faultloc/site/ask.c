@@ -172,17 +172,17 @@ static void print(FILE *out, struct json_object *o)
     json_object_put(o);
 }
 
-/* *n: how many were printed.  False: one line was none. */
-static bool print_lines(const struct run *r, int *n, FILE *out)
+/* Those with a symptom, or those without.  *n: how many were printed.  False: one line was none. */
+static bool print_lines(const struct run *r, bool symptom, int *n, FILE *out)
 {
     const char *at = r->text, *limit = r->text + r->len, *newline;
+    int most = *n + (symptom ? SITE_SYMPTOMS_MAX : SITE_LINES_MAX);
     bool good = true;
 
-    for (*n = 0; at < limit && (newline = memchr(at, '\n', (size_t) (limit - at)));
-         at = newline + 1) {
+    for (; at < limit && (newline = memchr(at, '\n', (size_t) (limit - at))); at = newline + 1) {
         struct json_object *o = site_line(r->h->name, at, (size_t) (newline - at));
         good = good && o;
-        if (o && *n < SITE_LINES_MAX)
+        if (o && *n < most && symptom == (site_text(o, "symptom") != NULL))
             print(out, o), ++*n;
         else
             json_object_put(o);
@@ -216,9 +216,10 @@ static void find_why(struct run *r, bool good, int n)
 static bool report(struct run *r, FILE *out)
 {
     struct json_object *o;
-    int n;
-    bool good = print_lines(r, &n, out);
+    int n = 0;
+    bool good = print_lines(r, true, &n, out);
 
+    print_lines(r, false, &n, out);
     find_why(r, good, n);
     if (!*r->h->why)
         return false;

@@ -74,7 +74,7 @@ struct nvml {
     bool failed[GPUS_MAX];
     device gpu[GPUS_MAX];
     unsigned n;
-    char usage_text[200];
+    char usage_text[200], limit_text[200];
 };
 
 /* ---- the library ----------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static bool answers(struct nvml *l, unsigned i, int rc)
     return rc == NVML_SUCCESS;
 }
 
-/* Rows and pages are taken out of use at the next reset: until then the bad ones are in use. */
+/* Rows and pages that are pending are taken out of use at the next reset; the GPU works till then. */
 static void look_at_memory(struct nvml *l, unsigned i)
 {
     unsigned corrected, uncorrected, pending = 0, failed = 0;
@@ -147,10 +147,11 @@ static void look_at_memory(struct nvml *l, unsigned i)
     int retiring;
 
     if (answers(l, i, l->rows(l->gpu[i], &corrected, &uncorrected, &pending, &failed)) && (failed || pending))
-        say(l, i, "gpu-failed", failed ? "a bad row of its memory could not be replaced"
-                                       : "a bad row of its memory waits for a reset to be replaced");
+        say(l, i, failed ? "gpu-failed" : NULL,
+            failed ? "a bad row of its memory could not be replaced"
+                   : "a bad row of its memory waits for a reset to be replaced");
     else if (answers(l, i, l->retiring(l->gpu[i], &retiring)) && retiring == 1)
-        say(l, i, "gpu-failed", "a bad page of its memory waits for a reset to be retired");
+        say(l, i, NULL, "a bad page of its memory waits for a reset to be retired");
     else if (answers(l, i, l->ecc(l->gpu[i], NVML_UNCORRECTED, NVML_VOLATILE, &errors)) && errors > 0)
         say(l, i, NULL, "%llu uncorrected errors of its memory since the driver was loaded", errors);
 }
@@ -163,8 +164,8 @@ static const struct {
     {0x20, "gpu-slow", "heat: the driver has lowered its clock"},
     {0x80, "gpu-slow", "power: the node's supply has lowered its clock"},
     {0x08, "gpu-slow", "heat or power: the hardware has lowered its clock"},
-    {0x04, NULL, "it runs at its power limit"},
 };
+#define POWER_LIMIT 0x04
 
 static void look_at_clock(struct nvml *l, unsigned i)
 {
@@ -177,12 +178,23 @@ static void look_at_clock(struct nvml *l, unsigned i)
             say(l, i, reasons[j].symptom, "%s", reasons[j].why);
             return;
         }
+    if (bits & POWER_LIMIT) {
+        size_t at = strlen(l->limit_text);
+        snprintf(l->limit_text + at, sizeof(l->limit_text) - at, "%s%u", at ? ", " : "at the power limit: GPU ",
+                 i);
+    }
+}
+
+/* Some drivers write 32 bytes of a process, and so behind the last one. */
+static size_t size_of(const struct process *p, unsigned n)
+{
+    return p[n].pid == ~0U && p[n].memory == ~0ULL ? sizeof(*p) : sizeof(*p) + 8;
 }
 
 /* "GPU 0 100 % (4711 4712), 1 0 % (4713)": one line of all. */
 static void note_usage(struct nvml *l, unsigned i)
 {
-    struct process p[PROCESSES_MAX];
+    struct process p[PROCESSES_MAX * 2];
     struct utilization u;
     unsigned n = PROCESSES_MAX;
     size_t at = strlen(l->usage_text), room = sizeof(l->usage_text) - at;
@@ -190,11 +202,13 @@ static void note_usage(struct nvml *l, unsigned i)
     if (!answers(l, i, l->usage(l->gpu[i], &u)) || u.gpu > 100)
         return;
     snprintf(l->usage_text + at, room, "%s%u %u %%", at ? ", " : "GPU ", i, u.gpu);
-    if (!answers(l, i, l->processes(l->gpu[i], &n, p)))
+    memset(p, 0xff, sizeof(p));
+    if (!answers(l, i, l->processes(l->gpu[i], &n, p)) || n > PROCESSES_MAX)
         return;
-    for (unsigned j = 0; j < n && j < PROCESSES_MAX; j++) {
+    for (unsigned j = 0, pid; j < n; j++) {
         at = strlen(l->usage_text), room = sizeof(l->usage_text) - at;
-        snprintf(l->usage_text + at, room, "%s%u%s", j ? " " : " (", p[j].pid, j + 1 == n ? ")" : "");
+        memcpy(&pid, (char *) p + j * size_of(p, n), sizeof(pid));
+        snprintf(l->usage_text + at, room, "%s%u%s", j ? " " : " (", pid, j + 1 == n ? ")" : "");
     }
 }
 
@@ -219,7 +233,17 @@ static void look(struct nvml *l, unsigned i)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* 13, 31, 43 and 45 are a program's own: it is what failed. */
+/* Others are the program's own, such as 13, 31, 43 and 45, or say that something was mended. */
+bool site_xid_fails(unsigned long long xid)
+{
+    static const unsigned short failures[] = {48, 62, 64, 74, 79, 95, 119, 120};
+
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+        if (xid == failures[i])
+            return true;
+    return false;
+}
+
 static void hear_xid(struct nvml *l)
 {
     struct event e = {.device = NULL};
@@ -228,8 +252,7 @@ static void hear_xid(struct nvml *l)
         return;
     for (unsigned i = 0; i < l->n; i++)
         if (l->gpu[i] && l->gpu[i] == e.device)
-            say(l, i, e.data == 13 || e.data == 31 || e.data == 43 || e.data == 45 ? NULL : "gpu-failed",
-                "Xid %llu", e.data);
+            say(l, i, site_xid_fails(e.data) ? "gpu-failed" : NULL, "Xid %llu", e.data);
 }
 
 static void look_at_all(struct nvml *l)
@@ -244,6 +267,8 @@ static void look_at_all(struct nvml *l)
     for (unsigned i = 0; i < l->n; i++)
         look(l, i);
     hear_xid(l);
+    if (*l->limit_text)
+        site_say(l->out, NULL, l->limit_text);
     if (*l->usage_text)
         site_say(l->out, "gpu-usage", l->usage_text);
 }

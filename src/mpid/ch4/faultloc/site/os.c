@@ -138,14 +138,16 @@ static void look_at_zones(struct site_os *o)
                     at / 1000, of / 1000);
 }
 
-/* A driver has an alarm, a critical value beside the reading, both, or neither. */
+/* A driver has an alarm, a critical value beside the reading, both, or neither.  An alarm may be an old
+ * one: the value counts. */
 static bool is_hot(const struct site_os *o, int chip, int i, long long *at)
 {
     long long crit = number(o->sys, "class/hwmon/hwmon%d/temp%d_crit", chip, i);
 
     *at = number(o->sys, "class/hwmon/hwmon%d/temp%d_input", chip, i);
-    return *at >= 0 && ((crit > 0 && *at >= crit) ||
-                        number(o->sys, "class/hwmon/hwmon%d/temp%d_crit_alarm", chip, i) == 1);
+    return *at >= 0 &&
+           (crit >= 0 ? crit > 0 && *at >= crit
+                      : number(o->sys, "class/hwmon/hwmon%d/temp%d_crit_alarm", chip, i) == 1);
 }
 
 static void look_at_sensors(struct site_os *o)
@@ -242,6 +244,7 @@ static bool find_group(const struct site_os *o, char *path, size_t room)
     return snprintf(path, room, "fs/cgroup%s%s", first ? "/memory" : "", at) < (int) room;
 }
 
+/* The counter is as old as the group; the kernel's log has the time. */
 static void look_at_killing(struct site_os *o)
 {
     char path[400], text[512];
@@ -255,7 +258,7 @@ static void look_at_killing(struct site_os *o)
     at = strstr(text, "oom_kill ");
     n = at ? strtol(at + 9, NULL, 10) : 0;
     if (n > 0)
-        site_os_say(o, "memory-pressure", "the kernel has killed %ld processes of the job's control group", n);
+        site_os_say(o, NULL, "the kernel has killed %ld processes of the job's control group", n);
 }
 
 /* ---- disks, the clock ------------------------------------------------------------------------ */
@@ -318,12 +321,14 @@ void site_os(struct json_object *request, FILE *out)
     struct site_os o = {.proc = setting(request, "proc_root", "/proc"),
                         .sys = setting(request, "sys_root", "/sys"),
                         .log = setting(request, "kernel_log", "/dev/kmsg"),
+                        .ranks = site_text(request, "ranks"),
                         .out = out};
     long long before = throttles(&o);
     struct json_object *since;
 
     if (json_object_object_get_ex(request, "since_unix_ms", &since))
         o.since_ms = json_object_get_int64(since);
+    site_os_mounts(&o);
     look_at_memory(&o);
     site_os_log(&o);
     look_at_zones(&o);
@@ -335,7 +340,6 @@ void site_os(struct json_object *request, FILE *out)
     each_name(&o, "fs/ext4", look_at_file_system);
     each_name(&o, "block", look_at_array);
     look_at_clock(&o);
-    site_os_mounts(&o);
     if (before >= 0)
         poll(NULL, 0, THROTTLE_MS);
     look_at_throttling(&o, before);

@@ -24,28 +24,33 @@
 
 #define RECORD_MAX 8192 /* what the kernel may give at once: less is an error */
 #define RECORDS_MOST 200000
+#define OLD_US 600000000LL /* what is older says nothing of now */
 
-/* The first one that is in a text counts.  A message that user space has written does not. */
+/* The first one whose words are all in a text counts.  A message that user space has written does not. */
 static const struct {
-    const char *says, *symptom;
+    const char *says, *and, *symptom;
 } messages[] = {
-    {"NVRM: Xid", "gpu-failed"},
-    {"[Hardware Error]: Corrected", "memory-corrected"},
-    {"[Hardware Error]", "kernel-error"},
-    {"Machine check", "kernel-error"},
-    {"blocked for more than", "kernel-error"},
-    {"soft lockup", "kernel-error"},
-    {"hard LOCKUP", "kernel-error"},
-    {"self-detected stall", "kernel-error"},
-    {"Oops", "kernel-error"},
-    {"BUG:", "kernel-error"},
-    {"Out of memory: Killed", "memory-pressure"},
-    {"Memory cgroup out of memory: Killed", "memory-pressure"},
-    {"not responding", "mount-silent"}, /* "nfs: server fs1 not responding, still trying" */
-    {"I/O error, dev", "io-error"},
-    {"EXT4-fs error", "io-error"},
-    {"cpu clock throttled", "cpu-throttled"},
-    {"Marking clocksource", "clock-changed"},
+    {"NVRM: Xid", NULL, "gpu-failed"},
+    {"NVRM: Xid", NULL, NULL}, /* those that a program causes */
+    {"EDAC MC", " UE ", "memory-uncorrected"},
+    {"EDAC MC", " CE ", "memory-corrected"},
+    {"[Hardware Error]", "Uncorrected", "kernel-error"},
+    {"[Hardware Error]", "fatal", "kernel-error"},
+    {"[Hardware Error]", "Machine Check Exception", "kernel-error"},
+    {"blocked for more than", NULL, "kernel-error"},
+    {"soft lockup", NULL, "kernel-error"},
+    {"hard LOCKUP", NULL, "kernel-error"},
+    {"self-detected stall", NULL, "kernel-error"},
+    {"Oops", NULL, "kernel-error"},
+    {"BUG:", NULL, "kernel-error"},
+    {"Out of memory: Killed", NULL, "memory-pressure"},
+    {"Memory cgroup out of memory: Killed", NULL, "memory-pressure"},
+    {"nfs: server", "not responding", "mount-silent"},
+    {"lockd: server", "not responding", "mount-silent"},
+    {"I/O error, dev", NULL, "io-error"},
+    {"EXT4-fs error", NULL, "io-error"},
+    {"cpu clock throttled", NULL, "cpu-throttled"},
+    {"Marking clocksource", NULL, "clock-changed"},
 };
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
 
@@ -54,16 +59,52 @@ struct last {
     char text[160];
 };
 
+/* "NVRM: Xid (PCI:0000:3b:00): 79, ..." */
+static bool is_failed_gpu(const char *text)
+{
+    const char *at = strstr(text, "): ");
+
+    return at && site_xid_fails(strtoull(at + 3, NULL, 10));
+}
+
+/* A drive without a disk is no fault. */
+static bool is_removable(const char *text)
+{
+    return strstr(text, ", dev sr") || strstr(text, ", dev fd") || strstr(text, ", dev loop");
+}
+
+static bool is_message(size_t i, const char *text)
+{
+    const char *symptom = messages[i].symptom;
+
+    if (!strstr(text, messages[i].says) || (messages[i].and && !strstr(text, messages[i].and)))
+        return false;
+    if (symptom && !strcmp(symptom, "gpu-failed"))
+        return is_failed_gpu(text);
+    return !symptom || strcmp(symptom, "io-error") || !is_removable(text);
+}
+
 static size_t kind_of(const char *text)
 {
     size_t i = 0;
 
-    while (i < MESSAGES && !strstr(text, messages[i].says))
+    while (i < MESSAGES && !is_message(i, text))
         i++;
     return i;
 }
 
-/* "OK" ends what "not responding" began. */
+/* "nfs: server fs1 OK" ends what "nfs: server fs1 not responding" began. */
+static void end_silence(const char *text, struct last *last)
+{
+    const char *ok = strstr(text, " OK");
+    size_t len = ok ? (size_t) (ok - text) + 1 : 0;
+
+    for (size_t i = 0; ok && i < MESSAGES; i++)
+        if (messages[i].and && !strcmp(messages[i].and, "not responding") &&
+            !strncmp(last[i].text, text, len))
+            last[i].at = 0;
+}
+
 static void read_record(char *record, long long since, struct last *last)
 {
     char *text = strchr(record, ';'), *end;
@@ -76,9 +117,7 @@ static void read_record(char *record, long long since, struct last *last)
     at = end ? strtol(end + 1, NULL, 10) : 0;
     text++;
     text[strcspn(text, "\n")] = '\0';
-    for (size_t i = 0; i < MESSAGES && !strncmp(text, "nfs: server", 11) && strstr(text, " OK"); i++)
-        if (!strcmp(messages[i].symptom, "mount-silent"))
-            last[i].at = 0;
+    end_silence(text, last);
     kind = kind_of(text);
     if (kind == MESSAGES || at < since)
         return;
@@ -118,14 +157,26 @@ static long long since_start(const struct site_os *o)
     return at && o->since_ms > 0 ? (o->since_ms - 1000 * strtoll(at + 6, NULL, 10)) * 1000 : 0;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* What the kernel says of a mount is old where the mounts answer. */
 static void say(struct site_os *o, const struct last *last)
 {
+    char uptime[64];
+    long long old;
+
+    faultloc_text_read(o->proc, uptime, sizeof(uptime), "uptime");
+    old = (long long) (strtod(uptime, NULL) * 1e6) - OLD_US;
     for (size_t i = 0; i < MESSAGES; i++) {
-        bool newer = false;
+        const char *symptom = messages[i].symptom;
+        bool newer = false, mute = last[i].at < old || (o->mounts_answer && is_same(symptom, "mount-silent"));
         for (size_t j = 0; j < MESSAGES; j++)
-            newer |= !strcmp(messages[i].symptom, messages[j].symptom) && last[j].at > last[i].at;
+            newer |= is_same(symptom, messages[j].symptom) && last[j].at > last[i].at;
         if (last[i].at && !newer)
-            site_os_say(o, messages[i].symptom, "kernel: %s", last[i].text);
+            site_os_say(o, mute ? NULL : symptom, "kernel: %s", last[i].text);
     }
 }
 

@@ -8,10 +8,12 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/text_file.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +28,7 @@
 #define FILE_MAX (256 * 1024)
 
 static const char *const types[] = {"nfs",  "nfs4", "lustre", "cifs", "smb3",
-                                    "ceph", "gpfs", "beegfs", "9p",   "fuse"};
+                                    "ceph", "gpfs", "beegfs", "9p"};
 
 struct mount {
     char point[512], type[32], source[256];
@@ -37,8 +39,8 @@ struct mount {
 static bool is_remote(const char *type)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (!strcmp(type, types[i]) || (!strncmp(type, "fuse.", 5) && !strcmp(types[i], "fuse")))
-            return strcmp(type, "fuse.lxcfs") != 0;
+        if (!strcmp(type, types[i]))
+            return true;
     return false;
 }
 
@@ -66,6 +68,7 @@ static bool ask(struct mount *m)
         return false;
     m->pid = fork();
     if (m->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         /* all but this: whoever reads what the handler says would wait for us, too */
         dup2(fds[1], 0);
         close_range(1, ~0U, 0);
@@ -95,6 +98,54 @@ static void await(struct mount *m, int n)
     }
 }
 
+/* A link of a process, such as its folder: is it on the mount?  To read a link asks no server. */
+static bool is_on(const struct mount *m, const char *link)
+{
+    char to[1024];
+    ssize_t n = readlink(link, to, sizeof(to) - 1);
+    size_t len = strlen(m->point);
+
+    to[n > 0 ? n : 0] = '\0';
+    return !strncmp(to, m->point, len) && (to[len] == '/' || !to[len]);
+}
+
+static bool has_open(const char *proc, long pid, const struct mount *m)
+{
+    char path[600];
+    struct dirent *e;
+    DIR *d;
+    bool has = false;
+
+    snprintf(path, sizeof(path), "%s/%ld/fd", proc, pid);
+    d = opendir(path);
+    while (d && !has && (e = readdir(d))) {
+        snprintf(path, sizeof(path), "%.300s/%ld/fd/%.200s", proc, pid, e->d_name);
+        has = is_on(m, path);
+    }
+    if (d)
+        closedir(d);
+    return has;
+}
+
+/* A mount that no rank uses stops none. */
+static bool has_rank(const struct site_os *o, const struct mount *m)
+{
+    char path[600], *end;
+
+    for (const char *at = o->ranks; at && *at; at = *end == ',' ? end + 1 : "") {
+        long pid = strtol(at, &end, 10);
+        if (pid <= 0)
+            return false;
+        snprintf(path, sizeof(path), "%s/%ld/cwd", o->proc, pid);
+        if (is_on(m, path))
+            return true;
+        snprintf(path, sizeof(path), "%s/%ld/exe", o->proc, pid);
+        if (is_on(m, path) || has_open(o->proc, pid, m))
+            return true;
+    }
+    return false;
+}
+
 /* One that does not end is left: its parent ends soon. */
 static void finish(struct site_os *o, struct mount *m)
 {
@@ -104,7 +155,7 @@ static void finish(struct site_os *o, struct mount *m)
     if (m->fd >= 0) {
         kill(m->pid, SIGKILL);
         close(m->fd);
-        site_os_say(o, "mount-silent", "%.40s of %.*s (%s) has not answered within %d ms", m->point,
+        site_os_say(o, has_rank(o, m) ? "mount-silent" : NULL, "%.40s of %.*s (%s) has not answered within %d ms", m->point,
                     len < 40 ? len : 40, server, m->type, PATIENCE_MS);
     } else {
         waitpid(m->pid, NULL, 0);
@@ -125,6 +176,9 @@ void site_os_mounts(struct site_os *o)
         }
     free(text);
     await(mount, n);
+    o->mounts_answer = n > 0;
+    for (int i = 0; i < n; i++)
+        o->mounts_answer &= mount[i].fd < 0;
     for (int i = 0; i < n; i++)
         finish(o, &mount[i]);
 }

@@ -15,6 +15,8 @@ void site_redfish(struct json_object *request, FILE *out)
 
 #else
 
+#include "faultloc/base/clock.h"
+
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,9 @@ void site_redfish(struct json_object *request, FILE *out)
 #define ANSWER_MAX (1 << 20)
 #define DEPTH_MAX 24
 #define MEMBERS_MAX 64
-#define CONNECT_MS 1500
+#define CONNECT_MS 2000
+#define LEAVE_MS 500 /* of the deadline, to end the session: */
+#define LOG_OUT_MS 400
 
 struct bmc {
     CURL *curl;
@@ -42,6 +46,7 @@ struct bmc {
     long status;
     FILE *out;
     long long since;
+    ftree_time until;
 };
 
 struct answer {
@@ -84,6 +89,15 @@ static struct json_object *parse(const struct answer *a)
     return NULL;
 }
 
+static CURLcode perform(struct bmc *b)
+{
+    ftree_time now = faultloc_now();
+
+    curl_easy_setopt(b->curl, CURLOPT_TIMEOUT_MS,
+                     now < b->until ? (long) ((b->until - now) / FTREE_MS) + 1 : 1L);
+    return curl_easy_perform(b->curl);
+}
+
 /* Its object, to be freed; NULL: b->error and b->status say why. */
 static struct json_object *get(struct bmc *b, const char *path)
 {
@@ -100,7 +114,7 @@ static struct json_object *get(struct bmc *b, const char *path)
     snprintf(url, sizeof(url), "%s%s", b->base, path);
     curl_easy_setopt(b->curl, CURLOPT_URL, url);
     curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, &a);
-    b->error = curl_easy_perform(b->curl);
+    b->error = perform(b);
     curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
     if (b->error == CURLE_OK && b->status == 200)
         o = parse(&a);
@@ -165,7 +179,7 @@ static bool log_in(struct bmc *b, const char *user, const char *password)
     curl_easy_setopt(b->curl, CURLOPT_POSTFIELDS, json_object_to_json_string(o));
     curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, b);
-    b->error = a.text ? curl_easy_perform(b->curl) : CURLE_OUT_OF_MEMORY;
+    b->error = a.text ? perform(b) : CURLE_OUT_OF_MEMORY;
     curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
     curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, NULL);
     curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, NULL);
@@ -187,6 +201,7 @@ static void log_out(struct bmc *b)
     curl_easy_setopt(b->curl, CURLOPT_URL, url);
     curl_easy_setopt(b->curl, CURLOPT_CUSTOMREQUEST, "DELETE");
     curl_easy_setopt(b->curl, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(b->curl, CURLOPT_TIMEOUT_MS, (long) LOG_OUT_MS);
     curl_easy_perform(b->curl);
 }
 
@@ -314,9 +329,15 @@ static void ask_log(struct bmc *b, struct json_object *system)
 static void ask_system(struct bmc *b, const char *path)
 {
     struct json_object *all = path ? NULL : get(b, "/redfish/v1/Systems"), *system;
+    struct json_object *members = member(all, "Members");
 
+    if (json_object_is_type(members, json_type_array) && json_object_array_length(members) > 1) {
+        site_say_not(b->out, "the BMC has several systems; name one: system");
+        json_object_put(all);
+        return;
+    }
     if (!path)
-        path = link_of(member(all, "Members"));
+        path = link_of(members);
     system = path ? get(b, path) : NULL;
     if (system && say_power(b, system)) {
         ask_sensors(b, system);
@@ -373,6 +394,7 @@ void site_redfish(struct json_object *request, FILE *out)
     const char *address = site_text(request, "address");
     struct bmc b = {.curl = NULL, .out = out};
     struct json_object *since = member(request, "since_unix_ms");
+    int64_t ms = json_object_get_int64(member(request, "deadline_ms"));
 
     if (!address || !site_text(request, "user") || !site_text(request, "password") ||
         strspn(address, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]") !=
@@ -381,6 +403,7 @@ void site_redfish(struct json_object *request, FILE *out)
         site_say_not(out, "it needs address (HOST or HOST:PORT), user and password, as strings");
         return;
     }
+    b.until = faultloc_now() + (ms > 2 * LEAVE_MS ? ms - LEAVE_MS : ms / 2) * FTREE_MS;
     b.since = since ? json_object_get_int64(since) / 1000 : 0;
     snprintf(b.base, sizeof(b.base), "https://%s", address);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) || !(b.curl = curl_easy_init())) {

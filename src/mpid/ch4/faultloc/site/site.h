@@ -41,7 +41,8 @@
 #define SITE_DEADLINE_MOST_MS 4500 /* the agent waits for 5 s */
 #define SITE_OUTPUT_MAX (64 * 1024) /* of one handler */
 #define SITE_LINE_MAX 1024
-#define SITE_LINES_MAX 8 /* of one handler, that are printed */
+#define SITE_LINES_MAX 8 /* of one handler, without a symptom, that are printed */
+#define SITE_SYMPTOMS_MAX 64 /* those with one */
 #define SITE_WHY_MAX 256
 /* The agent has kept no PATH of the program that started it. */
 #define SITE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -71,6 +72,7 @@ struct site_question {
     const char *node; /* about which it is */
     const char *from; /* the node that asks */
     int64_t since_ms; /* when the job began, Unix time; 0: not known */
+    const char *ranks; /* "4711,4712": processes of the job on the node that asks; NULL: not known */
     bool all; /* for people: a node that asks about itself has the others asked, too */
 };
 
@@ -173,8 +175,10 @@ void site_snmp_port(const char *name, const struct site_port *p, FILE *out);
 struct site_os {
     const char *proc, *sys, *log; /* where they are */
     int64_t since_ms;
+    const char *ranks; /* as in the question */
     FILE *out;
     int said;
+    bool mounts_answer; /* there are some, and they do */
 };
 
 /* Purpose: prints a line; and notes what cannot be read, with the remedy. */
@@ -185,5 +189,8 @@ void site_os_lacks(struct site_os *o, const char *what);
 /* Purpose: prints what the kernel's log has; and which file systems do not answer. */
 void site_os_log(struct site_os *o);
 void site_os_mounts(struct site_os *o);
+
+/* Purpose: whether an Xid says that the GPU has failed, and not the program that uses it. */
+bool site_xid_fails(unsigned long long xid);
 
 #endif /* FAULTLOC_SITE_H_INCLUDED */

@@ -33,10 +33,25 @@ void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_p
 
 /* ---- starting it ----------------------------------------------------------------------------- */
 
+/* "4711,4712": the ranks of this node, as many as there is room for. */
+static void list_ranks(const struct faultloc_handlers *h, char *text, size_t room)
+{
+    const struct ftree_job *job = &h->p->job.job;
+    size_t at = 0;
+
+    *text = '\0';
+    if (!job->rank_pid || !job->node_ranks)
+        return;
+    for (int32_t i = job->node_first[h->p->self]; i < job->node_first[h->p->self + 1]; i++)
+        if (job->rank_pid[job->node_ranks[i]] > 1 && at + 16 < room)
+            at += (size_t) snprintf(text + at, room - at, "%s%d", at ? "," : "",
+                                    (int) job->rank_pid[job->node_ranks[i]]);
+}
+
 /* No password is among the arguments: the program reads the file itself. */
 static int start(struct faultloc_handlers *h, struct faultloc_child *c, const char *node)
 {
-    char since[32], *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
+    char since[32], ranks[4096], *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
                                     (char *) (uintptr_t) "--fd",
                                     (char *) (uintptr_t) "3",
                                     (char *) (uintptr_t) "--file",
@@ -45,6 +60,8 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
                                     (char *) (uintptr_t) h->p->job.names[h->p->self],
                                     (char *) (uintptr_t) "--since",
                                     since,
+                                    (char *) (uintptr_t) "--ranks",
+                                    ranks,
                                     (char *) (uintptr_t) "--",
                                     (char *) (uintptr_t) node,
                                     NULL};
@@ -55,6 +72,7 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
                                          .output = -1};
     int rc = 0;
 
+    list_ranks(h, ranks, sizeof(ranks));
     snprintf(since, sizeof(since), "%lld", (long long) h->p->board->started_ms);
     if (!*h->path && (rc = faultloc_child_beside(FAULTLOC_HANDLERS_NAME, h->path)))
         *h->path = '\0';
