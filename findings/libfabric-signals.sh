@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 apt-get download -qq "libfabric1=$version" "libfabric-dev=$version" \
     libpsm-infinipath1=3.3+20.604758e7-6.2 libpsm2-2=11.2.185-2 librdmacm1=44.0-2 libibverbs1=44.0-2 \
-    ibverbs-providers=44.0-2     libnl-3-200=3.7.0-0.2+b1 libnl-route-3-200=3.7.0-0.2+b1 libnuma1=2.0.16-1 2>/dev/null ||
+    ibverbs-providers=44.0-2 libnl-3-200=3.7.0-0.2+b1 libnl-route-3-200=3.7.0-0.2+b1 libnuma1=2.0.16-1 2>/dev/null ||
     { echo "SKIP: no packages of libfabric $version"; exit 77; }
 for package in ./*.deb; do dpkg-deb -x "$package" .; done
 LD_LIBRARY_PATH=$(find "$PWD" -name '*.so.*' -exec dirname {} + | sort -u | tr '\n' ':')
