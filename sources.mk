@@ -563,6 +563,7 @@ unit_tests = \
     test/unit/site/test_ask \
     test/unit/site/test_config \
     test/unit/site/test_gpu \
+    test/unit/site/test_ipmi \
     test/unit/site/test_os \
     test/unit/site/test_read \
     test/unit/site/test_scheduler \

@@ -20,7 +20,7 @@
  */
 
 #define NOW (100000 * FTREE_MS)
-#define VERDICTS_MAX 128
+#define VERDICTS_MAX 160
 
 static struct ftree_job job; /* the sample with its switches */
 static struct ftree_verdict all[VERDICTS_MAX];

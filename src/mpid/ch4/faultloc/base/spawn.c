@@ -40,19 +40,18 @@ static int find_in(const char *folder, const char *name, char out[FAULTLOC_SPAWN
     return access(out, X_OK) ? errno : 0;
 }
 
-/* .../lib/libmpi.so -> .../lib/../libexec */
+/* .../lib/libmpi.so -> .../lib/../libexec; it may be loaded by a link that is elsewhere. */
 static int find_beside(const char *name, char out[FAULTLOC_SPAWN_PATH])
 {
-    char folder[FAULTLOC_SPAWN_PATH];
+    char library[PATH_MAX], folder[FAULTLOC_SPAWN_PATH];
     const char *slash;
     Dl_info info;
     int n;
 
     if (!dladdr((void *) (uintptr_t) &faultloc_spawn_find, &info) || !info.dli_fname ||
-        !(slash = strrchr(info.dli_fname, '/')))
+        !realpath(info.dli_fname, library) || !(slash = strrchr(library, '/')))
         return ENOENT;
-    n = snprintf(folder, sizeof(folder), "%.*s/../libexec", (int) (slash - info.dli_fname),
-                 info.dli_fname);
+    n = snprintf(folder, sizeof(folder), "%.*s/../libexec", (int) (slash - library), library);
     return n < 0 || n >= (int) sizeof(folder) ? ENAMETOOLONG : find_in(folder, name, out);
 }
 
