@@ -120,6 +120,8 @@ on_network() (
     "$@"
 )
 cable_of() { ip -n "$(ns_of "$(switch_of "$1" dsw)")" link set "$1" "$2"; }
+# UCX leaves out a link that is up, but not yet in state UP (the kernel's link watch, up to a second).
+links_are_up() { ! ip -n "$(ns_of "$1")" -o link show type veth | grep -qv 'state UP'; }
 reason_of() { by_slurm sinfo -h -N -n "$1" -o %E; }
 is_drained() { [[ $(by_slurm sinfo -h -N -n "$1" -o %T) == drain* ]] &&
     [[ $(reason_of "$1") == "FaultLoc: link-fault: "* ]]; }
@@ -185,6 +187,7 @@ await 30 "the drain of h2" is_drained h2
 ok "Slurm drains it: $(reason_of h2)"
 end_job
 on_network cable_of h2 up
+await 10 "the links of h2" on_network links_are_up h2
 by_slurm scontrol update NodeName=h2 State=RESUME
 
 # In four parts, each rank calls MPI_Alltoall with itself.

@@ -20,13 +20,13 @@ struct login {
 
 static bool ask(const struct login *l, const char *const *command, struct site_said *s)
 {
-    const char *arguments[24] = {"ipmitool", "-I", "lanplus", "-C",       "3",     "-N",
+    const char *arguments[32] = {"ipmitool", "-I", "lanplus", "-C",       "3",     "-N",
                                  "1",        "-R", "1",       "-L",       "USER",  "-H",
                                  l->address, "-p", l->port,   "-U",       l->user, "-f",
                                  "/proc/self/fd/3", "-v"};
     int n = 20;
 
-    while (*command && n < 23)
+    while (*command && n < 31)
         arguments[n++] = *command++;
     return site_run(arguments, l->password, s);
 }
