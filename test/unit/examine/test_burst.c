@@ -80,10 +80,11 @@ TEST_CASES(a_link_is_told, COUNT(links))
 
 /* So many switches of four nodes each; the ranks behind switch 0 wait for some behind the others, and
  * the other way round. */
+static struct ftree_tree *tree;
+
 static struct world *with_switches(int32_t switches)
 {
     struct ftree_tree_error e;
-    struct ftree_tree *tree;
     struct world *w;
     char text[40];
     int32_t ppn;
@@ -95,6 +96,12 @@ static struct world *with_switches(int32_t switches)
     for (int32_t r = 0; r < w->job.size; r++)
         world_wait(w, r, (r + 5) % w->job.size);
     return w;
+}
+
+static void free_with_switches(struct world *w)
+{
+    world_free(w);
+    ftree_tree_free(tree);
 }
 
 /* Which one it is three switches tell; of two it is the same one that all name. */
@@ -114,6 +121,7 @@ TEST_CASES(packets_are_lost_between_switches, 5)
     ck_assert_str_eq(w->report[0].rule, "network-degraded/between-switches");
     if (cases[_i].switches > 2)
         ck_assert_int_eq(w->report[0].switch_, cases[_i].bad);
+    free_with_switches(w);
 }
 
 /* One node behind another switch is not all of them. */
@@ -127,6 +135,7 @@ TEST_CASE(a_link_behind_another_switch_is_a_link)
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->report[0].kind, FTREE_KIND_LINK);
     ck_assert_int_eq(w->report[0].node, 6);
+    free_with_switches(w);
 }
 
 /* Little is lost, and kernels have to send again. */
