@@ -147,6 +147,10 @@ void ftree_own_late(struct ftree *ft, ftree_time now, ftree_time late);
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
                         const struct rules_sign *sign, int class_, int32_t node, int32_t rank);
 void ftree_verdict_add_evidence(struct ftree_verdict *v, const struct ftree_evidence *e);
+/* The symptom as evidence, where the model causes such; false: it does not. */
+bool ftree_verdict_add_symptom(const struct ftree *ft, ftree_time now,
+                               const struct ftree_symptom *s, int32_t model,
+                               struct ftree_verdict *v);
 void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
                            int32_t model, struct ftree_verdict *v);
 /* One line of evidence that the agent of `node` gave; what is not printable becomes '?'. */

@@ -82,10 +82,9 @@ void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t n
                            (unsigned long long) m->bytes, (int) m->peer, (int) m->tag);
 }
 
-/* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
- * halves what is left of the doubt.  What rules derived from it is no further witness. */
-void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
-                           int32_t model, struct ftree_verdict *v)
+bool ftree_verdict_add_symptom(const struct ftree *ft, ftree_time now,
+                               const struct ftree_symptom *s, int32_t model,
+                               struct ftree_verdict *v)
 {
     const struct ftree_symptom_info *info = ftree_symptom_info(s->kind);
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_SYMPTOM,
@@ -97,14 +96,23 @@ void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct 
 
     if (info->source == FTREE_SOURCE_MESSAGE_PASSING || s->reporters == 0 ||
         !(ft->rules->model[model].symptoms >> s->kind & 1))
-        return;
-    for (int32_t j = 0; s->severity > FTREE_SEVERITY_INFO && j < v->candidates; j++)
-        v->candidate[j].confidence /= 2;
-    if (s->severity > FTREE_SEVERITY_INFO)
-        v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
+        return false;
     snprintf(e.detail, sizeof(e.detail), "%s%s%.75s", info->name, s->detail[0] ? ": " : "",
              s->detail);
     ftree_verdict_add_evidence(v, &e);
+    return true;
+}
+
+/* What other middleware saw, and the fault causes, makes it more likely: each kind of symptom
+ * halves what is left of the doubt.  What rules derived from it is no further witness. */
+void ftree_verdict_support(const struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                           int32_t model, struct ftree_verdict *v)
+{
+    if (!ftree_verdict_add_symptom(ft, now, s, model, v) || s->severity == FTREE_SEVERITY_INFO)
+        return;
+    for (int32_t j = 0; j < v->candidates; j++)
+        v->candidate[j].confidence /= 2;
+    v->confidence = (uint16_t) (1000 - (1000 - v->confidence + 1) / 2);
 }
 
 /* Faults that no probe shows and that can only be listed: they share what doubt is left. */

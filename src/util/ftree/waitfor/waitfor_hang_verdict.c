@@ -361,14 +361,9 @@ static bool is_doubtful(const struct hang_sweep *s)
 static void add_symptoms(struct ftree *ft, ftree_time now, int32_t model, struct ftree_verdict *v)
 {
     const struct ftree_case *g = ftree_case_find(ft, v->node, FTREE_NONE);
-    struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
-    uint16_t confidence = v->confidence;
 
-    memcpy(candidate, v->candidate, sizeof(candidate));
     for (int32_t i = 0; g && i < g->symptoms; i++)
-        ftree_verdict_support(ft, now, &g->symptom[i], model, v);
-    memcpy(v->candidate, candidate, sizeof(candidate));
-    v->confidence = confidence;
+        ftree_verdict_add_symptom(ft, now, &g->symptom[i], model, v);
 }
 
 static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,

@@ -97,8 +97,8 @@ static void take(struct faultloc_link_watch *w, ftree_time now, const struct nlm
     else if (!(m->ifi_flags & IFF_UP))
         faultloc_link_watch_note(w, now, FTREE_LINK_DOWN);
     else
-        faultloc_link_watch_note(w, now,
-                                 m->ifi_flags & IFF_RUNNING ? FTREE_LINK_UP : FTREE_LINK_NO_CARRIER);
+        faultloc_link_watch_note(
+            w, now, m->ifi_flags & IFF_RUNNING ? FTREE_LINK_UP : FTREE_LINK_NO_CARRIER);
 }
 
 /* Messages were lost; those before them have been read by now. */
@@ -170,8 +170,9 @@ bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, 
     if (is_flapping(w, now)) {
         w->flaps_told = true;
         fill(s, FTREE_SYMPTOM_CARRIER_FLAPS, self, w->back[1], now);
-        snprintf(s->detail, sizeof(s->detail), "%.32s was lost and came back %u times, %.1f s apart",
-                 w->iface, (unsigned) w->flaps, (double) (w->back[0] - w->back[1]) / 1e9);
+        snprintf(s->detail, sizeof(s->detail),
+                 "%.32s was lost and came back %u times, %.1f s apart", w->iface,
+                 (unsigned) w->flaps, (double) (w->back[0] - w->back[1]) / 1e9);
     } else if (is_lost(w, now, waits)) {
         w->told = now;
         fill(s,

@@ -48,21 +48,22 @@ struct event { /* nvmlEventData_t */
 
 /* What is called; those that a driver may lack stand behind the first five. */
 #define CALLS(X) \
-    X(init, "nvmlInit_v2", (void)) \
-    X(shutdown, "nvmlShutdown", (void)) \
+    X(init, "nvmlInit_v2", (void) ) \
+    X(shutdown, "nvmlShutdown", (void) ) \
     X(count, "nvmlDeviceGetCount_v2", (unsigned *) ) \
-    X(handle, "nvmlDeviceGetHandleByIndex_v2", (unsigned, device *)) \
-    X(usage, "nvmlDeviceGetUtilizationRates", (device, struct utilization *)) \
-    X(name, "nvmlDeviceGetName", (device, char *, unsigned)) \
-    X(ecc, "nvmlDeviceGetTotalEccErrors", (device, int, int, unsigned long long *)) \
-    X(retiring, "nvmlDeviceGetRetiredPagesPendingStatus", (device, int *)) \
+    X(handle, "nvmlDeviceGetHandleByIndex_v2", (unsigned, device *) ) \
+    X(usage, "nvmlDeviceGetUtilizationRates", (device, struct utilization *) ) \
+    X(name, "nvmlDeviceGetName", (device, char *, unsigned) ) \
+    X(ecc, "nvmlDeviceGetTotalEccErrors", (device, int, int, unsigned long long *) ) \
+    X(retiring, "nvmlDeviceGetRetiredPagesPendingStatus", (device, int *) ) \
     X(rows, "nvmlDeviceGetRemappedRows", \
-      (device, unsigned *, unsigned *, unsigned *, unsigned *)) \
-    X(throttled, "nvmlDeviceGetCurrentClocksThrottleReasons", (device, unsigned long long *)) \
-    X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", (device, unsigned *, struct process *)) \
+      (device, unsigned *, unsigned *, unsigned *, unsigned *) ) \
+    X(throttled, "nvmlDeviceGetCurrentClocksThrottleReasons", (device, unsigned long long *) ) \
+    X(processes, "nvmlDeviceGetComputeRunningProcesses_v3", \
+      (device, unsigned *, struct process *) ) \
     X(set_create, "nvmlEventSetCreate", (void **) ) \
-    X(listen, "nvmlDeviceRegisterEvents", (device, unsigned long long, void *)) \
-    X(wait, "nvmlEventSetWait_v2", (void *, struct event *, unsigned))
+    X(listen, "nvmlDeviceRegisterEvents", (device, unsigned long long, void *) ) \
+    X(wait, "nvmlEventSetWait_v2", (void *, struct event *, unsigned) )
 #define NEEDED 5
 
 struct nvml {
@@ -134,7 +135,8 @@ static bool answers(struct nvml *l, unsigned i, int rc)
 {
     if ((rc == NVML_GPU_IS_LOST || rc == NVML_RESET_REQUIRED) && !l->failed[i]) {
         l->failed[i] = true;
-        say(l, i, "gpu-failed", rc == NVML_GPU_IS_LOST ? "it has fallen off the bus" : "it needs a reset");
+        say(l, i, "gpu-failed",
+            rc == NVML_GPU_IS_LOST ? "it has fallen off the bus" : "it needs a reset");
     }
     return rc == NVML_SUCCESS;
 }
@@ -146,14 +148,17 @@ static void look_at_memory(struct nvml *l, unsigned i)
     unsigned long long errors;
     int retiring;
 
-    if (answers(l, i, l->rows(l->gpu[i], &corrected, &uncorrected, &pending, &failed)) && (failed || pending))
+    if (answers(l, i, l->rows(l->gpu[i], &corrected, &uncorrected, &pending, &failed)) &&
+        (failed || pending))
         say(l, i, failed ? "gpu-failed" : NULL,
             failed ? "a bad row of its memory could not be replaced"
                    : "a bad row of its memory waits for a reset to be replaced");
     else if (answers(l, i, l->retiring(l->gpu[i], &retiring)) && retiring == 1)
         say(l, i, NULL, "a bad page of its memory waits for a reset to be retired");
-    else if (answers(l, i, l->ecc(l->gpu[i], NVML_UNCORRECTED, NVML_VOLATILE, &errors)) && errors > 0)
-        say(l, i, NULL, "%llu uncorrected errors of its memory since the driver was loaded", errors);
+    else if (answers(l, i, l->ecc(l->gpu[i], NVML_UNCORRECTED, NVML_VOLATILE, &errors)) &&
+             errors > 0)
+        say(l, i, NULL, "%llu uncorrected errors of its memory since the driver was loaded",
+            errors);
 }
 
 static const struct {
@@ -180,8 +185,8 @@ static void look_at_clock(struct nvml *l, unsigned i)
         }
     if (bits & POWER_LIMIT) {
         size_t at = strlen(l->limit_text);
-        snprintf(l->limit_text + at, sizeof(l->limit_text) - at, "%s%u", at ? ", " : "at the power limit: GPU ",
-                 i);
+        snprintf(l->limit_text + at, sizeof(l->limit_text) - at, "%s%u",
+                 at ? ", " : "at the power limit: GPU ", i);
     }
 }
 
@@ -219,7 +224,8 @@ static void look(struct nvml *l, unsigned i)
     if (rc != NVML_SUCCESS)
         l->gpu[i] = NULL;
     if (rc == NVML_NO_PERMISSION)
-        say(l, i, NULL, "not known: its device file may not be opened (the job has not been given it)");
+        say(l, i, NULL,
+            "not known: its device file may not be opened (the job has not been given it)");
     if (!answers(l, i, rc) || !l->gpu[i])
         return;
     if (l->events)

@@ -78,13 +78,15 @@ static void name_module(const struct site_os *o, int mc, const char *count, char
     snprintf(name, room, "mc%d", mc);
     for (int i = 0; i < DIMMS; i++) {
         n = number(o->sys, "devices/system/edac/mc/mc%d/dimm%d/%s", mc, i, count);
-        if (n > most && word(o->sys, name, room, "devices/system/edac/mc/mc%d/dimm%d/dimm_label", mc, i))
+        if (n > most &&
+            word(o->sys, name, room, "devices/system/edac/mc/mc%d/dimm%d/dimm_label", mc, i))
             most = n;
     }
 }
 
 /* A counter that is older than the job says nothing of its time: the kernel's log does. */
-static void say_memory(struct site_os *o, int mc, const char *symptom, const char *kind, long long n)
+static void say_memory(struct site_os *o, int mc, const char *symptom, const char *kind,
+                       long long n)
 {
     long long s = number(o->sys, "devices/system/edac/mc/mc%d/seconds_since_reset", mc);
     bool older = o->since_ms > 0 && (s < 0 || time(NULL) - s < o->since_ms / 1000);
@@ -125,9 +127,12 @@ static void look_at_zones(struct site_os *o)
     for (int i = 0; i < ZONES; i++) {
         long long t = number(o->sys, "class/thermal/thermal_zone%d/temp", i);
         for (int j = 0; t >= 0 && j < TRIPS; j++) {
-            long long trip = number(o->sys, "class/thermal/thermal_zone%d/trip_point_%d_temp", i, j);
-            word(o->sys, type, sizeof(type), "class/thermal/thermal_zone%d/trip_point_%d_type", i, j);
-            if (trip <= 0 || t < trip || t - trip <= most || (strcmp(type, "hot") && strcmp(type, "critical")))
+            long long trip =
+                number(o->sys, "class/thermal/thermal_zone%d/trip_point_%d_temp", i, j);
+            word(o->sys, type, sizeof(type), "class/thermal/thermal_zone%d/trip_point_%d_type", i,
+                 j);
+            if (trip <= 0 || t < trip || t - trip <= most ||
+                (strcmp(type, "hot") && strcmp(type, "critical")))
                 continue;
             most = t - trip, at = t, of = trip;
             word(o->sys, name, sizeof(name), "class/thermal/thermal_zone%d/type", i);
@@ -163,13 +168,14 @@ static void look_at_sensors(struct site_os *o)
             if (!fan && (number(o->sys, "class/hwmon/hwmon%d/fan%d_alarm", c, i) == 1 ||
                          number(o->sys, "class/hwmon/hwmon%d/fan%d_fault", c, i) == 1)) {
                 fan = true;
-                site_os_say(o, "fan-failed", "fan %d of %s has an alarm, at %lld revolutions a minute", i,
-                            chip, number(o->sys, "class/hwmon/hwmon%d/fan%d_input", c, i));
+                site_os_say(o, "fan-failed",
+                            "fan %d of %s has an alarm, at %lld revolutions a minute", i, chip,
+                            number(o->sys, "class/hwmon/hwmon%d/fan%d_input", c, i));
             }
             if (!hot && is_hot(o, c, i, &at)) {
                 hot = true;
-                site_os_say(o, "temperature-high", "sensor %d of %s is at %lld degrees C: critical", i, chip,
-                            at / 1000);
+                site_os_say(o, "temperature-high", "sensor %d of %s is at %lld degrees C: critical",
+                            i, chip, at / 1000);
             }
         }
     }
@@ -198,8 +204,8 @@ static void look_at_throttling(struct site_os *o, long long before)
     long long now = throttles(o);
 
     if (now > before && before >= 0)
-        site_os_say(o, "cpu-throttled", "CPUs were throttled for heat %lld times within %d ms", now - before,
-                    THROTTLE_MS);
+        site_os_say(o, "cpu-throttled", "CPUs were throttled for heat %lld times within %d ms",
+                    now - before, THROTTLE_MS);
 }
 
 /* ---- shortage -------------------------------------------------------------------------------- */
@@ -263,7 +269,8 @@ static void look_at_killing(struct site_os *o)
 
 /* ---- disks, the clock ------------------------------------------------------------------------ */
 
-static void each_name(struct site_os *o, const char *folder, void (*one)(struct site_os *o, const char *name))
+static void each_name(struct site_os *o, const char *folder,
+                      void (*one)(struct site_os *o, const char *name))
 {
     char path[512];
     struct dirent *e;
@@ -303,8 +310,10 @@ static void look_at_clock(struct site_os *o)
 
     word(o->sys, now, sizeof(now), "%s/current_clocksource", folder);
     word(o->sys, all, sizeof(all), "%s/available_clocksource", folder);
-    if ((!strcmp(now, "hpet") || !strcmp(now, "acpi_pm") || !strcmp(now, "jiffies")) && !strstr(all, "tsc"))
-        site_os_say(o, "clock-changed", "the clock source is %s: that of the processor was given up", now);
+    if ((!strcmp(now, "hpet") || !strcmp(now, "acpi_pm") || !strcmp(now, "jiffies")) &&
+        !strstr(all, "tsc"))
+        site_os_say(o, "clock-changed",
+                    "the clock source is %s: that of the processor was given up", now);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static bool is_message(size_t i, const char *text)
 {
     const char *symptom = messages[i].symptom;
 
-    if (!strstr(text, messages[i].says) || (messages[i].and && !strstr(text, messages[i].and)))
+    if (!strstr(text, messages[i].says) || (messages[i].and &&!strstr(text, messages[i].and)))
         return false;
     if (symptom && !strcmp(symptom, "gpu-failed"))
         return is_failed_gpu(text);
@@ -100,7 +100,7 @@ static void end_silence(const char *text, struct last *last)
     size_t len = ok ? (size_t) (ok - text) + 1 : 0;
 
     for (size_t i = 0; ok && i < MESSAGES; i++)
-        if (messages[i].and && !strcmp(messages[i].and, "not responding") &&
+        if (messages[i].and &&!strcmp(messages[i].and, "not responding") &&
             !strncmp(last[i].text, text, len))
             last[i].at = 0;
 }
@@ -172,7 +172,8 @@ static void say(struct site_os *o, const struct last *last)
     old = (long long) (strtod(uptime, NULL) * 1e6) - OLD_US;
     for (size_t i = 0; i < MESSAGES; i++) {
         const char *symptom = messages[i].symptom;
-        bool newer = false, mute = last[i].at < old || (o->mounts_answer && is_same(symptom, "mount-silent"));
+        bool newer = false,
+             mute = last[i].at < old || (o->mounts_answer && is_same(symptom, "mount-silent"));
         for (size_t j = 0; j < MESSAGES; j++)
             newer |= is_same(symptom, messages[j].symptom) && last[j].at > last[i].at;
         if (last[i].at && !newer)

@@ -150,12 +150,14 @@ static bool has_rank(const struct site_os *o, const struct mount *m)
 static void finish(struct site_os *o, struct mount *m)
 {
     const char *server = strncmp(m->source, "//", 2) ? m->source : m->source + 2;
-    int len = (int) (strstr(server, ":/") ? strstr(server, ":/") - server : (long) strcspn(server, "/"));
+    int len =
+        (int) (strstr(server, ":/") ? strstr(server, ":/") - server : (long) strcspn(server, "/"));
 
     if (m->fd >= 0) {
         kill(m->pid, SIGKILL);
         close(m->fd);
-        site_os_say(o, has_rank(o, m) ? "mount-silent" : NULL, "%.40s of %.*s (%s) has not answered within %d ms", m->point,
+        site_os_say(o, has_rank(o, m) ? "mount-silent" : NULL,
+                    "%.40s of %.*s (%s) has not answered within %d ms", m->point,
                     len < 40 ? len : 40, server, m->type, PATIENCE_MS);
     } else {
         waitpid(m->pid, NULL, 0);

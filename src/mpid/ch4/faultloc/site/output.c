@@ -36,8 +36,8 @@ static bool hear(int fd, char *text, size_t *len)
 {
     char dropped[4096];
     bool fits = *len < SITE_SAID_MAX - 1;
-    ssize_t n = read(fd, fits ? text + *len : dropped,
-                     fits ? SITE_SAID_MAX - 1 - *len : sizeof(dropped));
+    ssize_t n =
+        read(fd, fits ? text + *len : dropped, fits ? SITE_SAID_MAX - 1 - *len : sizeof(dropped));
 
     if (n > 0 && fits)
         *len += (size_t) n;
@@ -69,7 +69,8 @@ bool site_run(const char *const *arguments, const char *secret, struct site_said
     int out[2], err[2], fd = -1, status = 0;
     pid_t pid;
 
-    if ((secret && (fd = faultloc_memory_file("password", 0, secret)) < 0) || pipe(out) || pipe(err))
+    if ((secret && (fd = faultloc_memory_file("password", 0, secret)) < 0) || pipe(out) ||
+        pipe(err))
         return false;
     pid = fork();
     if (pid == 0)
@@ -81,7 +82,7 @@ bool site_run(const char *const *arguments, const char *secret, struct site_said
     hear_all(out[0], err[0], s);
     close(out[0]);
     close(err[0]);
-    s->code = pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
-                                                                              : -1;
+    s->code =
+        pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return true;
 }

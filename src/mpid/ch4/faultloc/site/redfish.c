@@ -235,14 +235,16 @@ static bool say_power(struct bmc *b, struct json_object *system)
     bool on = state && !strcmp(state, "On"), off = state && !strcmp(state, "Off");
 
     if (on || off)
-        site_say(b->out, on ? "power-on" : "power-off", on ? "system power is on" : "system power is off");
+        site_say(b->out, on ? "power-on" : "power-off",
+                 on ? "system power is on" : "system power is off");
     else if (state && (!strcmp(state, "PoweringOn") || !strcmp(state, "PoweringOff")))
         site_say(b->out, NULL, "system power is being switched");
     return on || off || state;
 }
 
 /* One line of the first that is bad. */
-static void say_sensor(struct bmc *b, struct json_object *list, const char *reading, const char *symptom)
+static void say_sensor(struct bmc *b, struct json_object *list, const char *reading,
+                       const char *symptom)
 {
     size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
     char text[128];

@@ -30,10 +30,17 @@ static bool has(const char *words, const char *word)
 static const struct {
     const char *word, *symptom;
 } states[] = {
-    {"down", "node-down"},           {"fail", "node-down"},           {"error", "node-down"},
-    {"not_responding", "heartbeat-lost"}, {"no_respond", "heartbeat-lost"},
-    {"state-unknown", "heartbeat-lost"}, {"unknown", "heartbeat-lost"}, {"stale", "heartbeat-lost"},
-    {"drain", "node-drained"},       {"drained", "node-drained"},     {"draining", "node-drained"},
+    {"down", "node-down"},
+    {"fail", "node-down"},
+    {"error", "node-down"},
+    {"not_responding", "heartbeat-lost"},
+    {"no_respond", "heartbeat-lost"},
+    {"state-unknown", "heartbeat-lost"},
+    {"unknown", "heartbeat-lost"},
+    {"stale", "heartbeat-lost"},
+    {"drain", "node-drained"},
+    {"drained", "node-drained"},
+    {"draining", "node-drained"},
     {"offline", "node-drained"},
 };
 
@@ -54,10 +61,11 @@ static void say(FILE *out, const char *state, const char *reason)
     for (size_t i = 0; i < sizeof(small) - 1 && state[i]; i++)
         small[i] = (char) (state[i] >= 'A' && state[i] <= 'Z' ? state[i] + 'a' - 'A' : state[i]);
     symptom = symptom_of(small);
-    snprintf(text, sizeof(text), "its state is %s%s%.*s%s", small, *reason ? " (" : "", REASON_MAX, reason,
-             *reason       ? ")"
-             : !symptom    ? ": no evidence, for a lost node is so at first"
-                           : "");
+    snprintf(text, sizeof(text), "its state is %s%s%.*s%s", small, *reason ? " (" : "", REASON_MAX,
+             reason,
+             *reason    ? ")"
+             : !symptom ? ": no evidence, for a lost node is so at first"
+                        : "");
     site_say(out, symptom, text);
 }
 
@@ -85,7 +93,8 @@ bool site_slurm_state(const char *text, FILE *out)
 
     if (!value_of(text, "State=", " \n", state, sizeof(state)))
         return false;
-    if (value_of(text, "Reason=", "\n", reason, sizeof(reason)) && (who = strrchr(reason, '[')) && who > reason)
+    if (value_of(text, "Reason=", "\n", reason, sizeof(reason)) && (who = strrchr(reason, '[')) &&
+        who > reason)
         who[-1] = '\0';
     say(out, state, reason);
     return true;
@@ -128,8 +137,8 @@ const char *site_scheduler_why(const char *text)
 }
 
 /* A name that begins with "-" would be an option. */
-static void ask(const char *const *arguments, const char *node, bool (*read)(const char *text, FILE *out),
-                FILE *out)
+static void ask(const char *const *arguments, const char *node,
+                bool (*read)(const char *text, FILE *out), FILE *out)
 {
     static struct site_said s;
 
@@ -143,7 +152,8 @@ static void ask(const char *const *arguments, const char *node, bool (*read)(con
 
 static const char *name_of(struct json_object *request)
 {
-    const char *name = site_text(request, "name"); /* of_node, where the scheduler has other names */
+    const char *name =
+        site_text(request, "name"); /* of_node, where the scheduler has other names */
 
     return name ? name : site_text(request, "node");
 }
@@ -152,7 +162,8 @@ void site_slurm(struct json_object *request, FILE *out)
 {
     const char *program = site_text(request, "program"), *conf = site_text(request, "slurm_conf");
     const char *node = name_of(request);
-    const char *const arguments[] = {program ? program : "scontrol", "show", "node", "-o", node, NULL};
+    const char *const arguments[] = {
+        program ? program : "scontrol", "show", "node", "-o", node, NULL};
 
     if (conf)
         setenv("SLURM_CONF", conf, 1);
@@ -162,7 +173,8 @@ void site_slurm(struct json_object *request, FILE *out)
 void site_pbs(struct json_object *request, FILE *out)
 {
     const char *program = site_text(request, "program"), *conf = site_text(request, "pbs_conf");
-    const char *node = name_of(request), *const arguments[] = {program ? program : "pbsnodes", node, NULL};
+    const char *node = name_of(request), *const arguments[] = {program ? program : "pbsnodes", node,
+                                                               NULL};
 
     if (conf)
         setenv("PBS_CONF_FILE", conf, 1);

@@ -51,20 +51,21 @@ static void list_ranks(const struct faultloc_handlers *h, char *text, size_t roo
 /* No password is among the arguments: the program reads the file itself. */
 static int start(struct faultloc_handlers *h, struct faultloc_child *c, const char *node)
 {
-    char since[32], ranks[4096], *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
-                                    (char *) (uintptr_t) "--fd",
-                                    (char *) (uintptr_t) "3",
-                                    (char *) (uintptr_t) "--file",
-                                    (char *) (uintptr_t) h->p->board->settings.handlers,
-                                    (char *) (uintptr_t) "--from",
-                                    (char *) (uintptr_t) h->p->job.names[h->p->self],
-                                    (char *) (uintptr_t) "--since",
-                                    since,
-                                    (char *) (uintptr_t) "--ranks",
-                                    ranks,
-                                    (char *) (uintptr_t) "--",
-                                    (char *) (uintptr_t) node,
-                                    NULL};
+    char since[32], ranks[4096],
+        *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
+                        (char *) (uintptr_t) "--fd",
+                        (char *) (uintptr_t) "3",
+                        (char *) (uintptr_t) "--file",
+                        (char *) (uintptr_t) h->p->board->settings.handlers,
+                        (char *) (uintptr_t) "--from",
+                        (char *) (uintptr_t) h->p->job.names[h->p->self],
+                        (char *) (uintptr_t) "--since",
+                        since,
+                        (char *) (uintptr_t) "--ranks",
+                        ranks,
+                        (char *) (uintptr_t) "--",
+                        (char *) (uintptr_t) node,
+                        NULL};
     struct faultloc_spawn_child child = {.path = h->path,
                                          .arguments = arguments,
                                          .fd = FAULTLOC_SPAWN_FD,
@@ -149,7 +150,8 @@ bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *te
 }
 
 /* "os: power-off: words" of the own node; what is no symptom is for those who ask by hand. */
-static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int kind, const char *text)
+static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int kind,
+                              const char *text)
 {
     const struct ftree_symptom_info *info = ftree_symptom_info(kind);
     struct ftree_symptom s = {.kind = (uint8_t) kind,

@@ -506,7 +506,7 @@ static void look_at_link(struct agent *a, ftree_time now)
 
     if (faultloc_link_watch_symptom(&a->data_link, now, a->p->self, a->looks.waits, &s))
         ftree_symptom(a->p->ft, now, &s);
-    if (faultloc_resends_look(&a->resends, now, &s))
+    if (a->p->board->nodes > 1 && faultloc_resends_look(&a->resends, now, &s))
         ftree_symptom(a->p->ft, now, &s);
 }
 
