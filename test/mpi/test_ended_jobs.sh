@@ -125,7 +125,7 @@ done
 echo "ok: $jobs jobs, nothing left $((SECONDS - end + soon)) s after the last"
 
 mkdir -p "$work/copy/lib" "$work/copy/libexec" # an agent is started by what is beside libmpi
-ln -s "$mpi/lib"/* "$work/copy/lib/"
+cp -L "$mpi/lib"/libmpi.so* "$work/copy/lib/"  # beside the library itself, not beside a link
 cat >"$work/copy/libexec/faultloc-agent" <<END
 #!/bin/sh
 exec setsid sh -c ': >"$work/held"; until [ -e "$work/go" ]; do sleep 0.1; done
