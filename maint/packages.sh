@@ -16,15 +16,15 @@ packages=(
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
 # What some tests need besides: it brings daemons, which nobody gets who only builds.
-test_packages=(slurm-wlm munge)
+test_packages=(slurm-wlm munge snmpd openipmi ipmitool)
 
 usage() {
     cat <<EOF
 Usage: maint/packages.sh [--list | --missing | --install] [--tests]
 
 The Debian (and Ubuntu) packages that the build, the tests and the demo need. slurm-wlm and munge
-are among them only with --tests, because they bring daemons; without them
-test/cluster/test_slurm.sh is skipped. Nor are snmpd, openipmi and ipmitool, for test/cluster/test_handlers.sh.
+(test/cluster/test_slurm.sh), snmpd, openipmi and ipmitool (test_handlers.sh) are among them only
+with --tests, because they bring daemons; without them these tests are skipped.
 
   --list     print them (the default)
   --missing  print those that are not installed
