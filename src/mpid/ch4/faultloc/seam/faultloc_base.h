@@ -37,7 +37,9 @@
 #endif
 
 /* Whether messages are counted by peer: where it is known that a receive has ended. */
-#if MPIDI_FAULTLOC_ROWS || (defined(HAVE_CH4_NETMOD_OFI) && !defined(MPIR_PT2PT_ATTR_CONTEXT_OFFSET))
+#if MPIDI_FAULTLOC_ROWS || \
+    (defined(HAVE_CH4_NETMOD_OFI) && \
+     (!defined(MPIR_PT2PT_ATTR_CONTEXT_OFFSET) || defined(MPIR_COLL_ATTR_SYNC)))
 #define MPIDI_FAULTLOC_COUNTS 1
 #else
 #define MPIDI_FAULTLOC_COUNTS 0
@@ -52,6 +54,22 @@
 #define MPIDI_FAULTLOC_POSIX_VCIS MPIDI_POSIX_global.num_vcis
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vci[vci]
 #define MPIDI_FAULTLOC_UCX_VCIS MPIDI_UCX_global.num_vcis
+/* OFI's: large messages are carried out by small ones, or in parts, behind a word of the receiver */
+#define MPIDI_FAULTLOC_REQ_RNDV ((MPIDI_REQ_TYPE) (MPIDI_REQ_TYPE_AM + 1))
+#define MPIDI_FAULTLOC_OFI_IS_RNDV(req) ((req)->dev.type == MPIDI_FAULTLOC_REQ_RNDV)
+#define MPIDI_FAULTLOC_OFI_AM_PARENT(req) MPIDI_OFI_REQUEST(req, am_req)
+/* what it is a part of has no place that is common to all */
+#define MPIDI_FAULTLOC_OFI_IS_PART(event) \
+    ((event) > MPIDI_OFI_EVENT_RNDV_CTS && (event) < MPIDI_OFI_EVENT_CHUNK_DONE)
+#define MPIDI_FAULTLOC_OFI_CTX(req, vci) \
+    MPIDI_OFI_global.ctx[MPIDI_OFI_get_ctx_index(vci, MPIDI_OFI_REQUEST(req, nic_num))]
+#define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vcis
+#define MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, vci) \
+    (((nic) || (vci)) && !MPIDI_OFI_AV(av).all_dest ? FI_ADDR_UNSPEC : \
+     MPIDI_OFI_av_to_phys(av, vci, nic, vci, nic))
+#define MPIDI_OFI_ssendack_request_t MPIDI_OFI_ack_request_t
+#define MPIDI_OFI_EVENT_SEND_HUGE (-1)
+#define MPIDI_OFI_EVENT_RECV_HUGE (-1)
 #define MPIDI_FAULTLOC_UCX_WIN_EP(win, rank, vci) \
     MPIDI_UCX_WIN_TO_EP(win, rank, vci, MPIDI_WIN_TARGET_VCI(win, rank))
 /* PMI ends at exit(), which the launcher is not to wait for: it may be long after MPI_Finalize */
@@ -62,6 +80,12 @@
 #define MPIDI_FAULTLOC_POSIX_VCI(vci) MPIDI_POSIX_global.per_vsi[vci]
 #define MPIDI_FAULTLOC_UCX_VCIS MPIDI_UCX_global.num_vnis
 #define MPIDI_FAULTLOC_UCX_WIN_EP(win, rank, vci) MPIDI_UCX_WIN_TO_EP(win, rank, vci)
+#define MPIDI_FAULTLOC_OFI_IS_RNDV(req) 0
+#define MPIDI_FAULTLOC_OFI_AM_PARENT(req) NULL
+#define MPIDI_FAULTLOC_OFI_IS_PART(event) 0
+#define MPIDI_FAULTLOC_OFI_CTX(req, vni) \
+    MPIDI_OFI_global.ctx[MPIDI_OFI_get_ctx_index((req)->comm, vni, MPIDI_OFI_REQUEST(req, nic_num))]
+#define MPIDI_OFI_EVENT_RNDV_CTS (-1)
 #define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vnis
 #define MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, vci) MPIDI_OFI_av_to_phys(av, nic, vci, vci)
 #define MPIDI_FAULTLOC_END_PMI() ((void) 0)

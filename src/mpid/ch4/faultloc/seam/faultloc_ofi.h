@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_OFI_H_INCLUDED
 #define FAULTLOC_OFI_H_INCLUDED
 
+#include "faultloc/base/mark.h"
 #include "faultloc/seam/faultloc_seam.h"
 #include "faultloc/seam/faultloc_sums.h"
 
@@ -29,34 +30,51 @@ int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **tabl
 #define MPIDI_FAULTLOC_OFI_TABLE(rank, address, len, roots_only, table) \
     ((void) (rank), MPIDI_faultloc_ofi_table(address, (int) (len), roots_only, table))
 
+/* Where the address's own length says where the mark is, and each address is read by itself. */
+#define MPIDI_FAULTLOC_OFI_MARK_ROOM FAULTLOC_MARK_ROOM
+void MPIDI_faultloc_ofi_mark(void *address, size_t *len, int32_t rank) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_OFI_MARK(address, len) \
+    MPIDI_faultloc_ofi_mark(address, &(len), MPIR_Process.rank)
+void MPIDI_faultloc_read_mark(const void *address, size_t room, int rank) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_OFI_READ_MARK(address, len, rank) \
+    do { \
+        if (MPIR_CVAR_FAULTLOC) \
+            MPIDI_faultloc_read_mark(address, len, (int) (rank)); \
+    } while (0)
+
+/* A send or receive that is carried out by messages of its own (from 5.0 on): MPICH keeps other
+ * things in it then, also in place of what is said by MPIDI_OFI_REQUEST(). */
+#define MPIDI_FAULTLOC_OFI_RNDV(req) ((req)->dev.type = MPIDI_FAULTLOC_REQ_RNDV)
+#define MPIDI_FAULTLOC_OFI_RNDV_RECV(req, context) \
+    do { \
+        MPIDI_FAULTLOC_OFI_RNDV(req); \
+        MPIDI_REQUEST(req, faultloc_context) = (uint32_t) (context); \
+    } while (0)
+#define MPIDI_FAULTLOC_OFI_RNDV_RECEIVED(req) \
+    MPIDI_FAULTLOC_RECEIVED(req, MPIDI_REQUEST(req, faultloc_context))
+
 /* An error in a completion queue: true if it is dealt with. */
 int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_ENDED(vni, e) \
     (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && MPIDI_faultloc_ofi_ended(vni, e))
 
-/* OFI is done with an operation that had failed before, or a synchronous send is received. */
-void MPIDI_faultloc_ofi_late(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
-int MPIDI_faultloc_ofi_late_ack(struct MPIR_Request *ack) MPIDI_FAULTLOC_HIDDEN;
+/* OFI is done with an operation that had failed before, or its receiver's word comes. */
+int MPIDI_faultloc_ofi_late(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_LATE(req) \
-    if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) { \
-        MPIDI_faultloc_ofi_late(req); \
-        break; \
-    }
-#define MPIDI_FAULTLOC_OFI_LATE_ACK(ack) \
-    if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && MPIDI_faultloc_ofi_late_ack(ack)) \
+    if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && MPIDI_faultloc_ofi_late(req)) \
         return MPI_SUCCESS
 
 /* OFI has no room for an operation that begins: who asks again and again waits.  What it returns
  * because it has lost the peer is treated likewise, until that is given up or grace is over. */
-int MPIDI_faultloc_wait_room(void) MPIDI_FAULTLOC_HIDDEN;
 int MPIDI_faultloc_look_for_room(void) MPIDI_FAULTLOC_HIDDEN;
 ssize_t MPIDI_faultloc_ofi_returned(ssize_t code) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_RETURNED(code) \
     if ((code) != -FI_EAGAIN && MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) \
         (code) = MPIDI_faultloc_ofi_returned(code)
-#define MPIDI_FAULTLOC_OFI_RETRY() \
-    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) ? MPIDI_faultloc_wait_room() : \
-     MPIDI_OFI_retry_progress())
+#define MPIDI_FAULTLOC_OFI_RETRY(...) \
+    (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && \
+     (mpi_errno = MPIDI_faultloc_look_for_room()) ? mpi_errno : \
+     MPIDI_OFI_retry_progress(__VA_ARGS__))
 /* The same for active messages, which turn no progress: they may be sent from within. */
 #define MPIDI_FAULTLOC_OFI_AM_RETRY() \
     do { \
@@ -77,6 +95,10 @@ static inline ssize_t MPIDI_faultloc_ofi_tried(ssize_t code, fi_addr_t to)
 }
 #define fi_tinjectdata(ep, buf, len, data, to, tag) \
     MPIDI_faultloc_ofi_tried((fi_tinjectdata)(ep, buf, len, data, to, tag), to)
+#define fi_tinject(ep, buf, len, to, tag) \
+    MPIDI_faultloc_ofi_tried((fi_tinject)(ep, buf, len, to, tag), to)
+#define fi_tsend(ep, buf, len, desc, to, tag, context) \
+    MPIDI_faultloc_ofi_tried((fi_tsend)(ep, buf, len, desc, to, tag, context), to)
 #define fi_tsenddata(ep, buf, len, desc, data, to, tag, context) \
     MPIDI_faultloc_ofi_tried((fi_tsenddata)(ep, buf, len, desc, data, to, tag, context), to)
 #define fi_tsendmsg(ep, msg, flags) \
@@ -86,6 +108,8 @@ static inline ssize_t MPIDI_faultloc_ofi_tried(ssize_t code, fi_addr_t to)
 #define fi_inject(ep, buf, len, to) MPIDI_faultloc_ofi_tried((fi_inject)(ep, buf, len, to), to)
 #define fi_inject_write(ep, buf, len, to, addr, key) \
     MPIDI_faultloc_ofi_tried((fi_inject_write)(ep, buf, len, to, addr, key), to)
+#define fi_write(ep, buf, len, desc, to, addr, key, context) \
+    MPIDI_faultloc_ofi_tried((fi_write)(ep, buf, len, desc, to, addr, key, context), to)
 #define fi_writemsg(ep, msg, flags) \
     MPIDI_faultloc_ofi_tried((fi_writemsg)(ep, msg, flags), (msg)->addr)
 #define fi_readmsg(ep, msg, flags) \
@@ -124,11 +148,16 @@ int MPIDI_faultloc_wait_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_TABLE(rank, address, len, roots_only, table) \
     MPIDU_bc_table_create(rank, MPIR_Process.size, MPIR_Process.node_map, address, len, \
                           TRUE, roots_only, table, NULL)
+#define MPIDI_FAULTLOC_OFI_MARK_ROOM 0
+#define MPIDI_FAULTLOC_OFI_MARK(address, len) do { } while (0)
+#define MPIDI_FAULTLOC_OFI_READ_MARK(address, len, rank) ((void) (rank))
+#define MPIDI_FAULTLOC_OFI_RNDV(req) do { } while (0)
+#define MPIDI_FAULTLOC_OFI_RNDV_RECV(req, context) do { } while (0)
+#define MPIDI_FAULTLOC_OFI_RNDV_RECEIVED(req) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_ENDED(vni, e) 0
-#define MPIDI_FAULTLOC_OFI_LATE(req)
-#define MPIDI_FAULTLOC_OFI_LATE_ACK(ack) do { } while (0)
+#define MPIDI_FAULTLOC_OFI_LATE(req) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_RETURNED(code)
-#define MPIDI_FAULTLOC_OFI_RETRY() MPIDI_OFI_retry_progress()
+#define MPIDI_FAULTLOC_OFI_RETRY(...) MPIDI_OFI_retry_progress(__VA_ARGS__)
 #define MPIDI_FAULTLOC_OFI_AM_RETRY() do { } while (0)
 
 #endif /* ENABLE_FAULTLOC && MPIDI_FAULTLOC_COUNTS */

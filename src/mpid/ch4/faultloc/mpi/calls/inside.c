@@ -160,27 +160,14 @@ ucs_status_t MPIDI_faultloc_ucx_flush(MPIR_Win * win, int vci)
 
 #if defined(HAVE_CH4_NETMOD_OFI) && MPIDI_FAULTLOC_COUNTS
 
-static int look_for_room(struct MPIDI_faultloc_wait *wait)
-{
-    if ((++MPIDI_faultloc_page.slot.spins & 255) != 0)
-        return MPI_SUCCESS;
-    wait->source = MPIDI_faultloc_ofi_refused();
-    return look_inside(wait);
-}
-
 int MPIDI_faultloc_look_for_room(void)
 {
     struct MPIDI_faultloc_wait wait = WAITS_FOR(FTREE_NONE);
 
-    return look_for_room(&wait);
-}
-
-int MPIDI_faultloc_wait_room(void)
-{
-    struct MPIDI_faultloc_wait wait = WAITS_FOR(FTREE_NONE);
-    int mpi_errno = look_for_room(&wait);
-
-    return mpi_errno ? mpi_errno : MPIDI_OFI_retry_progress();
+    if ((++MPIDI_faultloc_page.slot.spins & 255) != 0)
+        return MPI_SUCCESS;
+    wait.source = MPIDI_faultloc_ofi_refused();
+    return look_inside(&wait);
 }
 
 /* Which operations of a window are complete is a number: none is known to be so where any member is

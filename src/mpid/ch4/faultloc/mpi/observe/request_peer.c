@@ -90,8 +90,10 @@ void MPIDI_faultloc_set_error(MPIR_Request * req, int error)
 /* OFI says by a number what a request is for. */
 static bool is_internal(MPIR_Request * req)
 {
-    if (!MPIDI_OFI_ENABLE_TAGGED)
+    if (!MPIDI_OFI_ENABLE_TAGGED || MPIDI_FAULTLOC_OFI_IS_RNDV(req))
         return false;
+    if (MPIDI_FAULTLOC_OFI_AM_PARENT(req))
+        return true;
     switch (MPIDI_OFI_REQUEST(req, event_id)) {
         case MPIDI_OFI_EVENT_ABORT:    /* it has failed */
         case MPIDI_OFI_EVENT_AM_SEND:

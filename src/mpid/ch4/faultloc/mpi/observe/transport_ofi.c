@@ -41,6 +41,17 @@ static char *take_marks(const char *marked, size_t size, int len, int n, const i
     return packed;
 }
 
+/* The same where each address is read by itself.  All ranks send as many bytes. */
+void MPIDI_faultloc_ofi_mark(void *address, size_t *len, int32_t rank)
+{
+    size_t size = MARKED_SIZE(*len);
+
+    memset((char *) address + *len, 0, size - *len);
+    if (MPIR_CVAR_FAULTLOC)
+        faultloc_mark_put(address, *len, rank);
+    *len = size;
+}
+
 /* Where node roots alone exchange their addresses, nothing is known of the other ranks. */
 int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **table)
 {
@@ -94,6 +105,14 @@ static bool is_of_active_message(int event)
         event == MPIDI_OFI_EVENT_AM_SEND_PIPELINE || event == MPIDI_OFI_EVENT_AM_READ;
 }
 
+/* What the program sends or receives by it. */
+static MPIR_Request *message_of(MPIR_Request * req)
+{
+    MPIR_Request *parent = MPIDI_FAULTLOC_OFI_AM_PARENT(req);
+
+    return parent ? parent : req;
+}
+
 /* MPICH cancels receives alone, and no peer's death cancels one. */
 static bool is_as_mpich_has_it(int event, int err)
 {
@@ -101,24 +120,29 @@ static bool is_as_mpich_has_it(int event, int err)
         event == MPIDI_OFI_EVENT_PEEK || event == MPIDI_OFI_EVENT_AM_RECV;
 }
 
-/* Of a synchronous send both halves may end so. */
+/* Of a synchronous send both halves may end so.  Of one in parts OFI may still have some. */
 static int end_message(MPIR_Request * req, int error)
 {
     int32_t peer = MPIDI_faultloc_peer(req);
 
     MPIDI_faultloc_report_lost(peer, error);
+    if (MPIDI_FAULTLOC_OFI_IS_RNDV(req)) {
+        if (MPIR_Request_is_complete(req) || MPIDI_faultloc_is_held(req))
+            return 1;
+        MPIR_Request_add_ref(req);
+    }
     if (!MPIDI_faultloc_is_held(req))
         return MPIDI_faultloc_hold(req, peer, error, NULL, NULL);
     MPIR_cc_dec(req->cc_ptr);
     return 1;
 }
 
-/* A synchronous send waits for its receiver's word, which will not come. */
+/* A synchronous or a large send waits for its receiver's word, which will not come. */
 static int end_ack(MPIR_Request * req, int error)
 {
     MPIDI_OFI_ssendack_request_t *ack = (MPIDI_OFI_ssendack_request_t *) req;
 
-    if (MPIDI_faultloc_ofi_late_ack(req))
+    if (MPIDI_faultloc_ofi_late(req))
         return 1;
     if (!end_message(ack->signal_req, error))
         return 0;
@@ -145,23 +169,19 @@ int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
     int event = req ? MPIDI_OFI_REQUEST(req, event_id) : MPIDI_OFI_EVENT_ABORT;
     int error = faultloc_fabric_errno("ofi", provider(), e->err, e->prov_errno);
 
-    if (!req)
+    if (!req || MPIDI_faultloc_ofi_late(req))
         return 1;
-    if (event == MPIDI_OFI_EVENT_ABORT) {
-        MPIDI_faultloc_ofi_late(req);
-        return 1;
-    }
     if (!MPIDI_faultloc_board() || is_as_mpich_has_it(event, e->err))
         return 0;
     if (is_send(event) || is_receive(event))
-        return end_message(req, error);
-    if (event == MPIDI_OFI_EVENT_SSEND_ACK)
+        return end_message(message_of(req), error);
+    if (event == MPIDI_OFI_EVENT_SSEND_ACK || event == MPIDI_OFI_EVENT_RNDV_CTS)
         return end_ack(req, error);
     if (event == MPIDI_OFI_EVENT_CHUNK_DONE)
         return end_part(req, error);
     if (event == MPIDI_OFI_EVENT_INJECT_EMU)
         (void) MPIDI_OFI_dispatch_function(vni, NULL, req);
-    else if (!is_of_active_message(event))
+    else if (!is_of_active_message(event) && !MPIDI_FAULTLOC_OFI_IS_PART(event))
         return 0;
     return 1;
 }
@@ -206,20 +226,30 @@ bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code)
 
 /* ---- operations that fail -------------------------------------------------------------------- */
 
-void MPIDI_faultloc_ofi_late(MPIR_Request * req)
+/* MPICH would complete the send, which has failed, or send what is no longer there. */
+static bool is_late_word(MPIR_Request * req)
 {
-    MPIDI_CH4_REQUEST_FREE(req);
+    MPIR_Request *send = ((MPIDI_OFI_ssendack_request_t *) req)->signal_req;
+
+    if (MPIDI_FAULTLOC_OFI_IS_RNDV(send))
+        return MPIR_Request_is_complete(send);
+    if (MPIDI_OFI_REQUEST(send, event_id) != MPIDI_OFI_EVENT_ABORT)
+        return false;
+    MPIDI_CH4_REQUEST_FREE(send);
+    return true;
 }
 
-/* MPICH would complete the send, which has failed. */
-int MPIDI_faultloc_ofi_late_ack(MPIR_Request * req)
+int MPIDI_faultloc_ofi_late(MPIR_Request * req)
 {
-    MPIDI_OFI_ssendack_request_t *ack = (MPIDI_OFI_ssendack_request_t *) req;
+    int event = MPIDI_OFI_REQUEST(req, event_id);
 
-    if (MPIDI_OFI_REQUEST(ack->signal_req, event_id) != MPIDI_OFI_EVENT_ABORT)
+    if (event == MPIDI_OFI_EVENT_ABORT)
+        MPIDI_CH4_REQUEST_FREE(req);
+    else if ((event == MPIDI_OFI_EVENT_SSEND_ACK || event == MPIDI_OFI_EVENT_RNDV_CTS) &&
+             is_late_word(req))
+        MPL_free(req);
+    else
         return 0;
-    MPIDI_faultloc_ofi_late(ack->signal_req);
-    MPL_free(ack);
     return 1;
 }
 
@@ -228,16 +258,21 @@ bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited)
     /* of others event_id is what a former life of the request left */
     bool is_message = req->kind == MPIR_REQUEST_KIND__SEND || req->kind == MPIR_REQUEST_KIND__RECV;
     int event = MPIDI_OFI_REQUEST(req, event_id);
-    int vni = MPIDI_Request_get_vci(req);
-    int ctx = MPIDI_OFI_get_ctx_index(req->comm, vni, MPIDI_OFI_REQUEST(req, nic_num));
 
-    if (!MPIDI_OFI_ENABLE_TAGGED || !is_message || (!is_send(event) && !is_receive(event)))
+    if (!MPIDI_OFI_ENABLE_TAGGED || !is_message)
+        return false;
+    if (MPIDI_FAULTLOC_OFI_IS_RNDV(req)) {
+        MPIR_Request_add_ref(req);      /* for good: parts of it may still end */
+        return true;
+    }
+    if (!is_send(event) && !is_receive(event))
         return false;
     MPIDI_OFI_REQUEST(req, event_id) = MPIDI_OFI_EVENT_ABORT;
     for (int i = 1; i < awaited; i++)
         MPIR_Request_add_ref(req);
     if (is_receive(event)) /* one that has begun is not cancelled, and nothing says so */
-        (void) fi_cancel((fid_t) MPIDI_OFI_global.ctx[ctx].rx, &MPIDI_OFI_REQUEST(req, context));
+        (void) fi_cancel((fid_t) MPIDI_FAULTLOC_OFI_CTX(req, MPIDI_Request_get_vci(req)).rx,
+                         &MPIDI_OFI_REQUEST(req, context));
     return true;
 }
 
