@@ -119,6 +119,7 @@
 #if defined(MPIR_COLL_ATTR_SYNC)
 
 typedef int MPIR_Errflag_t;
+#define MPIDI_FAULTLOC_OFI_HAS_TABLE 0 /* each address that comes is read by itself */
 /* a collective operation from within MPICH */
 #define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIR_COLL_ATTR_SYNC)
 /* one turn of the netmod's progress, or of that of shared memory */
@@ -156,6 +157,7 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
 
 #include "mpidu_bc.h"
 
+#define MPIDI_FAULTLOC_OFI_HAS_TABLE 1
 #define MPIDI_FAULTLOC_CALL_COLL(call, ...) call(__VA_ARGS__, MPIDI_FAULTLOC_ERRFLAG)
 #define MPIDI_FAULTLOC_PROGRESS(of, vci) MPIDI_##of##_progress(vci, 0)
 #define MPIR_BYTE_INTERNAL MPI_BYTE

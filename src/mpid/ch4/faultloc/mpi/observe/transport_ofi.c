@@ -11,8 +11,6 @@
 #include "faultloc/base/mark.h"
 #include "faultloc/seam/faultloc_ofi.h"
 
-#include "mpidu_bc.h"
-
 #include <errno.h>
 
 /*
@@ -28,6 +26,19 @@
 #define MARKED_SIZE(len) (((size_t) (len) + FAULTLOC_MARK_STEP - 1) / FAULTLOC_MARK_STEP * \
                           FAULTLOC_MARK_STEP + FAULTLOC_MARK_STEP)
 
+/* Where each address is read by itself.  All ranks send as many bytes. */
+void MPIDI_faultloc_ofi_mark(void *address, size_t *len, int32_t rank)
+{
+    size_t size = MARKED_SIZE(*len);
+
+    memset((char *) address + *len, 0, size - *len);
+    if (MPIR_CVAR_FAULTLOC)
+        faultloc_mark_put(address, *len, rank);
+    *len = size;
+}
+
+#if MPIDI_FAULTLOC_OFI_HAS_TABLE
+
 /* Reads the marks, and moves the addresses together as they would be without. */
 static char *take_marks(const char *marked, size_t size, int len, int n, const int *rank)
 {
@@ -41,29 +52,17 @@ static char *take_marks(const char *marked, size_t size, int len, int n, const i
     return packed;
 }
 
-/* The same where each address is read by itself.  All ranks send as many bytes. */
-void MPIDI_faultloc_ofi_mark(void *address, size_t *len, int32_t rank)
-{
-    size_t size = MARKED_SIZE(*len);
-
-    memset((char *) address + *len, 0, size - *len);
-    if (MPIR_CVAR_FAULTLOC)
-        faultloc_mark_put(address, *len, rank);
-    *len = size;
-}
-
 /* Where node roots alone exchange their addresses, nothing is known of the other ranks. */
 int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **table)
 {
     static char *packed;        /* in use until all are in OFI's own table */
-    size_t size = MARKED_SIZE(len);
-    char *own = MPL_calloc(1, size, MPL_MEM_ADDRESS);
+    size_t size = len;
+    char *own = MPL_malloc(MARKED_SIZE(len), MPL_MEM_ADDRESS);
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
     memcpy(own, address, len);
-    if (MPIR_CVAR_FAULTLOC)
-        faultloc_mark_put(own, len, MPIR_Process.rank);
+    MPIDI_faultloc_ofi_mark(own, &size, MPIR_Process.rank);
     mpi_errno = MPIDU_bc_table_create(MPIR_Process.rank, MPIR_Process.size, MPIR_Process.node_map,
                                       own, (int) size, TRUE, roots_only, table, NULL);
     MPIR_ERR_CHECK(mpi_errno);
@@ -79,6 +78,8 @@ int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **tabl
   fn_fail:
     goto fn_exit;
 }
+
+#endif
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
