@@ -114,6 +114,14 @@
 #define MPIDI_FAULTLOC_FAILS_TOGETHER(tag) 0
 #endif
 
+/* ---- memory that the ranks of a node share in MPI_Init ---------------------------------------- */
+
+#if defined(ENABLE_NO_LOCAL) || (defined(MPIR_COLL_ATTR_SYNC) && defined(MPL_HAVE_INITSHM))
+#define MPIDI_FAULTLOC_HAS_INIT_SHM 0   /* none, or one that is gone by then */
+#else
+#define MPIDI_FAULTLOC_HAS_INIT_SHM 1
+#endif
+
 /* ---- communicators, groups, addresses -------------------------------------------------------- */
 
 #if defined(MPIR_COLL_ATTR_SYNC)

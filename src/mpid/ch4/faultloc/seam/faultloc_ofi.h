@@ -48,10 +48,8 @@ void MPIDI_faultloc_read_mark(const void *address, size_t room, int rank) MPIDI_
 #define MPIDI_FAULTLOC_OFI_RNDV_RECV(req, context) \
     do { \
         MPIDI_FAULTLOC_OFI_RNDV(req); \
-        MPIDI_REQUEST(req, faultloc_context) = (uint32_t) (context); \
+        MPIDI_FAULTLOC_MATCHED(req, context); \
     } while (0)
-#define MPIDI_FAULTLOC_OFI_RNDV_RECEIVED(req) \
-    MPIDI_FAULTLOC_RECEIVED(req, MPIDI_REQUEST(req, faultloc_context))
 
 /* An error in a completion queue: true if it is dealt with. */
 int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e) MPIDI_FAULTLOC_HIDDEN;
@@ -172,7 +170,6 @@ int MPIDI_faultloc_end_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_READ_MARK(address, len, rank) ((void) (rank))
 #define MPIDI_FAULTLOC_OFI_RNDV(req) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_RNDV_RECV(req, context) do { } while (0)
-#define MPIDI_FAULTLOC_OFI_RNDV_RECEIVED(req) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_ENDED(vni, e) 0
 #define MPIDI_FAULTLOC_OFI_LATE(req) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_RETURNED(code)

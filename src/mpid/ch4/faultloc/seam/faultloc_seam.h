@@ -581,9 +581,17 @@ extern uint32_t MPIDI_faultloc_notes MPIDI_FAULTLOC_HIDDEN; /* faultloc is on, M
         if (MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes)) \
             MPIDI_faultloc_received(req, context); \
     } while (0)
+/* The same where MPICH has other things in place of the context by then (5.0): it is kept when the
+ * message comes. */
+#define MPIDI_FAULTLOC_MATCHED(req, context) \
+    (MPIDI_REQUEST(req, faultloc_context) = (uint32_t) (context))
+#define MPIDI_FAULTLOC_RECEIVED_MATCHED(req) \
+    MPIDI_FAULTLOC_RECEIVED(req, MPIDI_REQUEST(req, faultloc_context))
 void MPIDI_faultloc_received(struct MPIR_Request *req, uint32_t context) MPIDI_FAULTLOC_HIDDEN;
 #else
 #define MPIDI_FAULTLOC_RECEIVED(req, context) do { } while (0)
+#define MPIDI_FAULTLOC_MATCHED(req, context) do { } while (0)
+#define MPIDI_FAULTLOC_RECEIVED_MATCHED(req) do { } while (0)
 #endif
 void MPIDI_faultloc_type_free(const struct MPIR_Datatype *type) MPIDI_FAULTLOC_HIDDEN;
 void MPIDI_faultloc_coll_init(struct MPIR_Request *req, const struct MPIDI_faultloc_coll *made)
@@ -718,6 +726,8 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_CALL_ENTER
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
+#define MPIDI_FAULTLOC_MATCHED(req, context) do { } while (0)
+#define MPIDI_FAULTLOC_RECEIVED_MATCHED(req) do { } while (0)
 #define MPIDI_FAULTLOC_RECEIVED(req, context) do { } while (0)
 #define MPIDI_FAULTLOC_IS_DONE(req) 0
 #define MPIDI_FAULTLOC_WAIT_TURN(req, reqs, n) MPIDI_PROGRESS_YIELD()

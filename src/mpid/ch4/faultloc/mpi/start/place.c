@@ -48,7 +48,7 @@ static uint64_t node_mark(const char *name)
 
 /* ---- who shares memory ----------------------------------------------------------------------- */
 
-#ifndef ENABLE_NO_LOCAL
+#if MPIDI_FAULTLOC_HAS_INIT_SHM
 
 /*
  * One line of the memory that MPI_Init has, for each rank of the group, written by that rank alone.
@@ -202,7 +202,7 @@ static int gather_groups(struct MPIDI_faultloc_place *p, const struct MPIDI_faul
     goto fn_exit;
 }
 
-#endif /* ENABLE_NO_LOCAL */
+#endif /* MPIDI_FAULTLOC_HAS_INIT_SHM */
 
 /* ---- who is on one node ---------------------------------------------------------------------- */
 
@@ -309,7 +309,7 @@ static int fill_tables(struct MPIDI_faultloc_place *p)
     goto fn_exit;
 }
 
-#ifndef ENABLE_NO_LOCAL
+#if MPIDI_FAULTLOC_HAS_INIT_SHM
 /* The first ranks' part: *by_groups is what they have in common. */
 static int compare_groups(struct MPIDI_faultloc_place *p, struct MPIDI_faultloc_mark *own,
                           int32_t * by_groups)
@@ -389,7 +389,7 @@ int MPIDI_faultloc_place_find(struct MPIDI_faultloc_place *p, const char *node_n
     int mpi_errno;
 
     *p = (struct MPIDI_faultloc_place) {.leaders = NULL };
-#ifndef ENABLE_NO_LOCAL
+#if MPIDI_FAULTLOC_HAS_INIT_SHM
     mpi_errno = find_by_groups(p, &mine);
     if (mpi_errno || p->by_groups)
         return mpi_errno;
@@ -430,7 +430,7 @@ static int receive_from_all(struct MPIDI_faultloc_place *p, int32_t * fd)
 
 int MPIDI_faultloc_place_board(struct MPIDI_faultloc_place *p, int32_t * fd)
 {
-#ifndef ENABLE_NO_LOCAL
+#if MPIDI_FAULTLOC_HAS_INIT_SHM
     int32_t there = 1;
 
     if (p->by_groups) {
@@ -460,7 +460,7 @@ static int agree_in(struct MPIDI_faultloc_place *p, MPIR_Comm * comm, bool mine,
 
 int MPIDI_faultloc_place_agree(struct MPIDI_faultloc_place *p, bool mine, bool last, bool * all)
 {
-#ifndef ENABLE_NO_LOCAL
+#if MPIDI_FAULTLOC_HAS_INIT_SHM
     int mpi_errno = MPI_SUCCESS;
     int32_t word;
 
