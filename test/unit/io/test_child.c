@@ -6,7 +6,7 @@
 /* A program beside the agent: what is heard of it, how it ends, and what it cannot do to the
  * agent. */
 
-#include "faultloc/agent/process/child.h"
+#include "faultloc/io/child.h"
 #include "faultloc/base/clock.h"
 #include "process.h"
 #include "suite.h"
@@ -208,6 +208,17 @@ TEST_CASE(what_it_leaves_behind_is_not_waited_for)
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     ck_assert_int_eq(kill(printed_pid(), SIGKILL), 0);
+    faultloc_child_forget(&child);
+}
+
+/* Unless it is to end with all of its process group. */
+TEST_CASE(what_it_leaves_behind_may_end_with_it)
+{
+    child.all_end = true;
+    start("sleep 1000 & echo $!; exit 3");
+    ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    await_no_process(printed_pid());
     faultloc_child_forget(&child);
 }
 
