@@ -569,6 +569,7 @@ unit_tests = \
     test/unit/site/test_read \
     test/unit/site/test_scheduler \
     test/unit/site/test_site_nomem \
+    test/unit/site/test_snmp \
     test/unit/stacks/test_stacks \
     test/unit/state/test_partition \
     test/unit/state/test_peer \

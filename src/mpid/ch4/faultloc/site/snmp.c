@@ -39,7 +39,7 @@ enum { ADMIN = 7, OPER = 8, CHANGED = 9, IN_DISCARDS = 13, IN_ERRORS = 14, OUT_E
 
 struct asker {
     void *session;
-    bool is_v3, answered; /* the switch has said anything at all */
+    bool is_v3, answered; /* the switch has said anything but its engine's name */
     int error; /* SNMPERR_... */
 };
 
@@ -101,23 +101,24 @@ static const char *open_session(struct asker *a, struct json_object *r)
     a->session = snmp_sess_open(&s);
     if (!a->session)
         a->error = s.s_snmp_errno ? s.s_snmp_errno : snmp_errno;
-    a->answered = a->session && a->is_v3; /* its engine has told its name */
     return a->session ? NULL : "the switch does not answer";
 }
 
 /* A wrong key is silence: only that the engine was heard before tells it from a dead switch. */
 static const char *why_silent(const struct asker *a)
 {
+    bool is_heard = a->is_v3 && snmp_sess_session(a->session)->securityEngineIDLen > 0;
+
     switch (a->error) {
         case SNMPERR_UNKNOWN_USER_NAME:
         case SNMPERR_AUTHENTICATION_FAILURE:
         case SNMPERR_UNSUPPORTED_SEC_LEVEL:
             return "the switch refuses the user or a password";
         default:
-            return a->answered && a->is_v3
-                       ? "the switch answers, but not to these passwords and protocols"
-                   : a->answered ? "the switch answers no more"
-                                 : "the switch does not answer (or not to this community)";
+            return a->answered ? "the switch answers no more"
+                   : is_heard  ? "the switch answers, but not to these passwords and protocols"
+                   : a->is_v3  ? "the switch does not answer"
+                               : "the switch does not answer (or not to this community)";
     }
 }
 
@@ -271,11 +272,12 @@ static void ask_port(struct asker *a, const char *port, int cache_ms, FILE *out)
         site_say_not(out, why_silent(a));
 }
 
-/* No file of the user's or the machine's is to say how the site's switches are asked. */
+/* No file of the user's or the machine's is to say how the site's switches are asked.  And none is to
+ * be written: libnetsnmp makes the folder, where it may. */
 static void begin(void)
 {
     setenv("MIBS", "", 1);
-    setenv("SNMP_PERSISTENT_DIR", "/nonexistent", 1);
+    setenv("SNMP_PERSISTENT_DIR", "/dev/null/none", 1);
     netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
     netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
     snmp_disable_log();
