@@ -372,6 +372,7 @@ testlib_sources = \
     test/lib/base.c \
     test/lib/blocking.c \
     test/lib/corpus.c \
+    test/lib/counted_exit.c \
     test/lib/ftree_inspect.c \
     test/lib/lone.c \
     test/lib/messages.c \
