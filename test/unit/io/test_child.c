@@ -211,7 +211,7 @@ TEST_CASE(what_it_leaves_behind_is_not_waited_for)
     faultloc_child_forget(&child);
 }
 
-/* Unless it is to end with all of its process group. */
+/* Unless all of its process group is to end with it; but one that cannot print is not killed. */
 TEST_CASE(what_it_leaves_behind_may_end_with_it)
 {
     child.all_end = true;
@@ -219,6 +219,10 @@ TEST_CASE(what_it_leaves_behind_may_end_with_it)
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     await_no_process(printed_pid());
+    faultloc_child_forget(&child);
+    start("sleep 1000 >/dev/null 2>&1 & echo $!; exit 0");
+    ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
+    ck_assert_int_eq(kill(printed_pid(), SIGKILL), 0);
     faultloc_child_forget(&child);
 }
 

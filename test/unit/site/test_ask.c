@@ -104,6 +104,9 @@ static const struct {
      "{\"handler\":\"h\",\"why_not\":\"prints too much\"}\n", 1},
     {"has no interpreter", "#!/nowhere/at/all\n",
      "{\"handler\":\"h\",\"why_not\":\"cannot be executed, or is not installed\"}\n", 1},
+    {"leaves one behind that holds its output",
+     "#!/bin/sh\nsleep 1000 &\necho '{\"text\": \"a\"}'\n", "{\"handler\":\"h\",\"text\":\"a\"}\n",
+     0},
     {"asks for a terminal",
      "#!/bin/sh\nif (: >/dev/tty) 2>/dev/null; then echo '{\"text\": \"has one\"}'; "
      "else echo '{\"text\": \"has none\"}'; fi\n",

@@ -58,14 +58,15 @@ static bool has_ended(const struct faultloc_child *c)
 /* Its group may not be there yet, right after the start. */
 static int end(struct faultloc_child *c)
 {
+    bool may_print = c->fd >= 0;
     int status = -1;
 
-    if (c->fd >= 0)
+    if (may_print)
         close(c->fd);
     c->fd = -1;
     if (c->pid > 0) {
         bool ended = has_ended(c);
-        if (!ended || c->all_end)
+        if (!ended || (may_print && c->all_end))
             kill(-c->pid, SIGKILL);
         if (ended) {
             waitpid(c->pid, &status, WNOHANG | __WALL);

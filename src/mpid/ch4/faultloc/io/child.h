@@ -25,7 +25,7 @@ struct faultloc_child {
     ftree_time linger; /* since all who could print have closed its output; 0: the same */
     size_t most; /* bytes that it may print */
     bool drops; /* what is more is dropped; else it is over */
-    bool all_end; /* what it leaves of its process group is killed, too */
+    bool all_end; /* its process group is killed at its end, if any of it could still print */
 
     pid_t pid; /* 0: none runs */
     int fd; /* what it prints; -1: all is read */
