@@ -8,6 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
 #include "faultloc/io/child.h"
+#include "faultloc/io/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,23 +173,20 @@ static bool report(struct run *r, FILE *out)
 static void await(const struct run *run, int n)
 {
     struct pollfd fds[SITE_HANDLERS_MAX];
-    ftree_time now = faultloc_now(), next = FTREE_NEVER, at;
+    ftree_time next = FTREE_NEVER;
 
     for (int i = 0; i < n; i++) {
         fds[i] = (struct pollfd){.fd = run[i].child.fd, .events = POLLIN};
-        at = faultloc_child_deadline(&run[i].child);
-        next = at < next ? at : next;
+        next = faultloc_loop_earlier(next, faultloc_child_deadline(&run[i].child));
     }
-    poll(fds, (nfds_t) n,
-         next > now && next != FTREE_NEVER ? (int) ((next - now) / FTREE_MS) + 1 : 0);
+    poll(fds, (nfds_t) n, faultloc_loop_ms(next));
 }
 
 static int go_through(struct run *run, int n, FILE *out)
 {
-    int running = 0, failed = 0;
+    int running = n, failed = 0;
 
-    do {
-        await(run, n);
+    while (running > 0) {
         running = 0;
         for (struct run *r = run; r < run + n; r++) {
             r->state = faultloc_child_turn(&r->child, faultloc_now(), &r->status);
@@ -199,7 +197,9 @@ static int go_through(struct run *run, int n, FILE *out)
                 faultloc_child_forget(&r->child);
             }
         }
-    } while (running > 0);
+        if (running > 0)
+            await(run, n);
+    }
     return failed;
 }
 
