@@ -178,6 +178,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/board/topology_text.c \
     src/mpid/ch4/faultloc/board/verdicts.c \
     src/mpid/ch4/faultloc/board/wakeup.c \
+    src/mpid/ch4/faultloc/io/child.c \
     src/mpid/ch4/faultloc/io/launcher_notify.c \
     src/mpid/ch4/faultloc/io/loop.c \
     src/mpid/ch4/faultloc/io/reader.c \
@@ -212,7 +213,6 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/loop/deputy.c \
     src/mpid/ch4/faultloc/agent/loop/looks.c \
     src/mpid/ch4/faultloc/agent/loop/sources.c \
-    src/mpid/ch4/faultloc/agent/process/child.c \
     src/mpid/ch4/faultloc/agent/process/link.c \
     src/mpid/ch4/faultloc/agent/process/partner.c \
     src/mpid/ch4/faultloc/agent/process/program.c \
@@ -232,7 +232,6 @@ glue_headers = \
     src/mpid/ch4/faultloc/agent/act/stop_job.h \
     src/mpid/ch4/faultloc/agent/loop/looks.h \
     src/mpid/ch4/faultloc/agent/loop/sources.h \
-    src/mpid/ch4/faultloc/agent/process/child.h \
     src/mpid/ch4/faultloc/agent/process/link.h \
     src/mpid/ch4/faultloc/agent/process/partner.h \
     src/mpid/ch4/faultloc/agent/process/program.h \
@@ -248,6 +247,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/fabric.h \
     src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/json_text.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/number.h \
     src/mpid/ch4/faultloc/base/proc.h \
@@ -265,6 +265,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
     src/mpid/ch4/faultloc/handler/handler.h \
+    src/mpid/ch4/faultloc/io/child.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
     src/mpid/ch4/faultloc/io/reader.h \
@@ -371,6 +372,7 @@ testlib_sources = \
     test/lib/base.c \
     test/lib/blocking.c \
     test/lib/corpus.c \
+    test/lib/counted_exit.c \
     test/lib/ftree_inspect.c \
     test/lib/lone.c \
     test/lib/messages.c \
@@ -455,7 +457,6 @@ sim_headers = \
 
 unit_tests = \
     test/unit/agent/test_answers_nomem \
-    test/unit/agent/test_child \
     test/unit/agent/test_exec \
     test/unit/agent/test_handlers \
     test/unit/agent/test_node_stacks \
@@ -514,6 +515,7 @@ unit_tests = \
     test/unit/intake/test_correlate \
     test/unit/intake/test_correlate_rules \
     test/unit/intake/test_flood \
+    test/unit/io/test_child \
     test/unit/io/test_launcher_notify \
     test/unit/io/test_loop \
     test/unit/io/test_reader \
@@ -568,6 +570,7 @@ unit_tests = \
     test/unit/site/test_read \
     test/unit/site/test_scheduler \
     test/unit/site/test_site_nomem \
+    test/unit/site/test_snmp \
     test/unit/stacks/test_stacks \
     test/unit/state/test_partition \
     test/unit/state/test_peer \

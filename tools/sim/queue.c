@@ -70,8 +70,6 @@ static void put(struct sim_queue *q, uint32_t slot)
         q->level[level].list[digit].first = slot;
     q->level[level].list[digit].last = slot;
     q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
-    if (level == 0 && q->near)
-        q->near(q->ctx, slot_of(q, slot));
 }
 
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
@@ -88,13 +86,21 @@ void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
         q->most = q->n;
 }
 
-/* The first list of a level that has events; -1: none has. */
-static int first_digit(const struct sim_queue *q, int level)
+/* The first list of a level that has events, from `least` on; -1: none has. */
+static int first_digit(const struct sim_queue *q, int level, uint32_t least)
 {
-    for (int i = 0; i < SIM_DIGITS / 64; i++)
-        if (q->level[level].used[i])
-            return 64 * i + __builtin_ctzll(q->level[level].used[i]);
+    uint64_t before = ((uint64_t) 1 << least % 64) - 1;
+
+    for (uint32_t i = least / 64; i < SIM_DIGITS / 64; i++, before = 0)
+        if (q->level[level].used[i] & ~before)
+            return (int) (64 * i) + __builtin_ctzll(q->level[level].used[i] & ~before);
     return -1;
+}
+
+/* Time never goes back. */
+static int next_digit(const struct sim_queue *q)
+{
+    return first_digit(q, 0, digit_of(q->last, 0));
 }
 
 static uint32_t empty_list(struct sim_queue *q, int level, int digit)
@@ -113,14 +119,14 @@ static void come_near(struct sim_queue *q)
     uint32_t slot, next;
 
     while (digit < 0)
-        digit = first_digit(q, ++level);
+        digit = first_digit(q, ++level, 0);
     q->last = (q->last >> level * SIM_DIGIT >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit)
               << level * SIM_DIGIT;
     for (slot = empty_list(q, level, digit); slot; slot = next) {
         next = slot_of(q, slot)->next;
         put(q, slot);
     }
-    digit = first_digit(q, 1);
+    digit = first_digit(q, 1, 0);
     q->walk = digit < 0 ? 0 : q->level[1].list[digit].first;
 }
 
@@ -133,6 +139,26 @@ static void walk_on(struct sim_queue *q)
     __builtin_prefetch(slot_of(q, q->walk));
 }
 
+#define AHEAD 16 /* events: what one needs is fetched while these are worked on */
+
+/* The next one that is near is seen, if there is one. */
+static void look_ahead(struct sim_queue *q)
+{
+    uint32_t next = q->seen ? slot_of(q, q->seen)->next : 0;
+    int digit = (int) q->seen_digit;
+
+    if (!next) {
+        digit = first_digit(q, 0, q->seen ? q->seen_digit + 1 : digit_of(q->last, 0));
+        if (digit < 0)
+            return;
+        next = q->level[0].list[digit].first;
+    }
+    q->seen = next;
+    q->seen_digit = (uint32_t) digit;
+    q->ahead++;
+    q->near(q->ctx, slot_of(q, next));
+}
+
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 {
     uint32_t slot;
@@ -141,9 +167,14 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
     if (q->n == 0)
         return false;
     walk_on(q);
-    while ((digit = first_digit(q, 0)) < 0)
+    while ((digit = next_digit(q)) < 0)
         come_near(q);
+    for (int i = 0; i < 2 && q->near && q->ahead < AHEAD; i++)
+        look_ahead(q);
     slot = q->level[0].list[digit].first;
+    q->ahead = slot == q->seen || !q->ahead ? 0 : q->ahead - 1;
+    if (slot == q->seen)
+        q->seen = 0;
     *e = *slot_of(q, slot);
     q->last = q->last >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit;
     q->level[0].list[digit].first = e->next;
@@ -157,7 +188,7 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 
 const struct sim_event *sim_queue_peek(const struct sim_queue *q)
 {
-    int digit = q->n ? first_digit(q, 0) : -1;
+    int digit = q->n ? next_digit(q) : -1;
 
     return digit < 0 ? NULL : slot_of(q, q->level[0].list[digit].first);
 }

@@ -56,6 +56,8 @@ struct sim_queue {
     uint32_t room, free; /* free: the first one of those that are not in use */
     uint64_t last; /* the key of the event that was popped last */
     uint32_t walk; /* through the list that comes near next, so that it is in the cache then */
+    uint32_t seen, seen_digit, ahead; /* the last one that `near` was called for, 0: none; its list;
+                                       * so many, at least, are between it and the next one */
     size_t n, most; /* in it; at once */
     /* Called for an event that is near, so that what it needs is fetched meanwhile; may be NULL. */
     void (*near)(const void *ctx, const struct sim_event *e);

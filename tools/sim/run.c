@@ -7,6 +7,7 @@
 
 #include "ftree/survey/query.h"
 #include "sim/pool.h"
+#include "sim/sim_memory.h"
 #include "sim/stage.h"
 
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static void make_nodes(struct sim_run *r)
 {
     r->io = sim_agent_io(r->options);
     r->node = sim_pool_zeroed((size_t) r->job.nodes, sizeof(*r->node));
-    r->rank = sim_pool_zeroed((size_t) r->job.size, sizeof(*r->rank));
+    r->rank = sim_calloc((size_t) r->job.size, sizeof(*r->rank)); /* of most nothing is written */
     for (int32_t n = 0; n < r->job.nodes; n++) {
         r->node[n].run = r;
         r->node[n].due = r->node[n].tick_at = FTREE_NEVER;
@@ -62,6 +63,7 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
 
 static void free_nodes(struct sim_run *r)
 {
+    free(r->rank);
     if (sim_pool_drop()) {
         sim_stage_drop();
         return;
@@ -69,7 +71,6 @@ static void free_nodes(struct sim_run *r)
     for (int32_t n = 0; n < r->job.nodes; n++)
         sim_handle_end(r, n);
     sim_pool_free(r->node);
-    sim_pool_free(r->rank);
 }
 
 void sim_run_free(struct sim_run *r)

@@ -5,9 +5,11 @@
 
 #include "sim/sim_memory.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *checked(void *ptr, size_t n, size_t size)
 {
@@ -23,9 +25,18 @@ void *sim_realloc(void *ptr, size_t n, size_t size)
     return checked(reallocarray(ptr, n ? n : 1, size), n, size);
 }
 
+#define HUGE_PAGE ((size_t) 2 << 20)
+
+/* Of a large array, of which a part may never be written, what is only read is one huge page. */
 void *sim_calloc(size_t n, size_t size)
 {
-    return checked(calloc(n ? n : 1, size), n, size);
+    void *ptr = checked(calloc(n ? n : 1, size), n, size);
+    uintptr_t begin = ((uintptr_t) ptr + HUGE_PAGE - 1) & ~(uintptr_t) (HUGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t) ptr + n * size) & ~(uintptr_t) (HUGE_PAGE - 1);
+
+    if (begin < end)
+        madvise((void *) begin, end - begin, MADV_HUGEPAGE);
+    return ptr;
 }
 
 void *sim_copy(const void *bytes, size_t len)

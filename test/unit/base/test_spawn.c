@@ -526,3 +526,26 @@ int main(int argc, char **argv)
         _exit(spawned_main(argc, argv)); /* without looking for leaks, which takes long */
     return suite_run();
 }
+
+/* ---- how a child ended ----------------------------------------------------------------------- */
+
+static const struct {
+    int status, most;
+    const char *why; /* NULL: it has not failed */
+} ends[] = {{W_EXITCODE(0, 0), 0, NULL},
+            {W_EXITCODE(1, 0), 1, NULL},
+            {W_EXITCODE(1, 0), 0, "ended with code 1"},
+            {W_EXITCODE(255, 0), 1, "ended with code 255"},
+            {W_EXITCODE(127, 0), 1, "cannot be executed, or is not installed"},
+            {W_EXITCODE(0, SIGKILL), 1, "was killed by signal 9"},
+            {W_EXITCODE(0, SIGSEGV) | WCOREFLAG, 0, "was killed by signal 11"},
+            {-1, 0, NULL}};
+
+TEST_CASES(its_end_has_words, COUNT(ends))
+{
+    char why[64] = "";
+
+    ck_assert_int_eq(faultloc_spawn_failed(ends[_i].status, ends[_i].most, why, sizeof(why)),
+                     ends[_i].why != NULL);
+    ck_assert_str_eq(why, ends[_i].why ? ends[_i].why : "");
+}

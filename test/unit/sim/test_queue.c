@@ -68,6 +68,43 @@ TEST_CASE(a_hundred_thousand_events_come_in_order)
     sim_queue_free(&q);
 }
 
+struct seen {
+    uint8_t times[200000]; /* an event was seen: while it is in the queue */
+    bool is_out[200000];
+};
+
+static void see(const void *ctx, const struct sim_event *e)
+{
+    struct seen *s = (struct seen *) (uintptr_t) ctx;
+
+    REQUIRE(e->to > 0 && e->to < COUNT(s->times) && !s->is_out[e->to]);
+    s->times[e->to]++;
+}
+
+/* What needs memory is seen before its turn, and none that is over; most of them once. */
+TEST_CASE(events_are_seen_before_they_come)
+{
+    static struct seen s;
+    struct sim_queue q = {.near = see, .ctx = &s};
+    struct draw d = draw_stream(1, 1);
+    int32_t made = 0, before = 0, often = 0;
+    struct sim_event e;
+
+    while (made < 20000)
+        push(&q, draw_below(&d, 3000), ++made);
+    while (sim_queue_pop(&q, &e)) {
+        before += s.times[e.to] > 0;
+        often += s.times[e.to] > 1;
+        s.is_out[e.to] = true;
+        sim_pool_free(e.bytes);
+        for (int i = 0; i < 2 && made < COUNT(s.times) - 1; i++)
+            push(&q, e.at + draw_below(&d, 3000), ++made);
+    }
+    ck_assert_int_ge(before, made / 10 * 9);
+    ck_assert_int_le(often, made / 100);
+    sim_queue_free(&q);
+}
+
 TEST_CASE(a_tick_comes_after_other_events_of_its_time)
 {
     struct sim_event e = {.at = 7, .kind = SIM_TICK, .to = 0};

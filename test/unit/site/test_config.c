@@ -97,11 +97,11 @@ TEST_CASE(a_request_has_settings_and_what_follows_the_node)
     ck_assert_ptr_eq(h->run, site_ipmi);
     ck_assert_ptr_null(h->program);
     ck_assert_int_eq(h->deadline_ms, 900);
-    ck_assert_str_eq(site_text(h->request, "user"), "u");
-    ck_assert_str_eq(site_text(h->request, "password"), "p -> q");
-    ck_assert_str_eq(site_text(h->request, "address"), "bmc17");
-    ck_assert_str_eq(site_text(h->request, "node"), "c17");
-    ck_assert_str_eq(site_text(h->request, "schema"), "faultloc-handler-request/1");
+    ck_assert_str_eq(faultloc_text(h->request, "user"), "u");
+    ck_assert_str_eq(faultloc_text(h->request, "password"), "p -> q");
+    ck_assert_str_eq(faultloc_text(h->request, "address"), "bmc17");
+    ck_assert_str_eq(faultloc_text(h->request, "node"), "c17");
+    ck_assert_str_eq(faultloc_text(h->request, "schema"), "faultloc-handler-request/1");
     ck_assert_str_eq(json_object_to_json_string(json_object_object_get(h->request, "since_unix_ms")),
                      "4711");
 }

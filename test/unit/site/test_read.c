@@ -245,7 +245,7 @@ TEST_CASE(a_long_text_is_cut)
     strcpy(line + 910, "\"}");
     o = site_line("h", line, strlen(line));
     ck_assert_ptr_nonnull(o);
-    ck_assert_int_lt((int) strlen(site_text(o, "text")), 128);
+    ck_assert_int_lt((int) strlen(faultloc_text(o, "text")), 128);
     json_object_put(o);
     said();
 }

@@ -81,7 +81,29 @@ static const struct {
     {"echo 'State=DOWN'\n", "--all", "{\"why_not\":\"it needs the node's name\"}\n"},
 };
 
-TEST_CASES(of_a_program, COUNT(programs))
+/* The other one, and what the site's file may say beside the program; NULL: it is not there. */
+static const struct {
+    site_handler_fn *ask;
+    const char *lines, *name, *said;
+} others[] = {
+    {site_pbs, "[ \"$*\" = c17 ] && printf 'c17\\n     state = down\\n'\n", NULL,
+     SAID("node-down", "down")},
+    {site_pbs, "[ \"$*\" = n-17 ] && printf 'n-17\\n     state = free\\n'\n", "n-17", WELL("free")},
+    {site_pbs, "[ \"$PBS_CONF_FILE\" = /a/file ] && printf 'c17\\n     state = down\\n'\n", NULL,
+     SAID("node-down", "down")},
+    {site_pbs, "echo 'pbsnodes: Unknown node c17' >&2; exit 153\n", NULL,
+     "{\"why_not\":\"the scheduler does not know the node\"}\n"},
+    {site_pbs, "printf 'c17\\n     state = '\n", NULL,
+     "{\"why_not\":\"the scheduler's program does not say the node's state\"}\n"},
+    {site_pbs, NULL, NULL, "{\"why_not\":\"the scheduler's program is not installed here\"}\n"},
+    {site_slurm, NULL, NULL, "{\"why_not\":\"the scheduler's program is not installed here\"}\n"},
+    {site_slurm, "[ \"$SLURM_CONF\" = /a/file ] && echo '" NODE "DOWN'\n", NULL,
+     SAID("node-down", "down")},
+    {site_slurm, "[ \"$4\" = n-17 ] && echo '" NODE "DOWN'\n", "n-17", SAID("node-down", "down")},
+};
+
+static void expect_of(site_handler_fn *ask, const char *lines, const char *node, const char *name,
+                      const char *said)
 {
     struct json_object *request = json_object_new_object();
     char *out = NULL;
@@ -91,18 +113,34 @@ TEST_CASES(of_a_program, COUNT(programs))
     strcpy(folder + sizeof(folder) - 7, "XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(script, sizeof(script), "%s/program", folder);
-    f = fopen(script, "w");
-    fprintf(f, "#!/bin/sh\n%s", programs[_i].lines);
-    fclose(f);
-    ck_assert_int_eq(chmod(script, 0700), 0);
-    json_object_object_add(request, "node", json_object_new_string(programs[_i].node));
+    f = lines ? fopen(script, "w") : NULL;
+    if (f) {
+        fprintf(f, "#!/bin/sh\n%s", lines);
+        fclose(f);
+        ck_assert_int_eq(chmod(script, 0700), 0);
+    }
+    json_object_object_add(request, "node", json_object_new_string(node));
     json_object_object_add(request, "program", json_object_new_string(script));
+    json_object_object_add(request, "slurm_conf", json_object_new_string("/a/file"));
+    json_object_object_add(request, "pbs_conf", json_object_new_string("/a/file"));
+    if (name)
+        json_object_object_add(request, "name", json_object_new_string(name));
     f = open_memstream(&out, &len);
-    site_slurm(request, f);
+    ask(request, f);
     fclose(f);
-    ck_assert_str_eq(out, programs[_i].said);
+    ck_assert_str_eq(out, said);
     free(out);
     json_object_put(request);
     unlink(script);
     rmdir(folder);
+}
+
+TEST_CASES(of_a_program, COUNT(programs))
+{
+    expect_of(site_slurm, programs[_i].lines, programs[_i].node, NULL, programs[_i].said);
+}
+
+TEST_CASES(of_another, COUNT(others))
+{
+    expect_of(others[_i].ask, others[_i].lines, "c17", others[_i].name, others[_i].said);
 }

@@ -58,7 +58,7 @@ TEST_CASE(a_file)
         none = nomem_end();
         ck_assert(!none || good);
         if (none)
-            ck_assert_str_eq(site_text(c.handler[0].request, "address"), "b7");
+            ck_assert_str_eq(faultloc_text(c.handler[0].request, "address"), "b7");
         site_config_free(&c);
         if (none)
             return;

@@ -12,10 +12,10 @@
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
 #   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
-#   1      site    the site's services; the top Makefile.am builds it                faultloc-handlers
-#   2      io      the agent's files and sockets on its node; epoll, threads       faultloc-agent
+#   2      io      the files, sockets, children of a program; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and /sys say                                  faultloc-agent
+#   3      site    the site's services; the top Makefile.am builds it              faultloc-handlers
 #   4      agent   who is agent and who deputy, their loops, the end of a job      faultloc-agent
 #
 # mpi includes MPICH's headers, and nothing else does: the agent's program knows no MPICH. What ranks
@@ -34,7 +34,6 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/act/stop_job.h \
     src/mpid/ch4/faultloc/agent/loop/looks.h \
     src/mpid/ch4/faultloc/agent/loop/sources.h \
-    src/mpid/ch4/faultloc/agent/process/child.h \
     src/mpid/ch4/faultloc/agent/process/link.h \
     src/mpid/ch4/faultloc/agent/process/partner.h \
     src/mpid/ch4/faultloc/agent/process/program.h \
@@ -50,6 +49,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/fabric.h \
     src/mpid/ch4/faultloc/base/iface.h \
+    src/mpid/ch4/faultloc/base/json_text.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/number.h \
     src/mpid/ch4/faultloc/base/proc.h \
@@ -67,6 +67,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
     src/mpid/ch4/faultloc/handler/handler.h \
+    src/mpid/ch4/faultloc/io/child.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
     src/mpid/ch4/faultloc/io/loop.h \
     src/mpid/ch4/faultloc/io/reader.h \
@@ -170,6 +171,7 @@ faultloc_agent_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 faultloc_agent_LDFLAGS = -Wl,--as-needed
 faultloc_agent_LDADD = src/mpid/ch4/faultloc/libfaultloc.la @jsonlib@ -lm $(external_libs)
 faultloc_agent_SOURCES = \
+    src/mpid/ch4/faultloc/io/child.c \
     src/mpid/ch4/faultloc/io/launcher_notify.c \
     src/mpid/ch4/faultloc/io/loop.c \
     src/mpid/ch4/faultloc/io/reader.c \
@@ -205,7 +207,6 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/loop/looks.c \
     src/mpid/ch4/faultloc/agent/loop/main.c \
     src/mpid/ch4/faultloc/agent/loop/sources.c \
-    src/mpid/ch4/faultloc/agent/process/child.c \
     src/mpid/ch4/faultloc/agent/process/link.c \
     src/mpid/ch4/faultloc/agent/process/partner.c \
     src/mpid/ch4/faultloc/agent/process/program.c \

@@ -5,6 +5,8 @@
 
 #include "ftree/hang/lag.h"
 
+#include "ftree/base/base.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -380,4 +382,25 @@ const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank
         if (f->found[i].lag.rank == rank)
             return &f->found[i];
     return NULL;
+}
+
+void ftree_lag_confirm(const struct ftree *ft, const struct lag_finding *before, int32_t ranks,
+                       struct lag_finding *now)
+{
+    struct lag_found *end = now->found + now->n;
+    int32_t n = 0;
+
+    for (struct lag_found *f = now->found; f < end; f++) {
+        const struct lag_found *b = ftree_lag_find(before, f->lag.rank);
+        f->is_again = b && b->cause == f->cause;
+        f->is_found = f->is_again && f->is_clear && b->is_clear;
+        n += f->is_found;
+    }
+    for (struct lag_found *f = now->found; f < end; f++)
+        for (struct lag_found *o = now->found; f->is_found && o < end; o++)
+            if (2 * (n + 1) <= ranks && o->is_again && !o->is_found && o->cause == f->cause &&
+                ftree_node_of(ft, o->lag.rank) == ftree_node_of(ft, f->lag.rank)) {
+                o->is_found = true;
+                n++;
+            }
 }

@@ -8,6 +8,8 @@
 
 #include "ftree/base/types.h"
 
+struct ftree;
+
 #pragma GCC visibility push(hidden)
 
 /*
@@ -87,23 +89,32 @@ void ftree_lag_add(struct lag_answer *a, const struct ftree_lag *l);
 /* Purpose: adds what other nodes say. */
 void ftree_lag_merge(struct lag_answer *a, const struct lag_answer *more);
 
-/* What slows it. */
+/* What slows a rank, l: in words, of the rank, a number, and the percentage of the time that its node
+ * was short of memory; and that number. */
+#define LAG_CAUSES(X) \
+    X(LAG_QUOTA, "rank %d: its cgroup's quota of CPU time used up in %d %% of the periods", \
+      l->throttled / 10) \
+    X(LAG_SHARED_CORE, "rank %d: bound to the same core as rank %d", l->beside) \
+    X(LAG_PREEMPTED, "rank %d: others run on its core", 0) \
+    X(LAG_STOLEN, "rank %d: another virtual machine has its core for %d %% of the time", \
+      l->stolen / 10) \
+    X(LAG_PAGING, "rank %d: %d pages a second from a disk, memory short for %d %% of the time", \
+      l->faults) \
+    X(LAG_SLOW_CLOCK, "rank %d: its core's clock at %d %% of the nominal one", l->clock / 10)
+
+#define LAG_CAUSE(name, words, number) name,
 enum lag_cause {
     LAG_NOTHING,
-    LAG_QUOTA, /* its cgroup has no more than a quota of CPU time */
-    LAG_SHARED_CORE, /* another rank of the job is bound to the same core */
-    LAG_PREEMPTED, /* others run on its core */
-    LAG_STOLEN, /* another virtual machine has its core */
-    LAG_PAGING, /* its pages come from a disk, or its node is short of memory */
-    LAG_SLOW_CLOCK /* its core's clock is slow */
+    LAG_CAUSES(LAG_CAUSE)
 };
+#undef LAG_CAUSE
 
 struct lag_found {
     struct ftree_lag lag;
     uint8_t cause; /* enum lag_cause */
     int32_t slowed; /* percent: how much slower than the others it therefore is */
     bool is_clear; /* slowed far beyond the others, which wait for it; else half of that */
-    bool is_again, is_found; /* see find() in straggle.c */
+    bool is_again, is_found; /* ftree_lag_confirm() */
     bool is_sure; /* what a new verdict needs: a quarter of all ranks have lost time; or, where it is a
                    * quota or a shared core, and the rank waits more for a CPU than before, all
                    * others have on the mean */
@@ -123,6 +134,12 @@ struct lag_finding {
  * suffices, and neither how many they are nor whether the others wait for them now and then more or
  * less matters.  Pure. */
 void ftree_lag_judge(const struct lag_answer *a, struct lag_finding *out);
+
+/* Purpose: finds those that are clearly slow by the same as the time before.  Of others of their node
+ * that the same slows less suffices: else ranks near the bound are named now and not then, and the
+ * verdict is announced anew each time.  No more than half of all `ranks` are found. */
+void ftree_lag_confirm(const struct ftree *ft, const struct lag_finding *before, int32_t ranks,
+                       struct lag_finding *now);
 
 /* Purpose: a rank that is slow; NULL: it is not. */
 const struct lag_found *ftree_lag_find(const struct lag_finding *f, int32_t rank);

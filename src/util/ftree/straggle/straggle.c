@@ -11,13 +11,13 @@
 
 /*
  * Each time that a block of samples is over every node looks whether one of its ranks waits more
- * for a CPU than before, and some eight nodes whether most of their ranks seem to wait for others
- * longer than ever before.  (Eight suffice, because nothing is said unless the ranks lose time on
- * the whole.)  Then the acting root asks all nodes, through the tree, three times, and some times
- * more until that is sure: the first question begins to measure, the others are answered with what
- * slowed each rank since, and how much time the ranks of the job have lost.  At the end each node's
- * ranks are compared with the verdict that stands on it (compare()): that is withdrawn, replaced or
- * left alone, or there is a new one.  While one stands the same is done at growing intervals.
+ * for a CPU than before, and some eight nodes (enough, because nothing is said unless the ranks
+ * lose time on the whole) whether most of their ranks seem to wait longer than ever before.  Then
+ * the acting root asks all nodes, through the tree, three times or more, until that is sure: the
+ * first question begins to measure, the others are answered with what slowed each rank since, and
+ * how much time all have lost.  At the end each node's ranks are compared with the verdict that
+ * stands on it: that is withdrawn, replaced or left alone, or there is a new one.  While one stands
+ * the same is done at growing intervals.
  */
 
 #define OBSERVERS 8
@@ -60,56 +60,41 @@ static const struct known *standing(const struct ftree *ft, int32_t node)
 }
 
 /* The ranks of a node beside the verdict on it, NULL: none stands. */
-struct comparison {
-    bool still, ended; /* ranks of the verdict are slow, the last time or that before; or not */
-    bool more; /* others are found */
-    bool is_sure; /* one that is found is */
+enum {
+    STILL = 1, /* ranks of the verdict are slow, the last time or that before, */
+    ENDED = 2, /* or not */
+    MORE = 4, /* others are found */
+    SURE = 8 /* one that is found is */
 };
 
-static struct comparison compare(const struct ftree *ft, int32_t node, const struct known *k)
+/* A set of these. `found`: all that are, ascending, for it keeps so many runs from the first on. */
+static int compare(const struct ftree *ft, int32_t node, const struct known *k,
+                   struct ftree_ranks *found)
 {
     const struct straggle_work *w = ft->straggle->work;
-    struct comparison c = {false};
+    int set = 0;
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
         int32_t rank = ftree_rank_at(ft->job, node, i);
         const struct lag_found *f = ftree_lag_find(&w->now, rank);
-        bool is_slow = f || ftree_lag_find(&w->before, rank), is_found = f && f->is_found;
-        bool is_named = k && ftree_verdict_has_rank(&k->v, rank);
-        c.still |= is_named && is_slow;
-        c.ended |= is_named && !is_slow;
-        c.more |= !is_named && is_found;
-        c.is_sure |= is_found && f->is_sure;
+        bool is_named = k && ftree_verdict_has_rank(&k->v, rank), is_found = f && f->is_found;
+        if (is_named)
+            set |= f || ftree_lag_find(&w->before, rank) ? STILL : ENDED;
+        if (is_found) {
+            set |= (is_named ? 0 : MORE) | (f->is_sure ? SURE : 0);
+            ftree_ranks_add(found, rank, rank);
+        }
     }
-    return c;
+    return set;
 }
 
 /* ---- who asks -------------------------------------------------------------------------------- */
 
-/* Why all nodes are to be asked; NULL: there is nothing. */
-static const char *reason_of(struct ftree *ft)
-{
-    bool observes = ft->self % ((ft->job->nodes + OBSERVERS - 1) / OBSERVERS) == 0;
-    int32_t ranks = ftree_ranks_of(ft->job, ft->self), lost = 0, n;
-    struct ftree_block block[FTREE_BLOCKS_MAX];
-
-    if (ftree_route_is_root(ft) && standing(ft, FTREE_NONE))
-        return "what slows ranks may be over";
-    for (int32_t i = 0; i < ranks; i++) {
-        n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
-        if (ftree_lag_waits_more(block, n))
-            return "an own rank waits more for a CPU than before";
-        lost += observes && ftree_lag_may_have_lost(block, n, ft->cfg.alpha);
-    }
-    return lost > 0 && 2 * lost >= ranks ? "own ranks wait longer than ever before" : NULL;
-}
-
 static bool is_pausing(const struct ftree *ft, ftree_time now)
 {
-    const struct ftree_straggle *s = ft->straggle;
     ftree_time most = standing(ft, FTREE_NONE) ? STANDS_MAX : PAUSE_MAX;
 
-    return now < s->asked_at + ftree_min(s->pause, most);
+    return now < ft->straggle->asked_at + ftree_min(ft->straggle->pause, most);
 }
 
 /* No matter who asks: a second node that does between two questions of an episode would come to
@@ -124,16 +109,31 @@ void ftree_straggle_asked(struct ftree *ft, ftree_time now)
     s->asked_at = now;
 }
 
+/* Why all nodes are to be asked; NULL: there is nothing. */
+static const char *reason_of(struct ftree *ft)
+{
+    bool observes = ft->self % ((ft->job->nodes + OBSERVERS - 1) / OBSERVERS) == 0;
+    int32_t ranks = ftree_ranks_of(ft->job, ft->self), lost = 0;
+    struct ftree_block block[FTREE_BLOCKS_MAX];
+
+    if (ftree_route_is_root(ft) && standing(ft, FTREE_NONE))
+        return "what slows ranks may be over";
+    for (int32_t i = 0; i < ranks; i++) {
+        int32_t n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
+        if (ftree_lag_waits_more(block, n))
+            return "an own rank waits more for a CPU than before";
+        lost += observes && ftree_lag_may_have_lost(block, n, ft->cfg.alpha);
+    }
+    return lost > 0 && 2 * lost >= ranks ? "own ranks wait longer than ever before" : NULL;
+}
+
 void ftree_straggle_look(struct ftree *ft, ftree_time now)
 {
-    const char *reason = NULL;
+    bool may = ft->io->blocks && ft->io->lag && !ftree_is_leaving(ft) && !is_pausing(ft, now);
+    const char *reason = may ? reason_of(ft) : NULL;
 
-    if (ft->io->blocks && ft->io->lag && !ftree_is_leaving(ft) && !is_pausing(ft, now))
-        reason = reason_of(ft);
-    if (!reason)
-        return;
-    ftree_trace(ft, "%s", reason);
-    FTREE_EMIT(ft, ASK_LAGS);
+    if (reason && FTREE_EMIT(ft, ASK_LAGS))
+        ftree_trace(ft, "%s", reason);
 }
 
 /* ---- a verdict ------------------------------------------------------------------------------- */
@@ -142,40 +142,32 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding 
                      const struct lag_found *f, struct ftree_verdict *v)
 {
     const struct ftree_lag *l = &f->lag;
+#define CAUSE(name, words, number) [name] = {words, (int) (number)},
     const struct {
-        const char *format;
-        int number, second;
-    } causes[] = {
-        [LAG_QUOTA] = {"rank %d: its cgroup's quota of CPU time used up in %d %% of the periods",
-                       l->throttled / 10},
-        [LAG_SHARED_CORE] = {"rank %d: bound to the same core as rank %d", l->beside},
-        [LAG_PREEMPTED] = {"rank %d: others run on its core"},
-        [LAG_STOLEN] = {"rank %d: another virtual machine has its core for %d %% of the time",
-                        l->stolen / 10},
-        [LAG_PAGING] = {"rank %d: %d pages a second from a disk, memory short for %d %% of the "
-                        "time",
-                        (int) l->faults, l->stall / 10},
-        [LAG_SLOW_CLOCK] = {"rank %d: its core's clock at %d %% of the nominal one",
-                            l->clock / 10}};
+        const char *words;
+        int number;
+    } causes[] = {LAG_CAUSES(CAUSE)}, *cause = &causes[f->cause];
 
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_SAMPLE, v->node, v,
                            "rank %d outside MPI %d %% of the time before, %d %% now; got %d %% of "
                            "the CPU it wanted, others %d %%",
                            (int) l->rank, l->before / 10, l->now / 10, l->gets / 10,
                            (int) all->gets / 10);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, v->node, v, causes[f->cause].format,
-                           (int) l->rank, causes[f->cause].number, causes[f->cause].second);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, v->node, v, cause->words, (int) l->rank,
+                           cause->number, l->stall / 10);
 }
 
 /* Of all ranks found on the node of the first one: that is hindered most, and has the sign.  False:
- * the rule base says nothing of it. */
+ * the rule base says nothing of it, or it is no news: a new verdict must be sure, and the one that
+ * stands, k, is replaced where its ranks or their cause change. */
 static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first,
-                 struct ftree_verdict *v)
+                 const struct known *k, struct ftree_verdict *v)
 {
     const struct lag_finding *all = &ft->straggle->work->now;
     int32_t node = ftree_node_of(ft, first->lag.rank), model = -1;
     const struct rules_sign *sign =
         ftree_rules_decide_slowed(ft->rules, first->cause, all->lost, first->slowed, &model);
+    int set;
 
     if (!sign)
         return false;
@@ -192,30 +184,15 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     for (const struct lag_found *f = first; f < all->found + all->n; f++)
         if (f->is_found && ftree_node_of(ft, f->lag.rank) == node && v->symptoms++ < RANKS_SHOWN)
             add_rank(ft, now, all, f, v);
-    /* ascending: a set lists so many runs only, of which the lowest rank must be one */
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, node); i++) {
-        const struct lag_found *f = ftree_lag_find(all, ftree_rank_at(ft->job, node, i));
-        if (f && f->is_found)
-            ftree_ranks_add(&v->component, f->lag.rank, f->lag.rank);
-    }
+    set = compare(ft, node, k, &v->component);
     v->rank = v->component.range[0].first;
     v->pid = v->component.count == 1 && ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
     if (v->component.count == 1)
         v->component = (struct ftree_ranks){0};
-    return true;
+    return k ? set & (ENDED | MORE) || strcmp(ftree_verdict_rule(ft, &k->v), v->rule) : set & SURE;
 }
 
-/* A new verdict must be sure; the one that stands is replaced where its ranks or their cause
- * change. */
-static bool is_news(const struct ftree *ft, const struct ftree_verdict *v, const struct known *k)
-{
-    struct comparison c = compare(ft, v->node, k);
-
-    return k ? c.ended || c.more || strcmp(ftree_verdict_rule(ft, &k->v), v->rule) : c.is_sure;
-}
-
-/* What is found on the next node, by the first of its ranks, if that is news; false: there is
- * nothing more. */
+/* What is found on the next node, by the first of its ranks; false: there is nothing more. */
 static bool say(struct ftree *ft, ftree_time now)
 {
     struct straggle_work *w = ft->straggle->work;
@@ -227,7 +204,7 @@ static bool say(struct ftree *ft, ftree_time now)
         const struct known *k = standing(ft, node);
         while (ftree_node_of(ft, first->lag.rank) != node)
             first++;
-        if (first != f || !f->is_found || !make(ft, now, f, &v) || !is_news(ft, &v, k))
+        if (first != f || !f->is_found || !make(ft, now, f, k, &v))
             continue;
         if (k)
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id,
@@ -240,34 +217,12 @@ static bool say(struct ftree *ft, ftree_time now)
 
 /* ---- an episode ------------------------------------------------------------------------------ */
 
-/* Who is clearly slow by the same as the time before.  Of others of its node that the same slows
- * less suffices: else ranks near the bound are named now and not then, and the verdict is announced
- * anew each time.  No more than half of all `ranks` are named. */
-static void find(const struct ftree *ft, struct straggle_work *w, int32_t ranks)
-{
-    struct lag_found *end = w->now.found + w->now.n;
-    int32_t n = 0;
-
-    for (struct lag_found *f = w->now.found; f < end; f++) {
-        const struct lag_found *b = ftree_lag_find(&w->before, f->lag.rank);
-        f->is_again = b && b->cause == f->cause;
-        f->is_found = f->is_again && f->is_clear && b->is_clear;
-        n += f->is_found;
-    }
-    for (struct lag_found *f = w->now.found; f < end; f++)
-        for (struct lag_found *o = w->now.found; f->is_found && o < end; o++)
-            if (2 * (n + 1) <= ranks && o->is_again && !o->is_found && o->cause == f->cause &&
-                ftree_node_of(ft, o->lag.rank) == ftree_node_of(ft, f->lag.rank)) {
-                o->is_found = true;
-                n++;
-            }
-}
-
 /* One more question may bring more: the first two do not tell what they are asked for, and what a
  * wait costs the others may not show yet. */
 static void judge(struct ftree *ft, struct straggle_work *w, const struct lag_answer *a)
 {
     bool stands = standing(ft, FTREE_NONE), open = stands, is_sure = false;
+    struct ftree_ranks found = {0};
 
     w->judged++;
     w->is_partial |= !a->all_answer;
@@ -275,17 +230,28 @@ static void judge(struct ftree *ft, struct straggle_work *w, const struct lag_an
     ftree_lag_judge(a, &w->now);
     for (int32_t i = 0; i < w->now.n && ftree_verdict_any_fault(ft); i++)
         w->now.found[i].is_clear = false;
-    find(ft, w, a->ranks);
+    ftree_lag_confirm(ft, &w->before, a->ranks, &w->now);
     for (int32_t i = 0; i < a->n; i++)
         open |= a->lag[i].waits_more;
-    for (int32_t i = 0; i < w->now.n; i++) {
-        open |= w->now.found[i].is_clear;
-        is_sure |= w->now.found[i].is_found && w->now.found[i].is_sure;
+    for (const struct lag_found *f = w->now.found; f < w->now.found + w->now.n; f++) {
+        open |= f->is_clear;
+        is_sure |= f->is_found && f->is_sure;
     }
     w->is_done = is_sure || !open || w->judged >= (stands ? JUDGED_MIN : JUDGED_MAX);
     FTREE_EACH_IF(w->is_done && !w->is_partial, const struct known, k, ft->state->known)
-        if (is_standing(ft, k) && !compare(ft, k->v.node, k).still)
+        if (is_standing(ft, k) && !(compare(ft, k->v.node, k, &found) & STILL))
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "nothing slows it any more");
+}
+
+static void trace_answer(struct ftree *ft, const struct lag_answer *a, int32_t shown)
+{
+    int32_t ranks = a->ranks ? a->ranks : 1;
+
+    ftree_trace(ft, "  %d ranks outside MPI: %d of 1000 samples before, %d now", (int) a->ranks,
+                (int) (a->before / ranks), (int) (a->now / ranks));
+    for (const struct ftree_lag *l = a->lag; l < a->lag + a->n && l < a->lag + shown; l++)
+        ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
+                    (int) l->rank, l->before, l->now, l->wants, l->gets);
 }
 
 /* The first answer says nothing yet: since then the nodes measure. */
@@ -294,20 +260,11 @@ void ftree_straggle_said(struct ftree *ft, ftree_time now, struct lag_answer *a)
     struct straggle_work *w = ft->straggle->work;
 
     if (ftree_route_is_root(ft) && !ftree_is_leaving(ft) && (!w || w->asked)) {
-        ftree_trace(ft, "  %d ranks outside MPI: %d of 1000 samples before, %d now", (int) a->ranks,
-                    a->ranks ? (int) (a->before / a->ranks) : 0,
-                    a->ranks ? (int) (a->now / a->ranks) : 0);
-        for (int32_t i = 0; w && i < a->n && i < RANKS_TRACED; i++)
-            ftree_trace(ft, "  rank %d: %d before, %d now; wants %d of a CPU, and gets %d of that",
-                        (int) a->lag[i].rank, a->lag[i].before, a->lag[i].now, a->lag[i].wants,
-                        a->lag[i].gets);
-        if (w) {
+        trace_answer(ft, a, w ? RANKS_TRACED : 0);
+        if (w)
             judge(ft, w, a);
-        } else if ((w = ftree_alloc(ft, NULL, sizeof(*w))) != NULL) {
-            memset(w, 0, sizeof(*w));
-            w->began = now;
-            ft->straggle->work = w;
-        }
+        else if ((w = ft->straggle->work = ftree_alloc(ft, NULL, sizeof(*w))))
+            *w = (struct straggle_work){.began = now};
         if (w) {
             w->asked = false;
             w->next = w->is_done ? now : now + MEASURED; /* then more is known of lost time */

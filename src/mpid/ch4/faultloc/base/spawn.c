@@ -276,3 +276,16 @@ int faultloc_spawn_child(const struct faultloc_spawn_child *child, pid_t *pid)
     free(environment);
     return rc;
 }
+
+bool faultloc_spawn_failed(int status, int most, char *why, size_t room)
+{
+    if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) <= most))
+        return false;
+    if (WIFSIGNALED(status))
+        snprintf(why, room, "was killed by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == 127)
+        snprintf(why, room, "cannot be executed, or is not installed");
+    else
+        snprintf(why, room, "ended with code %d", WEXITSTATUS(status));
+    return true;
+}

@@ -55,4 +55,8 @@ struct faultloc_spawn_child {
  * Errors: those of mmap(2), clone(2); ENOMEM. */
 int faultloc_spawn_child(const struct faultloc_spawn_child *child, pid_t *pid);
 
+/* Purpose: whether a child has failed, by its status of waitpid(2), where codes up to `most` are no
+ * failure; -1: nobody knows.  And its end in words: "was killed by signal 11". */
+bool faultloc_spawn_failed(int status, int most, char *why, size_t room);
+
 #endif /* FAULTLOC_SPAWN_H_INCLUDED */

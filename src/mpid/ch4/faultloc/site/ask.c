@@ -7,6 +7,8 @@
 
 #include "faultloc/base/clock.h"
 #include "faultloc/base/say.h"
+#include "faultloc/io/child.h"
+#include "faultloc/io/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -25,15 +26,14 @@
  * group; the lines that came before it count.
  */
 
+#define END_PATIENCE (200 * FTREE_MS) /* between its last word and its end */
+
 struct run {
     struct site_handler *h;
-    pid_t pid; /* 0: it has ended, or was never started */
-    int fd; /* what it prints; -1: all is read */
-    ftree_time until;
-    size_t len;
-    bool late, full, stuck; /* stuck: it has said all, and does not end */
+    struct faultloc_child child;
+    enum faultloc_child_state state; /* in which it ended */
     int status;
-    char text[SITE_OUTPUT_MAX];
+    bool reported;
 };
 
 /* ---- in the handler's process ---------------------------------------------------------------- */
@@ -78,16 +78,21 @@ static int make_input(struct json_object *request)
 
 static int spawn(struct run *r, int input)
 {
-    int fds[2];
+    int fds[2], rc;
+    pid_t pid;
 
     if (pipe2(fds, O_CLOEXEC))
         return errno;
-    r->pid = fork();
-    if (r->pid == 0)
+    pid = fork();
+    rc = pid < 0 ? errno : 0;
+    if (pid == 0)
         become_handler(r->h, input, fds[1]);
     close(fds[1]);
-    r->fd = fds[0];
-    return r->pid < 0 ? errno : 0;
+    if (rc)
+        close(fds[0]);
+    else
+        faultloc_child_watch(&r->child, faultloc_now(), pid, fds[0]);
+    return rc;
 }
 
 static void start(struct run *r)
@@ -98,69 +103,6 @@ static void start(struct run *r)
         close(input);
     if (rc)
         snprintf(r->h->why, sizeof(r->h->why), "cannot be started: %s", strerror(rc));
-    if (rc && r->fd >= 0)
-        close(r->fd);
-    if (rc)
-        *r = (struct run){.h = r->h, .fd = -1};
-    r->until = faultloc_now() + r->h->deadline_ms * FTREE_MS;
-}
-
-/* ---- its end --------------------------------------------------------------------------------- */
-
-static void end(struct run *r)
-{
-    kill(-r->pid, SIGKILL);
-    kill(r->pid, SIGKILL);
-    close(r->fd);
-    r->fd = -1;
-}
-
-/* One that a file system holds does not end: it is nobody's to wait for. */
-static void reap(struct run *r)
-{
-    if (r->pid > 0 && r->fd < 0 &&
-        waitpid(r->pid, &r->status, r->late || r->full || r->stuck ? WNOHANG : 0) >= 0)
-        r->pid = 0;
-}
-
-static void hear(struct run *r)
-{
-    size_t room = sizeof(r->text) - r->len;
-    ssize_t n = read(r->fd, r->text + r->len, room);
-
-    if (n < 0 && errno == EINTR)
-        return;
-    if (n > 0)
-        r->len += (size_t) n;
-    r->full = r->len == sizeof(r->text);
-    if (r->full) {
-        end(r);
-    } else if (n <= 0) {
-        close(r->fd);
-        r->fd = -1;
-        r->until = faultloc_now() + 200 * FTREE_MS; /* it has said all */
-    }
-}
-
-static void look(struct run *r, ftree_time now, short events)
-{
-    siginfo_t info = {0};
-
-    if (r->fd >= 0 && events)
-        hear(r);
-    if (r->fd >= 0 && now >= r->until) {
-        r->late = true;
-        end(r);
-    } else if (r->fd < 0 && r->pid > 0 && now < r->until &&
-               waitid(P_PID, (id_t) r->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-               info.si_pid == 0) {
-        return; /* it closed its output, and may end by itself */
-    } else if (r->fd < 0 && r->pid > 0 && now >= r->until) {
-        r->stuck = true;
-        kill(-r->pid, SIGKILL);
-        kill(r->pid, SIGKILL);
-    }
-    reap(r);
 }
 
 /* ---- what it said ---------------------------------------------------------------------------- */
@@ -175,14 +117,14 @@ static void print(FILE *out, struct json_object *o)
 /* Those with a symptom, or those without.  *n: how many were printed.  False: one line was none. */
 static bool print_lines(const struct run *r, bool symptom, int *n, FILE *out)
 {
-    const char *at = r->text, *limit = r->text + r->len, *newline;
+    const char *at = r->child.text, *limit = at ? at + r->child.len : NULL, *newline;
     int most = *n + (symptom ? SITE_SYMPTOMS_MAX : SITE_LINES_MAX);
     bool good = true;
 
     for (; at < limit && (newline = memchr(at, '\n', (size_t) (limit - at))); at = newline + 1) {
         struct json_object *o = site_line(r->h->name, at, (size_t) (newline - at));
         good = good && o;
-        if (o && *n < most && symptom == (site_text(o, "symptom") != NULL))
+        if (o && *n < most && symptom == (faultloc_text(o, "symptom") != NULL))
             print(out, o), ++*n;
         else
             json_object_put(o);
@@ -196,16 +138,12 @@ static void find_why(struct run *r, bool good, int n)
 
     if (*why)
         return;
-    if (r->late)
+    if (r->state == FAULTLOC_CHILD_LATE)
         snprintf(why, SITE_WHY_MAX, "no answer in %d ms", r->h->deadline_ms);
-    else if (r->full)
+    else if (r->state == FAULTLOC_CHILD_FULL)
         snprintf(why, SITE_WHY_MAX, "prints too much");
-    else if (WIFSIGNALED(r->status))
-        snprintf(why, SITE_WHY_MAX, "was killed by signal %d", WTERMSIG(r->status));
-    else if (WEXITSTATUS(r->status) == 127)
-        snprintf(why, SITE_WHY_MAX, "its program cannot be executed");
-    else if (WEXITSTATUS(r->status))
-        snprintf(why, SITE_WHY_MAX, "ended with code %d", WEXITSTATUS(r->status));
+    else if (faultloc_spawn_failed(r->status, 0, why, SITE_WHY_MAX))
+        return;
     else if (!good)
         snprintf(why, SITE_WHY_MAX, "printed what is no finding");
     else if (n == 0)
@@ -231,63 +169,59 @@ static bool report(struct run *r, FILE *out)
 
 /* ---- all at once ----------------------------------------------------------------------------- */
 
-static bool runs(const struct run *r)
+/* Until something comes, or one is to be looked at. */
+static void await(const struct run *run, int n)
 {
-    return r->fd >= 0 || (r->pid > 0 && !r->late && !r->full && !r->stuck);
-}
-
-/* Until something comes, or the next deadline, or one that has closed its output may have ended. */
-static void await(struct run *run, int n, struct pollfd *fds)
-{
-    ftree_time now = faultloc_now(), next = 0;
+    struct pollfd fds[SITE_HANDLERS_MAX];
+    ftree_time next = FTREE_NEVER;
 
     for (int i = 0; i < n; i++) {
-        fds[i] = (struct pollfd){.fd = run[i].fd, .events = POLLIN};
-        if (!runs(&run[i]))
-            continue;
-        if (!next || run[i].until < next)
-            next = run[i].until;
-        if (run[i].fd < 0 && now + 2 * FTREE_MS < next)
-            next = now + 2 * FTREE_MS;
+        fds[i] = (struct pollfd){.fd = run[i].child.fd, .events = POLLIN};
+        next = faultloc_loop_earlier(next, faultloc_child_deadline(&run[i].child));
     }
-    poll(fds, (nfds_t) n, next > now ? (int) ((next - now) / FTREE_MS) + 1 : 0);
+    poll(fds, (nfds_t) n, faultloc_loop_ms(next));
 }
 
-static int go_through(struct run *run, int n, struct pollfd *fds, FILE *out)
+static int go_through(struct run *run, int n, FILE *out)
 {
-    int running = 0, failed = 0;
-    bool reported[SITE_HANDLERS_MAX] = {false};
+    int running = n, failed = 0;
 
-    do {
-        await(run, n, fds);
+    while (running > 0) {
         running = 0;
-        for (int i = 0; i < n; i++) {
-            look(&run[i], faultloc_now(), fds[i].revents);
-            running += runs(&run[i]);
-            if (!reported[i] && !runs(&run[i])) {
-                failed += report(&run[i], out);
-                reported[i] = true;
+        for (struct run *r = run; r < run + n; r++) {
+            r->state = faultloc_child_turn(&r->child, faultloc_now(), &r->status);
+            running += r->child.pid > 0;
+            if (!r->reported && r->child.pid == 0) {
+                failed += report(r, out);
+                r->reported = true;
+                faultloc_child_forget(&r->child);
             }
         }
-    } while (running > 0);
+        if (running > 0)
+            await(run, n);
+    }
     return failed;
 }
 
 int site_ask_all(struct site_config *c, FILE *out)
 {
     struct run *run = calloc(SITE_HANDLERS_MAX, sizeof(*run));
-    struct pollfd fds[SITE_HANDLERS_MAX];
     int failed;
 
     if (!run)
         return c->n;
     for (int i = 0; i < c->n; i++) {
         run[i].h = &c->handler[i];
-        run[i].fd = -1;
+        run[i].child = (struct faultloc_child){.epoll = -1,
+                                               .patience = run[i].h->deadline_ms * FTREE_MS,
+                                               .linger = END_PATIENCE,
+                                               .most = SITE_OUTPUT_MAX,
+                                               .all_end = true,
+                                               .fd = -1};
         if (run[i].h->request)
             start(&run[i]);
     }
-    failed = go_through(run, c->n, fds, out);
+    failed = go_through(run, c->n, out);
     free(run);
     return failed;
 }

@@ -128,9 +128,9 @@ static const char words[] = SITE_OWN(WORD);
 
 static bool read_program(struct site_handler *h, struct json_object *o, char why[SITE_WHY_MAX])
 {
-    const char *ask = site_text(o, "ask");
+    const char *ask = faultloc_text(o, "ask");
 
-    h->program = site_text(o, "program");
+    h->program = faultloc_text(o, "program");
     for (size_t i = 0; ask && i < sizeof(own) / sizeof(own[0]); i++)
         if (!strcmp(ask, own[i].name))
             h->run = own[i].run, h->at_home = own[i].at_home;
@@ -159,7 +159,7 @@ static bool read_list(const struct site_handler *h, struct json_object *o, const
                       const char *node, bool *fits, char why[SITE_WHY_MAX])
 {
     struct json_object *v;
-    const char *list = site_text(o, key);
+    const char *list = faultloc_text(o, key);
     enum site_map found = list ? site_map_has(list, node) : SITE_MAP_FOUND;
 
     if (found == SITE_MAP_WRONG || (!list && json_object_object_get_ex(o, key, &v)))
@@ -245,7 +245,7 @@ static bool make_request(struct site_handler *h, struct json_object *o,
 
 static bool read_name(struct site_handler *h, struct json_object *o, char why[SITE_WHY_MAX])
 {
-    h->name = json_object_is_type(o, json_type_object) ? site_text(o, "name") : NULL;
+    h->name = json_object_is_type(o, json_type_object) ? faultloc_text(o, "name") : NULL;
     return (h->name && *h->name && strlen(h->name) <= SITE_NAME_MAX &&
             strspn(h->name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(h->name)) ||
            wrong(why, "each of \"handlers\" needs a \"name\", a-z, 0-9, - and _, at most %d",

@@ -282,7 +282,7 @@ static void look_at_all(struct nvml *l)
 void site_gpu(struct json_object *request, FILE *out)
 {
     static struct nvml l;
-    const char *library = site_text(request, "library");
+    const char *library = faultloc_text(request, "library");
     int rc;
 
     l = (struct nvml){.out = out};

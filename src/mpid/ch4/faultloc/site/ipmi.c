@@ -48,8 +48,8 @@ void site_ipmi(struct json_object *request, FILE *out)
 {
     static const char *const power[] = {"chassis", "power", "status", NULL};
     static struct site_said s;
-    struct login l = {site_text(request, "address"), site_text(request, "port"),
-                      site_text(request, "user"), site_text(request, "password")};
+    struct login l = {faultloc_text(request, "address"), faultloc_text(request, "port"),
+                      faultloc_text(request, "user"), faultloc_text(request, "password")};
 
     if (!l.address || !l.user || !l.password) {
         site_say_not(out, "it needs address, user and password, as strings");

@@ -14,15 +14,6 @@
 /* A line that a handler prints: {"symptom": "power-off", "text": "chassis power is off"}, or
  * {"why_not": "the login was refused"}.  "value" may have any number or text beside it. */
 
-const char *site_text(struct json_object *o, const char *key)
-{
-    struct json_object *v;
-
-    return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
-               ? json_object_get_string(v)
-               : NULL;
-}
-
 static bool add_text(struct json_object *to, const char *key, const char *text)
 {
     char clean[FTREE_DETAIL_MAX];
@@ -80,12 +71,12 @@ void site_os_lacks(struct site_os *o, const char *what)
 
 static bool is_finding(struct json_object *o)
 {
-    const char *symptom = site_text(o, "symptom");
+    const char *symptom = faultloc_text(o, "symptom");
     struct json_object *v;
 
     if (!symptom && json_object_object_get_ex(o, "symptom", &v))
         return false;
-    return (site_text(o, "text") || site_text(o, "why_not")) &&
+    return (faultloc_text(o, "text") || faultloc_text(o, "why_not")) &&
            (!symptom || ftree_symptom_by_name(symptom) >= 0);
 }
 
@@ -107,9 +98,10 @@ struct json_object *site_line(const char *handler, const char *line, size_t len)
 
     if (json_object_is_type(o, json_type_object) && is_finding(o))
         to = json_object_new_object();
-    if (to && (!add_text(to, "handler", handler) || !add_text(to, "symptom", site_text(o, "symptom")) ||
-               !add_text(to, "text", site_text(o, "text")) ||
-               !add_text(to, "why_not", site_text(o, "why_not")))) {
+    if (to && (!add_text(to, "handler", handler) ||
+               !add_text(to, "symptom", faultloc_text(o, "symptom")) ||
+               !add_text(to, "text", faultloc_text(o, "text")) ||
+               !add_text(to, "why_not", faultloc_text(o, "why_not")))) {
         json_object_put(to);
         to = NULL;
     }

@@ -95,8 +95,8 @@ static void set_limits(void)
 static void print_line(const char *line)
 {
     struct json_object *o = json_tokener_parse(line);
-    const char *name = site_text(o, "handler"), *symptom = site_text(o, "symptom");
-    const char *text = site_text(o, "text"), *why = site_text(o, "why_not");
+    const char *name = faultloc_text(o, "handler"), *symptom = faultloc_text(o, "symptom");
+    const char *text = faultloc_text(o, "text"), *why = faultloc_text(o, "why_not");
 
     if (why)
         printf("%-12s says nothing: %s\n", name ? name : "", why);

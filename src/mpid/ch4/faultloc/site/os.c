@@ -320,7 +320,7 @@ static void look_at_clock(struct site_os *o)
 
 static const char *setting(struct json_object *request, const char *key, const char *otherwise)
 {
-    const char *text = site_text(request, key);
+    const char *text = faultloc_text(request, key);
 
     return text ? text : otherwise;
 }
@@ -330,7 +330,7 @@ void site_os(struct json_object *request, FILE *out)
     struct site_os o = {.proc = setting(request, "proc_root", "/proc"),
                         .sys = setting(request, "sys_root", "/sys"),
                         .log = setting(request, "kernel_log", "/dev/kmsg"),
-                        .ranks = site_text(request, "ranks"),
+                        .ranks = faultloc_text(request, "ranks"),
                         .out = out};
     long long before = throttles(&o);
     struct json_object *since;

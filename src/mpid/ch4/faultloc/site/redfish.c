@@ -219,19 +219,19 @@ static const char *link_of(struct json_object *o)
 {
     if (json_object_is_type(o, json_type_array))
         o = json_object_array_length(o) ? json_object_array_get_idx(o, 0) : NULL;
-    return o ? site_text(o, "@odata.id") : NULL;
+    return o ? faultloc_text(o, "@odata.id") : NULL;
 }
 
 static bool is_critical(struct json_object *o)
 {
-    const char *health = site_text(member(o, "Status"), "Health");
+    const char *health = faultloc_text(member(o, "Status"), "Health");
 
     return health && !strcmp(health, "Critical");
 }
 
 static bool say_power(struct bmc *b, struct json_object *system)
 {
-    const char *state = site_text(system, "PowerState");
+    const char *state = faultloc_text(system, "PowerState");
     bool on = state && !strcmp(state, "On"), off = state && !strcmp(state, "Off");
 
     if (on || off)
@@ -251,7 +251,7 @@ static void say_sensor(struct bmc *b, struct json_object *list, const char *read
 
     for (size_t i = 0; i < n && i < MEMBERS_MAX; i++) {
         struct json_object *o = json_object_array_get_idx(list, i);
-        const char *name = site_text(o, "Name"), *unit = site_text(o, "ReadingUnits");
+        const char *name = faultloc_text(o, "Name"), *unit = faultloc_text(o, "ReadingUnits");
         struct json_object *at = member(o, reading), *most = member(o, "UpperThresholdCritical");
         bool beyond = most && at && json_object_get_double(most) > 0 &&
                       json_object_get_double(at) >= json_object_get_double(most);
@@ -301,11 +301,11 @@ static void say_entry(struct bmc *b, struct json_object *list)
 
     for (size_t i = 0; i < n; i++) {
         struct json_object *o = json_object_array_get_idx(list, i);
-        const char *severity = site_text(o, "Severity"), *message = site_text(o, "Message");
-        at = time_of(site_text(o, "Created"));
+        const char *severity = faultloc_text(o, "Severity"), *message = faultloc_text(o, "Message");
+        at = time_of(faultloc_text(o, "Created"));
         if (!severity || strcmp(severity, "Critical") || !message || at < b->since || at <= newest)
             continue;
-        newest = at, words = message, when = site_text(o, "Created");
+        newest = at, words = message, when = faultloc_text(o, "Created");
     }
     if (!words)
         return;
@@ -356,7 +356,7 @@ static void ask_system(struct bmc *b, const char *path)
 static void set_options(struct bmc *b, struct json_object *r)
 {
     struct json_object *verify = member(r, "verify_certificate");
-    const char *ca = site_text(r, "ca_file");
+    const char *ca = faultloc_text(r, "ca_file");
     long check = !json_object_is_type(verify, json_type_boolean) || json_object_get_boolean(verify);
 
     curl_easy_setopt(b->curl, CURLOPT_PROTOCOLS_STR, "https");
@@ -373,8 +373,8 @@ static void set_options(struct bmc *b, struct json_object *r)
 
 static void ask(struct bmc *b, struct json_object *r)
 {
-    const char *user = site_text(r, "user"), *password = site_text(r, "password");
-    const char *login = site_text(r, "login"), *system = site_text(r, "system");
+    const char *user = faultloc_text(r, "user"), *password = faultloc_text(r, "password");
+    const char *login = faultloc_text(r, "login"), *system = faultloc_text(r, "system");
 
     set_options(b, r);
     if (login && !strcmp(login, "session")) {
@@ -393,12 +393,12 @@ static void ask(struct bmc *b, struct json_object *r)
 
 void site_redfish(struct json_object *request, FILE *out)
 {
-    const char *address = site_text(request, "address");
+    const char *address = faultloc_text(request, "address");
     struct bmc b = {.curl = NULL, .out = out};
     struct json_object *since = member(request, "since_unix_ms");
     int64_t ms = json_object_get_int64(member(request, "deadline_ms"));
 
-    if (!address || !site_text(request, "user") || !site_text(request, "password") ||
+    if (!address || !faultloc_text(request, "user") || !faultloc_text(request, "password") ||
         strspn(address, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]") !=
             strlen(address) ||
         strlen(address) > 255) {

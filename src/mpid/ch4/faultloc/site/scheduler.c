@@ -153,14 +153,15 @@ static void ask(const char *const *arguments, const char *node,
 static const char *name_of(struct json_object *request)
 {
     const char *name =
-        site_text(request, "name"); /* of_node, where the scheduler has other names */
+        faultloc_text(request, "name"); /* of_node, where the scheduler has other names */
 
-    return name ? name : site_text(request, "node");
+    return name ? name : faultloc_text(request, "node");
 }
 
 void site_slurm(struct json_object *request, FILE *out)
 {
-    const char *program = site_text(request, "program"), *conf = site_text(request, "slurm_conf");
+    const char *program = faultloc_text(request, "program"),
+               *conf = faultloc_text(request, "slurm_conf");
     const char *node = name_of(request);
     const char *const arguments[] = {
         program ? program : "scontrol", "show", "node", "-o", node, NULL};
@@ -172,7 +173,8 @@ void site_slurm(struct json_object *request, FILE *out)
 
 void site_pbs(struct json_object *request, FILE *out)
 {
-    const char *program = site_text(request, "program"), *conf = site_text(request, "pbs_conf");
+    const char *program = faultloc_text(request, "program"),
+               *conf = faultloc_text(request, "pbs_conf");
     const char *node = name_of(request), *const arguments[] = {program ? program : "pbsnodes", node,
                                                                NULL};
 

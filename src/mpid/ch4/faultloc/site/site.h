@@ -6,7 +6,8 @@
 #ifndef FAULTLOC_SITE_H_INCLUDED
 #define FAULTLOC_SITE_H_INCLUDED
 
-#include <json.h>
+#include "faultloc/base/json_text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,9 +106,6 @@ enum site_map site_map(const char *text, const char *node, char *out, size_t roo
 /* Purpose: asks all handlers at once; prints what they say as they end, and for each that says nothing
  * why.  Returns how many failed. */
 int site_ask_all(struct site_config *c, FILE *out);
-
-/* Purpose: a text of a request; NULL: there is none. */
-const char *site_text(struct json_object *request, const char *key);
 
 /* Purpose: checks a line of a handler, and adds whose it is; to be freed.  NULL: it is none, or out of
  * memory. */

@@ -39,7 +39,7 @@ enum { ADMIN = 7, OPER = 8, CHANGED = 9, IN_DISCARDS = 13, IN_ERRORS = 14, OUT_E
 
 struct asker {
     void *session;
-    bool is_v3, answered; /* the switch has said anything at all */
+    bool is_v3, answered; /* the switch has said anything but its engine's name */
     int error; /* SNMPERR_... */
 };
 
@@ -56,12 +56,13 @@ static bool make_key(const oid *proto, size_t proto_len, const char *password, u
 /* The privacy key, too, is made with the protocol of authentication. */
 static bool set_user(struct snmp_session *s, struct json_object *r)
 {
-    const char *auth = site_text(r, "auth_protocol"), *priv = site_text(r, "privacy_protocol");
+    const char *auth = faultloc_text(r, "auth_protocol"),
+               *priv = faultloc_text(r, "privacy_protocol");
     int auth_type = usm_lookup_auth_type(auth ? auth : "SHA-256");
     int priv_type = usm_lookup_priv_type(priv ? priv : "AES");
 
     s->version = SNMP_VERSION_3;
-    s->securityName = (char *) (uintptr_t) site_text(r, "user");
+    s->securityName = (char *) (uintptr_t) faultloc_text(r, "user");
     s->securityNameLen = s->securityName ? strlen(s->securityName) : 0;
     s->securityLevel = SNMP_SEC_LEVEL_AUTHPRIV;
     if (!s->securityName || auth_type < 0 || priv_type < 0)
@@ -69,10 +70,12 @@ static bool set_user(struct snmp_session *s, struct json_object *r)
     s->securityAuthProto = sc_get_auth_oid(auth_type, &s->securityAuthProtoLen);
     s->securityPrivProto = sc_get_priv_oid(priv_type, &s->securityPrivProtoLen);
     return s->securityAuthProto && s->securityPrivProto &&
-           make_key(s->securityAuthProto, s->securityAuthProtoLen, site_text(r, "auth_password"),
-                    s->securityAuthKey, &s->securityAuthKeyLen) &&
            make_key(s->securityAuthProto, s->securityAuthProtoLen,
-                    site_text(r, "privacy_password"), s->securityPrivKey, &s->securityPrivKeyLen);
+                    faultloc_text(r, "auth_password"), s->securityAuthKey,
+                    &s->securityAuthKeyLen) &&
+           make_key(s->securityAuthProto, s->securityAuthProtoLen,
+                    faultloc_text(r, "privacy_password"), s->securityPrivKey,
+                    &s->securityPrivKeyLen);
 }
 
 /* NULL: it is open; else why not. */
@@ -81,10 +84,10 @@ static const char *open_session(struct asker *a, struct json_object *r)
     struct snmp_session s;
 
     snmp_sess_init(&s);
-    s.peername = (char *) (uintptr_t) site_text(r, "address");
+    s.peername = (char *) (uintptr_t) faultloc_text(r, "address");
     s.timeout = TIMEOUT_US;
     s.retries = 1;
-    a->is_v3 = !site_text(r, "community");
+    a->is_v3 = !faultloc_text(r, "community");
     if (!s.peername)
         return "it needs an address";
     if (a->is_v3 && !set_user(&s, r))
@@ -92,29 +95,30 @@ static const char *open_session(struct asker *a, struct json_object *r)
                "more, with protocols that libnetsnmp has";
     if (!a->is_v3) {
         s.version = SNMP_VERSION_2c;
-        s.community = (u_char *) (uintptr_t) site_text(r, "community");
+        s.community = (u_char *) (uintptr_t) faultloc_text(r, "community");
         s.community_len = strlen((char *) s.community);
     }
     a->session = snmp_sess_open(&s);
     if (!a->session)
         a->error = s.s_snmp_errno ? s.s_snmp_errno : snmp_errno;
-    a->answered = a->session && a->is_v3; /* its engine has told its name */
     return a->session ? NULL : "the switch does not answer";
 }
 
 /* A wrong key is silence: only that the engine was heard before tells it from a dead switch. */
 static const char *why_silent(const struct asker *a)
 {
+    bool is_heard = a->is_v3 && snmp_sess_session(a->session)->securityEngineIDLen > 0;
+
     switch (a->error) {
         case SNMPERR_UNKNOWN_USER_NAME:
         case SNMPERR_AUTHENTICATION_FAILURE:
         case SNMPERR_UNSUPPORTED_SEC_LEVEL:
             return "the switch refuses the user or a password";
         default:
-            return a->answered && a->is_v3
-                       ? "the switch answers, but not to these passwords and protocols"
-                   : a->answered ? "the switch answers no more"
-                                 : "the switch does not answer (or not to this community)";
+            return a->answered ? "the switch answers no more"
+                   : is_heard  ? "the switch answers, but not to these passwords and protocols"
+                   : a->is_v3  ? "the switch does not answer"
+                               : "the switch does not answer (or not to this community)";
     }
 }
 
@@ -268,11 +272,12 @@ static void ask_port(struct asker *a, const char *port, int cache_ms, FILE *out)
         site_say_not(out, why_silent(a));
 }
 
-/* No file of the user's or the machine's is to say how the site's switches are asked. */
+/* No file of the user's or the machine's is to say how the site's switches are asked.  And none is to
+ * be written: libnetsnmp makes the folder, where it may. */
 static void begin(void)
 {
     setenv("MIBS", "", 1);
-    setenv("SNMP_PERSISTENT_DIR", "/nonexistent", 1);
+    setenv("SNMP_PERSISTENT_DIR", "/dev/null/none", 1);
     netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_READ_CONFIGS, 1);
     netsnmp_ds_set_boolean(NETSNMP_DS_LIBRARY_ID, NETSNMP_DS_LIB_DONT_PERSIST_STATE, 1);
     snmp_disable_log();
@@ -281,7 +286,7 @@ static void begin(void)
 
 void site_snmp(struct json_object *request, FILE *out)
 {
-    const char *port = site_text(request, "port"), *why;
+    const char *port = faultloc_text(request, "port"), *why;
     struct asker a = {.session = NULL};
     struct json_object *cache;
     int cache_ms = 1000;

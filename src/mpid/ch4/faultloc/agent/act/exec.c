@@ -27,6 +27,7 @@ void faultloc_exec_init(struct faultloc_exec *e, const struct faultloc_program *
     *e = (struct faultloc_exec){.p = p, .reporter = reporter, .name = slash ? slash + 1 : path};
     for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
         e->child[i] = (struct faultloc_child){.epoll = p->epoll,
+                                              .tag = FAULTLOC_TAG_WAKE,
                                               .patience = FAULTLOC_EXEC_PATIENCE,
                                               .most = FAULTLOC_EXEC_BYTES,
                                               .drops = true,
@@ -121,6 +122,7 @@ static void finish(struct faultloc_exec *e, struct faultloc_child *c,
                    enum faultloc_child_state state, int status)
 {
     const char *node = e->p->job.names[e->p->self], *path = e->p->board->settings.program;
+    char why[64];
 
     say_lines(e, c);
     faultloc_child_forget(c);
@@ -129,14 +131,12 @@ static void finish(struct faultloc_exec *e, struct faultloc_child *c,
             "node %s: exec %s was killed, with its process group: it had not ended after %d s",
             node, path, (int) (FAULTLOC_EXEC_PATIENCE / (1000 * FTREE_MS)));
     e->said_late |= state == FAULTLOC_CHILD_LATE;
-    if (state == FAULTLOC_CHILD_LATE || status == -1)
+    if (state == FAULTLOC_CHILD_LATE)
         return;
-    if (WIFSIGNALED(status))
-        faultloc_say("node %s: exec %s was killed by signal %d", node, path, WTERMSIG(status));
-    else if (WEXITSTATUS(status) == 127)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         say_not_run(e, "it is not a program, or it ended with code 127");
-    else if (WEXITSTATUS(status) != 0)
-        faultloc_say("node %s: exec %s ended with code %d", node, path, WEXITSTATUS(status));
+    else if (faultloc_spawn_failed(status, 0, why, sizeof(why)))
+        faultloc_say("node %s: exec %s %s", node, path, why);
 }
 
 void faultloc_exec_turn(struct faultloc_exec *e, ftree_time now)

@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_EXEC_H_INCLUDED
 #define FAULTLOC_EXEC_H_INCLUDED
 
-#include "faultloc/agent/process/child.h"
+#include "faultloc/io/child.h"
 #include "faultloc/agent/report/reporter.h"
 
 /*

@@ -6,15 +6,14 @@
 #include "faultloc/agent/act/handlers.h"
 
 #include "faultloc/base/clock.h"
+#include "faultloc/base/json_text.h"
 #include "faultloc/io/loop.h"
 #include "ftree/base/symptom.h"
 #include "ftree/base/text.h"
 
 #include <errno.h>
-#include <json.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 4096 /* of what it prints */
@@ -25,6 +24,7 @@ void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_p
     *h = (struct faultloc_handlers){.p = p};
     for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
         h->child[i] = (struct faultloc_child){.epoll = p->epoll,
+                                              .tag = FAULTLOC_TAG_WAKE,
                                               .patience = FAULTLOC_HANDLERS_PATIENCE,
                                               .linger = END_PATIENCE,
                                               .most = FAULTLOC_HANDLERS_BYTES,
@@ -113,20 +113,11 @@ void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
 
 /* ---- what it said ---------------------------------------------------------------------------- */
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-    struct json_object *v;
-
-    return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
-               ? json_object_get_string(v)
-               : NULL;
-}
-
 /* "bmc: power-off: chassis power is off", or "bmc: no answer within 2.5 s". */
 static bool say(struct json_object *o, int *symptom, char *text, size_t room)
 {
-    const char *handler = text_of(o, "handler"), *name = text_of(o, "symptom"),
-               *words = text_of(o, "text"), *why = text_of(o, "why_not");
+    const char *handler = faultloc_text(o, "handler"), *name = faultloc_text(o, "symptom"),
+               *words = faultloc_text(o, "text"), *why = faultloc_text(o, "why_not");
 
     *symptom = name ? ftree_symptom_by_name(name) : -1;
     if (!handler || (!words && !why) || (name && *symptom < 0))
@@ -201,13 +192,7 @@ static void finish(struct faultloc_handlers *h, ftree_time now, int i,
     else if (state == FAULTLOC_CHILD_LATE)
         snprintf(why, sizeof(why), "no answer in %d s",
                  (int) (FAULTLOC_HANDLERS_PATIENCE / (1000 * FTREE_MS)));
-    else if (status != -1 && WIFSIGNALED(status))
-        snprintf(why, sizeof(why), "was killed by signal %d", WTERMSIG(status));
-    else if (status != -1 && WEXITSTATUS(status) == 127)
-        snprintf(why, sizeof(why), "cannot be executed, or is not installed");
-    else if (status != -1 && WEXITSTATUS(status) > 1)
-        snprintf(why, sizeof(why), "ended with code %d", WEXITSTATUS(status));
-    else if (!good)
+    else if (!faultloc_spawn_failed(status, 1, why, sizeof(why)) && !good)
         snprintf(why, sizeof(why), "printed what is no finding");
     if (*why) {
         char line[FTREE_DETAIL_MAX + 32];

@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_HANDLERS_H_INCLUDED
 #define FAULTLOC_HANDLERS_H_INCLUDED
 
-#include "faultloc/agent/process/child.h"
+#include "faultloc/io/child.h"
 #include "faultloc/agent/process/program.h"
 
 /*

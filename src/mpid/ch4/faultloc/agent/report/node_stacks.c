@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define END_PATIENCE (200 * FTREE_MS) /* between its last word and its end */
@@ -22,6 +21,7 @@ void faultloc_stacks_init(struct faultloc_stacks *s, const struct faultloc_board
     memset(s, 0, sizeof(*s));
     s->board = board;
     s->child = (struct faultloc_child){.epoll = epoll,
+                                       .tag = FAULTLOC_TAG_WAKE,
                                        .patience = FAULTLOC_STACKS_PATIENCE,
                                        .linger = END_PATIENCE,
                                        .most = FAULTLOC_STACKS_BYTES,
@@ -229,23 +229,15 @@ static void tell(struct faultloc_stacks *s, const char *why)
 
 static void finish(struct faultloc_stacks *s, enum faultloc_child_state state, int status)
 {
-    const char *why = NULL;
-    char died[80];
+    char why[80] = "faultloc-handler ";
+    size_t at = strlen(why);
 
-    if (state == FAULTLOC_CHILD_FULL) {
-        why = "faultloc-handler prints too much";
-    } else if (state == FAULTLOC_CHILD_LATE) {
-        why = "no answer of faultloc-handler in 5 s";
-    } else if (status != -1 && WIFSIGNALED(status)) {
-        snprintf(died, sizeof(died), "faultloc-handler was killed by signal %d", WTERMSIG(status));
-        why = died;
-    } else if (status != -1 && WEXITSTATUS(status) == 127) {
-        why = "faultloc-handler cannot be executed, or is not installed";
-    } else if (status != -1 && WEXITSTATUS(status) > 1) {
-        snprintf(died, sizeof(died), "faultloc-handler ended with code %d", WEXITSTATUS(status));
-        why = died;
-    }
-    tell(s, why);
+    if (state == FAULTLOC_CHILD_FULL)
+        tell(s, "faultloc-handler prints too much");
+    else if (state == FAULTLOC_CHILD_LATE)
+        tell(s, "no answer of faultloc-handler in 5 s");
+    else
+        tell(s, faultloc_spawn_failed(status, 1, why + at, sizeof(why) - at) ? why : NULL);
 }
 
 /* ---- one after the other --------------------------------------------------------------------- */

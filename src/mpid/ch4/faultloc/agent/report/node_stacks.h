@@ -6,7 +6,7 @@
 #ifndef FAULTLOC_NODE_STACKS_H_INCLUDED
 #define FAULTLOC_NODE_STACKS_H_INCLUDED
 
-#include "faultloc/agent/process/child.h"
+#include "faultloc/io/child.h"
 #include "faultloc/board/board.h"
 
 #include <json.h>

@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/report/json.h"
 #include "faultloc/agent/report/node_stacks.h"
+#include "faultloc/base/json_text.h"
 #include "faultloc/base/proc.h"
 #include "ftree/base/text.h"
 #include "ftree/stacks/stacks.h"
@@ -214,14 +215,9 @@ static struct json_object *thread_at(struct json_object *process, int32_t i)
                : NULL;
 }
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-    return json_object_get_string(get(o, key, json_type_string));
-}
-
 bool faultloc_stack_is_helper(struct json_object *process, int32_t i)
 {
-    const char *name = text_of(thread_at(process, i), "name");
+    const char *name = faultloc_text(thread_at(process, i), "name");
 
     return name && !strcmp(name, "async");
 }
@@ -229,13 +225,13 @@ bool faultloc_stack_is_helper(struct json_object *process, int32_t i)
 static void read_call(struct json_object *frame, struct ftree_call *c)
 {
     int64_t line = json_object_get_int64(get(frame, "line", json_type_int));
-    const char *function = text_of(frame, "function");
+    const char *function = faultloc_text(frame, "function");
 
     if (function && !strncmp(function, "PMPI_", 5))
         function++; /* the same function by its other name */
     *c = (struct ftree_call){.function = function,
-                             .file = text_of(frame, "file"),
-                             .module = text_of(frame, "module"),
+                             .file = faultloc_text(frame, "file"),
+                             .module = faultloc_text(frame, "module"),
                              .line = line > 0 && line <= INT32_MAX ? (int32_t) line : 0};
 }
 
@@ -342,7 +338,7 @@ static const char *why_none(const struct faultloc_stack *stack)
     const char *why = stack->why;
 
     if (!why)
-        why = text_of(thread_at(stack->process, 0), "why_not");
+        why = faultloc_text(thread_at(stack->process, 0), "why_not");
     return why ? why : "its stack is not known";
 }
 

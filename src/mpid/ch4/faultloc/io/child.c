@@ -3,9 +3,8 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/agent/process/child.h"
+#include "faultloc/io/child.h"
 
-#include "faultloc/agent/process/program.h"
 #include "faultloc/io/loop.h"
 
 #include <errno.h>
@@ -48,31 +47,37 @@ static void reap_lost(struct faultloc_child *c)
     mind(c);
 }
 
-/* Its group may not be there yet, right after the start. */
-static int end(struct faultloc_child *c)
-{
-    int status = -1;
-
-    if (c->fd >= 0)
-        close(c->fd);
-    c->fd = -1;
-    if (c->pid > 0 && waitpid(c->pid, &status, WNOHANG | __WALL) == 0) {
-        kill(-c->pid, SIGKILL);
-        kill(c->pid, SIGKILL);
-        c->lost_pid[c->lost++] = c->pid; /* until it is seen to have ended */
-        status = -1;
-    }
-    c->pid = 0;
-    mind(c);
-    return status;
-}
-
 static bool has_ended(const struct faultloc_child *c)
 {
     siginfo_t info = {0};
 
     return waitid(P_PID, (id_t) c->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) ||
            info.si_pid != 0;
+}
+
+/* Its group may not be there yet, right after the start. */
+static int end(struct faultloc_child *c)
+{
+    bool may_print = c->fd >= 0;
+    int status = -1;
+
+    if (may_print)
+        close(c->fd);
+    c->fd = -1;
+    if (c->pid > 0) {
+        bool ended = has_ended(c);
+        if (!ended || (may_print && c->all_end))
+            kill(-c->pid, SIGKILL);
+        if (ended) {
+            waitpid(c->pid, &status, WNOHANG | __WALL);
+        } else {
+            kill(c->pid, SIGKILL);
+            c->lost_pid[c->lost++] = c->pid; /* until it is seen to have ended */
+        }
+    }
+    c->pid = 0;
+    mind(c);
+    return status;
 }
 
 /* ---- its start ------------------------------------------------------------------------------- */
@@ -93,42 +98,41 @@ int faultloc_child_beside(const char *name, char path[FAULTLOC_SPAWN_PATH])
     return 0;
 }
 
-static int spawn(struct faultloc_child *c, struct faultloc_spawn_child *child)
-{
-    int *prints = child->fd >= 0 ? &child->fd : &child->output;
-    int fds[2], rc;
-
-    if (pipe2(fds, O_CLOEXEC))
-        return errno;
-    *prints = fds[1];
-    c->pid = 1; /* there will be one */
-    mind(c);
-    rc = faultloc_spawn_child(child, &c->pid);
-    close(fds[1]);
-    if (rc) {
-        close(fds[0]);
-        c->pid = 0;
-        mind(c);
-        return rc;
-    }
-    c->fd = fds[0];
-    return 0;
-}
-
 int faultloc_child_start(struct faultloc_child *c, ftree_time now,
                          struct faultloc_spawn_child *child)
 {
-    int rc = c->lost == FAULTLOC_CHILD_LOST ? ECHILD : spawn(c, child);
+    int *prints = child->fd >= 0 ? &child->fd : &child->output;
+    int fds[2], rc = c->lost == FAULTLOC_CHILD_LOST ? ECHILD : pipe2(fds, O_CLOEXEC) ? errno : 0;
+    pid_t pid;
 
     if (rc)
         return rc;
+    *prints = fds[1];
+    c->pid = 1; /* there will be one */
+    mind(c);
+    rc = faultloc_spawn_child(child, &pid);
+    c->pid = 0;
+    close(fds[1]);
+    if (!rc) {
+        faultloc_child_watch(c, now, pid, fds[0]);
+        return 0;
+    }
+    close(fds[0]);
+    mind(c);
+    return rc;
+}
+
+void faultloc_child_watch(struct faultloc_child *c, ftree_time now, pid_t pid, int fd)
+{
+    c->pid = pid;
+    c->fd = fd;
     c->end_by = now + c->patience;
     c->until = now + LOOK;
     c->lingers = false;
-    fcntl(c->fd, F_SETFL, O_NONBLOCK);
+    mind(c);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
     if (c->epoll >= 0)
-        faultloc_loop_add(c->epoll, c->fd, FAULTLOC_TAG_WAKE);
-    return 0;
+        faultloc_loop_add(c->epoll, fd, c->tag);
 }
 
 /* ---- what it says ---------------------------------------------------------------------------- */

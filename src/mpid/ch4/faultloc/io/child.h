@@ -13,17 +13,19 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A program that the agent runs beside itself: faultloc-handler, or the site's (exec.h).  It may
- * hang, die, or print anything; the agent waits for nothing of it. */
+/* A process that runs beside this one: faultloc-handler, a handler or the program of the site's.  It
+ * may hang, die, or print anything; nobody waits for it. */
 
 #define FAULTLOC_CHILD_LOST 4 /* that do not end; then none is started */
 
 struct faultloc_child {
-    int epoll; /* whose loop is woken; -1: none is */
+    int epoll; /* whose loop is woken, with `tag`; -1: none is */
+    uint64_t tag;
     ftree_time patience; /* since it was started; then it is killed with its process group */
     ftree_time linger; /* since all who could print have closed its output; 0: the same */
     size_t most; /* bytes that it may print */
     bool drops; /* what is more is dropped; else it is over */
+    bool all_end; /* its process group is killed at its end, if any of it could still print */
 
     pid_t pid; /* 0: none runs */
     int fd; /* what it prints; -1: all is read */
@@ -50,12 +52,18 @@ int faultloc_child_beside(const char *name, char path[FAULTLOC_SPAWN_PATH]);
 /* Purpose: starts it; what it prints is child->output, or, if `fd` is not -1, child->fd: either is
  * set here.  Only where none runs.
  * Errors: an errno; ECHILD: too many do not end. */
-int faultloc_child_start(struct faultloc_child *c, ftree_time now, struct faultloc_spawn_child *child);
+int faultloc_child_start(struct faultloc_child *c, ftree_time now,
+                         struct faultloc_spawn_child *child);
+
+/* Purpose: the same of one that was forked, and prints to the other end of `fd`, which is the child's
+ * from now on. */
+void faultloc_child_watch(struct faultloc_child *c, ftree_time now, pid_t pid, int fd);
 
 /* Purpose: reads what has come, and looks whether it has ended.  When it returns another state than
  * RUNS it is over: `text` is the caller's, and *status what waitpid(2) says, -1: it had not ended
  * by itself. */
-enum faultloc_child_state faultloc_child_turn(struct faultloc_child *c, ftree_time now, int *status);
+enum faultloc_child_state faultloc_child_turn(struct faultloc_child *c, ftree_time now,
+                                              int *status);
 
 /* Purpose: when to look again. */
 ftree_time faultloc_child_deadline(const struct faultloc_child *c);

@@ -6,7 +6,7 @@
 /* A program beside the agent: what is heard of it, how it ends, and what it cannot do to the
  * agent. */
 
-#include "faultloc/agent/process/child.h"
+#include "faultloc/io/child.h"
 #include "faultloc/base/clock.h"
 #include "process.h"
 #include "suite.h"
@@ -207,6 +207,21 @@ TEST_CASE(what_it_leaves_behind_is_not_waited_for)
     start("sleep 1000 & echo $!");
     ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(kill(printed_pid(), SIGKILL), 0);
+    faultloc_child_forget(&child);
+}
+
+/* Unless all of its process group is to end with it; but one that cannot print is not killed. */
+TEST_CASE(what_it_leaves_behind_may_end_with_it)
+{
+    child.all_end = true;
+    start("sleep 1000 & echo $!; exit 3");
+    ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    await_no_process(printed_pid());
+    faultloc_child_forget(&child);
+    start("sleep 1000 >/dev/null 2>&1 & echo $!; exit 0");
+    ck_assert_int_eq(await_end(), FAULTLOC_CHILD_ENDED);
     ck_assert_int_eq(kill(printed_pid(), SIGKILL), 0);
     faultloc_child_forget(&child);
 }
