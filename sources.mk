@@ -58,6 +58,7 @@ core_sources = \
     src/util/ftree/rules/rules_reader.c \
     src/util/ftree/stacks/stacks.c \
     src/util/ftree/state/case.c \
+    src/util/ftree/state/cause.c \
     src/util/ftree/state/explain.c \
     src/util/ftree/state/own.c \
     src/util/ftree/state/partition.c \
@@ -569,6 +570,7 @@ unit_tests = \
     test/unit/site/test_scheduler \
     test/unit/site/test_site_nomem \
     test/unit/stacks/test_stacks \
+    test/unit/state/test_cause \
     test/unit/state/test_partition \
     test/unit/state/test_peer \
     test/unit/state/test_verdict \

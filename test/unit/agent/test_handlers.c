@@ -156,30 +156,36 @@ static const struct {
     bool good;
     int symptom;
     const char *text;
+    int age_s;
 } lines[] = {
+    {"{\"handler\":\"bmc\",\"symptom\":\"fan-failed\",\"age_s\":40,\"text\":\"fan 2\"}", true,
+     FTREE_SYMPTOM_FAN_FAILED, "bmc: fan-failed: fan 2", 40},
+    {"{\"handler\":\"bmc\",\"age_s\":-1e300,\"text\":\"fan 2\"}", true, -1, "bmc: fan 2", 0},
     {"{\"handler\":\"bmc\",\"symptom\":\"power-off\",\"text\":\"no power\"}", true,
-     FTREE_SYMPTOM_POWER_OFF, "bmc: power-off: no power"},
-    {"{\"handler\":\"bmc\",\"text\":\"a\\u001bb\"}", true, -1, "bmc: a?b"},
-    {"{\"handler\":\"bmc\",\"why_not\":\"busy\"}", true, -1, "bmc: busy"},
-    {"{\"handler\":\"bmc\",\"symptom\":\"nonsense\",\"text\":\"x\"}", false, 0, ""},
-    {"{\"symptom\":\"power-off\",\"text\":\"x\"}", false, 0, ""},
-    {"{\"handler\":\"bmc\"}", false, 0, ""},
-    {"{\"handler\":7,\"text\":\"x\"}", false, 0, ""},
-    {"[]", false, 0, ""},
-    {"", false, 0, ""},
-    {"{", false, 0, ""},
+     FTREE_SYMPTOM_POWER_OFF, "bmc: power-off: no power", 0},
+    {"{\"handler\":\"bmc\",\"text\":\"a\\u001bb\"}", true, -1, "bmc: a?b", 0},
+    {"{\"handler\":\"bmc\",\"why_not\":\"busy\"}", true, -1, "bmc: busy", 0},
+    {"{\"handler\":\"bmc\",\"symptom\":\"nonsense\",\"text\":\"x\"}", false, 0, "", 0},
+    {"{\"symptom\":\"power-off\",\"text\":\"x\"}", false, 0, "", 0},
+    {"{\"handler\":\"bmc\"}", false, 0, "", 0},
+    {"{\"handler\":7,\"text\":\"x\"}", false, 0, "", 0},
+    {"[]", false, 0, "", 0},
+    {"", false, 0, "", 0},
+    {"{", false, 0, "", 0},
 };
 
 TEST_CASES(a_line, COUNT(lines))
 {
     char text[FTREE_DETAIL_MAX];
+    ftree_time age;
     int symptom;
 
-    ck_assert_int_eq(
-        faultloc_handlers_read(lines[_i].line, strlen(lines[_i].line), &symptom, text, sizeof(text)),
-        lines[_i].good);
+    ck_assert_int_eq(faultloc_handlers_read(lines[_i].line, strlen(lines[_i].line), &symptom, &age,
+                                            text, sizeof(text)),
+                     lines[_i].good);
     if (!lines[_i].good)
         return;
     ck_assert_int_eq(symptom, lines[_i].symptom);
+    ck_assert_uint_eq(age, (ftree_time) lines[_i].age_s * 1000 * FTREE_MS);
     ck_assert_str_eq(text, lines[_i].text);
 }

@@ -248,6 +248,41 @@ const struct rules_sign *ftree_rules_decide_at_end(const struct ftree_rules *rul
     return well ? NULL : sign;
 }
 
+/* ---- what leads to what ---------------------------------------------------------------------- */
+
+uint64_t ftree_rules_led_to(const struct ftree_rules *rules, int32_t m)
+{
+    uint64_t all = rules->model[m].leads_to, before = 0;
+
+    while (all != before) {
+        before = all;
+        for (int32_t i = 0; i < rules->models; i++)
+            if (all >> i & 1)
+                all |= rules->model[i].leads_to;
+    }
+    return all;
+}
+
+uint64_t ftree_rules_leading_to(const struct ftree_rules *rules, int32_t model)
+{
+    uint64_t all = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        if (ftree_rules_led_to(rules, m) >> model & 1)
+            all |= (uint64_t) 1 << m;
+    return all;
+}
+
+uint64_t ftree_rules_leading_by(const struct ftree_rules *rules, int kind)
+{
+    uint64_t all = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        if (rules->model[m].leads_to && rules->model[m].symptoms >> kind & 1)
+            all |= (uint64_t) 1 << m;
+    return all;
+}
+
 /* ---- ranks that wait for each other ---------------------------------------------------------- */
 
 static uint64_t models_of_class(const struct ftree_rules *rules, int class_)

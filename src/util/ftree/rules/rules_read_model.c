@@ -289,6 +289,25 @@ static void check_thresholds(struct rules_reader *r)
     rules_path_leave(&r->path);
 }
 
+#define BEFORE_ABOVE (-10.0) /* reporters look now and then */
+#define BEFORE_BELOW 3600.0
+
+static void read_leads_to(struct rules_reader *r, struct json_object *v, struct rules_model *mo)
+{
+    struct rules_condition c = {.above = BEFORE_ABOVE, .below = BEFORE_BELOW};
+    struct json_object *range;
+
+    mo->leads_to = rules_get_set(r, v, "leads_to", RULES_WORD_MODEL);
+    if (rules_enter(r, v, "before_s", &range)) {
+        read_range(r, range, &c);
+        if (!r->failed && !mo->leads_to)
+            rules_fail(r, false, "without \"leads_to\"");
+        rules_path_leave(&r->path);
+    }
+    mo->before_above = isinf(c.above) ? BEFORE_ABOVE : c.above;
+    mo->before_below = isinf(c.below) ? BEFORE_BELOW : c.below;
+}
+
 static void check_signs(struct rules_reader *r, const struct rules_model *mo)
 {
     if (mo->listed_only && mo->signs)
@@ -305,7 +324,7 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
 {
     static const char *const keys[] = {
         "name",   "class",      "component",   "origin",       "symptoms", "errno", "masks",
-        "causes", "thresholds", "listed_only", "even_if_well", "signs",    NULL};
+        "causes", "leads_to",   "before_s",    "thresholds",   "listed_only", "even_if_well", "signs", NULL};
     struct rules_model *mo = &r->rules->model[m];
 
     if (!rules_check_keys(r, v, keys))
@@ -316,6 +335,7 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
     mo->masks = rules_get_set(r, v, "masks", RULES_WORD_MODEL);
     if ((mo->causes | mo->masks) >> m & 1)
         rules_fail(r, false, "causes or masks itself");
+    read_leads_to(r, v, mo);
     read_errors(r, v, mo);
     mo->listed_only = rules_get_bool(r, v, "listed_only");
     mo->even_if_well = rules_get_bool(r, v, "even_if_well");

@@ -86,6 +86,8 @@ static void set_limits(void)
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setenv("PATH", SITE_PATH, 1);
+    setenv("LC_ALL", "C", 1); /* what programs print is read */
+    setenv("TZ", "UTC0", 1);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
 }

@@ -331,6 +331,7 @@ void site_os(struct json_object *request, FILE *out)
                         .sys = setting(request, "sys_root", "/sys"),
                         .log = setting(request, "kernel_log", "/dev/kmsg"),
                         .ranks = site_text(request, "ranks"),
+                        .age_s = -1,
                         .out = out};
     long long before = throttles(&o);
     struct json_object *since;

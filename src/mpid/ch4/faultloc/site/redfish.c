@@ -292,6 +292,24 @@ static long long time_of(const char *text)
     return (long long) timegm(&t) - (*rest == '-' ? -1 : 1) * (h * 3600LL + m * 60);
 }
 
+/* What the registry of DMTF and the vendors' have in their messages. */
+static const char *symptom_of(const char *words)
+{
+    static const struct {
+        const char *of, *symptom;
+    } rows[] = {{"ncorrectable", "memory-uncorrected"}, {"ower suppl", "power-supply-failed"},
+                {"PSU", "power-supply-failed"},         {"Fan", "fan-failed"},
+                {"fan ", "fan-failed"},                 {"emperature", "temperature-high"},
+                {"hermal", "temperature-high"},         {"CPU", "cpu-failed"},
+                {"rocessor", "cpu-failed"},             {"rive", "disk-failed"},
+                {"isk", "disk-failed"}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strstr(words, rows[i].of))
+            return rows[i].symptom;
+    return NULL;
+}
+
 static void say_entry(struct bmc *b, struct json_object *list)
 {
     size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
@@ -310,7 +328,8 @@ static void say_entry(struct bmc *b, struct json_object *list)
     if (!words)
         return;
     snprintf(text, sizeof(text), "event log: %.80s (%.25s)", words, when);
-    site_say(b->out, strstr(words, "ncorrectable") ? "memory-uncorrected" : NULL, text);
+    at = (long long) time(NULL) - newest;
+    site_say_ago(b->out, symptom_of(words), at > 0 ? (double) at : 0, text);
 }
 
 static void ask_log(struct bmc *b, struct json_object *system)

@@ -116,8 +116,10 @@ struct json_object *site_line(const char *handler, const char *line, size_t len)
 /* Purpose: a line that says why a handler says nothing; likewise. */
 struct json_object *site_failure(const char *handler, const char *why);
 
-/* Purpose: prints a line of a handler.  `symptom`: as "faultloc symptom --list" has it, NULL: none. */
+/* Purpose: prints a line of a handler.  `symptom`: as "faultloc symptom --list" has it, NULL: none.
+ * age_s: so long ago; below 0: not known, or it is so now. */
 void site_say(FILE *out, const char *symptom, const char *text);
+void site_say_ago(FILE *out, const char *symptom, double age_s, const char *text);
 void site_say_not(FILE *out, const char *why);
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -148,15 +150,18 @@ const char *site_scheduler_why(const char *text);
 /* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
 bool site_ipmi_power(const char *text, FILE *out);
 
-/* Purpose: the same of `ipmitool -c sel list last 8`: the newest event of a fault, with the BMC's date
- * of it; one line at most. */
-void site_ipmi_events(const char *text, FILE *out);
+/* Purpose: what `ipmitool -c sel list last 8` printed: of each kind of fault the newest event, with the
+ * BMC's date of it, and how long ago it was by what `ipmitool sel time get` printed ("": not known).
+ * And whether there is any. */
+void site_ipmi_events(const char *text, const char *clock, FILE *out);
+bool site_ipmi_has_events(const char *text);
 
 /* Purpose: whether by `ipmitool sdr info` the BMC knows of any sensor. */
 bool site_ipmi_has_sensors(const char *text);
 
-/* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines. */
-void site_ipmi_sensors(const char *text, FILE *out);
+/* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines.  Without
+ * power fans stand still. */
+void site_ipmi_sensors(const char *text, bool has_power, FILE *out);
 
 /* Purpose: why ipmitool -v failed, by what it wrote on standard error, in words of our own. */
 const char *site_ipmi_why(const char *text);
@@ -176,6 +181,7 @@ struct site_os {
     const char *proc, *sys, *log; /* where they are */
     int64_t since_ms;
     const char *ranks; /* as in the question */
+    double age_s; /* of what is said; below 0: it is so now */
     FILE *out;
     int said;
     bool mounts_answer; /* there are some, and they do */

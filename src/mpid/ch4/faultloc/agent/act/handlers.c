@@ -122,12 +122,21 @@ static const char *text_of(struct json_object *o, const char *key)
                : NULL;
 }
 
+static double number_of(struct json_object *o, const char *key)
+{
+    struct json_object *v;
+
+    return json_object_object_get_ex(o, key, &v) ? json_object_get_double(v) : 0;
+}
+
 /* "bmc: power-off: chassis power is off", or "bmc: no answer within 2.5 s". */
-static bool say(struct json_object *o, int *symptom, char *text, size_t room)
+static bool say(struct json_object *o, int *symptom, ftree_time *age, char *text, size_t room)
 {
     const char *handler = text_of(o, "handler"), *name = text_of(o, "symptom"),
                *words = text_of(o, "text"), *why = text_of(o, "why_not");
+    double age_s = number_of(o, "age_s");
 
+    *age = age_s > 0 && age_s < 1e9 ? (ftree_time) (age_s * 1e9) : 0;
     *symptom = name ? ftree_symptom_by_name(name) : -1;
     if (!handler || (!words && !why) || (name && *symptom < 0))
         return false;
@@ -137,11 +146,12 @@ static bool say(struct json_object *o, int *symptom, char *text, size_t room)
     return true;
 }
 
-bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *text, size_t room)
+bool faultloc_handlers_read(const char *line, size_t len, int *symptom, ftree_time *age, char *text,
+                            size_t room)
 {
     struct json_tokener *t = len <= LINE_MAX_BYTES ? json_tokener_new_ex(4) : NULL;
     struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL;
-    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, text, room);
+    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, age, text, room);
 
     json_object_put(o);
     if (t)
@@ -150,7 +160,7 @@ bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *te
 }
 
 /* "os: power-off: words" of the own node; what is no symptom is for those who ask by hand. */
-static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int kind,
+static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, ftree_time at, int kind,
                               const char *text)
 {
     const struct ftree_symptom_info *info = ftree_symptom_info(kind);
@@ -161,7 +171,7 @@ static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int k
                                         .rank = FTREE_NONE,
                                         .switch_ = FTREE_NONE},
                               .count = 1,
-                              .first = now,
+                              .first = at,
                               .last = now};
     const char *words = strstr(text, info->name);
 
@@ -178,14 +188,16 @@ static bool hand_over_lines(struct faultloc_handlers *h, ftree_time now, int i)
     char text[FTREE_DETAIL_MAX];
     bool good = true;
     int symptom;
+    ftree_time age;
 
     for (; at && (end = memchr(at, '\n', c->len - (size_t) (at - c->text))); at = end + 1) {
-        if (!faultloc_handlers_read(at, (size_t) (end - at), &symptom, text, sizeof(text)))
+        if (!faultloc_handlers_read(at, (size_t) (end - at), &symptom, &age, text, sizeof(text)))
             good = false;
         else if (h->node[i] != h->p->self)
-            ftree_handler_said(h->p->ft, now, h->node[i], symptom, text);
+            ftree_handler_said(h->p->ft, now, now - faultloc_loop_earlier(age, now), h->node[i],
+                               age < now ? symptom : -1, text);
         else if (symptom >= 0)
-            hand_over_symptom(h, now, symptom, text);
+            hand_over_symptom(h, now, now - faultloc_loop_earlier(age, now), symptom, text);
     }
     return good && (!at || at == c->text + c->len);
 }
@@ -212,7 +224,7 @@ static void finish(struct faultloc_handlers *h, ftree_time now, int i,
     if (*why) {
         char line[FTREE_DETAIL_MAX + 32];
         snprintf(line, sizeof(line), "%s %s", FAULTLOC_HANDLERS_NAME, why);
-        ftree_handler_said(h->p->ft, now, h->node[i], -1, line);
+        ftree_handler_said(h->p->ft, now, now, h->node[i], -1, line);
     }
     faultloc_child_forget(&h->child[i]);
     ftree_handlers_done(h->p->ft, now, h->node[i]);

@@ -52,8 +52,9 @@ void faultloc_handlers_end(struct faultloc_handlers *h);
 
 /* ---- what it prints -------------------------------------------------------------------------- */
 
-/* Purpose: a line of the program, checked: the symptom that it names (-1: none), and in `text` the same
- * for people, printable ASCII.  False: it is no such line.  Pure. */
-bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *text, size_t room);
+/* Purpose: a line of the program, checked: the symptom that it names (-1: none), how long ago that was (0:
+ * it is so), and in `text` the same for people, printable ASCII.  False: it is no such line.  Pure. */
+bool faultloc_handlers_read(const char *line, size_t len, int *symptom, ftree_time *age, char *text,
+                            size_t room);
 
 #endif /* FAULTLOC_HANDLERS_H_INCLUDED */
