@@ -126,33 +126,36 @@ void ftree_handled_find(const struct suspect *su, const struct ftree_case *g,
         *port = su->handled.port;
 }
 
-/* What it masks, and what may have led to it of which only a BMC could tell. */
-static uint64_t not_asked(const struct ftree *ft, const struct suspect *su, int32_t model)
+static void add_models(const struct ftree *ft, uint64_t models, char *text, size_t room)
 {
-    uint64_t masked = ft->rules->model[model].masks & ftree_case_models(
-                          ftree_case_find(ft, su->node, su->switch_));
-
-    if (!ftree_facts_answered(su) && !su->handled.power)
-        masked |= ftree_rules_leading_to(ft->rules, model);
-    return masked;
+    for (int32_t m = 0; m < ft->rules->models; m++)
+        if ((models >> m & 1) && ft->rules->model[m].class_ != FTREE_CLASS_UNKNOWN)
+            ftree_text_add(text, room, "%s%s", *text ? ", " : "", ft->rules->model[m].name);
 }
 
+/* Of a silent node what may have led to it, of which only a BMC could tell; of one that answers what
+ * the fault masks. */
 void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su, int32_t model,
                                struct ftree_verdict *v)
 {
+    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
     struct ftree_evidence e = {.source = FTREE_EVIDENCE_UNKNOWN,
                                .path = FTREE_PATHS,
                                .target = su->node,
                                .by = ft->self,
                                .at = v->located};
-    uint64_t models = not_asked(ft, su, model);
+    uint64_t models = 0;
 
-    for (int32_t m = 0; m < ft->rules->models; m++)
-        if (models >> m & 1 && ft->rules->model[m].class_ != v->class_)
-            ftree_text_add(e.detail, sizeof(e.detail), "%s%s", *e.detail ? ", " : "",
-                           ft->rules->model[m].name);
-    if (*e.detail)
-        ftree_verdict_add_evidence(v, &e);
+    if (ftree_facts_answered(su))
+        models = ft->rules->model[model].masks & ftree_case_models(g);
+    else if (!su->handled.power)
+        models = ftree_rules_leading_to(ft->rules, model);
+    add_models(ft, models, e.detail, sizeof(e.detail));
+    if (!models || !*e.detail)
+        return;
+    if (!ftree_facts_answered(su))
+        ftree_text_add(e.detail, sizeof(e.detail), " (its BMC is not asked, or does not answer)");
+    ftree_verdict_add_evidence(v, &e);
 }
 
 void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su,

@@ -80,24 +80,71 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
     return rc ? rc : faultloc_child_start(c, faultloc_now(), &child);
 }
 
+/* ---- whose turn it is ------------------------------------------------------------------------ */
+
+static void drop_waiting(struct faultloc_handlers *h, int i)
+{
+    h->waits--;
+    memmove(&h->waiting[i], &h->waiting[i + 1], (size_t) (h->waits - i) * sizeof(h->waiting[0]));
+}
+
 /* What is still to come of an earlier question is about the node as it was then. */
 static void forget_node(struct faultloc_handlers *h, int32_t node)
 {
     for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
         if (h->node[i] == node)
             h->node[i] = FTREE_NONE;
+    for (int i = h->waits - 1; i >= 0; i--)
+        if (h->waiting[i].node == node)
+            drop_waiting(h, i);
 }
 
-bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node)
+/* -1: all run. */
+static int free_place(const struct faultloc_handlers *h)
 {
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        if (h->child[i].pid <= 0 && h->child[i].lost == 0)
+            return i;
+    return -1;
+}
+
+bool faultloc_handlers_ask(struct faultloc_handlers *h, ftree_time now, int32_t node)
+{
+    int i = free_place(h);
+
     forget_node(h, node);
-    for (int i = 0; *h->p->board->settings.handlers && i < FAULTLOC_HANDLERS_MAX; i++) {
-        if (h->child[i].pid > 0 || h->child[i].lost > 0)
-            continue;
+    if (!*h->p->board->settings.handlers)
+        return false;
+    if (i >= 0) {
         h->node[i] = node;
         return start(h, &h->child[i], h->p->job.names[node]) == 0;
     }
-    return false;
+    if (h->waits == FAULTLOC_HANDLERS_WAIT_MAX)
+        return false;
+    h->waiting[h->waits].node = node;
+    h->waiting[h->waits++].since = now;
+    return true;
+}
+
+static void say_not(struct faultloc_handlers *h, ftree_time now, int32_t node, const char *why)
+{
+    char line[FTREE_DETAIL_MAX + 32];
+
+    snprintf(line, sizeof(line), "%s %s", FAULTLOC_HANDLERS_NAME, why);
+    ftree_handler_said(h->p->ft, now, now, node, -1, line);
+}
+
+/* The first one that waits is asked, or gives up: a verdict does not wait for it any longer. */
+static void next_turn(struct faultloc_handlers *h, ftree_time now)
+{
+    int32_t node = h->waiting[0].node;
+    bool late = now >= h->waiting[0].since + FAULTLOC_HANDLERS_PATIENCE;
+
+    drop_waiting(h, 0);
+    if (!late && faultloc_handlers_ask(h, now, node))
+        return;
+    say_not(h, now, node, late ? "runs for too many nodes at once" : "cannot be started");
+    ftree_handlers_done(h->p->ft, now, node);
 }
 
 void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
@@ -108,7 +155,7 @@ void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
     if (h->home_pause > FAULTLOC_HANDLERS_PAUSE_MAX)
         h->home_pause = FAULTLOC_HANDLERS_PAUSE_MAX;
     h->home_at = now + h->home_pause;
-    faultloc_handlers_ask(h, h->p->self);
+    faultloc_handlers_ask(h, now, h->p->self);
 }
 
 /* ---- what it said ---------------------------------------------------------------------------- */
@@ -221,11 +268,8 @@ static void finish(struct faultloc_handlers *h, ftree_time now, int i,
         snprintf(why, sizeof(why), "ended with code %d", WEXITSTATUS(status));
     else if (!good)
         snprintf(why, sizeof(why), "printed what is no finding");
-    if (*why) {
-        char line[FTREE_DETAIL_MAX + 32];
-        snprintf(line, sizeof(line), "%s %s", FAULTLOC_HANDLERS_NAME, why);
-        ftree_handler_said(h->p->ft, now, now, h->node[i], -1, line);
-    }
+    if (*why)
+        say_not(h, now, h->node[i], why);
     faultloc_child_forget(&h->child[i]);
     ftree_handlers_done(h->p->ft, now, h->node[i]);
 }
@@ -240,6 +284,9 @@ void faultloc_handlers_turn(struct faultloc_handlers *h, ftree_time now)
         if (state != FAULTLOC_CHILD_RUNS)
             finish(h, now, i, state, status);
     }
+    while (h->waits > 0 &&
+           (free_place(h) >= 0 || now >= h->waiting[0].since + FAULTLOC_HANDLERS_PATIENCE))
+        next_turn(h, now);
 }
 
 ftree_time faultloc_handlers_deadline(const struct faultloc_handlers *h)
@@ -248,6 +295,8 @@ ftree_time faultloc_handlers_deadline(const struct faultloc_handlers *h)
 
     for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
         t = faultloc_loop_earlier(t, faultloc_child_deadline(&h->child[i]));
+    if (h->waits > 0)
+        t = faultloc_loop_earlier(t, h->waiting[0].since + FAULTLOC_HANDLERS_PATIENCE);
     return t;
 }
 
