@@ -620,6 +620,7 @@ tool_tests = \
     test/unit/t-bench.sh \
     test/unit/t-check-bases.sh \
     test/unit/t-documents.sh \
+    test/unit/t-examples.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-set.sh \
@@ -751,12 +752,20 @@ man_pages = \
     doc/faultloc.7 \
     doc/faultloc_verdict.3
 
+example_scripts = \
+    doc/examples/handler.sh \
+    doc/examples/pbs-offline-node.sh \
+    doc/examples/prometheus.sh \
+    doc/examples/symptom-dcgmi.sh \
+    doc/examples/symptom-nhc.sh \
+    doc/examples/symptom-rasdaemon.sh \
+    doc/examples/symptom-tell.sh
+
 example_programs = \
     doc/examples/event.c \
     doc/examples/event.f90 \
     doc/examples/failures.c \
     doc/examples/failures.f90 \
-    doc/examples/handler.sh \
     doc/examples/handlers.json \
     doc/examples/verdicts.c \
     doc/examples/verdicts.f90

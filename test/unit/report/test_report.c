@@ -161,7 +161,7 @@ TEST_CASE(text_of_a_node_outage_with_its_causes)
                 "[faultloc]             cause: temperature-high: CPU 0 is at 98 degrees C, 10 s before "
                 "(reported to h3)\n"
                 "[faultloc]             h2 on data 10.0.0.3: no answer\n"
-                "[faultloc]             not known, as it cannot be asked: power-supply\n"
+                "[faultloc]             not known: power-supply\n"
                 "[faultloc]   victims: 5 ranks are blocked on ranks 4-5, directly or "
                 "indirectly: 0-3, 6\n"
                 "[faultloc]   conclusion: hardware fault in node h2, first cause: fan-failed 40 s before; "
@@ -1466,7 +1466,7 @@ static const struct {
     {{"cause", "", "", "h2", "", "", "", "", "h3", "mount-silent: /home", "", -20},
      "cause: mount-silent: /home, seen 20 s after the first symptom (reported to h3)"},
     {{"unknown", "", "", "h2", "", "", "", "", "h3", "fan, cpu", "", 0},
-     "not known, as it cannot be asked: fan, cpu"},
+     "not known: fan, cpu"},
 };
 
 TEST_CASES(evidence_in_words, COUNT(evidence_rows))

@@ -153,8 +153,8 @@ void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su,
     add_models(ft, models, e.detail, sizeof(e.detail));
     if (!models || !*e.detail)
         return;
-    if (!ftree_facts_answered(su))
-        ftree_text_add(e.detail, sizeof(e.detail), " (its BMC is not asked, or does not answer)");
+    ftree_text_add(e.detail, sizeof(e.detail), " (%s)",
+                   ftree_facts_answered(su) ? "cannot be asked" : "no BMC has answered");
     ftree_verdict_add_evidence(v, &e);
 }
 

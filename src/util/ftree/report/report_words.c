@@ -574,7 +574,7 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     else if (is(e->source, "cause"))
         cause_words(e, buf, len);
     else if (is(e->source, "unknown"))
-        snprintf(buf, len, "not known, as it cannot be asked: %s", e->detail);
+        snprintf(buf, len, "not known: %s", e->detail);
     else if (is(e->source, "symptom") || is(e->source, "handler"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
