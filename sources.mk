@@ -563,6 +563,7 @@ unit_tests = \
     test/unit/sim/test_units \
     test/unit/site/test_ask \
     test/unit/site/test_config \
+    test/unit/site/test_fuzz_site \
     test/unit/site/test_gpu \
     test/unit/site/test_ipmi \
     test/unit/site/test_os \

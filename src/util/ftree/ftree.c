@@ -330,6 +330,11 @@ void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t
     ftree_handled_said(ft, now, at, node, symptom, text);
 }
 
+void ftree_limits(const struct ftree *ft, char *text, size_t room)
+{
+    ftree_rules_limits(ft->rules, text, room);
+}
+
 void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)
 {
     ftree_handled_done(ft, now, node);

@@ -165,6 +165,9 @@ void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t
                         const char *text);
 void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node);
 
+/* Purpose: the limits that handlers are to know: ftree_rules_limits() of the rules in use. */
+void ftree_limits(const struct ftree *ft, char *text, size_t room);
+
 /* Purpose: from now on `rules` are used, for what is already being examined, too.  They must
  * outlive the handle or the next call.  The caller may free the rules used before. */
 void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules);

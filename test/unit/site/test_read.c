@@ -105,17 +105,54 @@ static const struct {
 
 TEST_CASES(of_sensors, COUNT(sensors))
 {
-    site_ipmi_sensors(sensors[_i].text, true, f);
+    site_ipmi_sensors(sensors[_i].text, true, NULL, f);
     ck_assert_str_eq(said(), sensors[_i].said);
 }
 
 /* A fan stands still because the node is off; heat is heat. */
 TEST_CASE(of_sensors_without_power)
 {
-    site_ipmi_sensors("Fan 1,0,RPM,lcr\nFan 2,0,RPM,lnr\n12V,0,Volts,lcr\n", false, f);
-    site_ipmi_sensors("CPU Temp,98,degrees C,ucr\n", false, f);
+    site_ipmi_sensors("Fan 1,0,RPM,lcr\nFan 2,0,RPM,lnr\n12V,0,Volts,lcr\n", false, NULL, f);
+    site_ipmi_sensors("CPU Temp,98,degrees C,ucr\n", false, NULL, f);
     ck_assert_str_eq(said(), "{\"symptom\":\"temperature-high\",\"text\":\"sensor CPU Temp is at 98 degrees "
                              "C: beyond its critical threshold\"}\n");
+}
+
+/* The rules have limits of the site's own: what a sensor itself holds for critical counts, too. */
+TEST_CASE(of_sensors_with_limits)
+{
+    struct json_object *r = json_tokener_parse("{\"limits\": \"temperature-high>80,fan-failed<500\"}");
+
+    site_ipmi_sensors("CPU Temp,80,degrees C,ok\nCPU 2 Temp,80.5,degrees C,ok\nFan 1,499,RPM,ok\n", true, r, f);
+    json_object_put(r);
+    ck_assert_str_eq(said(), "{\"symptom\":\"temperature-high\",\"text\":\"sensor CPU 2 Temp is at 80.5 degrees C: "
+                             "beyond its limit in the rules\"}\n"
+                             "{\"symptom\":\"fan-failed\",\"text\":\"sensor Fan 1 is at 499 RPM: beyond its limit in "
+                             "the rules\"}\n");
+}
+
+static const struct {
+    const char *limits;
+    double value;
+    bool beyond;
+} limits[] = {
+    {"fan-failed<500", 499, true},           {"fan-failed<500", 500, false},
+    {"fan-failed>500", 501, true},           {"a>1,fan-failed<500", 499, true},
+    {"fan-failed-too<500", 499, false},      {"fan-failed", 499, false},
+    {"fan-failed<", -1, true},               {"fan-failed<1,fan-failed>9", 10, true},
+    {"", 499, false},                        {",,,", 499, false},
+};
+
+TEST_CASES(a_value_beyond_a_limit, COUNT(limits))
+{
+    struct json_object *r = json_object_new_object();
+
+    json_object_object_add(r, "limits", json_object_new_string(limits[_i].limits));
+    ck_assert_int_eq(site_is_beyond(r, "fan-failed", limits[_i].value), limits[_i].beyond);
+    ck_assert(!site_is_beyond(r, NULL, limits[_i].value));
+    ck_assert(!site_is_beyond(NULL, "fan-failed", limits[_i].value));
+    json_object_put(r);
+    said();
 }
 
 #define CLOCK "01/31/26 12:00:40 UTC\n"
@@ -202,7 +239,7 @@ TEST_CASE(what_is_cut_short_is_read_without_harm)
     for (size_t n = 0; n < sizeof(all); n++) {
         text = strndup(all, n); /* on the heap, where valgrind and the sanitizer see its end */
         site_ipmi_power(text, f);
-        site_ipmi_sensors(text, true, f);
+        site_ipmi_sensors(text, true, NULL, f);
         site_ipmi_events(text, text, f);
         site_ipmi_has_sensors(text);
         site_ipmi_why(text);

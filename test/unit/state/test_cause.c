@@ -137,6 +137,33 @@ TEST_CASES(what_led_to_an_outage, COUNT(rows))
     ck_assert_int_eq(v.ticket, *rows[_i].causes ? FTREE_TICKET_NODE : FTREE_TICKET_OF_CLASS);
 }
 
+/* "No route to host", section 3.4 of the paper, (6): the six parts of the remote node, in its order; what
+ * its BMC has of each, and for which fault it is the first cause. */
+static const struct {
+    const char *part;
+    int kind;
+    const char *fault;
+} parts[] = {
+    {"CPU", CPU, "node-outage"},
+    {"CPU fan", FAN, "node-outage"},
+    {"memory", MEMORY, "node-frozen"},
+    {"temperature", HEAT, "node-outage"},
+    {"disk", DISK, "node-frozen"},
+    {"power", SUPPLY, "node-outage"},
+};
+
+TEST_CASES(the_six_parts_of_a_node, COUNT(parts))
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/only-path-silent", 2, FTREE_NONE, 0);
+
+    l->now = v.first_symptom = v.located = 10000000 * FTREE_MS;
+    note(l, parts[_i].kind, 2, FTREE_NONE, l->now - 20000 * FTREE_MS);
+    ftree_cause_add(l->ft, ftree_rules_model(l->ft->rules, parts[_i].fault), &v);
+    ck_assert_msg(!strcmp(causes(&v), ftree_symptom_info(parts[_i].kind)->name), "%s", parts[_i].part);
+    ck_assert_int_eq(v.ticket, FTREE_TICKET_NODE);
+}
+
 TEST_CASE(a_cause_has_its_time_and_its_words)
 {
     struct lone *l = begin(false);

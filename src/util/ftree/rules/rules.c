@@ -8,6 +8,7 @@
 #include "ftree/base/io.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +282,29 @@ uint64_t ftree_rules_leading_by(const struct ftree_rules *rules, int kind)
         if (rules->model[m].leads_to && rules->model[m].symptoms >> kind & 1)
             all |= (uint64_t) 1 << m;
     return all;
+}
+
+static void add_limit(const struct rules_model *m, char than, double limit, char *text, size_t room)
+{
+    char one[FTREE_NAME_MAX + 32];
+
+    for (int k = 0; k < FTREE_SYMPTOM_COUNT; k++) {
+        if (isnan(limit) || !(m->symptoms >> k & 1))
+            continue;
+        snprintf(one, sizeof(one), "%s%s%c%.10g", *text ? "," : "", ftree_symptom_info(k)->name, than,
+                 limit);
+        if (strlen(text) + strlen(one) < room)
+            strcat(text, one);
+    }
+}
+
+void ftree_rules_limits(const struct ftree_rules *rules, char *text, size_t room)
+{
+    *text = '\0';
+    for (int32_t m = 0; m < rules->models; m++) {
+        add_limit(&rules->model[m], '>', rules->model[m].high, text, room);
+        add_limit(&rules->model[m], '<', rules->model[m].low, text, room);
+    }
 }
 
 /* ---- ranks that wait for each other ---------------------------------------------------------- */

@@ -308,6 +308,37 @@ static void read_leads_to(struct rules_reader *r, struct json_object *v, struct 
     mo->before_below = isinf(c.below) ? BEFORE_BELOW : c.below;
 }
 
+static double get_limit(struct rules_reader *r, struct json_object *limits, const char *key)
+{
+    struct json_object *v;
+    double limit = NAN;
+
+    if (rules_enter(r, limits, key, &v)) {
+        limit = rules_number_in(r, v, -1e15, 1e15);
+        rules_path_leave(&r->path);
+    }
+    return limit;
+}
+
+static void read_limits(struct rules_reader *r, struct json_object *v, struct rules_model *mo)
+{
+    static const char *const keys[] = {"high", "low", NULL};
+    struct json_object *limits;
+
+    mo->high = mo->low = NAN;
+    if (!rules_enter_type(r, v, "limits", json_type_object, false, &limits))
+        return;
+    if (rules_check_keys(r, limits, keys)) {
+        mo->high = get_limit(r, limits, "high");
+        mo->low = get_limit(r, limits, "low");
+    }
+    if (!r->failed && isnan(mo->high) && isnan(mo->low))
+        rules_fail(r, false, "has neither \"high\" nor \"low\"");
+    if (!r->failed && !mo->symptoms)
+        rules_fail(r, false, "without \"symptoms\"");
+    rules_path_leave(&r->path);
+}
+
 static void check_signs(struct rules_reader *r, const struct rules_model *mo)
 {
     if (mo->listed_only && mo->signs)
@@ -324,7 +355,8 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
 {
     static const char *const keys[] = {
         "name",   "class",      "component",   "origin",       "symptoms", "errno", "masks",
-        "causes", "leads_to",   "before_s",    "thresholds",   "listed_only", "even_if_well", "signs", NULL};
+        "causes", "leads_to",   "before_s",    "limits",       "thresholds", "listed_only", "even_if_well",
+        "signs",  NULL};
     struct rules_model *mo = &r->rules->model[m];
 
     if (!rules_check_keys(r, v, keys))
@@ -335,11 +367,12 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
     mo->masks = rules_get_set(r, v, "masks", RULES_WORD_MODEL);
     if ((mo->causes | mo->masks) >> m & 1)
         rules_fail(r, false, "causes or masks itself");
-    read_leads_to(r, v, mo);
     read_errors(r, v, mo);
+    read_limits(r, v, mo);
     mo->listed_only = rules_get_bool(r, v, "listed_only");
     mo->even_if_well = rules_get_bool(r, v, "even_if_well");
     enter_thresholds(r, v);
+    read_leads_to(r, v, mo);
     mo->signs = rules_read_signs(r, v, "signs", mo->name, mo->sign);
     check_thresholds(r);
     check_signs(r, mo);

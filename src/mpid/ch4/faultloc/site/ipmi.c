@@ -47,7 +47,8 @@ static void ask_events(const struct login *l, struct site_said *s, FILE *out)
     site_ipmi_events(s->out, clock.out, out);
 }
 
-static void ask_more(const struct login *l, bool has_power, struct site_said *s, FILE *out)
+static void ask_more(const struct login *l, bool has_power, struct json_object *request,
+                     struct site_said *s, FILE *out)
 {
     static const char *const repository[] = {"sdr", "info", NULL};
     static const char *const sensors[] = {"-c", "sdr", NULL};
@@ -55,7 +56,7 @@ static void ask_more(const struct login *l, bool has_power, struct site_said *s,
     ask_events(l, s, out);
     if (ask(l, repository, s) && s->code == 0 && site_ipmi_has_sensors(s->out) &&
         ask(l, sensors, s) && s->code == 0)
-        site_ipmi_sensors(s->out, has_power, out);
+        site_ipmi_sensors(s->out, has_power, request, out);
 }
 
 void site_ipmi(struct json_object *request, FILE *out)
@@ -77,5 +78,5 @@ void site_ipmi(struct json_object *request, FILE *out)
     else if (s.code != 0 || !site_ipmi_power(s.out, out))
         site_say_not(out, site_ipmi_why(s.err));
     else
-        ask_more(&l, strstr(s.out, "is on") != NULL, &s, out);
+        ask_more(&l, strstr(s.out, "is on") != NULL, request, &s, out);
 }

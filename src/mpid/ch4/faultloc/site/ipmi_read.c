@@ -92,30 +92,35 @@ static const char *symptom_of(const char *unit, size_t n)
                                                                 : NULL;
 }
 
-static bool say_sensor(const char *line, size_t len, bool has_power, FILE *out)
+static bool say_sensor(const char *line, size_t len, bool has_power, struct json_object *request,
+                       FILE *out)
 {
     const char *name, *reading, *unit, *state;
     size_t names = field(line, len, 0, &name), readings = field(line, len, 1, &reading);
     size_t units = field(line, len, 2, &unit), states = field(line, len, 3, &state);
+    const char *symptom = units ? symptom_of(unit, units) : NULL;
+    bool critical = is_critical(state, states);
     char text[128];
 
-    if (!names || !readings || !states || !is_critical(state, states) ||
-        (!has_power && *state == 'l'))
+    if (!names || !readings || !states ||
+        !(critical || site_is_beyond(request, symptom, strtod(reading, NULL))) ||
+        (!has_power && (*state == 'l' || is(unit, units, "RPM"))))
         return false;
-    snprintf(text, sizeof(text), "sensor %.*s is at %.*s %.*s: beyond its critical threshold",
+    snprintf(text, sizeof(text), "sensor %.*s is at %.*s %.*s: beyond its %s",
              (int) (names < 32 ? names : 32), name, (int) (readings < 16 ? readings : 16), reading,
-             (int) (units < 16 ? units : 16), unit);
-    site_say(out, units ? symptom_of(unit, units) : NULL, text);
+             (int) (units < 16 ? units : 16), unit,
+             critical ? "critical threshold" : "limit in the rules");
+    site_say(out, symptom, text);
     return true;
 }
 
-void site_ipmi_sensors(const char *text, bool has_power, FILE *out)
+void site_ipmi_sensors(const char *text, bool has_power, struct json_object *request, FILE *out)
 {
     int said = 0;
 
     for (const char *at = text, *end; *at && said < SENSOR_LINES; at = *end ? end + 1 : end) {
         end = at + strcspn(at, "\n");
-        said += say_sensor(at, (size_t) (end - at), has_power, out);
+        said += say_sensor(at, (size_t) (end - at), has_power, request, out);
     }
 }
 

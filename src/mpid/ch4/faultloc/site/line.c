@@ -9,6 +9,7 @@
 #include "ftree/base/text.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A line that a handler prints: {"symptom": "power-off", "text": "chassis power is off"}, or
@@ -21,6 +22,20 @@ const char *site_text(struct json_object *o, const char *key)
     return json_object_object_get_ex(o, key, &v) && json_object_is_type(v, json_type_string)
                ? json_object_get_string(v)
                : NULL;
+}
+
+bool site_is_beyond(struct json_object *request, const char *symptom, double value)
+{
+    const char *at = site_text(request, "limits");
+    size_t n = symptom ? strlen(symptom) : 0;
+
+    for (; at && n; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        if (strncmp(at, symptom, n) || (at[n] != '>' && at[n] != '<'))
+            continue;
+        if (at[n] == '>' ? value > strtod(at + n + 1, NULL) : value < strtod(at + n + 1, NULL))
+            return true;
+    }
+    return false;
 }
 
 static bool add_text(struct json_object *to, const char *key, const char *text)

@@ -73,6 +73,7 @@ struct site_question {
     const char *from; /* the node that asks */
     int64_t since_ms; /* when the job began, Unix time; 0: not known */
     const char *ranks; /* "4711,4712": processes of the job on the node that asks; NULL: not known */
+    const char *limits; /* "temperature-high>95,fan-failed<500": of the rule base; NULL: none */
     bool all; /* for people: a node that asks about itself has the others asked, too */
 };
 
@@ -108,6 +109,10 @@ int site_ask_all(struct site_config *c, FILE *out);
 
 /* Purpose: a text of a request; NULL: there is none. */
 const char *site_text(struct json_object *request, const char *key);
+
+/* Purpose: true if by the limits of a request ("limits", as in the question) the value is one of that
+ * symptom. */
+bool site_is_beyond(struct json_object *request, const char *symptom, double value);
 
 /* Purpose: checks a line of a handler, and adds whose it is; to be freed.  NULL: it is none, or out of
  * memory. */
@@ -161,7 +166,7 @@ bool site_ipmi_has_sensors(const char *text);
 
 /* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines.  Without
  * power fans stand still. */
-void site_ipmi_sensors(const char *text, bool has_power, FILE *out);
+void site_ipmi_sensors(const char *text, bool has_power, struct json_object *request, FILE *out);
 
 /* Purpose: why ipmitool -v failed, by what it wrote on standard error, in words of our own. */
 const char *site_ipmi_why(const char *text);
@@ -181,6 +186,7 @@ struct site_os {
     const char *proc, *sys, *log; /* where they are */
     int64_t since_ms;
     const char *ranks; /* as in the question */
+    struct json_object *request;
     double age_s; /* of what is said; below 0: it is so now */
     FILE *out;
     int said;

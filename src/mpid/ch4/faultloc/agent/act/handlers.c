@@ -51,7 +51,7 @@ static void list_ranks(const struct faultloc_handlers *h, char *text, size_t roo
 /* No password is among the arguments: the program reads the file itself. */
 static int start(struct faultloc_handlers *h, struct faultloc_child *c, const char *node)
 {
-    char since[32], ranks[4096],
+    char since[32], ranks[4096], limits[1024],
         *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
                         (char *) (uintptr_t) "--fd",
                         (char *) (uintptr_t) "3",
@@ -63,6 +63,8 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
                         since,
                         (char *) (uintptr_t) "--ranks",
                         ranks,
+                        (char *) (uintptr_t) "--limits",
+                        limits,
                         (char *) (uintptr_t) "--",
                         (char *) (uintptr_t) node,
                         NULL};
@@ -74,6 +76,7 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
     int rc = 0;
 
     list_ranks(h, ranks, sizeof(ranks));
+    ftree_limits(h->p->ft, limits, sizeof(limits));
     snprintf(since, sizeof(since), "%lld", (long long) h->p->board->started_ms);
     if (!*h->path && (rc = faultloc_child_beside(FAULTLOC_HANDLERS_NAME, h->path)))
         *h->path = '\0';
