@@ -619,6 +619,7 @@ test_programs = \
 
 tool_tests = \
     test/unit/t-bench.sh \
+    test/unit/t-bmc-switch.sh \
     test/unit/t-check-bases.sh \
     test/unit/t-documents.sh \
     test/unit/t-examples.sh \
