@@ -58,6 +58,7 @@ core_sources = \
     src/util/ftree/rules/rules_reader.c \
     src/util/ftree/stacks/stacks.c \
     src/util/ftree/state/case.c \
+    src/util/ftree/state/cause.c \
     src/util/ftree/state/explain.c \
     src/util/ftree/state/own.c \
     src/util/ftree/state/partition.c \
@@ -564,6 +565,7 @@ unit_tests = \
     test/unit/sim/test_units \
     test/unit/site/test_ask \
     test/unit/site/test_config \
+    test/unit/site/test_fuzz_site \
     test/unit/site/test_gpu \
     test/unit/site/test_ipmi \
     test/unit/site/test_os \
@@ -572,6 +574,7 @@ unit_tests = \
     test/unit/site/test_site_nomem \
     test/unit/site/test_snmp \
     test/unit/stacks/test_stacks \
+    test/unit/state/test_cause \
     test/unit/state/test_partition \
     test/unit/state/test_peer \
     test/unit/state/test_verdict \
@@ -619,8 +622,10 @@ test_programs = \
 
 tool_tests = \
     test/unit/t-bench.sh \
+    test/unit/t-bmc-switch.sh \
     test/unit/t-check-bases.sh \
     test/unit/t-documents.sh \
+    test/unit/t-examples.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-set.sh \
@@ -752,12 +757,20 @@ man_pages = \
     doc/faultloc.7 \
     doc/faultloc_verdict.3
 
+example_scripts = \
+    doc/examples/handler.sh \
+    doc/examples/pbs-offline-node.sh \
+    doc/examples/prometheus.sh \
+    doc/examples/symptom-dcgmi.sh \
+    doc/examples/symptom-nhc.sh \
+    doc/examples/symptom-rasdaemon.sh \
+    doc/examples/symptom-tell.sh
+
 example_programs = \
     doc/examples/event.c \
     doc/examples/event.f90 \
     doc/examples/failures.c \
     doc/examples/failures.f90 \
-    doc/examples/handler.sh \
     doc/examples/handlers.json \
     doc/examples/verdicts.c \
     doc/examples/verdicts.f90

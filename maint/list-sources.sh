@@ -101,7 +101,8 @@ EOF
     rows=$(test/cluster/scenario --list) || exit 1
     list scenario_tests $(sed 's|^\([^ ]*\) .*|test/cluster/\1.scenario|' <<<"$rows")
     list man_pages doc/*.[1-8]
-    list example_programs doc/examples/*
+    list example_scripts doc/examples/*.sh
+    list example_programs doc/examples/*[!h]
     list tool_sources tools/*.c tools/*.h
     if [ -f tools/faultloc.c ]; then
         printf '\ntool_programs = tools/faultloc\n'

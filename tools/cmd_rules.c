@@ -103,7 +103,7 @@ static void print_notes(const struct rules_file *f)
             models |= (uint64_t) 1 << rules->rule[r].candidate[i].model;
     }
     for (int32_t m = 0; m < rules->models; m++)
-        if (!(models >> m & 1) && !ftree_rules_by_waits(rules, m))
+        if (!(models >> m & 1) && !rules->model[m].leads_to && !ftree_rules_by_waits(rules, m))
             tool_say(stdout, "%s: note: no rule leads to model \"%s\"", f->name,
                      rules->model[m].name);
     for (int32_t s = 0; s < rules->strategies; s++)

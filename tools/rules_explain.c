@@ -434,6 +434,7 @@ static void print_rest(const struct ftree_rules *rules, const struct rules_model
 {
     print_models(rules, "masks, on the same node:", m->masks);
     print_models(rules, "causes:", m->causes);
+    print_models(rules, "may lead to:", m->leads_to);
     print_symptoms(m);
 }
 

@@ -6,6 +6,7 @@
 #include "tool.h"
 
 #include "ftree/base/base.h"
+#include "ftree/base/text.h"
 #include "ftree/report/report.h"
 
 #include <stdio.h>
@@ -73,14 +74,55 @@ static void component_ranks(struct json_object *component, char *buf, size_t len
     snprintf(buf, len, "%s %s", set.count == 1 ? "rank" : "ranks", list);
 }
 
-/* `ranks` has room for 256. */
-static struct report_about about(struct json_object *v, char *ranks)
+struct room {
+    char ranks[256], ticket[48], cause[64];
+};
+
+static const char *list_tickets(struct json_object *list, char *buf, size_t len)
+{
+    buf[0] = '\0';
+    for (size_t i = 0; list && i < json_object_array_length(list); i++)
+        ftree_text_add(buf, len, "%s%s", i ? " or " : "",
+                       json_object_get_string(json_object_array_get_idx(list, i)));
+    return buf;
+}
+
+static struct report_evidence evidence_of(struct json_object *e)
+{
+    return (struct report_evidence){
+        .source = tool_string(e, "source"),
+        .path = tool_string(e, "path"),
+        .role = tool_string(e, "role"),
+        .target = tool_string(e, "target"),
+        .address = tool_string(e, "address"),
+        .result = tool_string(e, "result"),
+        .error = tool_string(e, "errno"),
+        .state = tool_string(e, "process_state"),
+        .by = tool_string(e, "by"),
+        .detail = tool_string(e, "detail"),
+        .place = tool_string(e, "place"),
+        .before_s = json_object_get_double(tool_member(e, "before_s"))};
+}
+
+static const char *first_cause(struct json_object *list, char *buf, size_t len)
+{
+    struct report_evidence e;
+
+    buf[0] = '\0';
+    if (list && json_object_array_length(list) > 0) {
+        e = evidence_of(json_object_array_get_idx(list, 0));
+        ftree_report_cause(&e, buf, len);
+    }
+    return buf;
+}
+
+static struct report_about about(struct json_object *v, struct room *room)
 {
     struct json_object *component = tool_member(v, "component");
     struct json_object *list = tool_member(v, "candidates");
     struct report_about a;
 
-    component_ranks(component, ranks, 256);
+    component_ranks(component, room->ranks, sizeof(room->ranks));
     a = (struct report_about){.class_ = tool_string(v, "class"),
                               .origin = tool_string(v, "origin"),
                               .kind = tool_string(component, "kind"),
@@ -89,10 +131,14 @@ static struct report_about about(struct json_object *v, char *ranks)
                               .rule = tool_string(v, "rule"),
                               .because = tool_string(v, "because"),
                               .fln = tool_string(v, "fln"),
-                              .ranks = ranks,
+                              .ranks = room->ranks,
                               .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),
-                              .percent = percent(v)};
+                              .percent = percent(v),
+                              .ticket = list_tickets(tool_member(v, "ticket"), room->ticket,
+                                                     sizeof(room->ticket)),
+                              .cause = first_cause(tool_member(v, "evidence"), room->cause,
+                                                   sizeof(room->cause))};
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *c = json_object_array_get_idx(list, i);
         if (!tool_member(c, "ruled_out_by"))
@@ -125,18 +171,7 @@ static void say_rule(struct json_object *v)
 static void say_evidence(struct json_object *list)
 {
     for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct json_object *e = json_object_array_get_idx(list, i);
-        struct report_evidence words = {.source = tool_string(e, "source"),
-                                        .path = tool_string(e, "path"),
-                                        .role = tool_string(e, "role"),
-                                        .target = tool_string(e, "target"),
-                                        .address = tool_string(e, "address"),
-                                        .result = tool_string(e, "result"),
-                                        .error = tool_string(e, "errno"),
-                                        .state = tool_string(e, "process_state"),
-                                        .by = tool_string(e, "by"),
-                                        .detail = tool_string(e, "detail"),
-                                        .place = tool_string(e, "place")};
+        struct report_evidence words = evidence_of(json_object_array_get_idx(list, i));
         char line[4096];
         ftree_report_evidence(&words, line, sizeof(line));
         say(INDENT "%s%s", i ? "          " : "evidence: ", line);
@@ -307,8 +342,8 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
                         bool verbose)
 {
     bool withdrawn = tool_member(v, "withdrawn") != NULL;
-    char ranks[256];
-    struct report_about a = about(v, ranks);
+    struct room room;
+    struct report_about a = about(v, &room);
 
     say_headline(&a);
     say_rule(v);

@@ -7,7 +7,8 @@
 # A job with one network, whose switch is asked by SNMP and whose host h3 has a BMC on a network that
 # the job does not use: a host without power, one whose interface is down, one whose port is switched
 # off, and one that is silent although all is up have four verdicts; without an answer of BMC and
-# switch, or with a file that others may read, the verdict comes all the same and says so.
+# switch, or with a file that others may read, the verdict comes all the same and says so. What the
+# BMC's log has of a part that failed before is the first cause of an outage, and who is to be called.
 # Exit code: 0 passed, 1 failed, 77 no snmpd, ipmi_sim, ipmitool, no root or no namespaces here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib/test.sh"
@@ -71,6 +72,7 @@ chmod 600 "$handlers"
 
 serve() {
     echo 1 >"$work/power"
+    rm -rf "$work/state" # and the log of events
     mkdir -p "$work/state" "$work/snmp"
     ip -n "$name-dsw" addr add 10.0.0.250/24 dev br0
     MIBS='' SNMP_PERSISTENT_DIR=$work/snmp SNMPCONFPATH=$work/snmp ip netns exec "$name-dsw" \
@@ -143,6 +145,39 @@ begin
 fault silence h3 45000 &
 verdict "silent, with power and carrier" node-frozen/powered-and-connected "bmc: power-on" \
     "switch: port-up"
+
+# event HEX: the BMC logs it; older than a fan's that stands still without power when it returns.
+event() {
+    local line since=$SECONDS
+    echo "$1" >"$work/event"
+    line=$(ip netns exec "$name-login" ipmitool -I lanplus -C 3 -H 10.1.0.254 -p 9003 -U faultloc \
+        -P "$secret" sel add "$work/event" 2>&1) || bad "the BMC takes no event: $line"
+    await 60 "time passes" is_past $((since + 8))
+}
+is_past() { [ $SECONDS -ge "$1" ]; }
+cause() { jq -r '[.verdicts[0].evidence[] | select(.source == "cause").detail] | join("; ")' "$work/report.json"; }
+
+# SYMPTOM, the event of it: generator, kind of sensor, its number, kind and direction, data.
+while read -r symptom hex; do
+    begin
+    event "$hex"
+    echo 0 >"$work/power"
+    fault power-off h3
+    verdict "no power, after $symptom" node-outage/power-off "bmc: power-off: chassis power is off"
+    case $symptom in
+        disk-failed) [ -z "$(cause)" ] || bad "a disk is said to be the cause: $(cause)" ;;
+        *)
+            [[ $(cause) == "$symptom: "* ]] || bad "the cause is: $(cause)"
+            grep -q "conclusion: hardware fault in node h3, first cause: $symptom .* before; ticket: node" \
+                "$work/err" || bad "the conclusion has not the cause" ;;
+    esac
+done <<'END'
+fan-failed 0x04 0x04 0x30 0x01 0x52 0x00 0x64
+temperature-high 0x04 0x01 0x31 0x01 0x59 0x60 0x5f
+power-supply-failed 0x04 0x08 0x32 0x6f 0x01 0xff 0xff
+memory-uncorrected 0x04 0x0c 0x33 0x6f 0x01 0xff 0xff
+disk-failed 0x04 0x0d 0x34 0x6f 0x01 0xff 0xff
+END
 
 begin
 kill -STOP "$snmpd"

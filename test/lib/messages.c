@@ -73,6 +73,7 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, const char *si
     v->id = 12345;
     v->withdrawn = now - FTREE_MS;
     v->holds_back = 60000 * FTREE_MS;
+    v->ticket = FTREE_TICKET_STORAGE;
     v->fln = 1;
     v->symptoms = 5;
     v->pid = 4711;

@@ -43,7 +43,9 @@ def documents():
             {"Severity": "OK", "Created": "2026-01-31T12:00:00Z", "Message": "Power on"},
             {"Severity": "Critical", "Created": "2026-01-31T13:00:00+01:00",
              "Message": "Uncorrectable ECC error at DIMM B1"},
-            {"Severity": "Critical", "Created": "2026-01-30T12:00:00Z", "Message": "Older"},
+            {"Severity": "Critical", "Created": "2026-01-31T11:59:20Z", "Message": "Fan 2 has failed"},
+            {"Severity": "Critical", "Created": "2026-01-30T12:00:00Z", "Message": "Fan 1 has failed"},
+            {"Severity": "Critical", "Created": "2026-01-30T12:00:00Z", "Message": "Other"},
         ] if state == "log" else []},
     }
 

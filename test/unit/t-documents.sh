@@ -167,7 +167,7 @@ for option in $(plain doc/faultloc.1 | grep -oE -- '--[a-z][a-z-]*' | sort -u); 
     grep -qF -- "$option" "$work/help" || bad "faultloc(1) names $option, which no --help has"
 done
 for line in $(grep -ohE '`faultloc [a-z]+( [a-z]+)?|^ +faultloc [a-z]+( [a-z]+)?' "${markdown[@]}" |
-    tr -d '`' | sed 's/^ *faultloc //; s/^\(rules [a-z]*\).*/\1/; t; s/ .*//' | tr ' ' _ | sort -u); do
+    tr -d '`' | sed 's/^ *faultloc //' | sed 's/^\(rules [a-z]*\).*/\1/; t; s/ .*//' | tr ' ' _ | sort -u); do
     grep -qxF "${line/_/ }" <<<"$synopsis" || bad "a document names 'faultloc ${line/_/ }'"
 done
 

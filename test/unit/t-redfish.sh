@@ -71,7 +71,8 @@ says off "power-off: system power is off"
 says hot "power-on: system power is on" "temperature-high: sensor CPU1 Temp is at 101 : critical" \
     "fan-failed: sensor Fan 2 is at 0 RPM: critical"
 says log "power-on: system power is on" \
-    "memory-uncorrected: event log: Uncorrectable ECC error at DIMM B1 (2026-01-31T13:00:00+01:00)"
+    "memory-uncorrected: event log: Uncorrectable ECC error at DIMM B1 (2026-01-31T13:00:00+01:00)" \
+    "fan-failed: event log: Fan 2 has failed (2026-01-31T11:59:20Z)" "event log: Other (2026-01-30T12:00:00Z)"
 for state in garbage deep array; do says $state "says nothing: the BMC's answer is not Redfish"; done
 says truncated "says nothing: the BMC ends the connection, or speaks no HTTPS"
 says huge "says nothing: the BMC's answer is too large"

@@ -97,6 +97,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/rules/rules_reader.c \
     src/util/ftree/stacks/stacks.c \
     src/util/ftree/state/case.c \
+    src/util/ftree/state/cause.c \
     src/util/ftree/state/explain.c \
     src/util/ftree/state/own.c \
     src/util/ftree/state/partition.c \

@@ -324,10 +324,15 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     return rc;
 }
 
-void ftree_handler_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
                         const char *text)
 {
-    ftree_handled_said(ft, now, node, symptom, text);
+    ftree_handled_said(ft, now, at, node, symptom, text);
+}
+
+void ftree_limits(const struct ftree *ft, char *text, size_t room)
+{
+    ftree_rules_limits(ft->rules, text, room);
 }
 
 void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)

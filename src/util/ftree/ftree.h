@@ -159,11 +159,14 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
 
 /* Purpose: what a handler says of a node that the callback `handlers` was called with: a symptom of it
  * (enum ftree_symptom_kind; -1: none), and the same in words, "bmc: power-off: chassis power is off",
- * or why it says nothing.  And that no more will come.  Nothing happens where the node is not examined
- * any more. */
-void ftree_handler_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+ * or why it says nothing.  `at`: when that was, now where it is so.  And that no more will come.
+ * Nothing happens where the node is not examined any more. */
+void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
                         const char *text);
 void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node);
+
+/* Purpose: the limits that handlers are to know: ftree_rules_limits() of the rules in use. */
+void ftree_limits(const struct ftree *ft, char *text, size_t room);
 
 /* Purpose: from now on `rules` are used, for what is already being examined, too.  They must
  * outlive the handle or the next call.  The caller may free the rules used before. */

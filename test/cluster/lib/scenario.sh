@@ -15,7 +15,7 @@
 
 readonly CLASSES='node-outage|node-frozen|process-crash|process-stopped|nic-fault|link-fault|'\
 'switch-fault|network-degraded|user-code-hang|mpi-hang|io-hang|deadlock|'\
-'collective-mismatch|straggler|unknown|gpu-fault'
+'collective-mismatch|straggler|unknown|gpu-fault|node-at-risk'
 readonly VERDICT_LINE="^[0-9]+ \[faultloc\] ($CLASSES): "
 
 # --- faults -----------------------------------------------------------------------------------

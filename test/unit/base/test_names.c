@@ -89,11 +89,19 @@ TEST_CASE(classes_have_a_kind_and_an_origin)
     ck_assert_int_eq(ftree_class_origin(-1), FTREE_ORIGIN_UNKNOWN);
 }
 
+TEST_CASE(somebody_is_called_because_of_each)
+{
+    for (int c = 0; c < FTREE_CLASS_COUNT; c++)
+        ck_assert_msg(ftree_class_ticket(c) != FTREE_TICKET_OF_CLASS, "%s", ftree_class_name(c));
+    ck_assert_str_eq(ftree_ticket_name(ftree_class_ticket(FTREE_CLASS_LINK_FAULT)), "network");
+    ck_assert_str_eq(ftree_ticket_name(ftree_class_ticket(-1)), "");
+}
+
 TEST_CASE(no_job_is_ended_that_is_only_slow_or_whose_fault_is_unknown)
 {
     for (int c = -1; c <= FTREE_CLASS_COUNT; c++) {
         bool goes_on = c < 0 || c == FTREE_CLASS_COUNT || c == FTREE_CLASS_STRAGGLER || c == FTREE_CLASS_GPU_FAULT ||
-                       c == FTREE_CLASS_NETWORK_DEGRADED || c == FTREE_CLASS_UNKNOWN;
+                       c == FTREE_CLASS_NODE_AT_RISK || c == FTREE_CLASS_NETWORK_DEGRADED || c == FTREE_CLASS_UNKNOWN;
         ck_assert_msg(ftree_class_ends_job(c) == !goes_on, "%s", ftree_class_name(c));
     }
 }

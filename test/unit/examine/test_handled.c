@@ -73,7 +73,7 @@ TEST_CASE(what_they_say_is_evidence_with_its_time)
     const struct ftree_evidence *e = NULL;
     ftree_time then = l->now;
 
-    ftree_handler_said(l->ft, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off:\ta\x1b[2Jb");
+    ftree_handler_said(l->ft, l->now, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off:\ta\x1b[2Jb");
     ftree_handlers_done(l->ft, l->now, 2);
     lone_run(l, 600);
     expect_sign(l, "node-outage/power-off");
@@ -94,7 +94,7 @@ TEST_CASE(a_verdict_waits_until_they_have_said_all)
 
     ck_assert_int_eq(l->verdicts, 0);
     lone_log(l);
-    ftree_handler_said(l->ft, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
+    ftree_handler_said(l->ft, l->now, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
     ftree_handlers_done(l->ft, l->now, 2);
     lone_run(l, 1);
     ck_assert_int_eq(l->verdicts, 0);
@@ -109,7 +109,7 @@ TEST_CASE(one_that_answers_meanwhile_is_well)
 
     answers(l, 2);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
-    ftree_handler_said(l->ft, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
+    ftree_handler_said(l->ft, l->now, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
     ftree_handlers_done(l->ft, l->now, 2);
     lone_run(l, 2000);
     ck_assert_int_eq(l->verdicts, 0);
@@ -141,8 +141,8 @@ TEST_CASE(what_is_too_much_is_left_out)
     int32_t n = 0;
 
     for (int i = 0; i < 100; i++)
-        ftree_handler_said(l->ft, l->now, 2, -1, "bmc: nothing");
-    ftree_handler_said(l->ft, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
+        ftree_handler_said(l->ft, l->now, l->now, 2, -1, "bmc: nothing");
+    ftree_handler_said(l->ft, l->now, l->now, 2, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
     ftree_handlers_done(l->ft, l->now, 2);
     lone_run(l, 600);
     expect_sign(l, "node-outage/power-off");
@@ -156,7 +156,7 @@ TEST_CASE(of_one_that_is_not_examined_they_say_nothing)
     struct lone *l = lone_new(4, 1, 32, 0);
 
     for (int32_t node = -2; node < 6; node++) {
-        ftree_handler_said(l->ft, l->now, node, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
+        ftree_handler_said(l->ft, l->now, l->now, node, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off");
         ftree_handlers_done(l->ft, l->now, node);
     }
     lone_run(l, 2000);

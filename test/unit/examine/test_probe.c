@@ -319,7 +319,7 @@ TEST_CASE(a_refusal_by_another_node_shows_that_the_path_works)
     lone_reach(l, 3, FTREE_PATH_MGMT, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 0);
     lone_run(l, 700);
     ck_assert_str_eq(l->verdict[0].rule, "node-outage/both-paths-silent");
-    ck_assert_int_eq(l->verdict[0].evidences, 4);
+    ck_assert_int_eq(l->verdict[0].evidences, 5); /* and what could not be asked */
     ck_assert_int_eq(l->verdict[0].evidence[1].target, 1);
     ck_assert_int_eq(l->verdict[0].evidence[1].reach, FTREE_REACH_REFUSED);
 }

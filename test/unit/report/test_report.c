@@ -124,7 +124,61 @@ TEST_CASE(text_of_a_node_outage)
                 "[faultloc]   victims: 5 ranks are blocked on ranks 4-5, directly or "
                 "indirectly: 0-3, 6\n"
                 "[faultloc]   full report: faultloc-4711.json\n"
-                "[faultloc]   conclusion: hardware fault in node h2\n");
+                "[faultloc]   conclusion: hardware fault in node h2; ticket: node\n");
+}
+
+static void add_cause(struct ftree_verdict *v, int before_ms, const char *detail)
+{
+    add_word(v, FTREE_EVIDENCE_CAUSE, v->node, detail);
+    v->evidence[v->evidences - 1].at = v->first_symptom - (ftree_time) before_ms * FTREE_MS;
+}
+
+static struct ftree_verdict outage_with_causes(void)
+{
+    struct ftree_verdict v = verdict(OUTAGE, 2, FTREE_NONE);
+
+    v.first_symptom += 60000 * FTREE_MS;
+    v.located += 60000 * FTREE_MS;
+    add_cause(&v, 40000, "fan-failed: fan 2 has an alarm");
+    add_cause(&v, 10000, "temperature-high: CPU 0 is at 98 degrees C");
+    add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_SILENT, 2, 0, 0);
+    add_word(&v, FTREE_EVIDENCE_UNKNOWN, 2, "power-supply");
+    v.ticket = FTREE_TICKET_NODE;
+    return v;
+}
+
+TEST_CASE(text_of_a_node_outage_with_its_causes)
+{
+    struct ftree_verdict v = outage_with_causes();
+
+    expect_text(&v, NULL,
+                "[faultloc] node-outage: node h2 (ranks 4-5) is down -- hardware, confidence high\n"
+                "[faultloc]   located by h0, 1.4 s after the first symptom; "
+                "rule node-outage/both-paths-silent\n"
+                "[faultloc]   because silent on every path while other nodes answer on each of "
+                "them\n"
+                "[faultloc]   evidence: cause: fan-failed: fan 2 has an alarm, 40 s before (reported to h3)\n"
+                "[faultloc]             cause: temperature-high: CPU 0 is at 98 degrees C, 10 s before "
+                "(reported to h3)\n"
+                "[faultloc]             h2 on data 10.0.0.3: no answer\n"
+                "[faultloc]             not known: power-supply\n"
+                "[faultloc]   victims: 5 ranks are blocked on ranks 4-5, directly or "
+                "indirectly: 0-3, 6\n"
+                "[faultloc]   conclusion: hardware fault in node h2, first cause: fan-failed 40 s before; "
+                "ticket: node\n");
+}
+
+/* Whoever is to be called for the first cause is to be called. */
+TEST_CASE(a_ticket_is_for_the_first_cause)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v = verdict("process-crash/pid-gone", 1, 3);
+    char *text;
+
+    v.ticket = FTREE_TICKET_NODE;
+    text = ftree_report_text(&rj, &v, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "software fault in rank 3 (node h1); ticket: node\n"));
+    free(text);
 }
 
 TEST_CASE(text_of_a_stopped_process)
@@ -142,7 +196,7 @@ TEST_CASE(text_of_a_stopped_process)
                 "[faultloc]   because the deputy on its node says the process is stopped\n"
                 "[faultloc]   evidence: h2's deputy on data 10.0.0.3: answered, reports state T\n"
                 "[faultloc]   victims: 1 rank is blocked on rank 4, directly or indirectly: 7\n"
-                "[faultloc]   conclusion: software fault in rank 4 (node h2)\n");
+                "[faultloc]   conclusion: software fault in rank 4 (node h2); ticket: application\n");
 }
 
 TEST_CASE(text_of_a_crash_seen_in_proc)
@@ -160,7 +214,7 @@ TEST_CASE(text_of_a_crash_seen_in_proc)
                 "[faultloc]   because the process is gone without having called MPI_Finalize\n"
                 "[faultloc]   evidence: the kernel of h1 says the process is gone\n"
                 "[faultloc]   victims: 0 ranks are blocked on rank 3, directly or indirectly\n"
-                "[faultloc]   conclusion: software fault in rank 3 (node h1)\n");
+                "[faultloc]   conclusion: software fault in rank 3 (node h1); ticket: application\n");
 }
 
 /* Ranks 3, 5 and 7 of nodes h1, h2 and h3. */
@@ -196,7 +250,7 @@ TEST_CASE(text_of_a_deadlock)
                 "[faultloc]             rank 5 has sent to rank 3, with tag 9\n"
                 "[faultloc]   victims: 1 rank is blocked on ranks 3, 5, 7, directly or "
                 "indirectly: 2\n"
-                "[faultloc]   conclusion: software fault in ranks 3, 5, 7 (on 3 nodes)\n");
+                "[faultloc]   conclusion: software fault in ranks 3, 5, 7 (on 3 nodes); ticket: application\n");
     v.withdrawn = v.located + 1500 * FTREE_MS;
     expect_text(&v, NULL,
                 "[faultloc] withdrawn: deadlock of ranks 3, 5, 7 (on 3 nodes): its ranks are no "
@@ -413,7 +467,7 @@ TEST_CASE(text_of_connections_that_are_stuck)
                 "6.3 s, sent 6 times\n"
                 "[faultloc]             the agent of h2 answers that of h0 on the same network\n"
                 "[faultloc]   victims: 0 ranks are blocked on ranks 4-5, directly or indirectly\n"
-                "[faultloc]   conclusion: cause not identified, hardware or software\n");
+                "[faultloc]   conclusion: cause not identified, hardware or software; ticket: network\n");
     v.node = v.fln; /* it is so of several others */
     ftree_report_line(&sample_job, &v, line, sizeof(line));
     ck_assert_ptr_nonnull(strstr(line, "network fault at node h0"));
@@ -434,7 +488,8 @@ TEST_CASE(text_names_what_is_not_ruled_out)
                 "[faultloc]   not ruled out: link-fault, switch-fault, node-outage\n"
                 "[faultloc]   victims: 0 ranks are blocked on ranks 0-1, directly or indirectly\n"
                 "[faultloc]   conclusion: cause not identified; most likely: 1. link-fault "
-                "(hardware), 2. switch-fault (hardware), 3. node-outage (hardware)\n");
+                "(hardware), 2. switch-fault (hardware), 3. node-outage (hardware); "
+                "ticket: node or network\n");
 }
 
 TEST_CASE(text_of_each_state_in_proc)
@@ -909,6 +964,23 @@ TEST_CASE(json_of_evidence)
     json_object_put(o);
 }
 
+TEST_CASE(json_of_causes_and_of_whom_to_call)
+{
+    struct ftree_verdict v = outage_with_causes();
+    const struct ftree_verdict *known = &v;
+    struct json_object *o = parsed_report(&known, 1), *verdict, *list, *e;
+
+    verdict = json_object_array_get_idx(member(o, "verdicts", json_type_array), 0);
+    list = member(verdict, "ticket", json_type_array);
+    ck_assert_int_eq((int) json_object_array_length(list), 1);
+    ck_assert_str_eq(json_object_get_string(json_object_array_get_idx(list, 0)), "node");
+    e = json_object_array_get_idx(member(verdict, "evidence", json_type_array), 0);
+    ck_assert_str_eq(string(e, "source"), "cause");
+    ck_assert_str_eq(string(e, "detail"), "fan-failed: fan 2 has an alarm");
+    ck_assert_str_eq(json_object_to_json_string(member(e, "before_s", json_type_double)), "40.0");
+    json_object_put(o);
+}
+
 TEST_CASE(json_of_several_verdicts_keeps_their_order)
 {
     struct ftree_verdict a = verdict(OUTAGE, 2, FTREE_NONE);
@@ -1222,7 +1294,7 @@ TEST_CASE(candidates_are_named_in_order)
     v.candidate[2] = (struct ftree_candidate){FTREE_CLASS_DEADLOCK, 400, false};
     text = ftree_report_text(&rj, &v, NULL);
     ck_assert_ptr_nonnull(strstr(text, "most likely: 1. deadlock (software), 2. straggler "
-                                       "(unknown)\n"));
+                                       "(unknown); ticket: node or application\n"));
     free(text);
 }
 
@@ -1361,28 +1433,40 @@ static const struct {
     struct report_evidence e;
     const char *text;
 } evidence_rows[] = {
-    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", ""},
+    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", "", 0},
      "h2 on data 10.0.0.3: unreachable (EHOSTUNREACH)"},
-    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", ""},
+    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", "", 0},
      "h2 on data: no answer, twice"},
-    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", ""},
+    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", "", 0},
      "h2's deputy on mgmt: answered (EIO), reports state D, late"},
-    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", ""},
+    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", "", 0},
      "h2 on data 10.0.0.3, asked by h3: answered"},
-    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", ""}, "h2 on mgmt: answered"},
-    {{"proc", "", "", "h2", "", "", "", "X", "h0", "", ""},
+    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", "", 0}, "h2 on mgmt: answered"},
+    {{"proc", "", "", "h2", "", "", "", "X", "h0", "", "", 0},
      "the kernel of h2 says the process is gone"},
-    {{"proc", "", "", "h2", "", "", "", "", "h0", "", ""},
+    {{"proc", "", "", "h2", "", "", "", "", "h0", "", "", 0},
      "the kernel of h2 says the process is in state "},
-    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9", ""}, "the state of h2: load 9"},
-    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", ""},
+    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9", "", 0}, "the state of h2: load 9"},
+    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", "", 0},
      "messages of h2: send to 3"},
-    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", ""},
+    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", "", 0},
      "reported to h3 about h2: power-off"},
-    {{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3"},
+    {{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3", 0},
      "rank 1 (h2) in MPI_Recv(from 2) at halo(), a.c:3"},
-    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", ""},
+    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", "", 0},
      "reported to h3 about h2: io-error (EIO)"},
+    {{"handler", "", "", "h2", "", "", "", "", "h3", "bmc: power-off: chassis power is off", "", 0},
+     "reported to h3 about h2: bmc: power-off: chassis power is off"},
+    {{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed: fan 2", "", 40.2},
+     "cause: fan-failed: fan 2, 40 s before (reported to h3)"},
+    {{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed", "", 600},
+     "cause: fan-failed, 10 min before (reported to h3)"},
+    {{"cause", "", "", "h2", "", "", "", "", "h3", "out-of-memory", "", -0.5},
+     "cause: out-of-memory, just before (reported to h3)"},
+    {{"cause", "", "", "h2", "", "", "", "", "h3", "mount-silent: /home", "", -20},
+     "cause: mount-silent: /home, seen 20 s after the first symptom (reported to h3)"},
+    {{"unknown", "", "", "h2", "", "", "", "", "h3", "fan, cpu", "", 0},
+     "not known: fan, cpu"},
 };
 
 TEST_CASES(evidence_in_words, COUNT(evidence_rows))
@@ -1884,6 +1968,7 @@ TEST_CASE(facts_of_a_verdict)
                       "FAULTLOC_FLN=h0\n"
                       "FAULTLOC_CLASS=node-outage\n"
                       "FAULTLOC_ORIGIN=hardware\n"
+                      "FAULTLOC_TICKET=node\n"
                       "FAULTLOC_CONFIDENCE=0.990\n"
                       "FAULTLOC_KIND=node\n"
                       "FAULTLOC_COMPONENT=h2\n"

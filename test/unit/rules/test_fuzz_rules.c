@@ -42,6 +42,7 @@ static const char small[] =
     "  \"models\": [\n"
     "    { \"name\": \"dead\", \"class\": \"node-outage\", \"symptoms\": [\"power-off\"],"
     " \"errno\": [110], \"thresholds\": { \"high\": 7.5 }, \"causes\": \"gone\","
+    " \"leads_to\": \"gone\", \"before_s\": { \"above\": 5, \"below\": \"high\" },"
     " \"masks\": [\"gone\"],\n      \"signs\": [ { \"name\": \"mute\", \"text\": \"says nothing\","
     " \"confidence\": 0.9,"
     " \"at_once\": true, \"about\": \"asker\",\n"

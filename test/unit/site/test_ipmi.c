@@ -17,6 +17,8 @@
 #define FAN "{\"symptom\":\"fan-failed\",\"text\":\"sensor Fan 1 is at 0 RPM: beyond its critical threshold\"}\n"
 #define POWER "*'power status') echo Chassis Power is on;;\n"
 #define INFO "*'sdr info') echo 'Record Count : 1';;\n"
+#define EVENTS \
+    "*'sel list last 16') echo '1,01/31/26,12:00:00,Fan #0x01,Lower Critical going low,Asserted';;\n"
 #define SENSORS "*'-c sdr') echo 'Fan 1,0,RPM,lcr';;\n"
 
 static char folder[] = "/tmp/faultloc-ipmi-XXXXXX", script[80];
@@ -71,8 +73,11 @@ static const struct {
     {POWER "*'sdr info') echo 'Record Count : 0';;\n" SENSORS, ON},
     {POWER "*'sdr info') exit 1;;\n" SENSORS, ON},
     {POWER INFO "*'-c sdr') echo 'Fan 1,0,RPM,lcr'; exit 1;;\n", ON}, /* not all came */
-    {POWER "*'sel list last 8') echo '1,01/31/26,12:00:00,Power Unit #0x01,AC lost,Asserted';;\n",
-     ON "{\"text\":\"event log: Power Unit #0x01, AC lost (01/31/26 12:00:00)\"}\n"},
+    {"*'power status') echo Chassis Power is off;;\n" INFO SENSORS, OFF}, /* without power it stands */
+    {POWER EVENTS, ON "{\"text\":\"event log: Fan #0x01, Lower Critical going low (01/31/26 12:00:00)\"}\n"},
+    {POWER EVENTS "*'sel time get') echo 01/31/2026 12:00:40;;\n",
+     ON "{\"symptom\":\"fan-failed\",\"age_s\":40,"
+        "\"text\":\"event log: Fan #0x01, Lower Critical going low (01/31/26 12:00:00)\"}\n"},
     {"*) echo 'nonsense';;\n", "{\"why_not\":\"ipmitool does not say whether the power is on\"}\n"},
     {"*) echo Chassis Power is on; exit 1;;\n", "{\"why_not\":\"ipmitool does not say whether the power is on\"}\n"},
     {"*) head -c 10000000 /dev/zero;;\n", "{\"why_not\":\"ipmitool does not say whether the power is on\"}\n"},

@@ -141,7 +141,7 @@ static const struct {
      "{\"symptom\":\"kernel-error\",\"text\":\"kernel: mce: [Hardware Error]: CPU 0: Machine Check Exception: 5 "
      "Bank 4: b2\"}\n"},
     {{"uptime", "700.00 1.00\n", "kmsg", "3,1,99000000,-;BUG: soft\n3,2,101000000,-;EXT4-fs error (x)\n"},
-     "{\"text\":\"kernel: BUG: soft\"}\n{\"symptom\":\"io-error\",\"text\":\"kernel: EXT4-fs error (x)\"}\n"},
+     "{\"text\":\"kernel: BUG: soft\"}\n{\"symptom\":\"io-error\",\"age_s\":599,\"text\":\"kernel: EXT4-fs error (x)\"}\n"},
     {{"self/mountinfo", "32 1 0:45 / / rw - nfs4 fs1:/home rw\n",
       "kmsg", "4,1,5,-;nfs: server fs1 not responding, still trying\n"},
      "{\"text\":\"kernel: nfs: server fs1 not responding, still trying\"}\n"}, /* but it answers */

@@ -105,32 +105,117 @@ static const struct {
 
 TEST_CASES(of_sensors, COUNT(sensors))
 {
-    site_ipmi_sensors(sensors[_i].text, f);
+    site_ipmi_sensors(sensors[_i].text, true, NULL, f);
     ck_assert_str_eq(said(), sensors[_i].said);
 }
 
+/* A fan stands still because the node is off; heat is heat. */
+TEST_CASE(of_sensors_without_power)
+{
+    site_ipmi_sensors("Fan 1,0,RPM,lcr\nFan 2,0,RPM,lnr\n12V,0,Volts,lcr\n", false, NULL, f);
+    site_ipmi_sensors("CPU Temp,98,degrees C,ucr\n", false, NULL, f);
+    ck_assert_str_eq(said(), "{\"symptom\":\"temperature-high\",\"text\":\"sensor CPU Temp is at 98 degrees "
+                             "C: beyond its critical threshold\"}\n");
+}
+
+/* The rules have limits of the site's own: what a sensor itself holds for critical counts, too. */
+TEST_CASE(of_sensors_with_limits)
+{
+    struct json_object *r = json_tokener_parse("{\"limits\": \"temperature-high>80,fan-failed<500\"}");
+
+    site_ipmi_sensors("CPU Temp,80,degrees C,ok\nCPU 2 Temp,80.5,degrees C,ok\nFan 1,499,RPM,ok\n", true, r, f);
+    json_object_put(r);
+    ck_assert_str_eq(said(), "{\"symptom\":\"temperature-high\",\"text\":\"sensor CPU 2 Temp is at 80.5 degrees C: "
+                             "beyond its limit in the rules\"}\n"
+                             "{\"symptom\":\"fan-failed\",\"text\":\"sensor Fan 1 is at 499 RPM: beyond its limit in "
+                             "the rules\"}\n");
+}
+
 static const struct {
-    const char *text, *said;
+    const char *limits;
+    double value;
+    bool beyond;
+} limits[] = {
+    {"fan-failed<500", 499, true},           {"fan-failed<500", 500, false},
+    {"fan-failed>500", 501, true},           {"a>1,fan-failed<500", 499, true},
+    {"fan-failed-too<500", 499, false},      {"fan-failed", 499, false},
+    {"fan-failed<", -1, true},               {"fan-failed<1,fan-failed>9", 10, true},
+    {"", 499, false},                        {",,,", 499, false},
+};
+
+TEST_CASES(a_value_beyond_a_limit, COUNT(limits))
+{
+    struct json_object *r = json_object_new_object();
+
+    json_object_object_add(r, "limits", json_object_new_string(limits[_i].limits));
+    ck_assert_int_eq(site_is_beyond(r, "fan-failed", limits[_i].value), limits[_i].beyond);
+    ck_assert(!site_is_beyond(r, NULL, limits[_i].value));
+    ck_assert(!site_is_beyond(NULL, "fan-failed", limits[_i].value));
+    json_object_put(r);
+    said();
+}
+
+#define CLOCK "01/31/26 12:00:40 UTC\n"
+#define EVENT(of, words) "1,01/31/26,12:00:00," of " #0x01," words ",Asserted\n"
+#define SAYS(symptom, of, words) \
+    "{\"symptom\":\"" symptom "\",\"age_s\":40,\"text\":\"event log: " of " #0x01, " words \
+    " (01/31/26 12:00:00)\"}\n"
+#define ECC EVENT("Memory", "Uncorrectable ECC")
+#define SAYS_ECC SAYS("memory-uncorrected", "Memory", "Uncorrectable ECC")
+#define PRE_INIT "1, Pre-Init ,0000001856,Memory #0x04,Uncorrectable ECC,Asserted\n"
+#define SAYS_PRE_INIT "{\"text\":\"event log: Memory #0x04, Uncorrectable ECC ( Pre-Init  0000001856"
+#define WITHOUT_AGE "{\"text\":\"event log: Memory #0x01, Uncorrectable ECC (01/31/26 12:00:00)\"}\n"
+
+static const struct {
+    const char *text, *clock, *said;
 } events[] = {
-    {"1, Pre-Init ,0000067962,Memory #0x04,Uncorrectable ECC,Asserted\n",
-     "{\"symptom\":\"memory-uncorrected\",\"text\":\"event log: Memory #0x04, Uncorrectable ECC ( Pre-Init  "
-     "0000067962)\"}\n"},
-    {"1,01/31/26,12:00:00,Memory #0x04,Uncorrectable ECC,Asserted\n"
-     "2,01/31/26,12:00:01,OS Stop #0x09,OS Critical Stop,Asserted\n",
-     "{\"symptom\":\"kernel-error\",\"text\":\"event log: OS Stop #0x09, OS Critical Stop (01/31/26 "
-     "12:00:01)\"}\n"},
-    {"1,01/31/26,12:00:00,Power Unit #0x01,AC lost,Asserted",
-     "{\"text\":\"event log: Power Unit #0x01, AC lost (01/31/26 12:00:00)\"}\n"},
-    {"1,01/31/26,12:00:00,Memory #0x04,Uncorrectable ECC,Deasserted\n", ""}, /* it is over */
-    {"1,01/31/26,12:00:00,Memory #0x04,Correctable ECC,Asserted\n", ""},
-    {"1,01/31/26\n,,,,Uncorrectable ECC,\n,,,,,Asserted\n", ""},
-    {"SEL has no entries\n", ""},
-    {"", ""},
+    {ECC, CLOCK, SAYS_ECC},
+    {ECC, "01/31/2026 12:00:40\n", SAYS_ECC},
+    {"1,01/31/26,12:00:00 UTC,Memory #0x01,Uncorrectable ECC,Asserted\n", CLOCK,
+     "{\"symptom\":\"memory-uncorrected\",\"age_s\":40,\"text\":\"event log: Memory #0x01, "
+     "Uncorrectable ECC (01/31/26 12:00:00 UTC)\"}\n"},
+    {ECC, "Set Session Privilege Level\n" CLOCK, SAYS_ECC},
+    /* how long ago is not known: it proves nothing */
+    {ECC, "", WITHOUT_AGE},
+    {ECC, "nonsense", WITHOUT_AGE},
+    {ECC, "01/31/2026 11:59:59", WITHOUT_AGE},
+    /* a BMC without a date */
+    {PRE_INIT, CLOCK, SAYS_PRE_INIT ")\"}\n"},
+    {PRE_INIT, "S+ 00:31:36\n",
+     "{\"symptom\":\"memory-uncorrected\",\"age_s\":40,\"text\":\"event log: Memory #0x04, Uncorrectable "
+     "ECC ( Pre-Init  0000001856)\"}\n"},
+    {PRE_INIT, "S+ 01/02", SAYS_PRE_INIT ")\"}\n"},
+    {ECC, "S+ 00:31:36\n", WITHOUT_AGE},
+    {EVENT("Fan", "Lower Critical going low "), CLOCK,
+     SAYS("fan-failed", "Fan", "Lower Critical going low ")},
+    {EVENT("Temperature", "Upper Critical going high"), CLOCK,
+     SAYS("temperature-high", "Temperature", "Upper Critical going high")},
+    {EVENT("Power Supply", "Failure detected"), CLOCK,
+     SAYS("power-supply-failed", "Power Supply", "Failure detected")},
+    {EVENT("Drive Slot / Bay", "Drive Fault"), CLOCK,
+     SAYS("disk-failed", "Drive Slot / Bay", "Drive Fault")},
+    {EVENT("Processor", "IERR"), CLOCK, SAYS("cpu-failed", "Processor", "IERR")},
+    {EVENT("Processor", "Thermal Trip"), CLOCK, SAYS("temperature-high", "Processor", "Thermal Trip")},
+    /* of a kind the newest one; all kinds */
+    {"1,01/31/26,11:00:00,Fan #0x01,Lower Critical going low,Asserted\n" EVENT(
+         "Fan", "Lower Critical going low") EVENT("OS Stop", "OS Critical Stop"),
+     CLOCK,
+     SAYS("fan-failed", "Fan", "Lower Critical going low")
+         SAYS("kernel-error", "OS Stop", "OS Critical Stop")},
+    {EVENT("Power Unit", "AC lost"), CLOCK,
+     "{\"age_s\":40,\"text\":\"event log: Power Unit #0x01, AC lost (01/31/26 12:00:00)\"}\n"},
+    {"1,01/31/26,12:00:00,Memory #0x04,Uncorrectable ECC,Deasserted\n", CLOCK, ""}, /* it is over */
+    {EVENT("Memory", "Correctable ECC"), CLOCK, ""},
+    {EVENT("Voltage", "Lower Critical going low"), CLOCK, ""},
+    {"1,01/31/26\n,,,,Uncorrectable ECC,\n,,,,,Asserted\n", CLOCK, ""},
+    {"SEL has no entries\n", CLOCK, ""},
+    {"", "", ""},
 };
 
 TEST_CASES(of_events, COUNT(events))
 {
-    site_ipmi_events(events[_i].text, f);
+    ck_assert_int_eq(site_ipmi_has_events(events[_i].text), *events[_i].said != 0);
+    site_ipmi_events(events[_i].text, events[_i].clock, f);
     ck_assert_str_eq(said(), events[_i].said);
 }
 
@@ -147,14 +232,15 @@ TEST_CASE(of_a_repository_of_sensors)
 /* Any cut of anything is read without harm. */
 TEST_CASE(what_is_cut_short_is_read_without_harm)
 {
-    static const char all[] = "Chassis Power is on\nCPU Temp,98,degrees C,ucr\n,,,\nFan,0,RPM,lcr";
+    static const char all[] = "1,01/31/26,12:00:00,Fan #1,Lower Critical going low,Asserted\n"
+                              "Chassis Power is on\nCPU Temp,98,degrees C,ucr\n,,,\nFan,0,RPM,lcr";
     char *text;
 
     for (size_t n = 0; n < sizeof(all); n++) {
         text = strndup(all, n); /* on the heap, where valgrind and the sanitizer see its end */
         site_ipmi_power(text, f);
-        site_ipmi_sensors(text, f);
-        site_ipmi_events(text, f);
+        site_ipmi_sensors(text, true, NULL, f);
+        site_ipmi_events(text, text, f);
         site_ipmi_has_sensors(text);
         site_ipmi_why(text);
         free(text);
@@ -197,6 +283,11 @@ static const struct {
 } lines[] = {
     {"{\"symptom\": \"port-up\", \"text\": \"up\", \"value\": 1}",
      "{\"handler\":\"h\",\"symptom\":\"port-up\",\"text\":\"up\"}"},
+    {"{\"symptom\": \"fan-failed\", \"age_s\": 40.9, \"text\": \"a\"}",
+     "{\"handler\":\"h\",\"symptom\":\"fan-failed\",\"age_s\":40,\"text\":\"a\"}"},
+    {"{\"text\": \"a\", \"age_s\": -1}", "{\"handler\":\"h\",\"text\":\"a\"}"},
+    {"{\"text\": \"a\", \"age_s\": 1e300}", "{\"handler\":\"h\",\"text\":\"a\"}"},
+    {"{\"text\": \"a\", \"age_s\": \"40\"}", "{\"handler\":\"h\",\"text\":\"a\"}"},
     {"{\"why_not\": \"busy\"}", "{\"handler\":\"h\",\"why_not\":\"busy\"}"},
     {"{\"text\": \"a\", \"handler\": \"another\"}", "{\"handler\":\"h\",\"text\":\"a\"}"},
     {"{\"symptom\": \"port-up\"}", NULL},

@@ -170,6 +170,7 @@ TEST_CASE(fields_come_back_verdict)
     ck_assert_uint_eq(v->located, NOW - FTREE_MS);
     ck_assert_uint_eq(v->withdrawn, NOW - FTREE_MS);
     ck_assert_uint_eq(v->holds_back, 60000 * FTREE_MS);
+    ck_assert_int_eq(v->ticket, FTREE_TICKET_STORAGE);
     ck_assert(!v->local_only);
     ck_assert_int_eq(v->evidences, FTREE_EVIDENCE_MAX);
     ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
@@ -484,7 +485,7 @@ TEST_CASE(magic_and_version)
 #define VERDICT_ID (11 + 2 * NAMED + DETAILED)
 #define VERDICT_COMPONENT (VERDICT_ID + 4)
 #define VERDICT_PID (VERDICT_COMPONENT + 13)
-#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 9 + 4 + 1)
+#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 9 + 4 + 1 + 1)
 #define EVIDENCE (25 + DETAILED)
 #define VERDICT_CANDIDATES (VERDICT_EVIDENCE + EVIDENCE * FTREE_EVIDENCE_MAX)
 #define VERDICT_VICTIMS (VERDICT_CANDIDATES + 1 + 4 * FTREE_CANDIDATE_MAX)
@@ -560,6 +561,7 @@ static const struct {
     {"verdict.fln", FULL_VERDICT, VERDICT_PID + 4, 4, MESSAGES_NODES},
     {"verdict.located before its symptom", FULL_VERDICT, VERDICT_PID + 20, 8, 901 * FTREE_MS},
     {"verdict.withdrawn", FULL_VERDICT, VERDICT_PID + 28, 1, 2},
+    {"verdict.ticket", FULL_VERDICT, VERDICT_EVIDENCE - 2, 1, FTREE_TICKET_COUNT},
     {"verdict.evidences", FULL_VERDICT, VERDICT_EVIDENCE - 1, 1, FTREE_EVIDENCE_MAX + 1},
     {"verdict.evidence.source", FULL_VERDICT, VERDICT_EVIDENCE, 1, FTREE_EVIDENCE_SOURCES},
     {"verdict.evidence.path", FULL_VERDICT, VERDICT_EVIDENCE + 1, 1, FTREE_PATHS + 1},

@@ -33,6 +33,7 @@ static const char *const reaches[] = {FTREE_REACHES(TEXT)};
 static const char *const kinds[] = {FTREE_KINDS(TEXT)};
 static const char *const sources[] = {FTREE_SOURCES(TEXT)};
 static const char *const severities[] = {FTREE_SEVERITIES(TEXT)};
+static const char *const tickets[] = {FTREE_TICKETS(TEXT)};
 
 /* Those that networks and file systems cause. */
 static const struct {
@@ -74,13 +75,14 @@ static const struct {
     const char *name;
     enum ftree_kind kind;
     enum ftree_origin origin;
+    enum ftree_ticket ticket;
     enum ftree_explains explains;
     unsigned says;
     const char *one, *several, *over;
 } classes[] = {
-#define CLASS_ROW(id, text, kind, origin, explains, says, one, several, over, when) \
-    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, FTREE_EXPLAINS_##explains, says, one, several, \
-     over},
+#define CLASS_ROW(id, text, kind, origin, ticket, explains, says, one, several, over, when) \
+    {text, FTREE_KIND_##kind, FTREE_ORIGIN_##origin, FTREE_TICKET_##ticket, \
+     FTREE_EXPLAINS_##explains, says, one, several, over},
     FTREE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };
@@ -104,6 +106,7 @@ NAME_OF(ftree_kind_name, kinds)
 NAME_OF(ftree_source_name, sources)
 NAME_OF(ftree_severity_name, severities)
 NAME_OF(ftree_origin_name, origins)
+NAME_OF(ftree_ticket_name, tickets)
 NAME_OF(ftree_link_name, links)
 NAME_OF(ftree_doing_name, doings)
 
@@ -146,6 +149,11 @@ int ftree_class_origin(int class_)
 int ftree_class_kind(int class_)
 {
     return is_class(class_) ? classes[class_].kind : FTREE_KIND_NODE;
+}
+
+int ftree_class_ticket(int class_)
+{
+    return is_class(class_) ? classes[class_].ticket : FTREE_TICKET_OF_CLASS;
 }
 
 enum ftree_explains ftree_class_explains(int class_)

@@ -109,6 +109,12 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "a sensor of the node is above its critical threshold") \
     X(FTREE_SYMPTOM_FAN_FAILED, "fan-failed", HARDWARE_MONITOR, NODE, WARNING, \
       "a fan of the node has stopped") \
+    X(FTREE_SYMPTOM_SUPPLY_FAILED, "power-supply-failed", HARDWARE_MONITOR, NODE, WARNING, \
+      "a power supply of the node has failed, or gets no power") \
+    X(FTREE_SYMPTOM_CPU_FAILED, "cpu-failed", HARDWARE_MONITOR, NODE, ERROR, \
+      "a processor of the node had an internal error, or has switched itself off") \
+    X(FTREE_SYMPTOM_DISK_FAILED, "disk-failed", HARDWARE_MONITOR, NODE, WARNING, \
+      "a disk of the node has failed, or is about to") \
     X(FTREE_SYMPTOM_MEMORY_CORRECTED, "memory-corrected", HARDWARE_MONITOR, NODE, INFO, \
       "memory errors that were corrected") \
     X(FTREE_SYMPTOM_MEMORY_UNCORRECTED, "memory-uncorrected", HARDWARE_MONITOR, NODE, FATAL, \

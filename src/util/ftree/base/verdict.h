@@ -23,6 +23,8 @@ enum ftree_origin {
     FTREE_ORIGIN_COUNT
 };
 
+enum ftree_ticket { FTREE_TICKETS(FTREE_ENUM) FTREE_TICKET_COUNT };
+
 #define FTREE_EVIDENCE_MAX 10
 #define FTREE_CANDIDATE_MAX 3
 
@@ -39,6 +41,8 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_SAMPLE, /* what the job's samples say, or a rank's stay outside MPI: detail */
     FTREE_EVIDENCE_BURST, /* what came of packets that two nodes sent each other: detail */
     FTREE_EVIDENCE_HANDLER, /* what a handler says of the node, or why it says nothing: detail */
+    FTREE_EVIDENCE_CAUSE, /* a symptom that led to the fault: detail; `at` is when it was first seen */
+    FTREE_EVIDENCE_UNKNOWN, /* what could not be asked: detail, a list */
     FTREE_EVIDENCE_SOURCES
 };
 
@@ -118,6 +122,7 @@ struct ftree_verdict {
     bool local_only; /* this node reaches nobody: only its own readers learn it; never travels */
     bool unreported; /* people may not have heard of it: see ftree_restore(); never travels */
     struct ftree_statistics statistics; /* the deciding node's; never travels */
+    uint8_t ticket; /* enum ftree_ticket: of its first cause */
     int32_t evidences, candidates;
     struct ftree_evidence evidence[FTREE_EVIDENCE_MAX];
     struct ftree_candidate candidate[FTREE_CANDIDATE_MAX];
@@ -137,8 +142,10 @@ bool ftree_verdict_ends_job(const struct ftree_verdict *v);
 
 const char *ftree_class_name(int class_);
 const char *ftree_origin_name(int origin);
+const char *ftree_ticket_name(int ticket);
 int ftree_class_origin(int class_);
 int ftree_class_kind(int class_);
+int ftree_class_ticket(int class_);
 bool ftree_class_says(int class_, unsigned what); /* any of FTREE_ENDS_NODE and so on */
 enum ftree_explains ftree_class_explains(int class_);
 bool ftree_class_ends_job(int class_);

@@ -242,7 +242,10 @@ void ftree_handled_find(const struct suspect *su, const struct ftree_case *g,
                         struct rules_facts *facts);
 void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su,
                                 struct ftree_verdict *v);
-void ftree_handled_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+/* What could not be asked, in one line. */
+void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su, int32_t model,
+                               struct ftree_verdict *v);
+void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
                         const char *text);
 void ftree_handled_done(struct ftree *ft, ftree_time now, int32_t node);
 

@@ -67,7 +67,19 @@ static void take_symptom(uint8_t *power, uint8_t *port, int kind)
     }
 }
 
-void ftree_handled_said(struct ftree *ft, ftree_time now, int32_t node, int symptom,
+/* "bmc: fan-failed: fan 2": of later faults it may be the cause. */
+static void note_cause(struct ftree *ft, ftree_time at, int32_t node, int symptom, const char *text)
+{
+    const char *name = ftree_symptom_info(symptom)->name, *words = strstr(text, name);
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, (enum ftree_symptom_kind) symptom, node, FTREE_NONE, ft->self, at, at);
+    words = words ? words + strlen(name) : "";
+    snprintf(s.detail, sizeof(s.detail), "%s", *words ? words + 2 : "");
+    ftree_cause_note(ft, &s);
+}
+
+void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
                         const char *text)
 {
     struct suspect *su = ftree_suspect(ft, node);
@@ -76,6 +88,8 @@ void ftree_handled_said(struct ftree *ft, ftree_time now, int32_t node, int symp
     if (!h)
         return;
     take_symptom(&h->power, &h->port, symptom);
+    if (symptom >= 0)
+        note_cause(ft, at, node, symptom, text);
     if (h->n == FTREE_HANDLED_MAX)
         return;
     h->said[h->n].at = now;
@@ -110,6 +124,38 @@ void ftree_handled_find(const struct suspect *su, const struct ftree_case *g,
         *power = su->handled.power;
     if (su->handled.port)
         *port = su->handled.port;
+}
+
+static void add_models(const struct ftree *ft, uint64_t models, char *text, size_t room)
+{
+    for (int32_t m = 0; m < ft->rules->models; m++)
+        if ((models >> m & 1) && ft->rules->model[m].class_ != FTREE_CLASS_UNKNOWN)
+            ftree_text_add(text, room, "%s%s", *text ? ", " : "", ft->rules->model[m].name);
+}
+
+/* Of a silent node what may have led to it, of which only a BMC could tell; of one that answers what
+ * the fault masks. */
+void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su, int32_t model,
+                               struct ftree_verdict *v)
+{
+    const struct ftree_case *g = ftree_case_find(ft, su->node, su->switch_);
+    struct ftree_evidence e = {.source = FTREE_EVIDENCE_UNKNOWN,
+                               .path = FTREE_PATHS,
+                               .target = su->node,
+                               .by = ft->self,
+                               .at = v->located};
+    uint64_t models = 0;
+
+    if (ftree_facts_answered(su))
+        models = ft->rules->model[model].masks & ftree_case_models(g);
+    else if (!su->handled.power)
+        models = ftree_rules_leading_to(ft->rules, model);
+    add_models(ft, models, e.detail, sizeof(e.detail));
+    if (!models || !*e.detail)
+        return;
+    ftree_text_add(e.detail, sizeof(e.detail), " (%s)",
+                   ftree_facts_answered(su) ? "cannot be asked" : "no BMC has answered");
+    ftree_verdict_add_evidence(v, &e);
 }
 
 void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su,

@@ -413,6 +413,8 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
             ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
     ftree_verdict_list(ft, g, &v);
     ftree_verdict_order(ft, g, &v);
+    ftree_cause_add(ft, model, &v);
+    ftree_handled_add_unknown(ft, su, model, &v);
     ftree_emit_verdict(ft, &v);
 }
 

@@ -268,6 +268,7 @@ static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s
 
     if (is_no_news(ft, now, s))
         return;
+    ftree_cause_note(ft, s);
     hop = substitute ? ft->self : next_hop(ft, now, s->about.node, &to_substitute);
     if (hop == ft->self && !substitute) {
         hop = one_with_data(ft, now, s);

@@ -353,9 +353,12 @@ static bool confirm(struct ftree *ft, ftree_time now, const struct finding *f,
     v.first_symptom = f->first_symptom;
     if (e.proc_state == FTREE_PROC_MEMORY)
         add_held(ft, &v);
-    if (launcher)
+    if (launcher) {
+        ftree_cause_note(ft, launcher);
         ftree_verdict_support(ft, now, launcher, model, &v);
+    }
     add_messages(ft, now, i, &v);
+    ftree_cause_add(ft, model, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }

@@ -285,6 +285,7 @@ static void add_facts(struct text *t, const struct report_job *rj, const struct 
     add(t, "FAULTLOC_FLN=%s\n", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
     add(t, "FAULTLOC_CLASS=%s\n", about.class_);
     add(t, "FAULTLOC_ORIGIN=%s\n", about.origin);
+    add(t, "FAULTLOC_TICKET=%s\n", about.ticket);
     add(t, "FAULTLOC_CONFIDENCE=%d.%03d\n", v->confidence / 1000, v->confidence % 1000);
     add(t, "FAULTLOC_KIND=%s\n", about.kind);
     add(t, "FAULTLOC_COMPONENT=%s\n", about.name);

@@ -198,6 +198,8 @@ struct report_about {
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */
     int percent; /* the confidence */
+    const char *ticket; /* whom to call: "node", "network or node" */
+    const char *cause; /* the first one: ftree_report_cause(); NULL or "": not known */
     struct report_open open;
 };
 
@@ -230,8 +232,8 @@ void ftree_report_component_ranks(const struct ftree_job *job, const struct ftre
 /* Purpose: "node h2", "rank 4 (node h2)". */
 void ftree_report_component(const struct report_about *a, char *buf, size_t len);
 
-/* Purpose: the last line: hardware or software, and which component; where none is known to be at
- * fault, the explanations in order. */
+/* Purpose: the last line: hardware or software, which component, and whom to call; where none is
+ * known to be at fault, the explanations in order. */
 void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
 
 /* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left";
@@ -246,8 +248,12 @@ void ftree_report_node(const char *name, const char *data, const char *mgmt, con
 struct report_evidence {
     const char *source, *path, *role, *target, *address, *result, *error, *state, *by, *detail;
     const char *place; /* where in the code its ranks are; NULL or "": not known */
+    double before_s; /* of a cause: so long before the first symptom of the fault; below 0: after it */
 };
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
+
+/* Purpose: the first cause in short, "fan-failed 40 s before": "" where the evidence is none. */
+void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len);
 
 /* A note on a stall, in words as the JSON has them. */
 struct report_waiting {

@@ -21,10 +21,13 @@ int32_t report_next_rank(const struct ftree_job *job, const struct ftree_verdict
 
 /* Purpose: the words for a verdict; the strings are in `room`, or constant. */
 struct report_room {
-    char node[16], fln[16], name[REPORT_LABEL], ranks[REPORT_LABEL];
+    char node[16], fln[16], name[REPORT_LABEL], ranks[REPORT_LABEL], ticket[48], cause[64];
 };
 void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                   struct report_room *room, struct report_about *about);
+
+/* Purpose: whom to call because of a verdict, bit t: enum ftree_ticket t. */
+unsigned report_tickets(const struct ftree_verdict *v);
 
 /* Purpose: the same for a piece of evidence. */
 struct report_evidence_room {

@@ -122,6 +122,14 @@ static void set_fraction(struct json_object *o, const char *key, uint64_t thousa
     report_set(o, key, json_object_new_double_s((double) thousandths / 1000.0, buf));
 }
 
+static void set_tenths(struct json_object *o, const char *key, double value)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof(buf), "%.1f", value);
+    report_set(o, key, json_object_new_double_s(value, buf));
+}
+
 static struct json_object *json_ranks(const struct ftree_ranks *ranks)
 {
     struct json_object *a = json_object_new_array();
@@ -188,6 +196,8 @@ static struct json_object *json_evidence(const struct report_job *rj,
     set_unless_empty(o, "process_state", words.state);
     set_unless_empty(o, "detail", words.detail);
     set_unless_empty(o, "place", words.place);
+    if (v->evidence[i].source == FTREE_EVIDENCE_CAUSE)
+        set_tenths(o, "before_s", words.before_s);
     set_string(o, "by", words.by);
     set_time(o, "at", unix_ms(rj, v->evidence[i].at));
     return o;
@@ -319,6 +329,16 @@ static void set_stacks(struct json_object *o, const struct report_job *rj,
         set_unless_empty(o, "no_stacks", s->why);
 }
 
+static struct json_object *json_tickets(unsigned all)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (int t = 0; t < FTREE_TICKET_COUNT; t++)
+        if (all >> t & 1)
+            report_append(list, json_text(ftree_ticket_name(t)));
+    return list;
+}
+
 static struct json_object *json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
@@ -331,6 +351,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     report_set(o, "id", json_object_new_int64(v->id));
     set_string(o, "class", about.class_);
     set_string(o, "origin", about.origin);
+    report_set(o, "ticket", json_tickets(report_tickets(v)));
     set_fraction(o, "confidence", v->confidence);
     report_set(o, "component", json_component(rj->job, v, &about));
     set_times(o, rj, v);

@@ -152,6 +152,40 @@ static int32_t nodes_of(const struct ftree_job *job, const struct ftree_verdict 
     return nodes;
 }
 
+/* Of "unknown" those of what is left. */
+unsigned report_tickets(const struct ftree_verdict *v)
+{
+    unsigned all = 0;
+
+    if (v->ticket != FTREE_TICKET_OF_CLASS)
+        return 1u << v->ticket;
+    for (int32_t i = 0; v->class_ == FTREE_CLASS_UNKNOWN && i < v->candidates; i++)
+        if (!v->candidate[i].ruled_out)
+            all |= 1u << ftree_class_ticket(v->candidate[i].class_);
+    return all ? all : 1u << ftree_class_ticket(v->class_);
+}
+
+static const char *list_tickets(unsigned all, char *buf, size_t len)
+{
+    buf[0] = '\0';
+    for (int t = 0; t < FTREE_TICKET_COUNT; t++)
+        if (all >> t & 1)
+            ftree_text_add(buf, len, "%s%s", *buf ? " or " : "", ftree_ticket_name(t));
+    return buf;
+}
+
+static const char *first_cause(const struct ftree_verdict *v, char *buf, size_t len)
+{
+    const struct ftree_evidence *e = &v->evidence[0];
+    struct report_evidence words = {.source = "cause", .detail = e->detail};
+
+    buf[0] = '\0';
+    words.before_s = ((double) v->first_symptom - (double) e->at) / 1e9;
+    if (v->evidences > 0 && e->source == FTREE_EVIDENCE_CAUSE)
+        ftree_report_cause(&words, buf, len);
+    return buf;
+}
+
 void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                   struct report_room *room, struct report_about *about)
 {
@@ -172,7 +206,10 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .ranks = room->ranks,
                               .nodes = nodes_of(job, v),
                               .pid = v->pid,
-                              .percent = (v->confidence + 5) / 10};
+                              .percent = (v->confidence + 5) / 10,
+                              .ticket = list_tickets(report_tickets(v), room->ticket,
+                                                     sizeof(room->ticket)),
+                              .cause = first_cause(v, room->cause, sizeof(room->cause))};
     for (int32_t i = 0; i < v->candidates; i++)
         if (!v->candidate[i].ruled_out)
             ftree_report_open_add(&about->open, ftree_class_name(v->candidate[i].class_),
@@ -457,6 +494,10 @@ void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char 
         conclude_nothing(&a->open, buf, len);
     else
         snprintf(buf, len, "conclusion: fault in %s; hardware or software is not known", who);
+    if (!withdrawn && a->cause && *a->cause)
+        ftree_text_add(buf, len, ", first cause: %s", a->cause);
+    if (!withdrawn && a->ticket && *a->ticket)
+        ftree_text_add(buf, len, "; ticket: %s", a->ticket);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
@@ -488,6 +529,35 @@ static void probe_words(const struct report_evidence *e, char *buf, size_t len)
              *e->state ? ", reports state " : "", e->state, *e->detail ? ", " : "", e->detail);
 }
 
+static void time_words(double before_s, char *buf, size_t len)
+{
+    if (before_s >= 120)
+        snprintf(buf, len, "%.0f min before", before_s / 60);
+    else if (before_s > -1)
+        snprintf(buf, len, before_s < 1 ? "just before" : "%.0f s before", before_s);
+    else
+        snprintf(buf, len, "seen %.0f s after the first symptom", -before_s);
+}
+
+void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len)
+{
+    char when[48];
+
+    buf[0] = '\0';
+    if (!is(e->source, "cause"))
+        return;
+    time_words(e->before_s, when, sizeof(when));
+    snprintf(buf, len, "%.*s %s", (int) strcspn(e->detail, ":"), e->detail, when);
+}
+
+static void cause_words(const struct report_evidence *e, char *buf, size_t len)
+{
+    char when[48];
+
+    time_words(e->before_s, when, sizeof(when));
+    snprintf(buf, len, "cause: %s, %s (reported to %s)", e->detail, when, e->by);
+}
+
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
 {
     bool has_limit = *e->state == FTREE_PROC_MEMORY && *e->detail;
@@ -501,6 +571,10 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
     else if (is(e->source, "log"))
         snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
+    else if (is(e->source, "cause"))
+        cause_words(e, buf, len);
+    else if (is(e->source, "unknown"))
+        snprintf(buf, len, "not known: %s", e->detail);
     else if (is(e->source, "symptom") || is(e->source, "handler"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
@@ -687,7 +761,8 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
         [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
         [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst",
-        [FTREE_EVIDENCE_HANDLER] = "handler"};
+        [FTREE_EVIDENCE_HANDLER] = "handler",       [FTREE_EVIDENCE_CAUSE] = "cause",
+        [FTREE_EVIDENCE_UNKNOWN] = "unknown"};
     bool by_path = e->path < FTREE_PATHS;
     const char *address =
         report_address(rj, e->target, e->path, room->address, sizeof(room->address));
@@ -705,14 +780,15 @@ void report_evidence(const struct report_job *rj, const struct ftree_verdict *v,
         .address = address ? address : "",
         .result = ftree_reach_name(
             e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT ? e->reach
-            : e->source == FTREE_EVIDENCE_SYMPTOM || e->source == FTREE_EVIDENCE_HANDLER
+            : e->source == FTREE_EVIDENCE_SYMPTOM || e->source >= FTREE_EVIDENCE_HANDLER
                 ? FTREE_REACH_NOT_ASKED
                 : FTREE_REACH_ANSWERED),
         .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
         .state = room->state,
         .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),
         .detail = e->detail,
-        .place = room->place};
+        .place = room->place,
+        .before_s = ((double) v->first_symptom - (double) e->at) / 1e9};
 }
 
 /* ---- the nodes ------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "ftree/base/io.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +247,64 @@ const struct rules_sign *ftree_rules_decide_at_end(const struct ftree_rules *rul
     const struct rules_sign *sign = ftree_rules_decide(rules, f, models, true, &well, model);
 
     return well ? NULL : sign;
+}
+
+/* ---- what leads to what ---------------------------------------------------------------------- */
+
+uint64_t ftree_rules_led_to(const struct ftree_rules *rules, int32_t m)
+{
+    uint64_t all = rules->model[m].leads_to, before = 0;
+
+    while (all != before) {
+        before = all;
+        for (int32_t i = 0; i < rules->models; i++)
+            if (all >> i & 1)
+                all |= rules->model[i].leads_to;
+    }
+    return all;
+}
+
+uint64_t ftree_rules_leading_to(const struct ftree_rules *rules, int32_t model)
+{
+    uint64_t all = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        if (ftree_rules_led_to(rules, m) >> model & 1)
+            all |= (uint64_t) 1 << m;
+    return all;
+}
+
+uint64_t ftree_rules_leading_by(const struct ftree_rules *rules, int kind)
+{
+    uint64_t all = 0;
+
+    for (int32_t m = 0; m < rules->models; m++)
+        if (rules->model[m].leads_to && rules->model[m].symptoms >> kind & 1)
+            all |= (uint64_t) 1 << m;
+    return all;
+}
+
+static void add_limit(const struct rules_model *m, char than, double limit, char *text, size_t room)
+{
+    char one[FTREE_NAME_MAX + 32];
+
+    for (int k = 0; k < FTREE_SYMPTOM_COUNT; k++) {
+        if (isnan(limit) || !(m->symptoms >> k & 1))
+            continue;
+        snprintf(one, sizeof(one), "%s%s%c%.10g", *text ? "," : "", ftree_symptom_info(k)->name, than,
+                 limit);
+        if (strlen(text) + strlen(one) < room)
+            strcat(text, one);
+    }
+}
+
+void ftree_rules_limits(const struct ftree_rules *rules, char *text, size_t room)
+{
+    *text = '\0';
+    for (int32_t m = 0; m < rules->models; m++) {
+        add_limit(&rules->model[m], '>', rules->model[m].high, text, room);
+        add_limit(&rules->model[m], '<', rules->model[m].low, text, room);
+    }
 }
 
 /* ---- ranks that wait for each other ---------------------------------------------------------- */

@@ -221,6 +221,9 @@ struct rules_model {
     bool listed_only; /* it has no signs: it is named as possible, never decided for */
     uint64_t symptoms; /* bit k: it causes symptom k; such symptoms make it more likely */
     uint64_t causes; /* bit m: it causes fault m in turn: m's verdict is then its consequence */
+    uint64_t leads_to; /* bit m: where m is found later this may be its cause: both are findings */
+    double before_above, before_below; /* if it was seen so many seconds before, of the last time less */
+    double high, low; /* handlers call its symptoms where a value is above or below; NAN: none */
     uint64_t masks; /* bit m: while it lasts fault m on the same node cannot be seen */
     int32_t errors; /* errno values it causes */
     int32_t error[8];
@@ -399,6 +402,16 @@ const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rul
 
 /* Purpose: true if the sign of that name needs the fact `slowed`.  Pure. */
 bool ftree_rules_is_slowed(const struct ftree_rules *rules, const char *sign);
+
+/* Purpose: all models that lead to this one in the end, bit m: model m; all that symptoms of a kind are
+ * of which lead to anything; and to what model m leads in the end.  Pure. */
+uint64_t ftree_rules_leading_to(const struct ftree_rules *rules, int32_t model);
+uint64_t ftree_rules_leading_by(const struct ftree_rules *rules, int kind);
+uint64_t ftree_rules_led_to(const struct ftree_rules *rules, int32_t m);
+
+/* Purpose: the limits of all models, "temperature-high>95,fan-failed<500", for handlers; what does not fit is
+ * left out.  Pure. */
+void ftree_rules_limits(const struct ftree_rules *rules, char *text, size_t room);
 
 /* Purpose: true if model m may be decided for in one of these ways.  Pure. */
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m);

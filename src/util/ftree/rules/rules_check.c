@@ -45,6 +45,18 @@ static void check_derived(struct rules_reader *r, const struct rules_rule *rule)
     rules_path_leave(&r->path);
 }
 
+/* A chain has a first cause. */
+static void check_leads_to(struct rules_reader *r, int32_t m)
+{
+    rules_path_index(&r->path, m);
+    rules_path_key(&r->path, "leads_to");
+    if (ftree_rules_led_to(r->rules, m) >> m & 1)
+        rules_fail(r, false, "goes in a circle: in the end \"%s\" leads to itself",
+                   r->rules->model[m].name);
+    rules_path_leave(&r->path);
+    rules_path_leave(&r->path);
+}
+
 /* A fault that in the end causes itself would be a consequence of itself. */
 static void check_causes(struct rules_reader *r, int32_t m)
 {
@@ -177,8 +189,10 @@ static void check_candidates(struct rules_reader *r, const struct rules_rule *ru
 void rules_check(struct rules_reader *r)
 {
     rules_path_key(&r->path, "models");
-    for (int32_t m = 0; m < r->rules->models; m++)
+    for (int32_t m = 0; m < r->rules->models; m++) {
         check_causes(r, m);
+        check_leads_to(r, m);
+    }
     rules_path_leave(&r->path);
     rules_path_key(&r->path, "rules");
     for (int32_t i = 0; i < r->rules->rules; i++) {

@@ -289,6 +289,56 @@ static void check_thresholds(struct rules_reader *r)
     rules_path_leave(&r->path);
 }
 
+#define BEFORE_ABOVE (-10.0) /* reporters look now and then */
+#define BEFORE_BELOW 3600.0
+
+static void read_leads_to(struct rules_reader *r, struct json_object *v, struct rules_model *mo)
+{
+    struct rules_condition c = {.above = BEFORE_ABOVE, .below = BEFORE_BELOW};
+    struct json_object *range;
+
+    mo->leads_to = rules_get_set(r, v, "leads_to", RULES_WORD_MODEL);
+    if (rules_enter(r, v, "before_s", &range)) {
+        read_range(r, range, &c);
+        if (!r->failed && !mo->leads_to)
+            rules_fail(r, false, "without \"leads_to\"");
+        rules_path_leave(&r->path);
+    }
+    mo->before_above = isinf(c.above) ? BEFORE_ABOVE : c.above;
+    mo->before_below = isinf(c.below) ? BEFORE_BELOW : c.below;
+}
+
+static double get_limit(struct rules_reader *r, struct json_object *limits, const char *key)
+{
+    struct json_object *v;
+    double limit = NAN;
+
+    if (rules_enter(r, limits, key, &v)) {
+        limit = rules_number_in(r, v, -1e15, 1e15);
+        rules_path_leave(&r->path);
+    }
+    return limit;
+}
+
+static void read_limits(struct rules_reader *r, struct json_object *v, struct rules_model *mo)
+{
+    static const char *const keys[] = {"high", "low", NULL};
+    struct json_object *limits;
+
+    mo->high = mo->low = NAN;
+    if (!rules_enter_type(r, v, "limits", json_type_object, false, &limits))
+        return;
+    if (rules_check_keys(r, limits, keys)) {
+        mo->high = get_limit(r, limits, "high");
+        mo->low = get_limit(r, limits, "low");
+    }
+    if (!r->failed && isnan(mo->high) && isnan(mo->low))
+        rules_fail(r, false, "has neither \"high\" nor \"low\"");
+    if (!r->failed && !mo->symptoms)
+        rules_fail(r, false, "without \"symptoms\"");
+    rules_path_leave(&r->path);
+}
+
 static void check_signs(struct rules_reader *r, const struct rules_model *mo)
 {
     if (mo->listed_only && mo->signs)
@@ -305,7 +355,8 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
 {
     static const char *const keys[] = {
         "name",   "class",      "component",   "origin",       "symptoms", "errno", "masks",
-        "causes", "thresholds", "listed_only", "even_if_well", "signs",    NULL};
+        "causes", "leads_to",   "before_s",    "limits",       "thresholds", "listed_only", "even_if_well",
+        "signs",  NULL};
     struct rules_model *mo = &r->rules->model[m];
 
     if (!rules_check_keys(r, v, keys))
@@ -317,9 +368,11 @@ void rules_read_model(struct rules_reader *r, struct json_object *v, int32_t m)
     if ((mo->causes | mo->masks) >> m & 1)
         rules_fail(r, false, "causes or masks itself");
     read_errors(r, v, mo);
+    read_limits(r, v, mo);
     mo->listed_only = rules_get_bool(r, v, "listed_only");
     mo->even_if_well = rules_get_bool(r, v, "even_if_well");
     enter_thresholds(r, v);
+    read_leads_to(r, v, mo);
     mo->signs = rules_read_signs(r, v, "signs", mo->name, mo->sign);
     check_thresholds(r);
     check_signs(r, mo);

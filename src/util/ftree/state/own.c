@@ -81,5 +81,6 @@ void ftree_state_clear(struct ftree *ft)
     ftree_alloc(ft, st->cases.items, 0);
     ftree_alloc(ft, st->by_node.items, 0);
     ftree_alloc(ft, st->rule_names.items, 0);
+    ftree_alloc(ft, st->past.items, 0);
     ftree_alloc(ft, st->peers.items, 0);
 }

@@ -25,6 +25,7 @@
  *     peer.c       other nodes: lost, left, silent, busy, slow
  *     route.c      the ways along the tree, past those who cannot be used; who is root
  *     way.c        nodes that only others reach
+ *     cause.c      what was seen to fail before
  *     case.c       what was observed of a node, and the faults that may be behind it
  */
 
@@ -106,6 +107,14 @@ struct rule_name {
     char text[FTREE_NAME_MAX];
 };
 
+/* A symptom that may turn out to be the cause of a later fault. */
+struct past {
+    int32_t node, rank, by; /* which it is of (rank FTREE_NONE: all of it), and who reported it */
+    uint8_t kind; /* enum ftree_symptom_kind */
+    ftree_time first, last;
+    char detail[FTREE_DETAIL_MAX];
+};
+
 /* What another node did lately, or for good. */
 struct peer {
     int32_t node;
@@ -123,6 +132,7 @@ struct ftree_state {
     int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
+    FTREE_ARRAY(struct past) past;
     FTREE_ARRAY(struct peer) peers;
     int32_t left; /* how many of them have left */
     bool leaving;
@@ -177,7 +187,8 @@ bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
 struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
 struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
-/* True: a verdict stands that says why ranks wait, or do nothing: of any class but straggler. */
+/* True: a verdict stands that says why ranks wait, or do nothing: of any class but straggler
+ * and those that warn. */
 bool ftree_verdict_any_fault(const struct ftree *ft);
 bool ftree_verdict_reserve(struct ftree *ft, int32_t n);
 struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o);
@@ -203,6 +214,13 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except);
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
 /* The paths over which an answer refutes the sign of that name, as a set of bits. */
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
+
+/* cause.c */
+/* Keeps it, if by a model it may lead to something. */
+void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s);
+/* What led to the fault of that model goes to the front of the evidence, the first cause first; it is
+ * whom to call for. */
+void ftree_cause_add(const struct ftree *ft, int32_t model, struct ftree_verdict *v);
 
 /* explain.c */
 /* True: the symptom is no news, for verdicts say so of its rank, node or data path, or of all who

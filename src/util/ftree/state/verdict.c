@@ -206,7 +206,8 @@ struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t 
 bool ftree_verdict_any_fault(const struct ftree *ft)
 {
     FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER)
+        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER &&
+            !ftree_class_says(k->v.class_, FTREE_IS_WARNING))
             return true;
     return false;
 }

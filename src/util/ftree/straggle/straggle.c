@@ -189,6 +189,7 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     v->pid = v->component.count == 1 && ft->job->rank_pid ? ft->job->rank_pid[v->rank] : 0;
     if (v->component.count == 1)
         v->component = (struct ftree_ranks){0};
+    ftree_cause_add(ft, model, v);
     return k ? set & (ENDED | MORE) || strcmp(ftree_verdict_rule(ft, &k->v), v->rule) : set & SURE;
 }
 

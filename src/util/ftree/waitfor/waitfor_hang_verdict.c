@@ -402,6 +402,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;
     set_time(ft->waitfor->work, h, s, now, &v);
+    ftree_cause_add(ft, model, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }

@@ -211,7 +211,8 @@ static void add_before(struct ftree *ft, ftree_time now, struct ftree_verdict *v
     char line[FTREE_DETAIL_MAX], of[32] = "";
 
     FTREE_EACH(const struct known, k, ft->state->known) {
-        if (k->v.withdrawn || k->v.class_ == FTREE_CLASS_STRAGGLER || ftree_verdict_is_wait(&k->v))
+        if (k->v.withdrawn || k->v.class_ == FTREE_CLASS_STRAGGLER ||
+            ftree_class_says(k->v.class_, FTREE_IS_WARNING) || ftree_verdict_is_wait(&k->v))
             continue;
         if (k->v.rank != FTREE_NONE)
             snprintf(of, sizeof(of), "rank %d on ", (int) k->v.rank);

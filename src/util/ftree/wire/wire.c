@@ -242,6 +242,7 @@ static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
     if (c->reads && !withdrawn)
         v->withdrawn = 0;
     code_duration(c, &v->holds_back);
+    WIRE_NUMBER(c, v->ticket, 1, FTREE_TICKET_COUNT);
     WIRE_NUMBER(c, v->evidences, 1, FTREE_EVIDENCE_MAX + 1);
     for (int32_t i = 0; i < v->evidences; i++)
         code_evidence(c, &v->evidence[i]);

@@ -233,6 +233,8 @@ static bool make_request(struct site_handler *h, struct json_object *o,
     json_object_object_add(h->request, "node", json_object_new_string(q->node));
     json_object_object_add(h->request, "deadline_ms", json_object_new_int(h->deadline_ms));
     json_object_object_add(h->request, "since_unix_ms", json_object_new_int64(q->since_ms));
+    if (q->limits && *q->limits)
+        json_object_object_add(h->request, "limits", json_object_new_string(q->limits));
     json_object_object_del(h->request, "ranks");
     if (q->ranks && h->at_home)
         json_object_object_add(h->request, "ranks", json_object_new_string(q->ranks));

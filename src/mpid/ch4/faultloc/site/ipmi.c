@@ -5,6 +5,8 @@
 
 #include "faultloc/site/site.h"
 
+#include <string.h>
+
 /*
  * Handler: the BMC of a node, by ipmitool: has it power, are its sensors well.  -N 1 -R 1: the BMC is
  * asked twice within 2 s, and no more; -C 3: the cipher suite that all have; -v: else a refused login
@@ -31,17 +33,30 @@ static bool ask(const struct login *l, const char *const *command, struct site_s
     return site_run(arguments, l->password, s);
 }
 
-static void ask_more(const struct login *l, struct site_said *s, FILE *out)
+/* The BMC's own clock tells how long ago they were. */
+static void ask_events(const struct login *l, struct site_said *s, FILE *out)
 {
-    static const char *const events[] = {"-c", "sel", "list", "last", "8", NULL};
+    static const char *const events[] = {"-c", "sel", "list", "last", "16", NULL};
+    static const char *const now[] = {"sel", "time", "get", NULL};
+    static struct site_said clock;
+
+    if (!ask(l, events, s) || s->code != 0 || !site_ipmi_has_events(s->out))
+        return;
+    if (!ask(l, now, &clock) || clock.code != 0)
+        *clock.out = '\0';
+    site_ipmi_events(s->out, clock.out, out);
+}
+
+static void ask_more(const struct login *l, bool has_power, struct json_object *request,
+                     struct site_said *s, FILE *out)
+{
     static const char *const repository[] = {"sdr", "info", NULL};
     static const char *const sensors[] = {"-c", "sdr", NULL};
 
-    if (ask(l, events, s) && s->code == 0)
-        site_ipmi_events(s->out, out);
+    ask_events(l, s, out);
     if (ask(l, repository, s) && s->code == 0 && site_ipmi_has_sensors(s->out) &&
         ask(l, sensors, s) && s->code == 0)
-        site_ipmi_sensors(s->out, out);
+        site_ipmi_sensors(s->out, has_power, request, out);
 }
 
 void site_ipmi(struct json_object *request, FILE *out)
@@ -63,5 +78,5 @@ void site_ipmi(struct json_object *request, FILE *out)
     else if (s.code != 0 || !site_ipmi_power(s.out, out))
         site_say_not(out, site_ipmi_why(s.err));
     else
-        ask_more(&l, &s, out);
+        ask_more(&l, strstr(s.out, "is on") != NULL, request, &s, out);
 }

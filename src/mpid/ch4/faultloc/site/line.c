@@ -9,10 +9,25 @@
 #include "ftree/base/text.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A line that a handler prints: {"symptom": "power-off", "text": "chassis power is off"}, or
  * {"why_not": "the login was refused"}.  "value" may have any number or text beside it. */
+
+bool site_is_beyond(struct json_object *request, const char *symptom, double value)
+{
+    const char *at = faultloc_text(request, "limits");
+    size_t n = symptom ? strlen(symptom) : 0;
+
+    for (; at && n; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        if (strncmp(at, symptom, n) || (at[n] != '>' && at[n] != '<'))
+            continue;
+        if (at[n] == '>' ? value > strtod(at + n + 1, NULL) : value < strtod(at + n + 1, NULL))
+            return true;
+    }
+    return false;
+}
 
 static bool add_text(struct json_object *to, const char *key, const char *text)
 {
@@ -30,11 +45,25 @@ static bool add_text(struct json_object *to, const char *key, const char *text)
     return false;
 }
 
-static void print(FILE *out, const char *symptom, const char *key, const char *text)
+/* In whole seconds. */
+static bool add_age(struct json_object *to, double age_s)
+{
+    struct json_object *age;
+
+    if (!(age_s >= 0 && age_s < 1e9))
+        return true;
+    age = json_object_new_int64((int64_t) age_s);
+    if (age && !json_object_object_add(to, "age_s", age))
+        return true;
+    json_object_put(age);
+    return false;
+}
+
+static void print(FILE *out, const char *symptom, double age_s, const char *key, const char *text)
 {
     struct json_object *o = json_object_new_object();
 
-    if (o && add_text(o, "symptom", symptom) && add_text(o, key, text))
+    if (o && add_text(o, "symptom", symptom) && add_age(o, age_s) && add_text(o, key, text))
         fprintf(out, "%s\n",
                 json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
                                                       JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -44,12 +73,17 @@ static void print(FILE *out, const char *symptom, const char *key, const char *t
 
 void site_say(FILE *out, const char *symptom, const char *text)
 {
-    print(out, symptom, "text", text);
+    print(out, symptom, -1, "text", text);
+}
+
+void site_say_ago(FILE *out, const char *symptom, double age_s, const char *text)
+{
+    print(out, symptom, age_s, "text", text);
 }
 
 void site_say_not(FILE *out, const char *why)
 {
-    print(out, NULL, "why_not", why);
+    print(out, NULL, -1, "why_not", why);
 }
 
 void site_os_say(struct site_os *o, const char *symptom, const char *format, ...)
@@ -60,7 +94,7 @@ void site_os_say(struct site_os *o, const char *symptom, const char *format, ...
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    site_say(o->out, symptom, text);
+    site_say_ago(o->out, symptom, o->age_s, text);
     o->said++;
 }
 
@@ -78,6 +112,15 @@ static bool is_finding(struct json_object *o)
         return false;
     return (faultloc_text(o, "text") || faultloc_text(o, "why_not")) &&
            (!symptom || ftree_symptom_by_name(symptom) >= 0);
+}
+
+static double age_of(struct json_object *o)
+{
+    struct json_object *age;
+    bool has_one = json_object_object_get_ex(o, "age_s", &age) &&
+                   (json_object_is_type(age, json_type_int) || json_object_is_type(age, json_type_double));
+
+    return has_one ? json_object_get_double(age) : -1;
 }
 
 struct json_object *site_failure(const char *handler, const char *why)
@@ -98,9 +141,8 @@ struct json_object *site_line(const char *handler, const char *line, size_t len)
 
     if (json_object_is_type(o, json_type_object) && is_finding(o))
         to = json_object_new_object();
-    if (to && (!add_text(to, "handler", handler) ||
-               !add_text(to, "symptom", faultloc_text(o, "symptom")) ||
-               !add_text(to, "text", faultloc_text(o, "text")) ||
+    if (to && (!add_text(to, "handler", handler) || !add_text(to, "symptom", faultloc_text(o, "symptom")) ||
+               !add_age(to, age_of(o)) || !add_text(to, "text", faultloc_text(o, "text")) ||
                !add_text(to, "why_not", faultloc_text(o, "why_not")))) {
         json_object_put(to);
         to = NULL;

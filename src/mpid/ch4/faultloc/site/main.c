@@ -27,6 +27,7 @@ static const char usage[] =
     "  --file FILE   JSON; only its owner may have access to it (man faultloc-handlers)\n"
     "  --from NODE   the node that asks\n"
     "  --ranks PIDS  processes of the job on the node that asks, with commas between\n"
+    "  --limits LIST values beyond which sensors are bad: temperature-high>95,fan-failed<500\n"
     "  --since MS    when the job began, Unix time in milliseconds\n"
     "  --fd N        prints to this descriptor\n"
     "  --check       prints text: what works, what does not and why, what a report would have\n"
@@ -46,7 +47,7 @@ static bool read_options(int n, char **arguments, struct options *o)
 {
     static const struct option known[] = {{"file", 1, NULL, 'f'},  {"from", 1, NULL, 'b'},
                                           {"since", 1, NULL, 's'}, {"fd", 1, NULL, 'd'},
-                                          {"ranks", 1, NULL, 'r'},
+                                          {"ranks", 1, NULL, 'r'},  {"limits", 1, NULL, 'l'},
                                           {"check", 0, NULL, 'c'}, {NULL, 0, NULL, 0}};
 
     for (int c; (c = getopt_long(n, arguments, "", known, NULL)) != -1;) {
@@ -58,6 +59,8 @@ static bool read_options(int n, char **arguments, struct options *o)
             o->question.since_ms = strtoll(optarg, NULL, 10);
         else if (c == 'r')
             o->question.ranks = optarg;
+        else if (c == 'l')
+            o->question.limits = optarg;
         else if (c == 'd')
             o->fd = strtol(optarg, NULL, 10);
         else if (c == 'c')
@@ -86,6 +89,8 @@ static void set_limits(void)
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setenv("PATH", SITE_PATH, 1);
+    setenv("LC_ALL", "C", 1); /* what programs print is read */
+    setenv("TZ", "UTC0", 1);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL);
 }

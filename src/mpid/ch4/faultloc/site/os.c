@@ -150,9 +150,18 @@ static bool is_hot(const struct site_os *o, int chip, int i, long long *at)
     long long crit = number(o->sys, "class/hwmon/hwmon%d/temp%d_crit", chip, i);
 
     *at = number(o->sys, "class/hwmon/hwmon%d/temp%d_input", chip, i);
+    if (*at >= 0 && site_is_beyond(o->request, "temperature-high", (double) *at / 1000))
+        return true;
     return *at >= 0 &&
            (crit >= 0 ? crit > 0 && *at >= crit
                       : number(o->sys, "class/hwmon/hwmon%d/temp%d_crit_alarm", chip, i) == 1);
+}
+
+static bool is_slow(const struct site_os *o, int chip, int i)
+{
+    long long at = number(o->sys, "class/hwmon/hwmon%d/fan%d_input", chip, i);
+
+    return at >= 0 && site_is_beyond(o->request, "fan-failed", (double) at);
 }
 
 static void look_at_sensors(struct site_os *o)
@@ -165,7 +174,8 @@ static void look_at_sensors(struct site_os *o)
         if (!word(o->sys, chip, sizeof(chip), "class/hwmon/hwmon%d/name", c))
             continue;
         for (int i = 1; i <= SENSORS; i++) {
-            if (!fan && (number(o->sys, "class/hwmon/hwmon%d/fan%d_alarm", c, i) == 1 ||
+            if (!fan && (is_slow(o, c, i) ||
+                         number(o->sys, "class/hwmon/hwmon%d/fan%d_alarm", c, i) == 1 ||
                          number(o->sys, "class/hwmon/hwmon%d/fan%d_fault", c, i) == 1)) {
                 fan = true;
                 site_os_say(o, "fan-failed",
@@ -331,6 +341,8 @@ void site_os(struct json_object *request, FILE *out)
                         .sys = setting(request, "sys_root", "/sys"),
                         .log = setting(request, "kernel_log", "/dev/kmsg"),
                         .ranks = faultloc_text(request, "ranks"),
+                        .request = request,
+                        .age_s = -1,
                         .out = out};
     long long before = throttles(&o);
     struct json_object *since;

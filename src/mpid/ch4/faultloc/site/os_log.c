@@ -166,19 +166,21 @@ static bool is_same(const char *a, const char *b)
 static void say(struct site_os *o, const struct last *last)
 {
     char uptime[64];
-    long long old;
+    long long now;
 
     faultloc_text_read(o->proc, uptime, sizeof(uptime), "uptime");
-    old = (long long) (strtod(uptime, NULL) * 1e6) - OLD_US;
+    now = (long long) (strtod(uptime, NULL) * 1e6);
     for (size_t i = 0; i < MESSAGES; i++) {
         const char *symptom = messages[i].symptom;
         bool newer = false,
-             mute = last[i].at < old || (o->mounts_answer && is_same(symptom, "mount-silent"));
+             mute = last[i].at < now - OLD_US || (o->mounts_answer && is_same(symptom, "mount-silent"));
         for (size_t j = 0; j < MESSAGES; j++)
             newer |= is_same(symptom, messages[j].symptom) && last[j].at > last[i].at;
+        o->age_s = symptom && !mute ? (double) (now - last[i].at) / 1e6 : -1;
         if (last[i].at && !newer)
             site_os_say(o, mute ? NULL : symptom, "kernel: %s", last[i].text);
     }
+    o->age_s = -1;
 }
 
 void site_os_log(struct site_os *o)

@@ -45,6 +45,7 @@ struct bmc {
     CURLcode error;
     long status;
     FILE *out;
+    struct json_object *request;
     long long since;
     ftree_time until;
 };
@@ -255,6 +256,8 @@ static void say_sensor(struct bmc *b, struct json_object *list, const char *read
         struct json_object *at = member(o, reading), *most = member(o, "UpperThresholdCritical");
         bool beyond = most && at && json_object_get_double(most) > 0 &&
                       json_object_get_double(at) >= json_object_get_double(most);
+
+        beyond = beyond || (at && site_is_beyond(b->request, symptom, json_object_get_double(at)));
         if (!is_critical(o) && !beyond)
             continue;
         snprintf(text, sizeof(text), "sensor %.40s is at %.0f %.10s: critical", name ? name : "?",
@@ -262,6 +265,13 @@ static void say_sensor(struct bmc *b, struct json_object *list, const char *read
         site_say(b->out, symptom, text);
         return;
     }
+}
+
+static bool is_off(struct json_object *system)
+{
+    const char *state = faultloc_text(system, "PowerState");
+
+    return state && !strcmp(state, "Off");
 }
 
 static void ask_sensors(struct bmc *b, struct json_object *system)
@@ -272,7 +282,8 @@ static void ask_sensors(struct bmc *b, struct json_object *system)
 
     thermal = at ? get(b, at) : NULL;
     say_sensor(b, member(thermal, "Temperatures"), "ReadingCelsius", "temperature-high");
-    say_sensor(b, member(thermal, "Fans"), "Reading", "fan-failed");
+    if (!is_off(system)) /* without power they stand still */
+        say_sensor(b, member(thermal, "Fans"), "Reading", "fan-failed");
     json_object_put(thermal);
     json_object_put(chassis);
 }
@@ -292,25 +303,72 @@ static long long time_of(const char *text)
     return (long long) timegm(&t) - (*rest == '-' ? -1 : 1) * (h * 3600LL + m * 60);
 }
 
-static void say_entry(struct bmc *b, struct json_object *list)
+/* What the registry of DMTF and the vendors' have in their messages. */
+static const char *symptom_of(const char *words)
 {
-    size_t n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
-    long long newest = -1, at;
-    const char *words = NULL, *when = NULL;
+    static const struct {
+        const char *of, *symptom;
+    } rows[] = {{"ncorrectable", "memory-uncorrected"}, {"ower suppl", "power-supply-failed"},
+                {"PSU", "power-supply-failed"},         {"Fan", "fan-failed"},
+                {"fan ", "fan-failed"},                 {"emperature", "temperature-high"},
+                {"hermal", "temperature-high"},         {"CPU", "cpu-failed"},
+                {"rocessor", "cpu-failed"},             {"rive", "disk-failed"},
+                {"isk", "disk-failed"}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strstr(words, rows[i].of))
+            return rows[i].symptom;
+    return NULL;
+}
+
+#define KINDS 6 /* of entries, that are told */
+
+struct entry {
+    const char *symptom, *words, *when; /* symptom NULL: none */
+    long long at;
+};
+
+/* Of each kind the newest one. */
+static int note_entry(struct entry *all, int n, const struct entry *e)
+{
+    int i = 0;
+
+    while (i < n && (all[i].symptom && e->symptom ? strcmp(all[i].symptom, e->symptom) != 0
+                                                  : all[i].symptom != e->symptom))
+        i++;
+    if (i == KINDS || (i < n && e->at <= all[i].at))
+        return n;
+    all[i] = *e;
+    return i == n ? n + 1 : n;
+}
+
+static void say_entry(struct bmc *b, const struct entry *e)
+{
+    long long age = (long long) time(NULL) - e->at;
     char text[160];
 
-    for (size_t i = 0; i < n; i++) {
+    snprintf(text, sizeof(text), "event log: %.80s (%.25s)", e->words, e->when);
+    site_say_ago(b->out, e->symptom, age > 0 ? (double) age : 0, text);
+}
+
+static void say_entries(struct bmc *b, struct json_object *list)
+{
+    size_t most = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    struct entry all[KINDS];
+    int n = 0;
+
+    for (size_t i = 0; i < most; i++) {
         struct json_object *o = json_object_array_get_idx(list, i);
-        const char *severity = faultloc_text(o, "Severity"), *message = faultloc_text(o, "Message");
-        at = time_of(faultloc_text(o, "Created"));
-        if (!severity || strcmp(severity, "Critical") || !message || at < b->since || at <= newest)
+        const char *severity = faultloc_text(o, "Severity");
+        struct entry e = {.words = faultloc_text(o, "Message"), .when = faultloc_text(o, "Created")};
+        e.at = time_of(e.when);
+        if (!severity || strcmp(severity, "Critical") || !e.words || e.at < 0 || e.at < b->since)
             continue;
-        newest = at, words = message, when = faultloc_text(o, "Created");
+        e.symptom = symptom_of(e.words);
+        n = note_entry(all, n, &e);
     }
-    if (!words)
-        return;
-    snprintf(text, sizeof(text), "event log: %.80s (%.25s)", words, when);
-    site_say(b->out, strstr(words, "ncorrectable") ? "memory-uncorrected" : NULL, text);
+    for (int i = 0; i < n; i++)
+        say_entry(b, &all[i]);
 }
 
 static void ask_log(struct bmc *b, struct json_object *system)
@@ -322,7 +380,7 @@ static void ask_log(struct bmc *b, struct json_object *system)
     service = at ? get(b, at) : NULL;
     at = link_of(member(service, "Entries"));
     entries = at ? get(b, at) : NULL;
-    say_entry(b, member(entries, "Members"));
+    say_entries(b, member(entries, "Members"));
     json_object_put(entries);
     json_object_put(service);
     json_object_put(services);
@@ -394,7 +452,7 @@ static void ask(struct bmc *b, struct json_object *r)
 void site_redfish(struct json_object *request, FILE *out)
 {
     const char *address = faultloc_text(request, "address");
-    struct bmc b = {.curl = NULL, .out = out};
+    struct bmc b = {.curl = NULL, .request = request, .out = out};
     struct json_object *since = member(request, "since_unix_ms");
     int64_t ms = json_object_get_int64(member(request, "deadline_ms"));
 

@@ -74,6 +74,7 @@ struct site_question {
     const char *from; /* the node that asks */
     int64_t since_ms; /* when the job began, Unix time; 0: not known */
     const char *ranks; /* "4711,4712": processes of the job on the node that asks; NULL: not known */
+    const char *limits; /* "temperature-high>95,fan-failed<500": of the rule base; NULL: none */
     bool all; /* for people: a node that asks about itself has the others asked, too */
 };
 
@@ -107,6 +108,10 @@ enum site_map site_map(const char *text, const char *node, char *out, size_t roo
  * why.  Returns how many failed. */
 int site_ask_all(struct site_config *c, FILE *out);
 
+/* Purpose: true if by the limits of a request ("limits", as in the question) the value is one of that
+ * symptom. */
+bool site_is_beyond(struct json_object *request, const char *symptom, double value);
+
 /* Purpose: checks a line of a handler, and adds whose it is; to be freed.  NULL: it is none, or out of
  * memory. */
 struct json_object *site_line(const char *handler, const char *line, size_t len);
@@ -114,8 +119,10 @@ struct json_object *site_line(const char *handler, const char *line, size_t len)
 /* Purpose: a line that says why a handler says nothing; likewise. */
 struct json_object *site_failure(const char *handler, const char *why);
 
-/* Purpose: prints a line of a handler.  `symptom`: as "faultloc symptom --list" has it, NULL: none. */
+/* Purpose: prints a line of a handler.  `symptom`: as "faultloc symptom --list" has it, NULL: none.
+ * age_s: so long ago; below 0: not known, or it is so now. */
 void site_say(FILE *out, const char *symptom, const char *text);
+void site_say_ago(FILE *out, const char *symptom, double age_s, const char *text);
 void site_say_not(FILE *out, const char *why);
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -146,15 +153,18 @@ const char *site_scheduler_why(const char *text);
 /* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
 bool site_ipmi_power(const char *text, FILE *out);
 
-/* Purpose: the same of `ipmitool -c sel list last 8`: the newest event of a fault, with the BMC's date
- * of it; one line at most. */
-void site_ipmi_events(const char *text, FILE *out);
+/* Purpose: what `ipmitool -c sel list last 8` printed: of each kind of fault the newest event, with the
+ * BMC's date of it, and how long ago it was by what `ipmitool sel time get` printed ("": not known).
+ * And whether there is any. */
+void site_ipmi_events(const char *text, const char *clock, FILE *out);
+bool site_ipmi_has_events(const char *text);
 
 /* Purpose: whether by `ipmitool sdr info` the BMC knows of any sensor. */
 bool site_ipmi_has_sensors(const char *text);
 
-/* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines. */
-void site_ipmi_sensors(const char *text, FILE *out);
+/* Purpose: what `ipmitool -c sdr` printed, sensors that are out of bounds; at most two lines.  Without
+ * power fans stand still. */
+void site_ipmi_sensors(const char *text, bool has_power, struct json_object *request, FILE *out);
 
 /* Purpose: why ipmitool -v failed, by what it wrote on standard error, in words of our own. */
 const char *site_ipmi_why(const char *text);
@@ -174,6 +184,8 @@ struct site_os {
     const char *proc, *sys, *log; /* where they are */
     int64_t since_ms;
     const char *ranks; /* as in the question */
+    struct json_object *request;
+    double age_s; /* of what is said; below 0: it is so now */
     FILE *out;
     int said;
     bool mounts_answer; /* there are some, and they do */

@@ -51,7 +51,7 @@ static void list_ranks(const struct faultloc_handlers *h, char *text, size_t roo
 /* No password is among the arguments: the program reads the file itself. */
 static int start(struct faultloc_handlers *h, struct faultloc_child *c, const char *node)
 {
-    char since[32], ranks[4096],
+    char since[32], ranks[4096], limits[1024],
         *arguments[] = {(char *) (uintptr_t) FAULTLOC_HANDLERS_NAME,
                         (char *) (uintptr_t) "--fd",
                         (char *) (uintptr_t) "3",
@@ -63,6 +63,8 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
                         since,
                         (char *) (uintptr_t) "--ranks",
                         ranks,
+                        (char *) (uintptr_t) "--limits",
+                        limits,
                         (char *) (uintptr_t) "--",
                         (char *) (uintptr_t) node,
                         NULL};
@@ -74,10 +76,19 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
     int rc = 0;
 
     list_ranks(h, ranks, sizeof(ranks));
+    ftree_limits(h->p->ft, limits, sizeof(limits));
     snprintf(since, sizeof(since), "%lld", (long long) h->p->board->started_ms);
     if (!*h->path && (rc = faultloc_child_beside(FAULTLOC_HANDLERS_NAME, h->path)))
         *h->path = '\0';
     return rc ? rc : faultloc_child_start(c, faultloc_now(), &child);
+}
+
+/* ---- whose turn it is ------------------------------------------------------------------------ */
+
+static void drop_waiting(struct faultloc_handlers *h, int i)
+{
+    h->waits--;
+    memmove(&h->waiting[i], &h->waiting[i + 1], (size_t) (h->waits - i) * sizeof(h->waiting[0]));
 }
 
 /* What is still to come of an earlier question is about the node as it was then. */
@@ -86,18 +97,57 @@ static void forget_node(struct faultloc_handlers *h, int32_t node)
     for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
         if (h->node[i] == node)
             h->node[i] = FTREE_NONE;
+    for (int i = h->waits - 1; i >= 0; i--)
+        if (h->waiting[i].node == node)
+            drop_waiting(h, i);
 }
 
-bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node)
+/* -1: all run. */
+static int free_place(const struct faultloc_handlers *h)
 {
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        if (h->child[i].pid <= 0 && h->child[i].lost == 0)
+            return i;
+    return -1;
+}
+
+bool faultloc_handlers_ask(struct faultloc_handlers *h, ftree_time now, int32_t node)
+{
+    int i = free_place(h);
+
     forget_node(h, node);
-    for (int i = 0; *h->p->board->settings.handlers && i < FAULTLOC_HANDLERS_MAX; i++) {
-        if (h->child[i].pid > 0 || h->child[i].lost > 0)
-            continue;
+    if (!*h->p->board->settings.handlers)
+        return false;
+    if (i >= 0) {
         h->node[i] = node;
         return start(h, &h->child[i], h->p->job.names[node]) == 0;
     }
-    return false;
+    if (h->waits == FAULTLOC_HANDLERS_WAIT_MAX)
+        return false;
+    h->waiting[h->waits].node = node;
+    h->waiting[h->waits++].since = now;
+    return true;
+}
+
+static void say_not(struct faultloc_handlers *h, ftree_time now, int32_t node, const char *why)
+{
+    char line[FTREE_DETAIL_MAX + 32];
+
+    snprintf(line, sizeof(line), "%s %s", FAULTLOC_HANDLERS_NAME, why);
+    ftree_handler_said(h->p->ft, now, now, node, -1, line);
+}
+
+/* The first one that waits is asked, or gives up: a verdict does not wait for it any longer. */
+static void next_turn(struct faultloc_handlers *h, ftree_time now)
+{
+    int32_t node = h->waiting[0].node;
+    bool late = now >= h->waiting[0].since + FAULTLOC_HANDLERS_PATIENCE;
+
+    drop_waiting(h, 0);
+    if (!late && faultloc_handlers_ask(h, now, node))
+        return;
+    say_not(h, now, node, late ? "runs for too many nodes at once" : "cannot be started");
+    ftree_handlers_done(h->p->ft, now, node);
 }
 
 void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
@@ -108,17 +158,26 @@ void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
     if (h->home_pause > FAULTLOC_HANDLERS_PAUSE_MAX)
         h->home_pause = FAULTLOC_HANDLERS_PAUSE_MAX;
     h->home_at = now + h->home_pause;
-    faultloc_handlers_ask(h, h->p->self);
+    faultloc_handlers_ask(h, now, h->p->self);
 }
 
 /* ---- what it said ---------------------------------------------------------------------------- */
 
+static double number_of(struct json_object *o, const char *key)
+{
+    struct json_object *v;
+
+    return json_object_object_get_ex(o, key, &v) ? json_object_get_double(v) : 0;
+}
+
 /* "bmc: power-off: chassis power is off", or "bmc: no answer within 2.5 s". */
-static bool say(struct json_object *o, int *symptom, char *text, size_t room)
+static bool say(struct json_object *o, int *symptom, ftree_time *age, char *text, size_t room)
 {
     const char *handler = faultloc_text(o, "handler"), *name = faultloc_text(o, "symptom"),
                *words = faultloc_text(o, "text"), *why = faultloc_text(o, "why_not");
+    double age_s = number_of(o, "age_s");
 
+    *age = age_s > 0 && age_s < 1e9 ? (ftree_time) (age_s * 1e9) : 0;
     *symptom = name ? ftree_symptom_by_name(name) : -1;
     if (!handler || (!words && !why) || (name && *symptom < 0))
         return false;
@@ -128,11 +187,12 @@ static bool say(struct json_object *o, int *symptom, char *text, size_t room)
     return true;
 }
 
-bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *text, size_t room)
+bool faultloc_handlers_read(const char *line, size_t len, int *symptom, ftree_time *age, char *text,
+                            size_t room)
 {
     struct json_tokener *t = len <= LINE_MAX_BYTES ? json_tokener_new_ex(4) : NULL;
     struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL;
-    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, text, room);
+    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, age, text, room);
 
     json_object_put(o);
     if (t)
@@ -141,7 +201,7 @@ bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *te
 }
 
 /* "os: power-off: words" of the own node; what is no symptom is for those who ask by hand. */
-static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int kind,
+static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, ftree_time at, int kind,
                               const char *text)
 {
     const struct ftree_symptom_info *info = ftree_symptom_info(kind);
@@ -152,7 +212,7 @@ static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, int k
                                         .rank = FTREE_NONE,
                                         .switch_ = FTREE_NONE},
                               .count = 1,
-                              .first = now,
+                              .first = at,
                               .last = now};
     const char *words = strstr(text, info->name);
 
@@ -169,14 +229,16 @@ static bool hand_over_lines(struct faultloc_handlers *h, ftree_time now, int i)
     char text[FTREE_DETAIL_MAX];
     bool good = true;
     int symptom;
+    ftree_time age;
 
     for (; at && (end = memchr(at, '\n', c->len - (size_t) (at - c->text))); at = end + 1) {
-        if (!faultloc_handlers_read(at, (size_t) (end - at), &symptom, text, sizeof(text)))
+        if (!faultloc_handlers_read(at, (size_t) (end - at), &symptom, &age, text, sizeof(text)))
             good = false;
         else if (h->node[i] != h->p->self)
-            ftree_handler_said(h->p->ft, now, h->node[i], symptom, text);
+            ftree_handler_said(h->p->ft, now, now - faultloc_loop_earlier(age, now), h->node[i],
+                               age < now ? symptom : -1, text);
         else if (symptom >= 0)
-            hand_over_symptom(h, now, symptom, text);
+            hand_over_symptom(h, now, now - faultloc_loop_earlier(age, now), symptom, text);
     }
     return good && (!at || at == c->text + c->len);
 }
@@ -194,11 +256,8 @@ static void finish(struct faultloc_handlers *h, ftree_time now, int i,
                  (int) (FAULTLOC_HANDLERS_PATIENCE / (1000 * FTREE_MS)));
     else if (!faultloc_spawn_failed(status, 1, why, sizeof(why)) && !good)
         snprintf(why, sizeof(why), "printed what is no finding");
-    if (*why) {
-        char line[FTREE_DETAIL_MAX + 32];
-        snprintf(line, sizeof(line), "%s %s", FAULTLOC_HANDLERS_NAME, why);
-        ftree_handler_said(h->p->ft, now, h->node[i], -1, line);
-    }
+    if (*why)
+        say_not(h, now, h->node[i], why);
     faultloc_child_forget(&h->child[i]);
     ftree_handlers_done(h->p->ft, now, h->node[i]);
 }
@@ -213,6 +272,9 @@ void faultloc_handlers_turn(struct faultloc_handlers *h, ftree_time now)
         if (state != FAULTLOC_CHILD_RUNS)
             finish(h, now, i, state, status);
     }
+    while (h->waits > 0 &&
+           (free_place(h) >= 0 || now >= h->waiting[0].since + FAULTLOC_HANDLERS_PATIENCE))
+        next_turn(h, now);
 }
 
 ftree_time faultloc_handlers_deadline(const struct faultloc_handlers *h)
@@ -221,6 +283,8 @@ ftree_time faultloc_handlers_deadline(const struct faultloc_handlers *h)
 
     for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
         t = faultloc_loop_earlier(t, faultloc_child_deadline(&h->child[i]));
+    if (h->waits > 0)
+        t = faultloc_loop_earlier(t, h->waiting[0].since + FAULTLOC_HANDLERS_PATIENCE);
     return t;
 }
 

@@ -17,7 +17,8 @@
  */
 
 #define FAULTLOC_HANDLERS_NAME "faultloc-handlers"
-#define FAULTLOC_HANDLERS_MAX 64 /* at the same time */
+#define FAULTLOC_HANDLERS_MAX 64 /* at the same time; */
+#define FAULTLOC_HANDLERS_WAIT_MAX 1024 /* so many nodes wait for their turn (a rack has lost its power) */
 #define FAULTLOC_HANDLERS_PATIENCE (5000 * FTREE_MS) /* since it was started */
 #define FAULTLOC_HANDLERS_BYTES (64 * 1024) /* that it may print */
 
@@ -26,15 +27,21 @@ struct faultloc_handlers {
     char path[FAULTLOC_SPAWN_PATH]; /* of the program; "": beside this one */
     struct faultloc_child child[FAULTLOC_HANDLERS_MAX];
     int32_t node[FAULTLOC_HANDLERS_MAX]; /* about which it is asked */
+    struct {
+        int32_t node;
+        ftree_time since;
+    } waiting[FAULTLOC_HANDLERS_WAIT_MAX]; /* in their order; */
+    int waits; /* so many */
     ftree_time home_at, home_pause; /* when this node may be looked at again */
 };
 
 /* Purpose: begins; nothing is started. */
 void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_program *p);
 
-/* Purpose: asks about a node; what comes of it goes to the core in a later faultloc_handlers_turn().
- * False: there are none, too many run, or the program cannot be started. */
-bool faultloc_handlers_ask(struct faultloc_handlers *h, int32_t node);
+/* Purpose: asks about a node, when it is its turn; what comes of it goes to the core in a later
+ * faultloc_handlers_turn(), or that its turn did not come.
+ * False: there are none, too many wait, or the program cannot be started. */
+bool faultloc_handlers_ask(struct faultloc_handlers *h, ftree_time now, int32_t node);
 
 /* Purpose: somebody examines this node: asks those that know what only it can know (os, gpu), but for
  * the time after the last look, which doubles.  What they find goes to the core as symptoms of this
@@ -52,8 +59,9 @@ void faultloc_handlers_end(struct faultloc_handlers *h);
 
 /* ---- what it prints -------------------------------------------------------------------------- */
 
-/* Purpose: a line of the program, checked: the symptom that it names (-1: none), and in `text` the same
- * for people, printable ASCII.  False: it is no such line.  Pure. */
-bool faultloc_handlers_read(const char *line, size_t len, int *symptom, char *text, size_t room);
+/* Purpose: a line of the program, checked: the symptom that it names (-1: none), how long ago that was (0:
+ * it is so), and in `text` the same for people, printable ASCII.  False: it is no such line.  Pure. */
+bool faultloc_handlers_read(const char *line, size_t len, int *symptom, ftree_time *age, char *text,
+                            size_t room);
 
 #endif /* FAULTLOC_HANDLERS_H_INCLUDED */

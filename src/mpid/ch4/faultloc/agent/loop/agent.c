@@ -280,7 +280,7 @@ static bool ask_handlers(void *ctx, int32_t node)
 {
     struct agent *a = ctx;
 
-    return faultloc_handlers_ask(&a->handlers, node);
+    return faultloc_handlers_ask(&a->handlers, faultloc_now(), node);
 }
 
 static void trace(void *ctx, const char *line)

@@ -1,0 +1,10 @@
+#!/bin/sh
+# A trigger of rasdaemon, for errors of memory. In its configuration (/etc/sysconfig/rasdaemon):
+#   TRIGGER_DIR=/opt/mpich-faultloc/share/doc/faultloc/examples
+#   MC_CE_TRIGGER=symptom-rasdaemon.sh
+#   MC_UE_TRIGGER=symptom-rasdaemon.sh
+case ${TYPE:-} in
+    Uncorrected* | Fatal*) kind=memory-uncorrected ;;
+    *) kind=memory-corrected ;;
+esac
+exec "$(dirname "$0")/symptom-tell.sh" $kind "rasdaemon: ${COUNT:-1} x ${MESSAGE:-error} on ${LABEL:-unknown}"

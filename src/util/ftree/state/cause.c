@@ -1,0 +1,197 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/state/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Cause chains.  That a part fails (a fan, a power supply) is often known before what comes of it: such
+ * symptoms are kept with their time by each node that they pass.  The fault models say what leads to
+ * what, and within which time; from the fault that was found the chain is followed back to the first
+ * cause that was seen.  A link of the chain that nobody saw is passed over.
+ */
+
+#define PAST_MAX 64
+#define CHAIN_MAX 3 /* of it are told */
+#define SLACK_S 10.0 /* reporters look now and then */
+
+/* ---- what was seen --------------------------------------------------------------------------- */
+
+/* Its place, that of a new one, or that of the oldest where there is no room; NULL: out of memory. */
+static struct past *place_of(struct ftree *ft, const struct ftree_symptom *s)
+{
+    struct past *oldest = NULL;
+
+    FTREE_EACH(struct past, p, ft->state->past) {
+        if (p->node == s->about.node && p->rank == s->about.rank && p->kind == s->kind)
+            return p;
+        if (!oldest || p->last < oldest->last)
+            oldest = p;
+    }
+    if (ft->state->past.n < PAST_MAX)
+        return FTREE_PUSH(ft, ft->state->past);
+    *oldest = (struct past){0};
+    return oldest;
+}
+
+void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s)
+{
+    struct past *p = ftree_rules_leading_by(ft->rules, s->kind) ? place_of(ft, s) : NULL;
+
+    if (!p)
+        return;
+    if (!p->last)
+        *p = (struct past){.node = s->about.node,
+                           .rank = s->about.rank,
+                           .kind = s->kind,
+                           .by = s->reporter[0],
+                           .first = s->first};
+    p->first = ftree_min(p->first, s->first);
+    p->last = ftree_max(p->last, s->last);
+    if (!*p->detail)
+        memcpy(p->detail, s->detail, sizeof(p->detail));
+}
+
+/* ---- the chain ------------------------------------------------------------------------------- */
+
+static double seconds(ftree_time from, ftree_time to)
+{
+    return ((double) to - (double) from) / 1e9;
+}
+
+static bool is_in_time(const struct rules_model *m, const struct past *p, ftree_time at)
+{
+    return seconds(p->first, at) > m->before_above && seconds(p->last, at) < m->before_below;
+}
+
+/* Those of its models that may have led to the verdict. */
+static uint64_t models_of(const struct ftree *ft, uint64_t leading, const struct past *p,
+                          const struct ftree_verdict *v)
+{
+    bool is_there = p->node == v->node && (p->rank == FTREE_NONE || v->rank == FTREE_NONE ||
+                                           p->rank == v->rank);
+    uint64_t models = is_there ? leading & ftree_rules_leading_by(ft->rules, p->kind) : 0;
+
+    for (int32_t m = 0; m < ft->rules->models; m++)
+        if ((models >> m & 1) && !is_in_time(&ft->rules->model[m], p, v->first_symptom))
+            models &= ~((uint64_t) 1 << m);
+    return models;
+}
+
+/* A link of the chain. */
+struct link {
+    const struct past *p;
+    uint64_t models, follow; /* that it is of; that these lead to in the end */
+};
+
+static bool leads_to(const struct link *a, const struct link *b)
+{
+    return (a->follow & b->models) && seconds(a->p->first, b->p->first) > -SLACK_S;
+}
+
+static int32_t find_links(const struct ftree *ft, int32_t model, const struct ftree_verdict *v,
+                          struct link *link)
+{
+    uint64_t leading = ftree_rules_leading_to(ft->rules, model), models;
+    int32_t n = 0;
+
+    FTREE_EACH(const struct past, p, ft->state->past) {
+        if (!(models = models_of(ft, leading, p, v)))
+            continue;
+        link[n] = (struct link){.p = p, .models = models};
+        for (int32_t m = 0; m < ft->rules->models; m++)
+            if (models >> m & 1)
+                link[n].follow |= ftree_rules_led_to(ft->rules, m);
+        n++;
+    }
+    return n;
+}
+
+/* To which none of the others leads; of several the one that was seen last. */
+static const struct link *first_cause(const struct link *link, int32_t n)
+{
+    const struct link *first = NULL;
+
+    for (int32_t i = 0; i < n; i++) {
+        bool is_led_to = false;
+        for (int32_t j = 0; j < n; j++)
+            is_led_to |= j != i && leads_to(&link[j], &link[i]);
+        if (!is_led_to && (!first || link[i].p->first > first->p->first))
+            first = &link[i];
+    }
+    return first;
+}
+
+/* ---- the verdict ----------------------------------------------------------------------------- */
+
+/* It may be there as what a handler said, or other software. */
+static void take_out(struct ftree_verdict *v, const char *name)
+{
+    int32_t left = 0;
+
+    for (int32_t i = 0; i < v->evidences; i++) {
+        const struct ftree_evidence *e = &v->evidence[i];
+        bool is_it = (e->source == FTREE_EVIDENCE_SYMPTOM || e->source == FTREE_EVIDENCE_HANDLER) &&
+                     e->target == v->node && strstr(e->detail, name);
+        if (!is_it)
+            v->evidence[left++] = v->evidence[i];
+    }
+    v->evidences = left;
+}
+
+/* Before the i-th of the evidence, of which the last one goes where there is no room. */
+static void insert(struct ftree_verdict *v, int32_t i, const struct past *p)
+{
+    const char *name = ftree_symptom_info(p->kind)->name;
+    struct ftree_evidence *e = &v->evidence[i];
+
+    take_out(v, name);
+    v->evidences += v->evidences < FTREE_EVIDENCE_MAX;
+    memmove(e + 1, e, (size_t) (v->evidences - 1 - i) * sizeof(*e));
+    *e = (struct ftree_evidence){.source = FTREE_EVIDENCE_CAUSE,
+                                 .path = FTREE_PATHS,
+                                 .target = p->node,
+                                 .by = p->by,
+                                 .at = p->first};
+    snprintf(e->detail, sizeof(e->detail), "%s%s%.95s", name, *p->detail ? ": " : "", p->detail);
+}
+
+static const struct link *next_in_time(const struct link *link, int32_t n, const struct link *first,
+                                       ftree_time after)
+{
+    const struct link *next = NULL;
+
+    for (int32_t i = 0; i < n; i++)
+        if (leads_to(first, &link[i]) && link[i].p->first > after &&
+            (!next || link[i].p->first < next->p->first))
+            next = &link[i];
+    return next;
+}
+
+static int ticket_of(const struct ftree *ft, const struct link *l)
+{
+    int32_t m = 0;
+
+    while (!(l->models >> m & 1))
+        m++;
+    return ftree_class_ticket(ft->rules->model[m].class_);
+}
+
+void ftree_cause_add(const struct ftree *ft, int32_t model, struct ftree_verdict *v)
+{
+    struct link link[PAST_MAX];
+    int32_t n = find_links(ft, model, v, link);
+    const struct link *first = first_cause(link, n), *l = first;
+
+    if (!first)
+        return;
+    v->ticket = (uint8_t) ticket_of(ft, first);
+    for (int32_t i = 0; l && i < CHAIN_MAX; i++) {
+        insert(v, i, l->p);
+        l = next_in_time(link, n, first, l->p->first);
+    }
+}
