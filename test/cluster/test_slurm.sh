@@ -11,6 +11,7 @@
 # example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.  A step
 # that FaultLoc ends has told its verdict before; one that is cancelled, or ended by Ctrl-C or by
 # MPI_Abort, has none.  After each step no process of FaultLoc is left.
+# test_slurm.sh [OPTIONS of slurm up], as --proctrack cgroup
 # Exit code: 0 passed, 1 failed, 77 no Slurm, no root or no namespaces here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -144,7 +145,7 @@ catch_log
 srun=(srun --nodes=4 --ntasks-per-node=1 --mpi=pmi2 --no-kill --kill-on-bad-exit=0 --wait=0)
 
 "$here/cluster" up --name $name --hosts 4 --quiet
-"$here/slurm" up --name $name --node-timeout 4 --quiet
+"$here/slurm" up --name $name --node-timeout 4 --quiet "$@"
 
 code=0
 # shellcheck disable=SC2046
