@@ -9,7 +9,9 @@
 # pulled cable Slurm knows by the example doc/slurm-drain-node alone, which drains the host. And a
 # host loses its power while nobody waits for it, so that only Slurm can know: its word, by the
 # example doc/slurm-tell-faultloc as a trigger, leads to the verdict, and the step lives on.  A step
-# that FaultLoc ends has told its verdict before.  After each step no process of FaultLoc is left.
+# that FaultLoc ends has told its verdict before; one that is cancelled, or ended by Ctrl-C or by
+# MPI_Abort, has none.  After each step no process of FaultLoc is left.
+# test_slurm.sh [OPTIONS of slurm up], as --proctrack cgroup
 # Exit code: 0 passed, 1 failed, 77 no Slurm, no root or no namespaces here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -135,6 +137,7 @@ trap finish EXIT
 trap 'exit 143' TERM INT HUP
 alltoall=$(find_program alltoall)
 anysource=$(find_program anysource)
+crash=$(find_program crash)
 export FAULTLOC_PROGRAM=${FAULTLOC_PROGRAM:-$MPI/bin/faultloc}
 [ -x "$FAULTLOC_PROGRAM" ] ||
     bad "no program $FAULTLOC_PROGRAM to tell the agents: install it, or set FAULTLOC_PROGRAM"
@@ -142,7 +145,7 @@ catch_log
 srun=(srun --nodes=4 --ntasks-per-node=1 --mpi=pmi2 --no-kill --kill-on-bad-exit=0 --wait=0)
 
 "$here/cluster" up --name $name --hosts 4 --quiet
-"$here/slurm" up --name $name --node-timeout 4 --quiet
+"$here/slurm" up --name $name --node-timeout 4 --quiet "$@"
 
 code=0
 # shellcheck disable=SC2046
@@ -169,6 +172,34 @@ start "${srun[@]}" "$anysource" --seconds 3600
 kill -KILL "$(rank_pid 2)"
 expect process-crash 2 "srun, a killed rank"
 end_job
+
+cancel() { by_slurm scancel --full --user=root; }
+interrupt() {
+    kill -INT "$(<"$work/srun")"
+    await 30 "srun to take a second Ctrl-C" grep -q 'one more within 1 sec' "$work/err"
+    kill -INT "$(<"$work/srun")"
+}
+no_word_of() {
+    await 30 "the end of Slurm's job ($1)" queue_is_empty
+    await 10 "the end of FaultLoc's processes ($1)" no_agents
+    ! grep -q '^\[faultloc\]' "$work/err" || bad "$1: something was said about a job that was ended"
+    [ ! -e "$(report)" ] || bad "$1: there is a report: $(<"$(report)")"
+    ok "srun: $1: nothing is said"
+}
+for how in cancel interrupt; do
+    # shellcheck disable=SC2016
+    start bash -c 'echo $$ >"$0"; exec "$@"' "$work/srun" "${srun[@]}" "$alltoall" --seconds 3600
+    $how
+    await 60 "the end of the step ($how)" not_running "$JOB"
+    wait "$JOB" || :
+    no_word_of "$how"
+done
+
+# Slurm kills the others.
+# shellcheck disable=SC2046
+by_slurm env $(job_env) "${srun[@]}" "$crash" --how abort >"$work/out" 2>"$work/err" || :
+grep -q 'application called MPI_Abort' "$work/err" || bad "the job was not aborted"
+no_word_of MPI_Abort
 
 start salloc --quiet --nodes=4 --ntasks-per-node=1 "$MPI/bin/mpiexec" -iface eth1 \
     "$alltoall" --seconds 3600

@@ -4,10 +4,11 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# MPICH's own limit of a wait, MPIR_CVAR_PROGRESS_TIMEOUT (4.3): it tells what is pending after so many
+# MPICH's own limit of a wait, MPIR_CVAR_PROGRESS_TIMEOUT (5.0): it tells what is pending after so many
 # seconds, and fails the wait after twice as many. With FaultLoc beside it the verdict comes first,
 # and alone, and is repeated where the job ends; a wait that only lasts long accuses nobody.
-# Exit code: 0 passed, 1 failed, 77 this MPICH has no such limit, or (4.3) by another name.
+# Exit code: 0 passed, 1 failed, 77 this MPICH has no such limit, which 4.3 has by another name and
+# where it was configured with --enable-g=progress.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/same.sh"
 

@@ -222,6 +222,7 @@ static int rank_main(int in, int out, void *arg)
 
     dup2(open(r->err, O_WRONLY | O_APPEND), STDERR_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    signal(SIGTERM, SIG_DFL); /* Check's would end the test */
     for (char word; (word = process_obey(in)) != 'x';)
         process_tell(out, obey(r, word, in, out));
     return 3;
@@ -573,6 +574,12 @@ static void turn_loops(void)
 
 /* Waits for the condition while the ranks that wait go on waiting. */
 #define UNTIL_TURNING(condition) UNTIL((turn_loops(), (condition)))
+
+static void end_by(struct rank *r, int signal_)
+{
+    ck_assert_int_eq(kill(r->process.pid, signal_), 0);
+    ck_assert_int_eq(process_end(&r->process), -signal_);
+}
 
 static void leave(struct rank *r)
 {
@@ -938,7 +945,7 @@ TEST_CASE(a_rank_that_does_not_leave_keeps_the_agent)
     UNTIL(is_complete(0));
     leave(&rank[0]);
     process_kill(&rank[0].process);
-    process_kill(&rank[1].process);
+    end_by(&rank[1], SIGUSR1);
     UNTIL(said("[faultloc] process-crash: rank 1") == 1);
     UNTIL(is_over());
     ck_assert_int_eq(verdicts(), 1);
@@ -1005,6 +1012,32 @@ TEST_CASES(a_job_that_is_being_ended_has_no_fault, 2)
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(rank[i].slot->state, FAULTLOC_SLOT_VICTIM);
     ck_assert_str_eq(read_text("err"), "");
+}
+
+
+/* As Slurm does it, which knows no agents. */
+TEST_CASES(who_is_ended_with_all_others_has_not_crashed, 2)
+{
+    start_job(2, 2);
+    UNTIL(is_complete(0) && is_complete(1));
+    wait_for_rank(&rank[0], 2);
+    for (int i = 0; i < 4; i++)
+        end_by(&rank[i], _i ? SIGKILL : SIGTERM);
+    UNTIL(is_over());
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(rank[i].slot->state, FAULTLOC_SLOT_ABORTED);
+    ck_assert_str_eq(read_text("err"), "");
+}
+
+/* rows: a rank of another node lives on; one of its own */
+TEST_CASES(who_is_ended_alone_has_crashed, 2)
+{
+    start_job(2, 1 + _i);
+    UNTIL(is_complete(0) && is_complete(1));
+    end_by(&rank[1 + _i], SIGTERM);
+    UNTIL_TURNING(said("[faultloc] process-crash: rank ") == 1);
+    ck_assert_int_eq(said(_i ? "process-crash: rank 2" : "process-crash: rank 1"), 1);
+    ck_assert_int_eq(verdicts(), 1);
 }
 
 /* A launcher that does not know the agent yet cannot tell it. */
@@ -1084,7 +1117,7 @@ TEST_CASES(the_only_rank_of_a_node_that_vanishes_is_reported, 2)
     UNTIL(is_called(agent_of(0), FAULTLOC_PROGRAM_NAME));
     agent = agent_of(0);
     kill(agent, _i ? SIGSTOP : SIGCONT);
-    process_kill(&rank[1].process);
+    end_by(&rank[1], SIGUSR1);
     poll(NULL, 0, _i ? 3000 : 0);
     kill(agent, SIGCONT);
     UNTIL(said("[faultloc] process-crash: ") == 1);

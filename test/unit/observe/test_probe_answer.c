@@ -33,6 +33,20 @@ TEST_CASE(an_answer_names_who_waits_and_who_is_in_trouble)
     ck_assert_int_eq(l->verdicts, 1);
 }
 
+/* rows: it waits; it has ended, and waited */
+TEST_CASES(whom_a_rank_waits_for_is_said_while_it_lives, 2)
+{
+    struct lone *l = lone_of(shape_star(4, 2), 1);
+    struct wire_message m = {.type = WIRE_PROBE, .u.probe = {.nonce = 9, .rank = 3}};
+
+    l->state[1].phase = _i ? FTREE_PHASE_LEFT : FTREE_PHASE_WAITING;
+    l->state[1].proc_state = _i ? 'X' : 'S';
+    l->state[1].waiting = 500 * FTREE_MS;
+    l->state[1].peer = 4;
+    lone_hear(l, 0, FTREE_PATH_MGMT, &m);
+    ck_assert_int_eq(lone_last(l, WIRE_ANSWER)->m.u.answer.asked_peer, _i ? FTREE_NONE : 4);
+}
+
 /* A rank that was perhaps stopped together with its agent, and that is asked about once: whether it is
  * named is decided when all have had time to go on. */
 TEST_CASES(a_rank_stopped_with_its_agent_is_named_later, 2)

@@ -25,7 +25,8 @@ static void compose(struct wire_answer *a, const struct wire_probe *p,
         ftree_ranks_add(&a->waiting, s->rank, s->rank);
     if (s->rank == p->rank) {
         a->asked_phase = s->phase;
-        if (s->waiting > 0 && s->peer >= 0)
+        /* who has ended has said so with whom it waited for, or was ended with it */
+        if (s->waiting > 0 && s->peer >= 0 && s->proc_state != 'X')
             a->asked_peer = s->peer;
     }
     if (!ftree_symptom_is_trouble(s) || a->troubles == WIRE_TROUBLES_MAX)

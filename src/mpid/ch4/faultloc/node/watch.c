@@ -14,9 +14,10 @@
 
 #define STILL_NS (1000 * FTREE_MS)
 #define VICTIM_NS (5000 * FTREE_MS) /* longer than any verdict takes that it may be a victim of */
-/* Whom another's MPI_Abort has ended is that one's victim until then: launchers end a job sooner, and
- * who still waits for it has not stalled yet. */
-#define ABORTED_NS (900 * FTREE_MS)
+/* Whom another's MPI_Abort has ended is that one's victim until then, and who may have been ended with
+ * all others is taken for that: launchers end a job sooner, and what ranks have said of each other before
+ * they ended is asked about for a second. */
+#define ABORTED_NS (1500 * FTREE_MS)
 #define STATUS_TRIES 20 /* each a tenth of a millisecond */
 #define HELD_NS (500 * FTREE_MS) /* no loop that runs takes so long to turn */
 #define SOON_NS (25 * FTREE_MS) /* most stays outside MPI are over by then */

@@ -594,6 +594,8 @@ static bool has_pending_work(const struct agent *a)
  * victims. */
 static bool awaits_verdict(const struct agent *a, ftree_time now)
 {
+    if (faultloc_looks_are_open(&a->looks))
+        return true;
     for (int32_t i = 0; i < a->p->board->slots && !a->looks.ending; i++)
         if (faultloc_board_slot(a->p->board, i)->state >= FAULTLOC_SLOT_VICTIM &&
             now - a->p->watch.seen[i].left < VERDICT_PATIENCE)

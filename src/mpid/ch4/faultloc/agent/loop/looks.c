@@ -11,14 +11,18 @@
 #include "faultloc/io/launcher_notify.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/node/log.h"
+#include "ftree/base/base.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define HELD_PATIENCE (1000 * FTREE_MS) /* until who ends all has ended all */
+#define HELD_LOOK (5 * FTREE_MS)
 #define CHILD_PATIENCE (5000 * FTREE_MS) /* for one that was forked to run, on a busy machine */
 
 int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
@@ -32,6 +36,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
                                  .heir = calloc(slots, sizeof(*l->heir)),
+                                 .held = calloc(slots, sizeof(*l->held)),
                                  .begun = p->start < 0 || !p->board->settings.launcher[0],
                                  .wakeup = -1};
     l->samples.share = calloc(slots, sizeof(*l->samples.share));
@@ -40,7 +45,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
     for (size_t i = 0; l->pid_fd && i < slots; i++)
         l->pid_fd[i] = -1;
     p->watch.pid_fd = l->pid_fd;
-    return l->pid_fd && l->heard && l->stalled && l->heir && l->samples.share ? 0 : ENOMEM;
+    return l->pid_fd && l->heard && l->stalled && l->heir && l->held && l->samples.share ? 0 : ENOMEM;
 }
 
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
@@ -195,6 +200,18 @@ static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
     return true;
 }
 
+/* Slurm ends all processes of a step when it is cancelled, and when a rank calls MPI_Abort, without a
+ * word to an agent, which is no task of its. */
+static bool may_be_ended_with_all(const struct faultloc_looks *l, int32_t i)
+{
+    int status, by;
+
+    if (l->p->board->settings.launcher[0] || !read_status(l, i, &status) || !WIFSIGNALED(status))
+        return false;
+    by = WTERMSIG(status);
+    return by == SIGTERM || by == SIGINT || by == SIGKILL;
+}
+
 static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
@@ -207,6 +224,8 @@ static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
         return;
     if (l->ending || is_consequence)
         slot->state = FAULTLOC_SLOT_VICTIM;
+    else if ((l->held[i] = may_be_ended_with_all(l, i)))
+        slot->state = FAULTLOC_SLOT_ABORTED;
     else
         ftree_rank_gone(l->p->ft, now, slot->rank);
 }
@@ -291,7 +310,7 @@ static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
             faultloc_watch_gone(&l->p->watch, i);
             process_gone(l, now, i);
         }
-    } else if (s.phase == FTREE_PHASE_LEFT) {
+    } else if (s.phase == FTREE_PHASE_LEFT || s.phase == FTREE_PHASE_GONE) {
         end_stall(l, now, i, s.rank);
     } else if (s.waiting >= stall) {
         trace_stall(l, i, &s);
@@ -325,6 +344,89 @@ static void tell_finalizing(struct faultloc_looks *l, ftree_time now)
         l->finalizing_notified = w.ranks.count;
 }
 
+/* ---- who may have been ended together with all others ---------------------------------------- */
+
+static bool lives_here(struct faultloc_looks *l, ftree_time now)
+{
+    struct ftree_rank_state s;
+
+    for (int32_t i = 0; i < l->p->board->slots; i++) {
+        faultloc_watch_look(&l->p->watch, now, i, true, &s);
+        if (s.phase != FTREE_PHASE_LEFT && s.phase != FTREE_PHASE_GONE && s.proc_state != 'X')
+            return true;
+    }
+    return false;
+}
+
+/* One stands for all others, for they would be ended, too. */
+static void ask_elsewhere(struct faultloc_looks *l, ftree_time now)
+{
+    const struct ftree_job *job = &l->p->job.job;
+    int32_t node = (l->p->self + 1) % job->nodes;
+
+    if (job->nodes > 1)
+        ftree_inquire(l->p->ft, now, node, ftree_rank_at(job, node, 0), &l->inquiry);
+}
+
+/* False: that is not known yet. */
+static bool knows_others(struct faultloc_looks *l, ftree_time now, bool *live)
+{
+    const struct ftree_inquiry *q;
+
+    *live = lives_here(l, now);
+    if (*live)
+        return true;
+    if (!l->inquiry)
+        ask_elsewhere(l, now);
+    q = l->inquiry ? ftree_inquired(l->p->ft, l->inquiry) : NULL;
+    if (q && !q->answered && !q->over)
+        return false;
+    *live = q && q->answered && !q->leaving && q->phase != FTREE_PHASE_LEFT &&
+            q->phase != FTREE_PHASE_GONE;
+    return true;
+}
+
+static void release_held(struct faultloc_looks *l, ftree_time now, bool alone)
+{
+    for (int32_t i = 0; i < l->p->board->slots; i++) {
+        struct faultloc_slot *slot = faultloc_board_slot(l->p->board, i);
+        if (l->held[i] && alone) {
+            slot->state = FAULTLOC_SLOT_RUNNING;
+            ftree_rank_gone(l->p->ft, now, slot->rank);
+        }
+        l->held[i] = false;
+    }
+    if (l->inquiry)
+        ftree_inquire_no_more(l->p->ft, l->inquiry);
+    l->inquiry = 0;
+}
+
+static void look_at_held(struct faultloc_looks *l, ftree_time now)
+{
+    ftree_time due = 0;
+    bool live;
+
+    for (int32_t i = 0; i < l->p->board->slots; i++)
+        if (l->held[i] && l->p->watch.seen[i].left + HELD_PATIENCE > due)
+            due = l->p->watch.seen[i].left + HELD_PATIENCE;
+    if (!due)
+        return;
+    if (now >= due && knows_others(l, now, &live))
+        release_held(l, now, live);
+    else
+        l->at = faultloc_loop_earlier(l->at, now < due ? due : now + HELD_LOOK);
+}
+
+bool faultloc_looks_are_open(const struct faultloc_looks *l)
+{
+    for (int32_t i = 0; i < l->p->board->slots; i++)
+        if (l->held[i])
+            return true;
+    return false;
+}
+
+/* ---- all looks ------------------------------------------------------------------------------- */
+
 static void look_sooner(struct faultloc_looks *l, ftree_time now)
 {
     ftree_time at;
@@ -357,5 +459,6 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     if (l->samples.instant != instant)
         l->sampled = now;
     look_sooner(l, now);
+    look_at_held(l, now);
     tell_finalizing(l, now);
 }

@@ -26,6 +26,8 @@ struct faultloc_looks {
     uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */
     struct faultloc_heir *heir; /* [slots] */
+    bool *held; /* [slots]; it may have been ended together with all others */
+    uint32_t inquiry; /* whether one of another node lives; 0: that is not asked */
     int wakeup; /* -1: there is none */
     bool woken; /* in this turn */
     struct faultloc_pause pause; /* of the wakeup socket */
@@ -70,5 +72,8 @@ void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now);
 
 /* Purpose: one look at all slots. */
 void faultloc_looks_all(struct faultloc_looks *l, ftree_time now);
+
+/* Purpose: true if it is still to be found out of a rank whether it has ended alone. */
+bool faultloc_looks_are_open(const struct faultloc_looks *l);
 
 #endif /* FAULTLOC_LOOKS_H_INCLUDED */
