@@ -75,7 +75,8 @@ static void note_cause(struct ftree *ft, ftree_time at, int32_t node, int sympto
 
     ftree_symptom_init(&s, (enum ftree_symptom_kind) symptom, node, FTREE_NONE, ft->self, at, at);
     words = words ? words + strlen(name) : "";
-    snprintf(s.detail, sizeof(s.detail), "%s", *words ? words + 2 : "");
+    words += strspn(words, ": ");
+    snprintf(s.detail, sizeof(s.detail), "%s", words);
     ftree_cause_note(ft, &s);
 }
 
