@@ -303,6 +303,8 @@ void site_snmp(struct json_object *request, FILE *out)
         site_say_not(out, why);
     else
         ask_port(&a, port, cache_ms, out);
+    if (a.session)
+        snmp_sess_close(a.session);
 }
 
 #endif
