@@ -70,12 +70,11 @@ static void check_file(const char *text)
         json_object_put(root);
         return;
     }
-    if (site_config_read(&c, root, &q, why)) {
+    if (site_config_read(&c, root, &q, why))
         MUST(c.n <= SITE_HANDLERS_MAX);
-        site_config_free(&c);
-        return;
-    }
-    MUST(*why && memchr(why, '\0', sizeof(why)));
+    else
+        MUST(*why && memchr(why, '\0', sizeof(why)));
+    site_config_free(&c);
 }
 
 static void read_text(int who, const char *text, FILE *out)

@@ -75,6 +75,8 @@ static const struct {
     {POWER INFO "*'-c sdr') echo 'Fan 1,0,RPM,lcr'; exit 1;;\n", ON}, /* not all came */
     {"*'power status') echo Chassis Power is off;;\n" INFO SENSORS, OFF}, /* without power it stands */
     {POWER EVENTS, ON "{\"text\":\"event log: Fan #0x01, Lower Critical going low (01/31/26 12:00:00)\"}\n"},
+    {POWER "*' -v '*) echo no table;;\n" EVENTS INFO SENSORS, /* but of power */
+     ON "{\"text\":\"event log: Fan #0x01, Lower Critical going low (01/31/26 12:00:00)\"}\n" FAN},
     {POWER EVENTS "*'sel time get') echo 01/31/2026 12:00:40;;\n",
      ON "{\"symptom\":\"fan-failed\",\"age_s\":40,"
         "\"text\":\"event log: Fan #0x01, Lower Critical going low (01/31/26 12:00:00)\"}\n"},

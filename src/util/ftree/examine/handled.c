@@ -127,6 +127,15 @@ void ftree_handled_find(const struct suspect *su, const struct ftree_case *g,
         *port = su->handled.port;
 }
 
+/* Its BMC, or who asked that before, has spoken. */
+static bool power_is_known(const struct suspect *su, const struct ftree_case *g)
+{
+    struct rules_facts facts = {.value = {0}};
+
+    ftree_handled_find(su, g, &facts);
+    return facts.value[RULES_FACT_POWER] != RULES_POWER_NONE;
+}
+
 static void add_models(const struct ftree *ft, uint64_t models, char *text, size_t room)
 {
     for (int32_t m = 0; m < ft->rules->models; m++)
@@ -149,7 +158,7 @@ void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su,
 
     if (ftree_facts_answered(su))
         models = ft->rules->model[model].masks & ftree_case_models(g);
-    else if (!su->handled.power)
+    else if (!power_is_known(su, g))
         models = ftree_rules_leading_to(ft->rules, model);
     add_models(ft, models, e.detail, sizeof(e.detail));
     if (!models || !*e.detail)

@@ -10,7 +10,7 @@
 /*
  * Handler: the BMC of a node, by ipmitool: has it power, are its sensors well.  -N 1 -R 1: the BMC is
  * asked twice within 2 s, and no more; -C 3: the cipher suite that all have; -v: else a refused login
- * reads like a dead BMC.  The password is in a file in memory, which no argument shows.
+ * reads like a dead BMC (but with it lists are no tables, whatever -c says).  The password is in a file in memory, which no argument shows.
  *
  * -L USER: who only reads needs no more, and ipmitool writes where it may: "sdr" clears a repository
  * of sensors that is empty, and makes it anew.  So that is looked at first.
@@ -25,8 +25,8 @@ static bool ask(const struct login *l, const char *const *command, struct site_s
     const char *arguments[32] = {"ipmitool", "-I", "lanplus", "-C",       "3",     "-N",
                                  "1",        "-R", "1",       "-L",       "USER",  "-H",
                                  l->address, "-p", l->port,   "-U",       l->user, "-f",
-                                 "/proc/self/fd/3", "-v"};
-    int n = 20;
+                                 "/proc/self/fd/3"};
+    int n = 19;
 
     while (*command && n < 31)
         arguments[n++] = *command++;
@@ -61,7 +61,7 @@ static void ask_more(const struct login *l, bool has_power, struct json_object *
 
 void site_ipmi(struct json_object *request, FILE *out)
 {
-    static const char *const power[] = {"chassis", "power", "status", NULL};
+    static const char *const power[] = {"-v", "chassis", "power", "status", NULL};
     static struct site_said s;
     struct login l = {faultloc_text(request, "address"), faultloc_text(request, "port"),
                       faultloc_text(request, "user"), faultloc_text(request, "password")};
