@@ -659,6 +659,11 @@ void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
     excuse(ft, now, late);
 }
 
+void ftree_own_link(struct ftree *ft, ftree_time now, bool up)
+{
+    ftree_burst_link(ft, now, up);
+}
+
 /* Does what is due in a step, and what follows from it. */
 static void run(struct ftree *ft, ftree_time now, void (*tick)(struct ftree *, ftree_time))
 {

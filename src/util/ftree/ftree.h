@@ -210,6 +210,10 @@ void ftree_tick(struct ftree *ft, ftree_time now);
  * called before anything else is called after the pause. */
 void ftree_late(struct ftree *ft, ftree_time now, ftree_time late);
 
+/* Purpose: the own data interface is lost, or is back, as the kernel says: what is lost or late on
+ * that path meanwhile, and shortly after, is no fault of others. */
+void ftree_own_link(struct ftree *ft, ftree_time now, bool up);
+
 /* Purpose: when ftree_tick() is next due; FTREE_NEVER: nothing to do until an event. */
 ftree_time ftree_deadline(const struct ftree *ft);
 

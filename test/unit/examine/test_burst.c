@@ -340,8 +340,17 @@ static uint32_t nonce_of(const struct lone *l, int32_t node)
     return 0;
 }
 
-/* Each third of its small packets is lost on the data path; it has all. */
-static void bring_lossy(struct lone *l, int32_t node)
+static void begins(struct lone *l, int32_t node)
+{
+    struct wire_message m = {.type = WIRE_HEARD, .u.heard.nonce = nonce_of(l, node)};
+
+    ck_assert_uint_ne(m.u.heard.nonce, 0);
+    lone_hear(l, node, MGMT, &m);
+}
+
+/* It has all that was sent, late on the data path or not; of its own packets there each third small one
+ * is lost, or none. */
+static void brings(struct lone *l, int32_t node, bool lossy, bool late)
 {
     const uint64_t all = ((uint64_t) 1 << WIRE_BURST_PACKETS) - 1;
     struct wire_message over = {.type = WIRE_HEARD,
@@ -349,31 +358,90 @@ static void bring_lossy(struct lone *l, int32_t node)
     uint8_t buf[FTREE_MESSAGE_MAX];
 
     for (int i = 0; i < WIRE_BURST_PACKETS; i++)
-        for (int path = i % 3 ? DATA : MGMT; path <= MGMT; path++) {
+        for (int path = i % 3 || !lossy ? DATA : MGMT; path <= MGMT; path++) {
             struct wire_message m = {
                 .type = WIRE_PACKET, .u.packet = {over.u.heard.nonce, (uint8_t) i, true, l->now}};
             ftree_packet(l->ft, l->now, l->now, node, (enum ftree_path) path, buf,
                          ftree_wire_encode(&m, l->now, buf));
         }
     over.u.heard.way[DATA] = over.u.heard.way[MGMT] = (struct wire_way){.sent = all, .heard = all};
+    over.u.heard.way[DATA].late = late ? all : 0;
     lone_hear(l, node, MGMT, &over);
 }
 
 /* The node that it would be compared with says nothing: either end may be bad. */
 TEST_CASE(a_burst_counts_though_another_brings_nothing)
 {
-    struct lone *l = lone_new(3, 1, 32, 0);
-    struct wire_message begins = {.type = WIRE_HEARD};
+    struct lone *l = with_bursts();
 
-    l->bursts = true;
-    lone_renew(l);
     LONE_STEP(l, ftree_burst_ask(l->ft, l->now, 2));
     ck_assert_uint_ne(nonce_of(l, 1), 0);
-    begins.u.heard.nonce = nonce_of(l, 2);
-    lone_hear(l, 2, MGMT, &begins);
+    begins(l, 2);
     lone_run(l, 500);
-    bring_lossy(l, 2);
+    brings(l, 2, true, false);
     lone_run(l, 4200);
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_str_eq(l->verdict[0].rule, "network-degraded/either-end");
+}
+
+/* Asks node 2, and node 1 to compare with; what both bring. */
+static void have_bursts(struct lone *l, bool late, bool other_late)
+{
+    LONE_STEP(l, ftree_burst_ask(l->ft, l->now, 2));
+    begins(l, 2);
+    begins(l, 1);
+    lone_run(l, 400);
+    brings(l, 1, false, other_late);
+    brings(l, 2, false, late);
+    lone_run(l, 10);
+}
+
+TEST_CASE(what_the_own_link_has_lost_says_nothing_of_others)
+{
+    struct lone *l = with_bursts();
+
+    ftree_own_link(l->ft, l->now, false);
+    have_bursts(l, true, false);
+    lone_run(l, 3100);
+    ftree_own_link(l->ft, l->now, true); /* packets wait until it is known again where they go */
+    have_bursts(l, true, false);
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_run(l, 3100);
+    have_bursts(l, true, false);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].node, 2);
+}
+
+/* The own link was slow for a moment: who is asked when that is over says nothing of it. */
+TEST_CASE(others_are_compared_at_the_same_time)
+{
+    struct lone *l = with_bursts();
+
+    have_bursts(l, true, true);
+    lone_run(l, 1500);
+    LONE_STEP(l, ftree_burst_ask(l->ft, l->now, 3));
+    begins(l, 3);
+    lone_run(l, 400);
+    brings(l, 3, false, false);
+    lone_stall(l, 0, 2);
+    lone_answer(l, 2, MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 4000);
+    ck_assert_int_eq(l->verdicts, 0);
+}
+
+TEST_CASE(a_link_that_is_known_to_be_bad_says_nothing_of_others)
+{
+    struct lone *l = with_bursts();
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_CARRIER_FLAPS, 0, FTREE_NONE, 0, l->now, l->now);
+    ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+    lone_run(l, 10);
+    ck_assert_int_eq(l->verdicts, 1);
+    lone_stall(l, 0, 2);
+    have_bursts(l, true, false);
+    lone_answer(l, 2, MGMT, FTREE_ROLE_AGENT);
+    lone_answer(l, 2, DATA, FTREE_ROLE_AGENT);
+    lone_run(l, 4000);
+    ck_assert_int_eq(l->verdicts, 1);
 }

@@ -35,6 +35,7 @@
 #define REST (LASTS / 2) /* for what is still under way when the other one has all */
 #define PATIENCE (LASTS_SLOW + LASTS) /* for what the other one says */
 #define KEPT (3000 * FTREE_MS) /* as long no other burst of the same node begins */
+#define SETTLES (2000 * FTREE_MS) /* a link that is back: switches and neighbour tables learn it anew */
 #define BURSTS_MAX 48
 #define NEAR 4096 /* nodes that are looked at, for one behind a switch */
 #define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
@@ -111,12 +112,14 @@ static uint8_t way_on(const struct burst *b, int path, bool out)
     return b->said ? judge_way(from->sent, to->heard, to->late, b->resent) : RULES_WAY_UNKNOWN;
 }
 
-/* What is late on every path has waited in a host. */
+/* What is late on every path has waited in a host; what the own link has lost says nothing. */
 static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
 {
     enum ftree_path path = main_path(ft);
     uint8_t way = way_on(b, path, out);
 
+    if (b->began < ft->examine->link_settles)
+        return RULES_WAY_UNKNOWN;
     if (way == RULES_WAY_LATE && path == FTREE_PATH_DATA && ft->job->has_path[FTREE_PATH_MGMT] &&
         way_on(b, FTREE_PATH_MGMT, out) == RULES_WAY_LATE)
         return RULES_WAY_UNKNOWN;
@@ -166,10 +169,10 @@ static uint8_t way_beside(const struct ftree *ft, const struct burst *other, con
                : way;
 }
 
-/* What was well before the fault says nothing of it. */
+/* What was well before the fault, or after it, says nothing of it. */
 static bool is_as_new(const struct burst *other, const struct burst *b)
 {
-    return other->began + REST >= b->began;
+    return other->began + REST >= b->began && other->began <= b->ended + REST;
 }
 
 /* In the directions that are bad to this node: how those of most others are.  What happens here for a
@@ -182,7 +185,7 @@ static uint8_t find_others(const struct ftree *ft, const struct burst *b)
         for (int out = 0; out < 2; out++) {
             uint8_t way = way_beside(ft, other, b, out);
             if (other->node == b->node || !other->asked || !other->over ||
-                !is_bad(way_of(ft, b, out)))
+                !is_as_new(other, b) || !is_bad(way_of(ft, b, out)))
                 continue;
             well += way == RULES_WAY_WELL;
             bad += is_bad(way);
@@ -293,11 +296,12 @@ static bool awaits_others(const struct ftree *ft, const struct burst *b)
     return is_to_compare(ft, b) && (!b->compared || any_runs(ft) || lacks_others(ft, b));
 }
 
+/* Where the own link is known to be bad they say nothing of the node's. */
 void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts)
 {
     const struct burst *b = find_over(ft, node);
 
-    if (b && !awaits_others(ft, b))
+    if (b && !awaits_others(ft, b) && !ftree_verdict_path_is_known(ft, ft->self))
         add_facts(ft, b, facts);
 }
 
@@ -426,7 +430,7 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_emit_verdict(ft, &v);
 }
 
-static void ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first);
+static bool ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first);
 
 /* What is too old to compare with makes room for what is not. */
 static void forget(struct ftree *ft, int32_t node)
@@ -574,29 +578,37 @@ static void send_question(struct ftree *ft, ftree_time now, const struct burst *
     ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->node}, &m);
 }
 
-static void ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
+/* True: one begins. */
+static bool ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
 {
     struct burst *b = node == FTREE_NONE ? NULL : find_asked(ft, node);
 
     if (node == FTREE_NONE || node == ft->self || b || ftree_has_failed(ft, node))
-        return;
+        return false;
     b = begin(ft, now, node, ++ft->next_id, true);
     if (!b)
-        return;
+        return false;
     b->first = first;
     ftree_trace(ft, "  asks %s: burst on every path", ftree_name(ft, node));
     send_question(ft, now, b);
+    return true;
 }
 
-/* With another node, to compare with. */
-static void ask_with_others(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
+/* With another node, to compare with, at the same time; `third`: also with that. */
+static void ask_with_others(struct ftree *ft, ftree_time now, int32_t node, int32_t third,
+                            ftree_time first)
 {
     int32_t looks = FTREE_LOOKS, far = 0, other = ftree_topo_parent(ft->topo, ft->self);
+    bool begins = ask(ft, now, node, first);
 
-    ask(ft, now, node, first);
     if (other == FTREE_NONE || other == node || !ftree_can_help(ft, now, other))
         other = ftree_helper(ft, now, ft->self, &far, &looks, node);
+    if (begins) {
+        forget(ft, other);
+        forget(ft, third == node ? FTREE_NONE : third);
+    }
     ask(ft, now, other, first);
+    ask(ft, now, third, first);
 }
 
 void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
@@ -607,7 +619,7 @@ void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
     if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over)
         send_question(ft, now, b); /* that, or what it said, may be lost */
     else
-        ask_with_others(ft, now, node, g ? g->first : now);
+        ask_with_others(ft, now, node, FTREE_NONE, g ? g->first : now);
 }
 
 static void note_resent(const struct ftree *ft, int32_t node, bool resent)
@@ -629,8 +641,7 @@ void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node)
         bool resent = s->kind == FTREE_SYMPTOM_LINK_ERRORS;
         if ((!ftree_symptom_is_stall(s) && !resent) || is_known(ft, node))
             continue;
-        ask_with_others(ft, now, node, g->first);
-        ask(ft, now, s->reporter[0], g->first);
+        ask_with_others(ft, now, node, s->reporter[0], g->first);
         note_resent(ft, node, resent);
         note_resent(ft, s->reporter[0], resent);
         return;
@@ -725,6 +736,7 @@ static bool is_slow(const struct ftree *ft, const struct burst *b)
 static void end(struct ftree *ft, ftree_time now, struct burst *b)
 {
     b->over = true;
+    b->ended = now;
     b->next = FTREE_NEVER;
     b->until = now + (b->asked ? KEPT : 0);
     find_late(b);
@@ -792,6 +804,11 @@ void ftree_burst_tick(struct ftree *ft, ftree_time now)
     judge_next(ft, now);
     if (ft->examine->bursts.n == 0)
         ft->io->packets(ft->io_ctx, false);
+}
+
+void ftree_burst_link(struct ftree *ft, ftree_time now, bool up)
+{
+    ft->examine->link_settles = up ? now + SETTLES : FTREE_NEVER;
 }
 
 void ftree_burst_stop(struct ftree *ft)

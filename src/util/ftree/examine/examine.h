@@ -143,7 +143,7 @@ struct burst {
     bool resent; /* a kernel says that packets between two nodes, of which it is one, are sent again */
     uint8_t group; /* the next one to be sent, */
     ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
-    ftree_time began;
+    ftree_time began, ended;
     ftree_time first; /* the first symptom because of which it was asked for */
     ftree_time until;
     struct wire_way here[FTREE_PATHS], there[FTREE_PATHS]; /* as each of the two has seen it */
@@ -164,6 +164,7 @@ struct ftree_examine {
     FTREE_ARRAY(struct burst) bursts;
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
     int32_t helpers_far;
+    ftree_time link_settles; /* bursts that began before have met with the own link, which was lost */
     struct witness heard[FTREE_PATHS][2]; /* the last two nodes heard there, the last one first:
                                            * one of them is another than any suspect */
 };
@@ -289,6 +290,8 @@ void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const str
 bool ftree_burst_is_news(const struct ftree *ft, int32_t node);
 bool ftree_burst_runs(const struct ftree *ft, int32_t node);
 void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts);
+/* The own link is lost, or is back. */
+void ftree_burst_link(struct ftree *ft, ftree_time now, bool up);
 /* What is between switches is no fault of the node's: the verdict is about a switch then. */
 void ftree_burst_name(const struct ftree *ft, int32_t node, struct ftree_verdict *v);
 void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,

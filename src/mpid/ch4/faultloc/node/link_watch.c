@@ -63,10 +63,12 @@ void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uin
     w->link = link;
     w->by_carrier &= link == FTREE_LINK_NO_CARRIER || is_up;
     if (was_up && !is_up) {
+        w->changes++;
         w->lost = now;
         w->told = 0;
         w->by_carrier = link == FTREE_LINK_NO_CARRIER;
     } else if (is_up && w->lost) {
+        w->changes++;
         w->lost = 0;
         if (w->by_carrier)
             note_flap(w, now);

@@ -513,7 +513,11 @@ static void look_at_link(struct agent *a, ftree_time now)
 /* What the kernel tells of the link is looked at when it has lasted, with the ranks. */
 static void hear_link(struct agent *a, ftree_time now)
 {
+    uint32_t changes = a->data_link.changes;
+
     faultloc_link_watch_hear(&a->data_link, now);
+    if (a->data_link.changes != changes)
+        ftree_own_link(a->p->ft, now, !a->data_link.lost);
     a->looks.at =
         faultloc_loop_earlier(a->looks.at, faultloc_link_watch_deadline(&a->data_link, now));
 }
