@@ -260,3 +260,31 @@ TEST_CASE(state_of_an_interface)
                      FTREE_LINK_GONE);
     ck_assert_int_eq(faultloc_iface_link(""), FTREE_LINK_GONE);
 }
+
+/* ---- the speed ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *what;
+    uint32_t mbps[5]; /* of node 0, which asks, and of the others */
+    uint32_t due;
+} speeds[] = {
+    {"as the others", {100, 100, 100, 100, 100}, 100},
+    {"trained low before the job", {50, 100, 100, 100, 100}, 100},
+    {"three of four", {50, 100, 25, 100, 100}, 100},
+    {"half of them", {50, 100, 25, 25, 100}, 50},
+    {"of many kinds", {50, 100, 25, 10, 40}, 50},
+    {"faster than the others", {100, 50, 50, 50, 50}, 50},
+    {"not known of the others", {100, 0, 0, 0, 0}, 100},
+    {"not known", {0, 0, 0, 0, 0}, 0},
+};
+
+TEST_CASES(the_speed_that_a_port_should_have, COUNT(speeds))
+{
+    struct faultloc_address table[5];
+
+    for (int n = 0; n < 5; n++)
+        table[n] = (struct faultloc_address){.mbps = speeds[_i].mbps[n]};
+    ck_assert_msg(faultloc_iface_speed_due(table, 5, 0) == speeds[_i].due, "%s", speeds[_i].what);
+    /* two others are too few */
+    ck_assert_uint_eq(faultloc_iface_speed_due(table, 3, 0), speeds[_i].mbps[0]);
+}

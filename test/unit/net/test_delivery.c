@@ -112,6 +112,19 @@ TEST_CASE(nothing_is_known_where_there_is_no_path_and_no_node)
     ck_assert(!delivers(1, FTREE_LOCAL, 30 * SECOND));
 }
 
+/* Nothing is lost there. */
+TEST_CASE(what_was_sent_is_counted)
+{
+    struct faultloc_sent total[NODES] = {{0}};
+
+    send_data();
+    send_data();
+    ck_assert(faultloc_sent(table, NODES, 0, FTREE_PATH_DATA, total));
+    ck_assert_uint_ge(total[1].packets, 2);
+    ck_assert_uint_eq(total[1].lost, 0);
+    ck_assert_uint_eq(total[2].packets, 0);
+}
+
 /* ---- what is stuck --------------------------------------------------------------------------- */
 
 static int32_t stuck(struct faultloc_stuck *s, int32_t room)

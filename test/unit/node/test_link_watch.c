@@ -4,6 +4,7 @@
  */
 
 #include "faultloc/node/link_watch.h"
+#include "files.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -39,7 +40,9 @@ TEST_CASE(a_loss_that_lasts_while_a_rank_waits)
     ck_assert_uint_eq(s.first, 10 * S);
     ck_assert(!says(12 * S, LONG)); /* once, */
     ck_assert(says(17 * S, LONG)); /* or what was said is lost */
+    ck_assert_uint_eq(w.changes, 1);
     faultloc_link_watch_note(&w, 18 * S, FTREE_LINK_UP);
+    ck_assert_uint_eq(w.changes, 2);
     ck_assert(!says(30 * S, LONG));
     ck_assert_uint_eq(faultloc_link_watch_deadline(&w, 30 * S), FTREE_NEVER);
 }
@@ -95,14 +98,51 @@ TEST_CASE(two_that_are_far_apart)
     ck_assert(!says(101 * S, LONG));
 }
 
+static bool says_slow(ftree_time at, const char *speed)
+{
+    files_write("class/net/eth0/speed", speed);
+    return says(at, 0);
+}
+
+TEST_CASE(a_port_that_was_trained_low)
+{
+    files_begin();
+    w.sys_root = files_root;
+    ck_assert(!says_slow(10 * S, "5000\n")); /* nobody knows what it should be */
+    w.due_mbps = 10000;
+    ck_assert(!says_slow(20 * S, "10000\n"));
+    ck_assert(!says_slow(21 * S, "5000\n")); /* it is not looked at all the time */
+    ck_assert(says_slow(23 * S, "5000\n"));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_LINK_SLOW);
+    ck_assert_int_eq(s.about.node, 3);
+    ck_assert_str_eq(s.detail, "eth0 has 5000 Mbit/s instead of 10000");
+    ck_assert(!says_slow(30 * S, "5000\n")); /* once */
+    ck_assert(says_slow(40 * S, "1000\n"));
+    ck_assert(!says_slow(50 * S, "-1\n"));
+    ck_assert(!says_slow(60 * S, "400000000000000000000\n"));
+    ck_assert(!says_slow(70 * S, "7x\n"));
+    ck_assert(!says_slow(80 * S, ""));
+    ck_assert(!says_slow(90 * S, "25000\n"));
+}
+
+/* A link that is lost has no speed. */
+TEST_CASE(the_speed_of_what_is_up_counts)
+{
+    files_begin();
+    w.sys_root = files_root;
+    w.due_mbps = 10000;
+    faultloc_link_watch_note(&w, 10 * S, FTREE_LINK_NO_CARRIER);
+    ck_assert(!says_slow(20 * S, "10\n"));
+}
+
 TEST_CASE(the_kernel_is_asked)
 {
-    if (faultloc_link_watch_open(&w, "lo"))
+    if (faultloc_link_watch_open(&w, "lo", 0))
         return; /* a container may not allow it */
     ck_assert_int_ge(w.fd, 0);
     faultloc_link_watch_hear(&w, S); /* nothing is told yet, and that is not waited for */
     ck_assert(!says(S, LONG));
     faultloc_link_watch_close(&w);
-    ck_assert_int_eq(faultloc_link_watch_open(&w, ""), ENODEV);
+    ck_assert_int_eq(faultloc_link_watch_open(&w, "", 0), ENODEV);
     faultloc_link_watch_hear(&w, S);
 }

@@ -739,13 +739,24 @@ static void what_comes_from_another_switch_is_lost(struct lone *l)
     between_switches(l, RULES_WAY_WELL, RULES_WAY_LOSSY);
 }
 
-static void its_own_carrier_comes_and_goes(struct lone *l)
+static void its_own_kernel_says(struct lone *l, enum ftree_symptom_kind kind, const char *detail)
 {
     struct ftree_symptom s;
 
-    ftree_symptom_init(&s, FTREE_SYMPTOM_CARRIER_FLAPS, 0, FTREE_NONE, 0, l->now, l->now);
-    snprintf(s.detail, sizeof(s.detail), "eth0 was lost and came back 2 times, 5.0 s apart");
+    ftree_symptom_init(&s, kind, 0, FTREE_NONE, 0, l->now, l->now);
+    snprintf(s.detail, sizeof(s.detail), "%s", detail);
     ck_assert_int_eq(ftree_symptom(l->ft, l->now, &s), FTREE_OK);
+}
+
+static void its_own_carrier_comes_and_goes(struct lone *l)
+{
+    its_own_kernel_says(l, FTREE_SYMPTOM_CARRIER_FLAPS,
+                        "eth0 was lost and came back 2 times, 5.0 s apart");
+}
+
+static void its_own_port_was_trained_low(struct lone *l)
+{
+    its_own_kernel_says(l, FTREE_SYMPTOM_LINK_SLOW, "eth0 has 5000 Mbit/s instead of 10000");
 }
 
 static void a_link_of_two_loses_what_leaves(struct lone *l)
@@ -852,6 +863,7 @@ static const struct {
     {"link-fault/own-one-way", 4, 1, PLAY(nothing_gets_out_of_here)},
     {"link-fault/own-one-way", 4, 1, PLAY(nothing_gets_in_here)},
     {"network-degraded/flapping", 4, 1, PLAY(its_own_carrier_comes_and_goes)},
+    {"network-degraded/low-speed", 4, 1, PLAY(its_own_port_was_trained_low)},
     {"network-degraded/between-switches", 6, 1, PLAY(what_goes_to_another_switch_is_lost)},
     {"network-degraded/between-switches", 6, 1, PLAY(what_comes_from_another_switch_is_lost)},
     {"network-degraded/lossy", 4, 1, PLAY(its_link_loses_what_comes)},

@@ -79,6 +79,7 @@ enum ftree_link {
     FTREE_LINK_NO_CARRIER, /* up, but nothing at the other end */
     FTREE_LINK_GONE, /* no such interface any more */
     FTREE_LINK_FLAPPING, /* up, and lost its carrier again and again */
+    FTREE_LINK_SLOW, /* up, at a lower speed than it should be */
     FTREE_LINK_COUNT
 };
 

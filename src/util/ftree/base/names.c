@@ -63,7 +63,8 @@ static const struct {
 };
 
 static const char *const origins[] = {"hardware", "software", "unknown"};
-static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone", "flapping"};
+static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone", "flapping",
+                                    "slow"};
 static const char *const doings[] = {
 #define DOING_NAME(id, text) text,
     FTREE_DOINGS(DOING_NAME)

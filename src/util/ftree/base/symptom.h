@@ -73,6 +73,8 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "the data interface is up but has no carrier") \
     X(FTREE_SYMPTOM_CARRIER_FLAPS, "carrier-flaps", OPERATING_SYSTEM, LINK, WARNING, \
       "the carrier of the data interface goes and comes back again and again") \
+    X(FTREE_SYMPTOM_LINK_SLOW, "link-slow", OPERATING_SYSTEM, LINK, WARNING, \
+      "the data interface has a lower speed than before, or than those of most of the job's nodes") \
     X(FTREE_SYMPTOM_PROCESS_EXITED, "process-exited", PROCESS_MANAGER, RANK, ERROR, \
       "the process ended before MPI_Finalize, with a status or a signal") \
     X(FTREE_SYMPTOM_PROXY_LOST, "proxy-lost", PROCESS_MANAGER, NODE, ERROR, \

@@ -41,7 +41,7 @@
 #define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
 #define LARGE 4 /* large packets that must have left before their loss says something */
 #define LOSSY_GROUPS 4 /* of 8 */
-#define LOSSY_LITTLE 4 /* packets, each of another group, where kernels had to send again, too */
+#define LOSSY_LITTLE 2 /* packets, each of another group, where kernels say that some are lost, too */
 
 static uint64_t bit(int number)
 {

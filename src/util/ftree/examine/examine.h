@@ -140,7 +140,7 @@ struct burst {
     bool looked_at; /* who examines the node has seen that, */
     bool compared; /* others behind its switch were asked because of it, */
     bool judged; /* and it was decided about */
-    bool resent; /* a kernel says that packets between two nodes, of which it is one, are sent again */
+    bool resent; /* a kernel says that packets between two nodes, of which it is one, are lost */
     uint8_t group; /* the next one to be sent, */
     ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
     ftree_time began, ended;

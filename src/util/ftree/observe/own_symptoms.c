@@ -53,10 +53,12 @@ static bool decides_own_link(struct ftree *ft, ftree_time now, const struct ftre
     struct ftree_verdict v;
     int32_t model = -1;
 
-    if (s->kind != FTREE_SYMPTOM_CARRIER_FLAPS || s->about.node != ft->self)
+    if ((s->kind != FTREE_SYMPTOM_CARRIER_FLAPS && s->kind != FTREE_SYMPTOM_LINK_SLOW) ||
+        s->about.node != ft->self)
         return false;
     ftree_rules_no_facts(&facts);
-    facts.value[RULES_FACT_LINK] = FTREE_LINK_FLAPPING;
+    facts.value[RULES_FACT_LINK] =
+        s->kind == FTREE_SYMPTOM_LINK_SLOW ? FTREE_LINK_SLOW : FTREE_LINK_FLAPPING;
     sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
     if (!sign || ftree_is_leaving(ft) || ftree_verdict_path_is_known(ft, ft->self))
         return sign != NULL;

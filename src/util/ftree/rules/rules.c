@@ -41,7 +41,7 @@ static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "
 static const char *const way_values[] = {"unknown", "well", "silent", "lossy", "late", "no-large"};
 static const char *const ways_values[] = {"unknown", "well", "worse", "switch"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone",
-                                          "flapping"};
+                                          "flapping", "slow"};
 
 _Static_assert(COUNT(reach_values) == RULES_REACH_NO_PATH + 1, "one word for each reach");
 _Static_assert(COUNT(process_values) == RULES_PROCESS_MEMORY + 1, "one word for each state");

@@ -156,7 +156,7 @@ enum { /* unknown well silent lossy late no-large */
 /* unknown well worse switch */
 enum { RULES_WAYS_UNKNOWN, RULES_WAYS_WELL, RULES_WAYS_WORSE, RULES_WAYS_SWITCH };
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone"
- * "flapping" */
+ * "flapping" "slow" */
 
 /* Facts that are numbers, from a state probe but for the last seven, of which five go with `outside`
  * (struct rules_stay), two with `slowed`: percent of their time outside MPI that the others have

@@ -31,6 +31,7 @@ struct faultloc_inet {
 struct faultloc_address {
     struct faultloc_inet path[FTREE_PATHS];
     uint16_t port[FTREE_ROLES];
+    uint32_t mbps; /* the speed of its data interface when the job began; 0: not known */
 };
 
 #endif /* FAULTLOC_ADDRESS_H_INCLUDED */

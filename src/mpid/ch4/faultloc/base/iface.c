@@ -5,6 +5,7 @@
 
 #include "faultloc/base/iface.h"
 #include "faultloc/base/sock.h"
+#include "faultloc/base/text_file.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -450,6 +451,50 @@ int faultloc_iface_find(const struct faultloc_iface_wish *wish,
         if (chosen[path])
             found[path] = *chosen[path];
     return rc;
+}
+
+/* It becomes part of a path. */
+static bool is_name(const char *name)
+{
+    return name[0] && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+}
+
+uint32_t faultloc_iface_speed(const char *sys_root, const char *name)
+{
+    char text[32], *end;
+    unsigned long mbps;
+
+    if (!is_name(name))
+        return 0;
+    faultloc_text_read(sys_root ? sys_root : "/sys", text, sizeof(text), "class/net/%s/speed", name);
+    mbps = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0; /* -1: not known */
+    return mbps > 0 && mbps < INT32_MAX && (*end == '\n' || !*end) ? (uint32_t) mbps : 0;
+}
+
+/* The only one that more than half of the others can have (Boyer and Moore's vote). */
+static uint32_t speed_of_most(const struct faultloc_address *table, int32_t nodes, int32_t self)
+{
+    uint32_t most = 0;
+    int32_t ahead = 0;
+
+    for (int32_t n = 0; n < nodes; n++) {
+        if (n == self)
+            continue;
+        if (ahead == 0)
+            most = table[n].mbps;
+        ahead += table[n].mbps == most ? 1 : -1;
+    }
+    return most;
+}
+
+uint32_t faultloc_iface_speed_due(const struct faultloc_address *table, int32_t nodes, int32_t self)
+{
+    uint32_t most = speed_of_most(table, nodes, self);
+    int64_t same = 0;
+
+    for (int32_t n = 0; n < nodes; n++)
+        same += n != self && table[n].mbps == most;
+    return most && same >= 3 && same * 4 >= ((int64_t) nodes - 1) * 3 ? most : table[self].mbps;
 }
 
 enum ftree_link faultloc_iface_link(const char *name)

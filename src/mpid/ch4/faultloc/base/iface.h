@@ -77,4 +77,13 @@ int faultloc_iface_find(const struct faultloc_iface_wish *wish,
 /* Purpose: the state of the own interface `name` now.  Does not allocate. */
 enum ftree_link faultloc_iface_link(const char *name);
 
+/* Purpose: its speed now, in Mbit/s; 0: not known.  sys_root NULL: /sys.  Source: sysfs,
+ * class/net/NAME/speed. */
+uint32_t faultloc_iface_speed(const char *sys_root, const char *name);
+
+/* Purpose: the speed that the node's data interface should have: what three of four others have,
+ * three at the least; else what it had itself when the job began.  0: not known. */
+uint32_t faultloc_iface_speed_due(const struct faultloc_address *table, int32_t nodes,
+                                  int32_t self);
+
 #endif /* FAULTLOC_IFACE_H_INCLUDED */

@@ -25,6 +25,8 @@
 #define STUCK_TRIES 3 /* sent again: by then 1.4 s are over, as a rule */
 #define STUCK_NS (1000 * FTREE_MS)
 #define SOCKETS_MAX 65536 /* of further ones nothing is read */
+#define SEGS_OUT_AT 136 /* in tcp_info of <linux/tcp.h>, of which <netinet/tcp.h> has the beginning */
+#define DSACK_DUPS_AT 216
 #define TIMER_RETRANSMITS 1 /* idiag_timer: data, or the request for a connection, are sent again */
 
 struct question {
@@ -37,7 +39,8 @@ struct question {
     bool delivers;
     struct faultloc_stuck *stuck;
     int32_t n, room;
-    uint32_t *total;
+    struct faultloc_sent *total;
+    uint32_t segs_out, dsack_dups; /* of the connection that is taken; 0: the kernel does not say */
     bool is_whole; /* the kernel has told of all */
 };
 
@@ -128,13 +131,25 @@ static bool take_stuck(struct question *q, const struct inet_diag_msg *m, const 
     return q->n < q->room;
 }
 
-static bool take_resent(struct question *q, const struct inet_diag_msg *m, const struct tcp_info *t)
+static bool take_sent(struct question *q, const struct inet_diag_msg *m, const struct tcp_info *t)
 {
-    int32_t node = t->tcpi_total_retrans ? peer_of(q, m) : FTREE_NONE;
+    int32_t node = peer_of(q, m);
 
-    if (node != FTREE_NONE)
-        q->total[node] += t->tcpi_total_retrans;
+    if (node == FTREE_NONE)
+        return true;
+    q->total[node].packets += q->segs_out;
+    if (t->tcpi_total_retrans > q->dsack_dups)
+        q->total[node].lost += t->tcpi_total_retrans - q->dsack_dups;
     return true;
+}
+
+static uint32_t number_at(const struct rtattr *a, size_t at)
+{
+    uint32_t number = 0;
+
+    if (RTA_PAYLOAD(a) >= at + sizeof(number))
+        memcpy(&number, (const char *) RTA_DATA(a) + at, sizeof(number));
+    return number;
 }
 
 static bool take_message(struct question *q, const struct nlmsghdr *h)
@@ -146,9 +161,13 @@ static bool take_message(struct question *q, const struct nlmsghdr *h)
 
     if (h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)))
         return true;
+    q->segs_out = q->dsack_dups = 0;
     for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
-        if (a->rta_type == INET_DIAG_INFO && RTA_PAYLOAD(a) >= sizeof(info))
+        if (a->rta_type == INET_DIAG_INFO && RTA_PAYLOAD(a) >= sizeof(info)) {
             memcpy(&info, RTA_DATA(a), sizeof(info));
+            q->segs_out = number_at(a, SEGS_OUT_AT);
+            q->dsack_dups = number_at(a, DSACK_DUPS_AT);
+        }
     return q->take(q, m, &info);
 }
 
@@ -258,15 +277,15 @@ int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int3
     return q.n;
 }
 
-bool faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
-                     enum ftree_path path, uint32_t *total)
+bool faultloc_sent(const struct faultloc_address *table, int32_t nodes, int32_t self,
+                   enum ftree_path path, struct faultloc_sent *total)
 {
     struct question q = {.table = table,
                          .nodes = nodes,
                          .self = self,
                          .node = FTREE_NONE,
                          .path = path,
-                         .take = take_resent,
+                         .take = take_sent,
                          .total = total};
 
     ask(&q, 1 << TCP_ESTABLISHED);

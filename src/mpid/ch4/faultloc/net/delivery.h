@@ -45,9 +45,16 @@ struct faultloc_stuck {
 int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int32_t self,
                        enum ftree_path path, struct faultloc_stuck *stuck, int32_t room);
 
-/* Purpose: how often such connections have sent something again since they began, for the nodes at the
- * other ends: adds to total[nodes]. False: the kernel did not tell of all. */
-bool faultloc_resent(const struct faultloc_address *table, int32_t nodes, int32_t self,
-                     enum ftree_path path, uint32_t *total);
+/* What connections have sent to a node since they began, in packets: all; and lost, which is what was
+ * sent again, but for what the other end says it had already (DSACK, RFC 2883): where a host is busy
+ * acknowledgments are late, and nothing is lost. */
+struct faultloc_sent {
+    uint32_t packets, lost;
+};
+
+/* Purpose: adds that of such connections to total[nodes].  Before Linux 4.19 lost is all that was sent
+ * again.  False: the kernel did not tell of all. */
+bool faultloc_sent(const struct faultloc_address *table, int32_t nodes, int32_t self,
+                   enum ftree_path path, struct faultloc_sent *total);
 
 #endif /* FAULTLOC_DELIVERY_H_INCLUDED */

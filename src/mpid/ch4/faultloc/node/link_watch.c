@@ -21,12 +21,14 @@
 #define AGAIN (5000 * FTREE_MS) /* a symptom that may have been lost is told again */
 #define FLAPS_WITHIN (60000 * FTREE_MS) /* two of them are no accident */
 #define MESSAGES_MAX 32 /* in one turn */
+#define SPEED_EVERY (2500 * FTREE_MS) /* some drivers ask the device */
 
-int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface)
+int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface, uint32_t due_mbps)
 {
     struct sockaddr_nl own = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
 
-    *w = (struct faultloc_link_watch){.iface = iface, .fd = -1, .link = FTREE_LINK_UNKNOWN};
+    *w = (struct faultloc_link_watch){
+        .iface = iface, .fd = -1, .link = FTREE_LINK_UNKNOWN, .due_mbps = due_mbps};
     if (!iface || !iface[0])
         return ENODEV;
     w->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -152,6 +154,21 @@ static bool is_lost(const struct faultloc_link_watch *w, ftree_time now, ftree_t
            (!w->told || now - w->told >= AGAIN);
 }
 
+/* The speed, if that is too low and not told yet; 0: it is not. */
+static uint32_t find_slow(struct faultloc_link_watch *w, ftree_time now)
+{
+    uint32_t mbps;
+
+    if (!w->due_mbps || w->lost || (w->speed_seen && now - w->speed_seen < SPEED_EVERY))
+        return 0;
+    w->speed_seen = now;
+    mbps = faultloc_iface_speed(w->sys_root, w->iface);
+    if (!mbps || mbps >= w->due_mbps || mbps == w->slow_told)
+        return 0;
+    w->slow_told = mbps;
+    return mbps;
+}
+
 static void fill(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t self,
                  ftree_time first, ftree_time last)
 {
@@ -169,7 +186,13 @@ static void fill(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t 
 bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, int32_t self,
                                  ftree_time waits, struct ftree_symptom *s)
 {
-    if (is_flapping(w, now)) {
+    uint32_t slow = find_slow(w, now);
+
+    if (slow) {
+        fill(s, FTREE_SYMPTOM_LINK_SLOW, self, now, now);
+        snprintf(s->detail, sizeof(s->detail), "%.32s has %u Mbit/s instead of %u", w->iface,
+                 (unsigned) slow, (unsigned) w->due_mbps);
+    } else if (is_flapping(w, now)) {
         w->flaps_told = true;
         fill(s, FTREE_SYMPTOM_CARRIER_FLAPS, self, w->back[1], now);
         snprintf(s->detail, sizeof(s->detail),

@@ -13,7 +13,8 @@
  * The data interface, as the kernel tells of its changes by itself (rtnetlink(7)): while there are
  * none nobody looks, and nothing is sent.  An interface that is down or without a carrier is a
  * symptom where a rank of this node waits meanwhile, and not before a flap would be over; one that
- * comes and goes is one whoever waits.
+ * comes and goes is one whoever waits, and so is one that is slower than it should be, of which the
+ * kernel tells only if it is asked.
  */
 
 struct faultloc_link_watch {
@@ -28,10 +29,15 @@ struct faultloc_link_watch {
     uint32_t changes; /* how often it was lost, or came back */
     uint32_t flaps; /* how often it came back since the job began */
     bool flaps_told; /* of the last two */
+    const char *sys_root; /* NULL: /sys */
+    uint32_t due_mbps; /* the speed that it should have; 0: not known */
+    ftree_time speed_seen; /* when it was read last; 0: never */
+    uint32_t slow_told; /* the speed that is told as too low */
 };
 
-/* Purpose: begins; reads how the interface is.  Errors: an errno; then it is not watched. */
-int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface);
+/* Purpose: begins; reads how the interface is.  due_mbps: as the field.  Errors: an errno; then it is
+ * not watched. */
+int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface, uint32_t due_mbps);
 void faultloc_link_watch_close(struct faultloc_link_watch *w);
 
 /* Purpose: reads what the kernel has told, if its descriptor is ready. */

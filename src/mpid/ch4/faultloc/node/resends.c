@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS 3 /* at which packets were sent again to the same node, */
-#define WITHIN (10000 * FTREE_MS) /* since the first of them */
-#define ONE_OF 50 /* of all that the node has sent since the last look, */
-#define LEAST 3 /* and so many: on busy hosts acknowledgments are late */
+#define LOOKS 2 /* at which packets to the same node were lost, */
+#define WITHIN (10000 * FTREE_MS) /* since the first of them, */
+#define ONE_OF 100 /* of what was sent there since packets were lost before */
+#define ASK_FROM 1000 /* the connections, if one of so many was sent again */
 #define PAUSE (3000 * FTREE_MS) /* between two symptoms, doubling: it may be how this network is */
 #define PAUSE_MOST (60000 * FTREE_MS)
 #define PACE (250 * FTREE_MS)
-#define REST 20 /* times as long as the question took: connections may be many thousands */
+#define REST 100 /* times as long as the question took: connections may be many thousands */
 
 /* The column of this name in the table "Tcp:" of two lines. */
 static bool find_column(const char *text, const char *name, uint64_t *value)
@@ -48,7 +48,6 @@ static bool find_column(const char *text, const char *name, uint64_t *value)
     return false;
 }
 
-/* By more than the few of a busy machine. */
 static bool has_grown(struct faultloc_resends *r)
 {
     uint64_t before = r->all, sent_before = r->sent;
@@ -57,8 +56,8 @@ static bool has_grown(struct faultloc_resends *r)
 
     faultloc_text_read(r->proc_root ? r->proc_root : "/proc", text, sizeof(text), "self/net/snmp");
     r->known = find_column(text, "RetransSegs", &r->all) && find_column(text, "OutSegs", &r->sent);
-    return r->known && known && r->all >= before + LEAST &&
-           (r->all - before) * ONE_OF >= r->sent - sent_before;
+    return r->known && known && r->all > before &&
+           (r->all - before) * ASK_FROM >= r->sent - sent_before;
 }
 
 static void begin(struct faultloc_resent *e, ftree_time now)
@@ -106,44 +105,63 @@ bool faultloc_resends_add(struct faultloc_resends *r, ftree_time now, int32_t no
         .count = e->count,
         .first = e->first,
         .last = now};
-    snprintf(s->detail, sizeof(s->detail), "%u packets to it were sent again in %.1f s",
-             (unsigned) e->count, (double) (now - e->first) / 1e9);
+    snprintf(s->detail, sizeof(s->detail), "%u packets to it were lost in %.1f s", (unsigned) e->count, (double) (now - e->first) / 1e9);
     e->looks = 0;
     e->pause = !e->pause ? PAUSE : 2 * e->pause < PAUSE_MOST ? 2 * e->pause : PAUSE_MOST;
     e->again = now + e->pause;
     return true;
 }
 
-/* Which of the totals have grown; those of connections that have ended are gone. */
+uint32_t faultloc_resends_more(const struct faultloc_sent *now, const struct faultloc_sent *before,
+                               struct faultloc_sent *counted)
+{
+    uint32_t lost = now->lost < before->lost ? now->lost : before->lost, more, packets;
+
+    if (before->packets < counted->packets)
+        counted->packets = before->packets; /* a connection has ended */
+    if (lost <= counted->lost) {
+        counted->lost = lost; /* likewise, or it is said now */
+        return 0;
+    }
+    more = lost - counted->lost;
+    packets = before->packets - counted->packets;
+    *counted = (struct faultloc_sent){.packets = before->packets, .lost = lost};
+    return (uint64_t) more * ONE_OF >= packets ? more : 0;
+}
+
+/* Those of connections that have ended are gone. */
 static bool compare(struct faultloc_resends *r, ftree_time now, struct ftree_symptom *s)
 {
     const struct faultloc_board *b = r->board;
     enum ftree_path path = b->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-    uint32_t *total = r->total, *before = r->total + b->nodes;
+    struct faultloc_sent *total = r->total, *before = total + b->nodes, *counted = before + b->nodes;
+    size_t size = (size_t) b->nodes * sizeof(*total);
     bool any = false;
 
-    memcpy(before, total, (size_t) b->nodes * sizeof(*total));
-    memset(total, 0, (size_t) b->nodes * sizeof(*total));
-    if (!faultloc_resent(faultloc_board_addresses(b), b->nodes, b->self, path, total)) {
-        memcpy(total, before, (size_t) b->nodes * sizeof(*total));
+    memcpy(before, total, size);
+    memset(total, 0, size);
+    r->open = false;
+    if (!faultloc_sent(faultloc_board_addresses(b), b->nodes, b->self, path, total)) {
+        memcpy(total, before, size);
         return false;
     }
-    for (int32_t i = 0; i < b->nodes; i++)
-        if (total[i] > before[i] && r->asked &&
-            faultloc_resends_add(r, now, i, total[i] - before[i], s)) {
-            any = true;
-            break; /* the others have their turn */
-        }
+    if (!r->asked)
+        memcpy(counted, total, size);
+    for (int32_t i = 0; r->asked && i < b->nodes; i++) {
+        uint32_t more = any ? 0 : faultloc_resends_more(&total[i], &before[i], &counted[i]);
+        any = any || (more && faultloc_resends_add(r, now, i, more, s)); /* the others have their turn */
+        r->open |= total[i].lost > counted[i].lost;
+    }
     r->asked = now;
     return any;
 }
 
 bool faultloc_resends_look(struct faultloc_resends *r, ftree_time now, struct ftree_symptom *s)
 {
-    if ((r->asked && now - r->asked < r->rest) || !has_grown(r))
+    if ((r->asked && now - r->asked < r->rest) || (!has_grown(r) && !r->open))
         return false;
     if (!r->total)
-        r->total = calloc(2 * (size_t) r->board->nodes, sizeof(*r->total));
+        r->total = calloc(3 * (size_t) r->board->nodes, sizeof(*r->total));
     if (!r->total)
         return false;
     ftree_time asks = faultloc_now();

@@ -14,6 +14,7 @@
 #include "faultloc/agent/act/stop_job.h"
 #include "faultloc/agent/report/reporter.h"
 #include "faultloc/base/clock.h"
+#include "faultloc/base/iface.h"
 #include "faultloc/base/say.h"
 #include "faultloc/board/wakeup.h"
 #include "faultloc/io/loop.h"
@@ -397,6 +398,7 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
 
 static int open_agent(struct agent *a, struct faultloc_program *p)
 {
+    uint32_t due_mbps;
     int rc;
 
     init_agent(a, p);
@@ -426,7 +428,8 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     faultloc_stacks_ask_leave(p->board, NULL);
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
-    if (!faultloc_link_watch_open(&a->data_link, a->state.iface))
+    due_mbps = faultloc_iface_speed_due(faultloc_board_addresses(p->board), p->board->nodes, p->self);
+    if (!faultloc_link_watch_open(&a->data_link, a->state.iface, due_mbps))
         faultloc_loop_add(p->epoll, a->data_link.fd, FAULTLOC_TAG_LINK);
     faultloc_sources_open_socket(&a->sources);
     faultloc_sources_say_hello(&a->sources);

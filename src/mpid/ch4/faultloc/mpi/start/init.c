@@ -187,6 +187,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
         if (found[path].inet.family)
             MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
     }
+    card->address.mbps = faultloc_iface_speed(NULL, b->iface[FTREE_PATH_DATA]);
     for (int role = 0; role < FTREE_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
