@@ -16,15 +16,18 @@
 #define STUCK "unknown/connection-stuck"
 #define SILENT "unknown/connection-silent"
 
-static struct lone *stalling(void)
+static struct lone *stalling_in(struct lone *l)
 {
-    struct lone *l = lone_of(shape_star(4, 2), 1);
-
     l->state[0].phase = l->state[1].phase = FTREE_PHASE_WAITING;
     l->state[0].peer = l->state[1].peer = 5;
     lone_stall(l, 2, 5);
     lone_acks(l, 0);
     return l;
+}
+
+static struct lone *stalling(void)
+{
+    return stalling_in(lone_of(shape_star(4, 2), 1));
 }
 
 static void add(struct lone *l, int32_t node, uint32_t bytes)
@@ -171,6 +174,27 @@ TEST_CASES(a_verdict_that_is_known_explains_it, 3)
     answer(l, 2);
     pass(l, 16, true);
     ck_assert_int_eq(l->verdicts, _i == 2); /* not that one of its ranks hangs */
+}
+
+/* The others' switch, or the own one. */
+TEST_CASES(a_switch_that_is_known_to_be_bad_explains_it, 2)
+{
+    struct lone *l = lone_of(shape_star(4, 2), 1);
+    struct ftree_verdict v;
+
+    lone_use_tree(l, shape_read("switch:2 node:2"));
+    stalling_in(l);
+    v = lone_verdict(l, "switch-fault/data-behind-silent", 2 * !_i, FTREE_NONE, 1);
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = l->job.tree->node_switch[v.node];
+    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    add(l, 2, 400);
+    for (int i = 0; i < 20; i++) {
+        pass(l, 1, true);
+        if (is_asked(l, 0))
+            answer(l, 0);
+    }
+    ck_assert_int_eq(l->verdicts, 0);
 }
 
 TEST_CASE(where_several_others_are_not_reached_this_node_is_named)

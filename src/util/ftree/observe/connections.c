@@ -129,6 +129,16 @@ static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftre
     return c->connecting ? RULES_CONNECTION_NOT_MADE : RULES_CONNECTION_STUCK;
 }
 
+/* What crosses a switch that is known to be bad may be lost. */
+static bool is_behind_bad_switch(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH_SWITCH(k, ft) {
+        if (!k->v.withdrawn && ftree_is_behind(ft, k->v.switch_, node))
+            return true;
+    }
+    return false;
+}
+
 /* A node that is lost acknowledges nothing. */
 static bool is_explained(const struct ftree *ft, int32_t node)
 {
@@ -137,7 +147,7 @@ static bool is_explained(const struct ftree *ft, int32_t node)
     for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
         if (!k->v.withdrawn && k->v.kind != FTREE_KIND_RANK)
             return true;
-    return ftree_has_failed(ft, node);
+    return ftree_has_failed(ft, node) || is_behind_bad_switch(ft, node);
 }
 
 static void add_connection(struct ftree *ft, ftree_time now, const struct ftree_connection *c,
