@@ -187,7 +187,7 @@ TEST_CASES(a_switch_that_is_known_to_be_bad_explains_it, 2)
     v = lone_verdict(l, "switch-fault/data-behind-silent", 2 * !_i, FTREE_NONE, 1);
     v.kind = FTREE_KIND_SWITCH;
     v.switch_ = l->job.tree->node_switch[v.node];
-    lone_told(l, 0, WIRE_VERDICT_DOWN, &v);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     add(l, 2, 400);
     for (int i = 0; i < 20; i++) {
         pass(l, 1, true);
