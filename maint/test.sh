@@ -14,15 +14,14 @@ Usage: maint/test.sh [OPTION]...
 Runs every test, from nothing: on a fresh Debian machine, as root, it installs the packages, gets
 MPICH, builds it with FaultLoc (lean profile), and then runs
   - make check: unit tests, MPI tests, cluster tests,
-  - the same build with ch4:ofi, and the tests in which the device has a part,
   - the core's tests under AddressSanitizer and UndefinedBehaviorSanitizer,
   - make distcheck of the project's own part,
   - the checks of the patches, and a build of MPICH with FaultLoc configured out.
-This takes about 50 minutes on two cores.
+This takes about 40 minutes on two cores.
 
-  --build DIR   where to build (default: ./build; DIR-ofi and DIR-sanitizers beside it)
+  --build DIR   where to build (default: ./build; DIR-sanitizers beside it)
   --jobs N      parallel jobs (default: the number of cores)
-  --quick       leave out ch4:ofi, distcheck and the build with FaultLoc configured out
+  --quick       leave out distcheck and the build with FaultLoc configured out
   --core        the core only: no MPICH, no MPI tests, no cluster tests
   --help        this text
 
@@ -107,13 +106,13 @@ count_test() {
     fi
 }
 
-# run_check BUILD TARGET [MAKE-ARGUMENT]...: make check or check-scripts, then the count of its results. Most tests wait for
+# run_check BUILD [MAKE-ARGUMENT]...: make check, then the count of its results. Most tests wait for
 # most of their time, for a time limit of the code or for another process, so one more runs beside them.
 run_check() {
-    local dir=$1 target=$2 trs any=no code=0
-    shift 2
+    local dir=$1 trs any=no code=0
+    shift
     (cd "$dir" && find . -name mpich -prune -o -name '*.trs' -exec rm -f {} +)
-    make -C "$dir" -k -j$((jobs + 1)) "$target" "$@" </dev/null || code=$?
+    make -C "$dir" -k -j$((jobs + 1)) check "$@" </dev/null || code=$?
     while read -r trs; do
         any=yes
         count_test "$trs" "$dir"
@@ -181,10 +180,6 @@ dist_check() {
     fi
 }
 
-ofi_scripts="test/mpi/test_failures.sh test/mpi/test_lost_peer.sh test/mpi/test_waits.sh
-    test/mpi/test_some_ranks.sh test/mpi/test_collectives.sh test/mpi/test_ends.sh
-    test/cluster/test_lost_peer.sh test/cluster/power_off.scenario test/cluster/stop.scenario
-    test/cluster/kill.scenario test/cluster/cut.scenario"
 build=$PWD/build jobs=$(nproc) quick=no core=no number=0
 while [ $# -gt 0 ]; do
     case $1 in
@@ -199,10 +194,9 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-steps=5
-[ $quick = yes ] || steps=$((steps + 1))
-[ $core = yes ] || steps=$((steps + 2))
-[ $quick$core != nono ] || steps=$((steps + 2))
+steps=8
+[ $quick = no ] || steps=$((steps - 1))
+[ $core = no ] || steps=$((steps - 2))
 patches=
 trap 'echo; echo "test.sh: interrupted" >&2; exit 1' HUP INT TERM
 trap '[ -z "$patches" ] || kill -- "-$patches"' EXIT
@@ -223,16 +217,7 @@ if [ $core = no ]; then
     must "make" make -C "$build" -j"$jobs"
     step "make check, and the checks of the patches beside it"
     if [ $quick = yes ]; then begin_patches; else begin_patches --configure; fi
-    run_check "$build" check
-fi
-
-if [ $core = no ] && [ $quick = no ]; then
-    step "configure and build, lean profile, ch4:ofi, in $build-ofi"
-    must "configure ch4:ofi" configure_in "$build-ofi" --prefix="$build-ofi/inst" --enable-lean \
-        --with-device=ch4:ofi
-    must "make with ch4:ofi" make -C "$build-ofi" -j"$jobs"
-    step "the tests in which the device has a part, with ch4:ofi"
-    run_check "$build-ofi" check-scripts scripts="$(echo $ofi_scripts)"
+    run_check "$build"
 fi
 
 step "configure and build the core with sanitizers, in $build-sanitizers"
@@ -240,7 +225,7 @@ must "configure with sanitizers" configure_in "$build-sanitizers" --without-mpic
     --enable-sanitizers CFLAGS="-g -O1"
 must "make with sanitizers" make -C "$build-sanitizers" -j"$jobs"
 step "make check with sanitizers"
-run_check "$build-sanitizers" check TESTS="$(tests_of unit_tests)"
+run_check "$build-sanitizers" TESTS="$(tests_of unit_tests)"
 
 if [ $quick = no ]; then
     step "make distcheck of the project's own part"
