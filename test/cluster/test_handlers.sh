@@ -59,7 +59,7 @@ rouser faultloc authPriv
 END
 cat >"$handlers" <<END
 { "handlers": [
-    { "name": "bmc", "ask": "ipmi", "nodes": "h[1-9]",
+    { "name": "bmc", "ask": "ipmi", "nodes": "h[1-9]", "deadline_ms": 3500,
       "settings": { "address": "10.1.0.254", "user": "faultloc", "password": "$secret" },
       "of_node": { "port": "h[1-9] -> [9001-9009]" } },
     { "name": "switch", "ask": "snmp",
