@@ -33,6 +33,7 @@ echo >>"$CALLS"
 END
 chmod +x "$work/bin/program"
 for name in faultloc dcgmi pbsnodes mark-offline; do ln -s program "$work/bin/$name"; done
+unset FAULTLOC_PROGRAM
 export PATH=$work/bin:$PATH CALLS=$work/calls HEALTH=$work/health STATE=free
 export NHC_OFFLINE=$work/bin/mark-offline
 
