@@ -59,7 +59,7 @@ rouser faultloc authPriv
 END
 cat >"$handlers" <<END
 { "handlers": [
-    { "name": "bmc", "ask": "ipmi", "nodes": "h[1-9]",
+    { "name": "bmc", "ask": "ipmi", "nodes": "h[1-9]", "deadline_ms": 3500,
       "settings": { "address": "10.1.0.254", "user": "faultloc", "password": "$secret" },
       "of_node": { "port": "h[1-9] -> [9001-9009]" } },
     { "name": "switch", "ask": "snmp",
@@ -85,7 +85,8 @@ serve() {
 }
 both_answer() {
     "$cluster" exec --name "$name" h1 "$program" handlers check --file "$handlers" --from h1 h3 \
-        >"$work/said" 2>"$work/wrong"
+        >"$work/said" 2>"$work/wrong" || : # on a loaded machine not all of the BMC comes in time
+    grep -q power-on "$work/said" && grep -q port-up "$work/said"
 }
 
 # --- a job, a fault, a verdict ------------------------------------------------------------------
@@ -158,7 +159,7 @@ is_past() { [ $SECONDS -ge "$1" ]; }
 cause() { jq -r '[.verdicts[0].evidence[] | select(.source == "cause").detail] | join("; ")' "$work/report.json"; }
 
 # SYMPTOM, the event of it: generator, kind of sensor, its number, kind and direction, data.
-while read -r symptom hex; do
+while read -r symptom hex <&4; do
     begin
     event "$hex"
     echo 0 >"$work/power"
@@ -171,7 +172,7 @@ while read -r symptom hex; do
             grep -q "conclusion: hardware fault in node h3, first cause: $symptom .* before; ticket: node" \
                 "$work/err" || bad "the conclusion has not the cause" ;;
     esac
-done <<'END'
+done 4<<'END'
 fan-failed 0x04 0x04 0x30 0x01 0x52 0x00 0x64
 temperature-high 0x04 0x01 0x31 0x01 0x59 0x60 0x5f
 power-supply-failed 0x04 0x08 0x32 0x6f 0x01 0xff 0xff

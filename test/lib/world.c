@@ -339,7 +339,10 @@ bool world_warns(int kind)
 {
     const struct ftree_rules *r = base_rules();
 
-    return r->model[ftree_rules_model(r, "node-at-risk")].symptoms >> kind & 1;
+    return (r->model[ftree_rules_model(r, "node-at-risk")].symptoms |
+            r->model[ftree_rules_model(r, "gpu-fault")].symptoms) >>
+               kind &
+           1;
 }
 
 void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node)

@@ -33,7 +33,8 @@ echo >>"$CALLS"
 END
 chmod +x "$work/bin/program"
 for name in faultloc dcgmi pbsnodes mark-offline; do ln -s program "$work/bin/$name"; done
-export PATH=$work/bin:$PATH FAULTLOC_PROGRAM=$work/bin/faultloc CALLS=$work/calls HEALTH=$work/health STATE=free
+unset FAULTLOC_PROGRAM
+export PATH=$work/bin:$PATH CALLS=$work/calls HEALTH=$work/health STATE=free
 export NHC_OFFLINE=$work/bin/mark-offline
 
 # tells WHAT CALL COMMAND...: exactly this is among what the programs were asked (other jobs of the machine
