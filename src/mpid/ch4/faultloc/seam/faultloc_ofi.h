@@ -6,7 +6,6 @@
 #ifndef FAULTLOC_OFI_H_INCLUDED
 #define FAULTLOC_OFI_H_INCLUDED
 
-#include "faultloc/base/mark.h"
 #include "faultloc/seam/faultloc_seam.h"
 #include "faultloc/seam/faultloc_sums.h"
 
@@ -31,7 +30,7 @@ int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **tabl
     ((void) (rank), MPIDI_faultloc_ofi_table(address, (int) (len), roots_only, table))
 
 /* Where the address's own length says where the mark is, and each address is read by itself. */
-#define MPIDI_FAULTLOC_OFI_MARK_ROOM FAULTLOC_MARK_ROOM
+#define MPIDI_FAULTLOC_OFI_MARK_ROOM 32
 void MPIDI_faultloc_ofi_mark(void *address, size_t *len, int32_t rank) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_MARK(address, len) \
     MPIDI_faultloc_ofi_mark(address, &(len), MPIR_Process.rank)

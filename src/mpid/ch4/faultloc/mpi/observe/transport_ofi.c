@@ -26,6 +26,8 @@
 #define MARKED_SIZE(len) (((size_t) (len) + FAULTLOC_MARK_STEP - 1) / FAULTLOC_MARK_STEP * \
                           FAULTLOC_MARK_STEP + FAULTLOC_MARK_STEP)
 
+_Static_assert(MPIDI_FAULTLOC_OFI_MARK_ROOM >= FAULTLOC_MARK_ROOM, "there is room for a mark");
+
 /* Where each address is read by itself.  All ranks send as many bytes. */
 void MPIDI_faultloc_ofi_mark(void *address, size_t *len, int32_t rank)
 {
