@@ -139,27 +139,8 @@ int MPIDI_faultloc_wait_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
         } \
     } while (0)
 
-/* Once a rank is given up, operations that have failed are at an end, too: OFI counts them apart, and
- * windows may share a counter with later ones. */
-static inline uint64_t MPIDI_faultloc_ofi_ended_ops(struct fid_cntr *counter)
-{
-    uint64_t done = (fi_cntr_read)(counter);
-
-    return unlikely(MPIDI_faultloc_page.slot.failures) ? done + fi_cntr_readerr(counter) : done;
-}
-#define fi_cntr_read(counter) MPIDI_faultloc_ofi_ended_ops(counter)
-int MPIDI_faultloc_end_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
-#define MPIDI_FAULTLOC_OFI_RMA_END(win) \
-    do { \
-        if (unlikely(MPIDI_faultloc_page.slot.failures)) { \
-            mpi_errno = MPIDI_faultloc_end_window(win); \
-            MPIR_ERR_CHECK(mpi_errno); \
-        } \
-    } while (0)
-
 #else
 
-#define MPIDI_FAULTLOC_OFI_RMA_END(win) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_RMA_TURN(win) do { } while (0)
 #define MPIDI_FAULTLOC_OFI_TABLE(rank, address, len, roots_only, table) \
     MPIDU_bc_table_create(rank, MPIR_Process.size, MPIR_Process.node_map, address, len, \

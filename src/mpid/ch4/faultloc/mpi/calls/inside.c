@@ -184,19 +184,6 @@ int MPIDI_faultloc_wait_window(MPIR_Win * win)
     return mpi_errno;
 }
 
-/* All of a window's operations are at an end: some have failed since it was last said. */
-int MPIDI_faultloc_end_window(MPIR_Win * win)
-{
-    static struct fid_cntr *counter;
-    static uint64_t said;
-    uint64_t errors = fi_cntr_readerr(MPIDI_OFI_WIN(win).cmpl_cntr);
-    bool is_new = errors > (counter == MPIDI_OFI_WIN(win).cmpl_cntr ? said : 0);
-
-    counter = MPIDI_OFI_WIN(win).cmpl_cntr;
-    said = errors;
-    return is_new ? MPIDI_faultloc_member_error(win->comm_ptr) : MPI_SUCCESS;
-}
-
 ssize_t MPIDI_faultloc_ofi_returned(ssize_t code)
 {
     static ftree_time since;
