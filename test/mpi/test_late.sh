@@ -105,7 +105,7 @@ echo x >"$work/all.d/go.finalize.0"
 echo x >"$work/all.d/go.finalize.1"
 echo "ok: all are asleep"
 
-expect skip 'conclusion: software fault in rank 2 (.*)'
+expect skip 'conclusion: software fault in rank 2 (.*); ticket: application'
 expect skip 'MPI_Finalize: 1 of 3 ranks have arrived, last one [0-9]* s ago; 2 ranks on .* have not'
 expect skip '2 of them because of the verdict that stands: .*rank 2 .*'
 ! grep 'late running' "$work/skip.err" || bad "victims are described as if they were late"
