@@ -1084,6 +1084,25 @@ TEST_CASE(a_deputy_notified_of_the_end_knows_it_as_agent)
     ck_assert_str_eq(read_text("err"), "");
 }
 
+/* ... and the launcher does not know the new agent yet.  rows: one rank lives on; none does */
+TEST_CASES(ranks_that_end_with_their_agent_have_not_crashed, 2)
+{
+    start_with_launcher();
+    ck_assert_int_eq(ask(&rank[0], 'g'), 'y');
+    UNTIL(is_complete(0));
+    hit(agent_of(0), SIGKILL);
+    for (int i = 0; i < 2 + _i; i++)
+        process_kill(&rank[i].process);
+    if (_i) {
+        UNTIL(is_over());
+        ck_assert_str_eq(read_text("err"), "");
+    } else {
+        UNTIL(count_in("report.json", "process-crash") > 0);
+        leave(&rank[2]);
+        UNTIL(has_node_ended(0));
+    }
+}
+
 /* ---- what ranks do that is nobody's business ------------------------------------------------- */
 
 /* It forks, closes what it has, and its children live on. */

@@ -38,6 +38,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .heir = calloc(slots, sizeof(*l->heir)),
                                  .held = calloc(slots, sizeof(*l->held)),
                                  .begun = p->start < 0 || !p->board->settings.launcher[0],
+                                 .known_at = p->start < 0 ? faultloc_now() + HELD_PATIENCE : 0,
                                  .wakeup = -1};
     l->samples.share = calloc(slots, sizeof(*l->samples.share));
     faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
@@ -201,12 +202,15 @@ static bool may_go_on(struct faultloc_looks *l, ftree_time now, int32_t i)
 }
 
 /* Slurm ends all processes of a step when it is cancelled, and when a rank calls MPI_Abort, without a
- * word to an agent, which is no task of its. */
-static bool may_be_ended_with_all(const struct faultloc_looks *l, int32_t i)
+ * word to an agent, which is no task of its.  hydra tells the agents that it knows, and this one may
+ * have followed another a moment ago. */
+static bool may_be_ended_with_all(const struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     int status, by;
 
-    if (l->p->board->settings.launcher[0] || !read_status(l, i, &status) || !WIFSIGNALED(status))
+    if (l->p->board->settings.launcher[0])
+        return now < l->known_at;
+    if (!read_status(l, i, &status) || !WIFSIGNALED(status))
         return false;
     by = WTERMSIG(status);
     return by == SIGTERM || by == SIGINT || by == SIGKILL;
@@ -224,7 +228,7 @@ static void process_gone(struct faultloc_looks *l, ftree_time now, int32_t i)
         return;
     if (l->ending || is_consequence)
         slot->state = FAULTLOC_SLOT_VICTIM;
-    else if ((l->held[i] = may_be_ended_with_all(l, i)))
+    else if ((l->held[i] = may_be_ended_with_all(l, now, i)))
         slot->state = FAULTLOC_SLOT_ABORTED;
     else
         ftree_rank_gone(l->p->ft, now, slot->rank);

@@ -40,6 +40,7 @@ struct faultloc_looks {
     ftree_time finalizing; /* since when some rank is in MPI_Finalize, as it was seen; 0: none is */
     int32_t finalizing_notified; /* how many were, as the launcher knows */
     bool begun; /* false: the launcher may not know this agent yet */
+    ftree_time known_at; /* of one that follows another: when the launcher knows it at the latest */
     bool ending; /* the job is being ended from outside: no end of a process is a fault */
 };
 
