@@ -671,11 +671,11 @@ static uint8_t refuting_paths(const struct ftree *ft, const struct summary *v)
                                       : ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v));
 }
 
-/* True if no path crosses the switch that v is about: an answer over any would refute it. */
-static bool cuts(const struct ftree *ft, const struct summary *v)
+/* True if no path crosses the switch that it is about: an answer over any would refute it. */
+static bool cuts(const struct ftree *ft, const struct known *k)
 {
-    return v->kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&
-           ftree_verdict_paths_of_sign(ft, ftree_verdict_rule(ft, v)) == ftree_all_paths(ft->job);
+    return k->v.kind == FTREE_KIND_SWITCH && ft->job->tree && ftree_all_paths(ft->job) &&
+           k->refuted_by == ftree_all_paths(ft->job);
 }
 
 /* ---- one more is known ----------------------------------------------------------------------- */
@@ -704,9 +704,9 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
         return NULL;
     k->v = *o;
     keep_component(ft, k);
-    k->cuts = cuts(ft, o);
     k->ends_agent = ends_agent(ft, o);
     k->refuted_by = refuting_paths(ft, o);
+    k->cuts = cuts(ft, k);
     ft->state->switches += o->kind == FTREE_KIND_SWITCH;
     at = first_about(ft, o->node + 1);
     memmove(&ft->state->by_node.items[at + 1], &ft->state->by_node.items[at],
