@@ -51,7 +51,7 @@ struct process {
     int64_t gone; /* when its end was seen; 0: it was not */
     int64_t closed; /* when its PMI connection was, before it finalized; 0: it was not */
     bool reported; /* its end was reported to mpiexec */
-    bool ending; /* its agent kills it, to end the job */
+    bool ending; /* its agent kills it, to end the job, or it has called MPI_Abort */
     struct HYD_faultloc_end end;
     bool crashed; /* each new agent gets the symptom: the one before may have ended too soon */
     int group; /* its control group */
@@ -1166,6 +1166,7 @@ static void report_abort(struct world *w, int local, char *args[])
                                            .status = 1}};
     const char *code = find_arg(args, "exitcode=");
 
+    w->process[local].ending = true;
     if (code)
         msg.end.status = (int32_t) strtol(code, NULL, 10);
     send_up(w, &msg);
