@@ -29,6 +29,7 @@ static struct story {
     int late; /* in so many blocks that does not show yet */
     int32_t steady; /* of these one waited as much before, and is slowed most */
     int32_t least; /* and one is slowed half as much as a verdict needs */
+    int32_t idle; /* and one waits in MPI like the others, and is slowed by others than these */
     bool is_slow_program; /* it waits as if, and nothing slows any rank */
     bool apart; /* the blocks of nodes end at different times */
     bool always; /* they were slow from the start, and all others are as they were, */
@@ -65,7 +66,7 @@ static void lag(void *ctx, int32_t i, struct ftree_lag *l)
     l->gets = story.varies ? (uint16_t) (500 + (89 * rank + story.looked) % 190) : story.by.gets;
     l->gets /= rank == story.steady ? 2 : 1;
     l->gets = rank == story.least ? 750 : l->gets;
-    l->throttled = story.by.throttled;
+    l->throttled = rank == story.idle ? 0 : story.by.throttled;
     l->stolen = story.by.stolen;
     l->stall = story.by.stall;
     l->faults = story.by.faults;
@@ -89,7 +90,7 @@ static uint8_t outside_of(int32_t rank)
         return story.slow[rank] ? 7 : 4;
     if (story.always)
         return story.slow[rank] ? 7 : story.dip > 0 ? 1 : 5;
-    return !any_slow() ? 5 : story.slow[rank] ? 7 : 1;
+    return !any_slow() ? 5 : story.slow[rank] && rank != story.idle ? 7 : 1;
 }
 
 static struct ftree_block block_of(int32_t rank)
@@ -146,6 +147,7 @@ static struct world *begin_of(int32_t nodes, int32_t ranks)
         .ranks = ranks,
         .steady = FTREE_NONE,
         .least = FTREE_NONE,
+        .idle = FTREE_NONE,
         .by = {.gets = 40, .throttled = 950, .clock = 1000, .beside = FTREE_NONE}};
     fill_blocks();
     return w;
@@ -403,6 +405,20 @@ TEST_CASE(ranks_of_a_node_are_one_verdict)
         ck_assert_int_eq(v->component.count, v->rank == 4 ? 2 : 0);
     }
     ck_assert_int_eq(w->report[0].rank + w->report[1].rank, 4 + 9);
+}
+
+/* Nobody waits for the one that is hindered most. */
+TEST_CASE(one_that_is_not_named_hides_no_other_of_its_node)
+{
+    struct world *w = begin(4);
+
+    story.idle = story.steady = 5;
+    run_periods(3);
+    story.slow[5] = story.slow[6] = true;
+    run_periods(6);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->report[0].rank, 6);
+    ck_assert_int_eq(w->report[0].component.count, 0);
 }
 
 /* Who is slowed less is named with others of its node, unless these are half of all. */

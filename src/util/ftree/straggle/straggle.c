@@ -193,7 +193,7 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     return k ? set & (ENDED | MORE) || strcmp(ftree_verdict_rule(ft, &k->v), v->rule) : set & SURE;
 }
 
-/* What is found on the next node, by the first of its ranks; false: there is nothing more. */
+/* What is found on the next node, by the first of its ranks that is; false: there is nothing more. */
 static bool say(struct ftree *ft, ftree_time now)
 {
     struct straggle_work *w = ft->straggle->work;
@@ -203,9 +203,9 @@ static bool say(struct ftree *ft, ftree_time now)
         const struct lag_found *f = &w->now.found[w->said++], *first = w->now.found;
         int32_t node = ftree_node_of(ft, f->lag.rank);
         const struct known *k = standing(ft, node);
-        while (ftree_node_of(ft, first->lag.rank) != node)
+        while (first < f && (!first->is_found || ftree_node_of(ft, first->lag.rank) != node))
             first++;
-        if (first != f || !f->is_found || !make(ft, now, f, k, &v))
+        if (first < f || !f->is_found || !make(ft, now, f, k, &v))
             continue;
         if (k)
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id,
