@@ -8,6 +8,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
+# shellcheck source=/dev/null
+. "$here/lib/common.sh"
 . "$here/lib/campaign.sh"
 
 all_kinds="kill segv bus abort exit _exit exit0 _exit0 abort-self memory two mpi-abort init finalize"
@@ -155,21 +157,13 @@ start_job() {
     pid=$!
 }
 
-# Milliseconds since the start of the shell; a pause without a process.
-pause() { read -r -t "$1" <> <(:) || :; }
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do [ $SECONDS -lt $end ] || return 1; pause 0.02; done
-}
-now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 is_looping() {
     [ -e "$job/pids/looping" ] &&
         [ "$(compgen -G "$job/pids/rank.*" | wc -l)" = $((hosts * ppn)) ]
 }
 has_begun() { is_looping || [ ! -d "/proc/$pid" ]; }
 await_loop() {
-    await 60 has_begun && is_looping && return
+    wait_until 60 has_begun && is_looping && return
     blame "the job did not reach its loop"
     return 1
 }
@@ -193,8 +187,8 @@ ranks_of() {
 
 # The rank that is to take memory gets little of it.
 confine() {
-    await 60 test -s "$job/pids/rank.$FIRST" || { blame "rank $FIRST did not start"; return; }
-    pid_of "$FIRST" >"$group/cgroup.procs" && : >"$job/pids/in-group" && await 60 is_short_of_memory &&
+    wait_until 60 test -s "$job/pids/rank.$FIRST" || { blame "rank $FIRST did not start"; return; }
+    pid_of "$FIRST" >"$group/cgroup.procs" && : >"$job/pids/in-group" && wait_until 60 is_short_of_memory &&
         now_us >"$work/struck"
 }
 
@@ -212,7 +206,7 @@ is_short_of_memory() {
 strike() {
     local host=h$((RANDOM % hosts + 1))
     await_loop || return 0
-    pause 0.3
+    pause_ms 300
     now_us >"$work/struck"
     case $kind in
         proxy) kill -KILL "$(proxy_pid $host)" ;;
@@ -243,13 +237,13 @@ choose_other() {
 # The rank is killed from outside, while FaultLoc is at work on another fault.
 strike_too() {
     await_loop || return 0
-    pause 0.3
+    pause_ms 300
     choose_other
     [ "$kind" != busy-agent ] ||
         "$cluster" fault --name "$name" --quiet agent-stop "$(host_of "$FIRST")"
     if [ "$kind" != busy-off ]; then
         kill -STOP "$(pid_of "$OTHERS")"
-        await 30 grep -qE '^[0-9.]+ h[0-9]+:   asks h[0-9]+: ' "$work/trace" ||
+        wait_until 30 grep -qE '^[0-9.]+ h[0-9]+:   asks h[0-9]+: ' "$work/trace" ||
             blame "no agent asked about the stopped rank"
         now_us >"$work/struck"
         kill -KILL "$VICTIM"
@@ -378,7 +372,7 @@ one_run() {
         memory) confine ;;
     esac
     code=0
-    if ! await 60 test ! -d "/proc/$pid"; then
+    if ! wait_until 60 test ! -d "/proc/$pid"; then
         blame "mpiexec does not end"
         kill "$pid"
     fi

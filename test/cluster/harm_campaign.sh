@@ -8,6 +8,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
+# shellcheck source=/dev/null
+. "$here/lib/common.sh"
 . "$here/lib/campaign.sh"
 
 rank_kinds="fork fork-exec fork-exit descriptors threads memory stderr close"
@@ -415,7 +417,7 @@ prepare() {
             (
                 trap - EXIT
                 exec <"$work/pipe" >"$work/err"
-                await 200 test -e "$work/read"
+                wait_until 200 test -e "$work/read"
                 cat
             ) & ;;
     esac
@@ -440,13 +442,6 @@ start_job() {
     pid=$!
 }
 
-# A pause without a process.
-pause() { [ "$1" -le 0 ] || read -r -t "$(s_of "$1")" <> <(:) || :; } # MS
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do [ $SECONDS -lt $end ] || return 1; pause 20; done
-}
 ended() { [ ! -d "/proc/$pid" ]; }
 is_looping() {
     [ -e "$job/pids/looping" ] &&
@@ -461,7 +456,7 @@ disturb() {
     if [ -n "$VICTIM" ] && [[ $VICTIM != hang* ]]; then
         (
             trap - EXIT
-            pause $((DELAY + FAULT_AT))
+            pause_ms $((DELAY + FAULT_AT))
             # shellcheck disable=SC2086
             "$cluster" fault --name "$name" --quiet $VICTIM
         ) 2>>"$work/harness" &
@@ -471,7 +466,7 @@ disturb() {
     if [ "$kind" = stderr ] && [ -n "$fault" ]; then
         (
             trap - EXIT
-            pause $((DELAY + LASTS))
+            pause_ms $((DELAY + LASTS))
             : >"$work/read"
         ) &
     fi
@@ -484,19 +479,19 @@ disturb() {
 
 disturb_now() {
     if [ -n "${call_kinds[$kind]:-}" ]; then
-        await 120 has_called && disturb_call
+        wait_until 120 has_called && disturb_call
         return
     fi
     if [[ " $rank_kinds " == *" $kind "* ]]; then # the rank itself waits
-        await 180 rank_is_done && [ -e "$job/pids/harmed.$RANK" ]
+        wait_until 180 rank_is_done && [ -e "$job/pids/harmed.$RANK" ]
         return
     fi
-    pause "$DELAY"
+    pause_ms "$DELAY"
     case $kind in
         pressure) press_memory ;;
         disk-full) fill_disk ;;
         agent*) harm_agent ;;
-        clocks | tls*) pause "$LASTS" ;;
+        clocks | tls*) pause_ms "$LASTS" ;;
         *) "$cluster" fault --name "$name" --quiet "${FAULT[@]}" ;;
     esac
 }
@@ -506,19 +501,19 @@ has_called() { [ -e "$job/pids/harm.$RANK" ] || ended; }
 # While the call lasts, and for a moment longer where it was short: a rank is to hang.
 disturb_call() {
     local i end=$((SECONDS + (LASTS + 999) / 1000))
-    [ "$kind" != memory-group ] || { pause 3000; leave_room 48; }
+    [ "$kind" != memory-group ] || { pause_ms 3000; leave_room 48; }
     for ((i = 0; i < 5 && ASKS; i++)); do
         rank_is_done && [ -z "$VICTIM" ] && break
         [ "$kind" = input ] && [ -n "$VICTIM" ] && break # the line would come too late
         take_stacks
-        pause 2000
+        pause_ms 2000
     done
     if [ "$kind" = input ]; then
-        until ended || [ $SECONDS -ge $end ]; do pause 100; done
+        until ended || [ $SECONDS -ge $end ]; do pause_ms 100; done
         echo "go on" >&"$input"
         exec {input}>&-
     fi
-    await 300 rank_is_done && ! ended || return 1
+    wait_until 300 rank_is_done && ! ended || return 1
     [ "$kind" != memory-group ] || leave_room all
 }
 
@@ -529,7 +524,7 @@ take_stacks() {
     { ask_for_stacks || echo failed; } >"$work/asked" &
     until asked; do
         [ "$kind" != real-time ] || judge_policies
-        pause 50
+        pause_ms 50
     done
     ! grep -q failed "$work/asked" || NO_STACKS=$(tail -n 1 "$work/stacks")
 }
@@ -587,7 +582,7 @@ press_memory() {
 
 fill_disk() {
     dd if=/dev/zero of="$work/small/fill" bs=4k status=none || :
-    pause "$LASTS"
+    pause_ms "$LASTS"
     rm "$work/small/fill"
 }
 
@@ -607,7 +602,7 @@ harm_agent() {
         agents-kill) kill -KILL "${agents[@]}" ;;
         agent-stop) kill -STOP "$p" ;;
     esac
-    pause "$LASTS"
+    pause_ms "$LASTS"
     [ "$kind" != agent-stop ] || kill -CONT "$p" 2>/dev/null || :
 }
 
@@ -632,15 +627,15 @@ is_named() {
 await_calm() {
     local least
     if [ -n "$VICTIM" ]; then
-        await 120 is_named || blame "no verdict within 120 s: $WANT"
-        [ "$action" = report ] || await 120 ended ||
+        wait_until 120 is_named || blame "no verdict within 120 s: $WANT"
+        [ "$action" = report ] || wait_until 120 ended ||
             blame "the action abort did not end the job within 120 s"
     else
-        await $((30 + settle)) is_calm || blame "verdicts still in force 30 s later: $(verdicts stand | paste -sd' ')"
+        wait_until $((30 + settle)) is_calm || blame "verdicts still in force 30 s later: $(verdicts stand | paste -sd' ')"
     fi
     least=$((SECONDS + settle))
-    until ended || [ $SECONDS -ge $least ]; do pause 100; done
-    [ -n "$VICTIM" ] || await 30 is_calm || :
+    until ended || [ $SECONDS -ge $least ]; do pause_ms 100; done
+    [ -n "$VICTIM" ] || wait_until 30 is_calm || :
 }
 
 end_job() {
@@ -648,7 +643,7 @@ end_job() {
     : >"$work/end"
     : >"$work/read"
     ended || [ -z "$VICTIM" ] || kill "$pid" 2>/dev/null || :
-    if ! await 90 ended; then
+    if ! wait_until 90 ended; then
         blame "mpiexec does not end"
         kill "$pid" 2>/dev/null || :
     fi
@@ -754,7 +749,7 @@ judge_leftovers() {
 
 run_job() {
     start_job
-    if await 120 has_begun && is_looping; then
+    if wait_until 120 has_begun && is_looping; then
         disturb
         await_calm
     else
