@@ -998,6 +998,21 @@ TEST_CASE(a_closed_stderr_is_survived)
     close(ends[1]);
 }
 
+/* ... and one that a rank's end leaves behind ends with the job. */
+TEST_CASE(a_node_that_has_lost_a_rank_leaves_with_the_others)
+{
+    start_job(2, 2);
+    UNTIL(is_complete(0) && is_complete(1));
+    wait_for_rank(&rank[0], 3);
+    process_kill(&rank[3].process);
+    UNTIL_TURNING(verdicts() == 1);
+    leave(&rank[0]);
+    leave(&rank[1]);
+    leave(&rank[2]);
+    UNTIL(has_node_ended(0) && has_node_ended(1));
+    ck_assert_int_eq(count_in("trace", "h1: leaves without"), 0);
+}
+
 /* As a launcher does before it kills the ranks, and a scheduler to all processes. */
 TEST_CASES(a_job_that_is_being_ended_has_no_fault, 2)
 {

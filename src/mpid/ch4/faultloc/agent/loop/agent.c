@@ -632,10 +632,19 @@ static bool all_left_well(const struct agent *a)
     return true;
 }
 
-/* Who was asked to end may have called MPI_Abort, which counts as having left. */
+/* Who was asked to end may have called MPI_Abort, which counts as having left.  Where only some have
+ * crashed, and the job has gone on, the last one leaves together with the others. */
 static bool is_cut_short(const struct agent *a)
 {
-    return a->looks.ending || !all_left_well(a);
+    bool is_last = false;
+
+    for (int32_t i = 0; i < a->p->board->slots; i++) {
+        uint32_t state = faultloc_board_slot(a->p->board, i)->state;
+        if (state > FAULTLOC_SLOT_LEFT)
+            return true;
+        is_last = is_last || state == FAULTLOC_SLOT_LEFT;
+    }
+    return a->looks.ending || !is_last;
 }
 
 /* Who leaves together with the others waits for them, so that nobody is missed. */
