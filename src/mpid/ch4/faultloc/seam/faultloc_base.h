@@ -61,6 +61,7 @@
 /* what it is a part of has no place that is common to all */
 #define MPIDI_FAULTLOC_OFI_IS_PART(event) \
     ((event) > MPIDI_OFI_EVENT_RNDV_CTS && (event) < MPIDI_OFI_EVENT_CHUNK_DONE)
+#define MPIDI_FAULTLOC_OFI_COUNTED_READ(ep) NULL
 #define MPIDI_FAULTLOC_OFI_CTX(req, vci) \
     MPIDI_OFI_global.ctx[MPIDI_OFI_get_ctx_index(vci, MPIDI_OFI_REQUEST(req, nic_num))]
 #define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vcis
@@ -83,12 +84,20 @@
 #define MPIDI_FAULTLOC_OFI_IS_RNDV(req) 0
 #define MPIDI_FAULTLOC_OFI_AM_PARENT(req) NULL
 #define MPIDI_FAULTLOC_OFI_IS_PART(event) 0
+#define MPIDI_FAULTLOC_OFI_COUNTED_READ(ep) (ep)
 #define MPIDI_FAULTLOC_OFI_CTX(req, vni) \
     MPIDI_OFI_global.ctx[MPIDI_OFI_get_ctx_index((req)->comm, vni, MPIDI_OFI_REQUEST(req, nic_num))]
 #define MPIDI_OFI_EVENT_RNDV_CTS (-1)
 #define MPIDI_FAULTLOC_OFI_VCIS MPIDI_OFI_global.num_vnis
 #define MPIDI_FAULTLOC_OFI_ADDRESS(av, nic, vci) MPIDI_OFI_av_to_phys(av, nic, vci, vci)
 #define MPIDI_FAULTLOC_END_PMI() ((void) 0)
+#endif
+
+/* How many one-sided operations have begun, as MPICH has it */
+#if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
+#define MPIDI_FAULTLOC_OFI_UNCOUNT(counter, n) (void) MPL_atomic_fetch_sub_uint64(counter, n)
+#else
+#define MPIDI_FAULTLOC_OFI_UNCOUNT(counter, n) (*(counter) -= (n))
 #endif
 
 #if defined(MPID_TAG_DEV_BITS)

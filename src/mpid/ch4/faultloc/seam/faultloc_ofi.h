@@ -81,15 +81,22 @@ ssize_t MPIDI_faultloc_ofi_returned(ssize_t code) MPIDI_FAULTLOC_HIDDEN;
         } \
     } while (0)
 
-/* Whom the operation is for that OFI has not taken: the loop around it does not know.  In
- * parentheses the names mean OFI's functions. */
-extern __thread fi_addr_t MPIDI_faultloc_ofi_to MPIDI_FAULTLOC_HIDDEN;
-static inline ssize_t MPIDI_faultloc_ofi_tried(ssize_t code, fi_addr_t to)
+/* Whom the operation is for that OFI has not taken, and by which endpoint if MPICH has counted it by
+ * then as one that has begun: the loop around it knows neither.  In parentheses the names mean OFI's
+ * functions. */
+struct MPIDI_faultloc_ofi_last {
+    fi_addr_t to;
+    struct fid_ep *counted;
+};
+extern __thread struct MPIDI_faultloc_ofi_last MPIDI_faultloc_ofi_last MPIDI_FAULTLOC_HIDDEN;
+static inline ssize_t MPIDI_faultloc_ofi_counted(struct fid_ep *ep, ssize_t code, fi_addr_t to)
 {
     if (unlikely(code != 0))
-        MPIDI_faultloc_ofi_to = to;
+        MPIDI_faultloc_ofi_last = (struct MPIDI_faultloc_ofi_last) {to, ep};
     return code;
 }
+
+#define MPIDI_faultloc_ofi_tried(code, to) MPIDI_faultloc_ofi_counted(NULL, code, to)
 #define fi_tinjectdata(ep, buf, len, data, to, tag) \
     MPIDI_faultloc_ofi_tried((fi_tinjectdata)(ep, buf, len, data, to, tag), to)
 #define fi_tinject(ep, buf, len, to, tag) \
@@ -104,22 +111,23 @@ static inline ssize_t MPIDI_faultloc_ofi_tried(ssize_t code, fi_addr_t to)
     MPIDI_faultloc_ofi_tried((fi_send)(ep, buf, len, desc, to, context), to)
 #define fi_inject(ep, buf, len, to) MPIDI_faultloc_ofi_tried((fi_inject)(ep, buf, len, to), to)
 #define fi_inject_write(ep, buf, len, to, addr, key) \
-    MPIDI_faultloc_ofi_tried((fi_inject_write)(ep, buf, len, to, addr, key), to)
+    MPIDI_faultloc_ofi_counted(ep, (fi_inject_write)(ep, buf, len, to, addr, key), to)
 #define fi_write(ep, buf, len, desc, to, addr, key, context) \
     MPIDI_faultloc_ofi_tried((fi_write)(ep, buf, len, desc, to, addr, key, context), to)
 #define fi_writemsg(ep, msg, flags) \
-    MPIDI_faultloc_ofi_tried((fi_writemsg)(ep, msg, flags), (msg)->addr)
+    MPIDI_faultloc_ofi_counted(ep, (fi_writemsg)(ep, msg, flags), (msg)->addr)
 #define fi_readmsg(ep, msg, flags) \
-    MPIDI_faultloc_ofi_tried((fi_readmsg)(ep, msg, flags), (msg)->addr)
+    MPIDI_faultloc_ofi_counted(ep, (fi_readmsg)(ep, msg, flags), (msg)->addr)
 #define fi_read(ep, buf, len, desc, to, addr, key, context) \
-    MPIDI_faultloc_ofi_tried((fi_read)(ep, buf, len, desc, to, addr, key, context), to)
+    MPIDI_faultloc_ofi_counted(MPIDI_FAULTLOC_OFI_COUNTED_READ(ep), \
+                               (fi_read)(ep, buf, len, desc, to, addr, key, context), to)
 #define fi_atomicmsg(ep, msg, flags) \
-    MPIDI_faultloc_ofi_tried((fi_atomicmsg)(ep, msg, flags), (msg)->addr)
+    MPIDI_faultloc_ofi_counted(ep, (fi_atomicmsg)(ep, msg, flags), (msg)->addr)
 #define fi_fetch_atomicmsg(ep, msg, out, desc, n, flags) \
-    MPIDI_faultloc_ofi_tried((fi_fetch_atomicmsg)(ep, msg, out, desc, n, flags), (msg)->addr)
+    MPIDI_faultloc_ofi_counted(ep, (fi_fetch_atomicmsg)(ep, msg, out, desc, n, flags), (msg)->addr)
 #define fi_compare_atomicmsg(ep, msg, with, wdesc, wn, out, odesc, on, flags) \
-    MPIDI_faultloc_ofi_tried((fi_compare_atomicmsg)(ep, msg, with, wdesc, wn, out, odesc, on, \
-                                                    flags), (msg)->addr)
+    MPIDI_faultloc_ofi_counted(ep, (fi_compare_atomicmsg)(ep, msg, with, wdesc, wn, out, odesc, \
+                                                          on, flags), (msg)->addr)
 /* receives */
 #define fi_trecv(ep, buf, len, desc, from, tag, ignore, context) \
     MPIDI_faultloc_ofi_tried((fi_trecv)(ep, buf, len, desc, from, tag, ignore, context), \

@@ -8,6 +8,8 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/fabric.h"
 
+#include <errno.h>
+
 #ifdef HAVE_CH4_NETMOD_UCX
 #include "faultloc/seam/faultloc_ucx.h"
 #endif
@@ -163,11 +165,15 @@ ucs_status_t MPIDI_faultloc_ucx_flush(MPIR_Win * win, int vci)
 int MPIDI_faultloc_look_for_room(void)
 {
     struct MPIDI_faultloc_wait wait = WAITS_FOR(FTREE_NONE);
+    int mpi_errno;
 
     if ((++MPIDI_faultloc_page.slot.spins & 255) != 0)
         return MPI_SUCCESS;
     wait.source = MPIDI_faultloc_ofi_refused();
-    return look_inside(&wait);
+    mpi_errno = look_inside(&wait);
+    if (mpi_errno != MPI_SUCCESS)
+        MPIDI_faultloc_ofi_forget_refused();
+    return mpi_errno;
 }
 
 /* Which operations of a window are complete is a number: none is known to be so where any member is
@@ -175,13 +181,18 @@ int MPIDI_faultloc_look_for_room(void)
 int MPIDI_faultloc_wait_window(MPIR_Win * win)
 {
     struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, MPIDI_FAULTLOC_RETURNS_TO };
+    bool given_up, any;
     int mpi_errno;
 
     MPIDI_faultloc_rma.window = win;
     mpi_errno = look(&wait);
-    if (mpi_errno == MPI_SUCCESS && MPIDI_faultloc_page.slot.failures)
-        mpi_errno = MPIDI_faultloc_member_error(win->comm_ptr);
-    return mpi_errno;
+    if (mpi_errno != MPI_SUCCESS)
+        return mpi_errno;
+    given_up = MPIDI_faultloc_page.slot.failures > 0;
+    any = MPIDI_faultloc_ofi_forget(win, given_up);
+    if (given_up)
+        return MPIDI_faultloc_member_error(win->comm_ptr);
+    return any ? MPIDI_faultloc_transport_error(FTREE_NONE, ECONNRESET) : MPI_SUCCESS;
 }
 
 ssize_t MPIDI_faultloc_ofi_returned(ssize_t code)
@@ -190,12 +201,15 @@ ssize_t MPIDI_faultloc_ofi_returned(ssize_t code)
     static int32_t from = FTREE_NONE;
     int32_t peer = MPIDI_faultloc_ofi_refused();
 
-    if (!MPIDI_faultloc_ofi_says_lost(peer, (int) code))
-        return code;
-    if (from != peer)
-        since = faultloc_now();
-    from = peer;
-    return faultloc_now() - since < MPIDI_faultloc_grace() ? -FI_EAGAIN : code;
+    if (MPIDI_faultloc_ofi_says_lost(peer, (int) code)) {
+        if (from != peer)
+            since = faultloc_now();
+        from = peer;
+        if (faultloc_now() - since < MPIDI_faultloc_grace())
+            return -FI_EAGAIN;
+    }
+    MPIDI_faultloc_ofi_forget_refused();
+    return code;
 }
 
 #endif /* HAVE_CH4_NETMOD_OFI */

@@ -151,6 +151,9 @@ void MPIDI_faultloc_read_mark(const void *address, size_t room, int rank);
 /* Purpose: the transport has lost a rank of the world, as that errno says; the agent is told. */
 void MPIDI_faultloc_report_lost(int32_t rank, int error);
 
+/* Purpose: the error of what the transport has ended, where no verdict says why. */
+int MPIDI_faultloc_transport_error(int32_t peer, int error);
+
 /* Purpose: the transport has ended an operation toward that rank with an error: it is held until it
  * is known why.  `release` gives the transport its own request back.  False: no memory. */
 bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
@@ -163,6 +166,11 @@ int32_t MPIDI_faultloc_ofi_refused(void);
 /* Purpose: whether what OFI has returned of an operation that begins says that its peer is lost; if
  * so, that is reported. */
 bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code);
+
+/* Purpose: that operation will not begin, or those of a window that OFI has lost will not end: MPICH
+ * waits for them no more. `given_up`: a rank is; else a verdict may still come. True: there were any. */
+void MPIDI_faultloc_ofi_forget_refused(void);
+bool MPIDI_faultloc_ofi_forget(const MPIR_Win * win, bool given_up);
 
 /* Purpose: OFI may never be done with a request that has failed: it is kept, and what comes of it
  * later, which is `awaited` times at most, changes nothing.  False: it is not OFI's. */

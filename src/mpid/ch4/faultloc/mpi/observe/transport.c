@@ -136,11 +136,11 @@ bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *tran
     return added;
 }
 
-static int transport_error(const struct held *h)
+int MPIDI_faultloc_transport_error(int32_t peer, int error)
 {
     return MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, __func__, __LINE__,
                                 MPI_ERR_OTHER, "**faultloc_transport", "**faultloc_transport %d %s",
-                                (int) h->peer, strerror(h->error));
+                                (int) peer, strerror(error));
 }
 
 /* OFI's synchronous and its huge sends also wait for a word of the receiver, which will not come. */
@@ -166,7 +166,7 @@ static void end_held(const struct held *h, bool given_up)
     if (h->release)
         h->release(h->transport);
     MPIDI_faultloc_set_error(req, given_up ? MPIDI_faultloc_failed_error(h->peer)
-                             : transport_error(h));
+                             : MPIDI_faultloc_transport_error(h->peer, h->error));
     complete(req);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }

@@ -7,6 +7,7 @@
 
 #if defined(HAVE_CH4_NETMOD_OFI) && MPIDI_FAULTLOC_COUNTS
 
+#include "faultloc/base/clock.h"
 #include "faultloc/base/fabric.h"
 #include "faultloc/base/mark.h"
 #include "faultloc/seam/faultloc_ofi.h"
@@ -164,6 +165,46 @@ static int end_part(MPIR_Request * req, int error)
     return 1;
 }
 
+/* MPICH waits until as many one-sided operations are complete as have begun, whoever they are for.
+ * OFI does not count one that it has lost.  It stays for a while, so that who waits is told. */
+static struct {
+    uint64_t n;
+    ftree_time since;
+} lost[MPIDI_CH4_MAX_VCIS];
+
+/* But not where each window has a counter of its own. */
+static void note_lost(int vni, int event, uint64_t flags)
+{
+    if (!(flags & (FI_RMA | FI_ATOMIC)) || MPIDI_FAULTLOC_OFI_IS_PART(event) ||
+        MPIDI_OFI_ENABLE_SHARED_CONTEXTS || MPIDI_OFI_ENABLE_SCALABLE_ENDPOINTS)
+        return;
+    if (lost[vni].n++ == 0)
+        lost[vni].since = faultloc_now();
+}
+
+bool MPIDI_faultloc_ofi_forget(const MPIR_Win * win, bool given_up)
+{
+    for (int i = 0; i < MPIDI_FAULTLOC_OFI_VCIS; i++) {
+        if (&MPIDI_OFI_global.ctx[i].rma_issued_cntr != MPIDI_OFI_WIN(win).issued_cntr ||
+            lost[i].n == 0 ||
+            (!given_up && faultloc_now() - lost[i].since <= MPIDI_faultloc_grace()))
+            continue;
+        MPIDI_FAULTLOC_OFI_UNCOUNT(&MPIDI_OFI_global.ctx[i].rma_issued_cntr, lost[i].n);
+        lost[i].n = 0;
+        return true;
+    }
+    return false;
+}
+
+void MPIDI_faultloc_ofi_forget_refused(void)
+{
+    const struct fid_ep *ep = MPIDI_faultloc_ofi_last.counted;
+
+    for (int i = 0; ep && i < MPIDI_FAULTLOC_OFI_VCIS; i++)
+        if (MPIDI_OFI_global.ctx[i].tx == ep)
+            MPIDI_FAULTLOC_OFI_UNCOUNT(&MPIDI_OFI_global.ctx[i].rma_issued_cntr, 1);
+}
+
 /* Is called with the lock of the VNI held.  Where nothing is known of the operation but that it has
  * ended, its request is left as it is: who waits for the peer is told once that is given up. */
 int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
@@ -172,6 +213,7 @@ int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
     int event = req ? MPIDI_OFI_REQUEST(req, event_id) : MPIDI_OFI_EVENT_ABORT;
     int error = faultloc_fabric_errno("ofi", provider(), e->err, e->prov_errno);
 
+    note_lost(vni, event, e->flags);
     if (!req || MPIDI_faultloc_ofi_late(req))
         return 1;
     if (!MPIDI_faultloc_board() || is_as_mpich_has_it(event, e->err))
@@ -189,7 +231,7 @@ int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
     return 1;
 }
 
-__thread fi_addr_t MPIDI_faultloc_ofi_to = FI_ADDR_UNSPEC;
+__thread struct MPIDI_faultloc_ofi_last MPIDI_faultloc_ofi_last = {FI_ADDR_UNSPEC, NULL};
 
 static bool has_address(MPIDI_av_entry_t * av, fi_addr_t address)
 {
@@ -206,9 +248,9 @@ int32_t MPIDI_faultloc_ofi_refused(void)
     static __thread fi_addr_t found = FI_ADDR_UNSPEC;
     static __thread int32_t rank = FTREE_NONE;
 
-    if (found == MPIDI_faultloc_ofi_to)
+    if (found == MPIDI_faultloc_ofi_last.to)
         return rank;
-    found = MPIDI_faultloc_ofi_to;
+    found = MPIDI_faultloc_ofi_last.to;
     rank = FTREE_NONE;
     for (int32_t i = 0; rank == FTREE_NONE && i < MPIR_Process.size; i++)
         if (has_address(&MPIDI_global.avt_mgr.av_table0->table[i], found))
