@@ -7,6 +7,17 @@
 
 #include "faultloc/base/clock.h"
 
+#ifndef MPIDI_CH4_DIRECT_NETMOD
+/* Ranks of one host share memory, also where they are of several nodes in name. */
+static int32_t local_peer(int32_t peer)
+{
+    const struct faultloc_board *b = MPIDI_faultloc_mapped_board();
+
+    return b && peer >= 0 && faultloc_board_rank_node(b)[peer] != b->self ? peer :
+        FAULTLOC_PEER_LOCAL;
+}
+#endif
+
 /* The rank of the world that a request is about. */
 static int32_t peer_of(MPIR_Request * req)
 {
@@ -16,7 +27,7 @@ static int32_t peer_of(MPIR_Request * req)
     if (MPIDI_REQUEST_ANYSOURCE_PARTNER(req))
         return FAULTLOC_PEER_UNKNOWN;
     if (MPIDI_REQUEST(req, is_local))
-        return FAULTLOC_PEER_LOCAL;
+        return local_peer(MPIDI_faultloc_peer(req));
 #endif
     return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
 }

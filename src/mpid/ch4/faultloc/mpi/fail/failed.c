@@ -5,8 +5,14 @@
 
 #include "faultloc/mpi/fail/fail.h"
 
+#include "faultloc/base/proc.h"
+
 #include <errno.h>
 #include <poll.h>
+
+#if !defined(MPIDI_CH4_DIRECT_NETMOD) && defined(HAVE_CH4_SHM_EAGER_IQUEUE)
+#include "shm/posix/eager/iqueue/iqueue_types.h"
+#endif
 
 /*
  * Ranks that are given up.  The agent marks them on the board; from then on
@@ -228,6 +234,52 @@ static void drop_postponed(void)
 #endif
 }
 
+#if !defined(MPIDI_CH4_DIRECT_NETMOD) && defined(HAVE_CH4_SHM_EAGER_IQUEUE)
+
+/* Gives back what lies in the queue of a process that is gone.  One does it at a time: MPICH uses a
+ * pointer of the cache line that the head has, and this its last byte. */
+static void empty_queue(MPIDI_POSIX_eager_iqueue_transport_t * t, int local)
+{
+    uint8_t *lock = &t->terminals[local].q.head.pad[MPIDU_SHM_CACHE_LINE_LEN - 1];
+    void *cell = NULL;
+
+    if (!t->terminals || __atomic_test_and_set(lock, __ATOMIC_ACQUIRE))
+        return;
+    do {
+        MPIDU_genq_shmem_queue_dequeue(t->cell_pool, &t->terminals[local], &cell);
+        if (cell)
+            MPIDU_genq_shmem_pool_cell_free(t->cell_pool, cell);
+    } while (cell);
+    __atomic_clear(lock, __ATOMIC_RELEASE);
+}
+
+static void empty_queues_of(int local)
+{
+    for (int from = 0; from < MPIDI_FAULTLOC_POSIX_VCIS; from++)
+        for (int to = 0; to < MPIDI_FAULTLOC_POSIX_VCIS; to++)
+            empty_queue(MPIDI_POSIX_eager_iqueue_get_transport(from, to), local);
+}
+
+/* Cells for messages in shared memory are few, and who has none left sends nothing to anybody. */
+static void empty_queues(const struct faultloc_board *b)
+{
+    for (int i = 0; i < MPIR_Process.local_size; i++) {
+        int32_t rank = MPIR_Process.node_local_map[i];
+
+        if (MPIDI_faultloc_is_given_up(rank) &&
+            faultloc_proc_fate(NULL, faultloc_board_rank_pid(b)[rank], 0) == FAULTLOC_PROC_GONE)
+            empty_queues_of(i);
+    }
+}
+
+#else
+
+static void empty_queues(const struct faultloc_board *b)
+{
+}
+
+#endif
+
 static void scan(const struct faultloc_board *b)
 {
     int32_t failures = b->failures;
@@ -239,6 +291,7 @@ static void scan(const struct faultloc_board *b)
      * and an answer in shared memory that comes to a request which has failed would find it gone. */
     turn_all(256);
     drop_postponed();
+    empty_queues(b);
     MPIDI_faultloc_each_pending(fail_if_lost, NULL);
 }
 
