@@ -15,8 +15,12 @@ packages=(
     libcurl4-openssl-dev libfftw3-dev check openssl
     iproute2 iputils-ping nftables procps util-linux jq valgrind gnuplot-nox
 )
-# What some tests need besides: it brings daemons, which nobody gets who only builds.
-test_packages=(slurm-wlm munge snmpd openipmi ipmitool)
+# What some tests need besides: daemons, and what ch4:ofi is linked with, which nobody gets who only
+# builds.
+test_packages=(
+    slurm-wlm munge snmpd openipmi ipmitool
+    libfabric-dev libpsm-infinipath1-dev libpsm2-dev librdmacm-dev libibverbs-dev
+)
 
 usage() {
     cat <<EOF
