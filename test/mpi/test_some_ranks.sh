@@ -37,12 +37,10 @@ disabled 2 'MPIR_CVAR_FAULTLOC=$((PMI_RANK == 1))' 0
 disabled 4 "$apart MPIR_CVAR_FAULTLOC=\$((PMI_RANK != 2))" 2
 disabled 4 "$apart MPIR_CVAR_FAULTLOC=\$((PMI_RANK / 2))" 0
 
-# The report's folder is the job's; rank 2 is stopped, as if by somebody else.
-stop='export MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_NODE_NAME=n$PMI_RANK
-    [ $PMI_RANK != 2 ] || { (sleep 2; kill -STOP $$; sleep 20; kill -CONT $$) >/dev/null 2>&1 & }'
-each_by "$stop
-    export MPIR_CVAR_FAULTLOC_FANOUT=\$((PMI_RANK + 1)) MPIR_CVAR_FAULTLOC_STALL_MS=\$((PMI_RANK * 9000 + 500))
-    [ \$PMI_RANK != 0 ] || export MPIR_CVAR_FAULTLOC_ACTION=abort" 4 --seconds 60
+# The report's folder is the job's; rank 2 stops itself.
+each_by 'export MPIR_CVAR_FAULTLOC=1 MPIR_CVAR_FAULTLOC_NODE_NAME=n$PMI_RANK
+    export MPIR_CVAR_FAULTLOC_FANOUT=$((PMI_RANK + 1)) MPIR_CVAR_FAULTLOC_STALL_MS=$((PMI_RANK * 9000 + 500))
+    [ $PMI_RANK != 0 ] || export MPIR_CVAR_FAULTLOC_ACTION=abort' 4 --seconds 60 --silent 2 --how stop
 grep -q '^\[faultloc\] process-stopped: rank 2 ' "$work/on.err" &&
     grep -qx 'exit code 1' "$work/on" || bad "settings that differ: $(cat "$work/on" "$work/on.err")"
 echo "ok: settings that differ are those of rank 0"
