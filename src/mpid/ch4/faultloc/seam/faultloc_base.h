@@ -93,6 +93,17 @@
 #define MPIDI_FAULTLOC_END_PMI() ((void) 0)
 #endif
 
+/* Whether a send is in shared memory: from 4.3 on that is not noted of one by OFI */
+#if defined(MPID_TAG_DEV_BITS) && !defined(MPIDI_CH4_DIRECT_NETMOD)
+#define MPIDI_FAULTLOC_NOTE_LOCAL(req, av) \
+    do { \
+        if ((req)->kind == MPIR_REQUEST_KIND__SEND) \
+            MPIDI_REQUEST(req, is_local) = MPIDI_av_is_local(av); \
+    } while (0)
+#else
+#define MPIDI_FAULTLOC_NOTE_LOCAL(req, av) do { } while (0)
+#endif
+
 /* How many one-sided operations have begun, as MPICH has it */
 #if defined(MPIDI_CH4_USE_MT_RUNTIME) || defined(MPIDI_CH4_USE_MT_LOCKLESS)
 #define MPIDI_FAULTLOC_OFI_UNCOUNT(counter, n) (void) MPL_atomic_fetch_sub_uint64(counter, n)

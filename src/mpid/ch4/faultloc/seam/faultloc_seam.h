@@ -312,8 +312,10 @@ static inline int MPIDI_faultloc_is_set(const uint32_t *word)
 #else
 #define MPIDI_FAULTLOC_REQUEST_PEER(req, av) \
     do { \
-        if (likely(mpi_errno == MPI_SUCCESS)) \
+        if (likely(mpi_errno == MPI_SUCCESS)) { \
             MPIDI_FAULTLOC_NOTE(req, av, tag, faultloc_context); \
+            MPIDI_FAULTLOC_NOTE_LOCAL(req, av); \
+        } \
     } while (0)
 #endif
 #define MPIDI_FAULTLOC_REQUEST_AV(req, av) \
@@ -638,6 +640,14 @@ void MPIDI_faultloc_comm_free(struct MPIR_Comm *comm) MPIDI_FAULTLOC_HIDDEN;
     ((req) && (req)->kind == MPIR_REQUEST_KIND__SEND && \
      unlikely((req)->status.MPI_ERROR != MPI_SUCCESS))
 
+/* A part of a collective operation is complete: whether its status says how it went.  What another
+ * member tells of a lost rank is a class alone. */
+void MPIDI_faultloc_told_lost(struct MPIR_Request *req) MPIDI_FAULTLOC_HIDDEN;
+#define MPIDI_FAULTLOC_STATUS_COUNTS(req) \
+    (unlikely((req)->status.MPI_ERROR == MPIX_ERR_PROC_FAILED) ? \
+     MPIDI_faultloc_told_lost(req), 1 : \
+     (req)->kind == MPIR_REQUEST_KIND__RECV || MPIDI_FAULTLOC_SEND_FAILED(req))
+
 /* The error of a send that MPI_Bsend has begun, which nobody asks later; the request is freed. */
 #define MPIDI_FAULTLOC_BSEND_ERROR(req) \
     (MPIDI_FAULTLOC_SEND_FAILED(req) ? MPIDI_faultloc_bsend_error(req) : MPI_SUCCESS)
@@ -742,6 +752,7 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_ANY_FAILS(req) 0
 #define MPIDI_FAULTLOC_ANY_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_SEND_FAILED(req) 0
+#define MPIDI_FAULTLOC_STATUS_COUNTS(req) ((req)->kind == MPIR_REQUEST_KIND__RECV)
 #define MPIDI_FAULTLOC_MEMBER_CHECK(comm) do { } while (0)
 #define MPIDI_FAULTLOC_BSEND_ERROR(req) MPI_SUCCESS
 #define MPIDI_FAULTLOC_BEFORE_ABORT(comm, mpi_errno, code, text) do { } while (0)

@@ -35,24 +35,51 @@ static int look_inside(struct MPIDI_faultloc_wait *wait)
         look(wait);
 }
 
+/* A rank sleeps for a moment, and looks: nothing comes of turning progress meanwhile. */
+static int pause_inside(struct MPIDI_faultloc_wait *wait)
+{
+    const struct timespec pause = {.tv_nsec = 1000000 };
+    int mpi_errno;
+
+    MPIDI_faultloc_page.slot.spins++;
+    mpi_errno = look_inside(wait);
+    if (mpi_errno == MPI_SUCCESS)
+        nanosleep(&pause, NULL);
+    return mpi_errno;
+}
+
+/* The own agent may hear of it a moment later, and until then a message to that rank would be a
+ * success. */
+void MPIDI_faultloc_told_lost(MPIR_Request * req)
+{
+    struct MPIDI_faultloc_wait wait = WAITS_FOR(FTREE_NONE);
+    ftree_time until = faultloc_now() + MPIDI_faultloc_grace();
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!MPIDI_faultloc_notes || !req->comm)
+        return;
+    while (mpi_errno == MPI_SUCCESS && faultloc_now() < until) {
+        mpi_errno = MPIDI_faultloc_member_error(MPIDI_faultloc_whole_of(req->comm));
+        if (mpi_errno == MPI_SUCCESS)
+            mpi_errno = pause_inside(&wait);
+    }
+    if (mpi_errno != MPI_SUCCESS)
+        req->status.MPI_ERROR = mpi_errno;
+}
+
 #ifdef HAVE_CH4_NETMOD_UCX
 
 /* The netmod has lost that rank: returns an error once it is given up, MPI_SUCCESS if it is not in
  * time. */
 static int wait_verdict(int32_t rank)
 {
-    const struct timespec pause = {.tv_nsec = 1000000 };
     struct MPIDI_faultloc_wait wait = WAITS_FOR(rank);
     ftree_time until = faultloc_now() + MPIDI_faultloc_grace();
     int mpi_errno = MPI_SUCCESS;
 
     MPIDI_faultloc_rma.window = NULL; /* not of this call */
-    while (mpi_errno == MPI_SUCCESS && faultloc_now() < until) {
-        MPIDI_faultloc_page.slot.spins++;
-        mpi_errno = look_inside(&wait);
-        if (mpi_errno == MPI_SUCCESS)
-            nanosleep(&pause, NULL);
-    }
+    while (mpi_errno == MPI_SUCCESS && faultloc_now() < until)
+        mpi_errno = pause_inside(&wait);
     return mpi_errno;
 }
 
