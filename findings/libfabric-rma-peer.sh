@@ -5,13 +5,16 @@
 ##
 
 # libfabric 1.17.0 (Debian 1.17.0-3), tcp;ofi_rxm: one-sided writes to a peer that is stopped, and killed then, are
-# counted as done; one after that is refused for want of room, for ever. No error is ever told.
+# counted as done; one after that is refused for want of room, for ever. No error is ever told, unless
+# FI_DELIVERY_COMPLETE was asked for.
 #
 # A guess: what a killed peer never received is counted by fi_cntr_readerr() of the endpoint's counter, or has an
 # error in the completion queue, so who waits for all of a window's operations learns that some have failed.
 # Seen: a completion without FI_DELIVERY_COMPLETE means that the own kernel has the data. The counter of errors
-# stays at 0, and so does the queue. fi_write() to the dead peer returns -FI_EAGAIN (-11) for at least 5 s: a loop
-# that tries again, as MPICH's does, has no end of its own.
+# stays at 0, and so does the queue. fi_writemsg() to the dead peer returns -FI_EAGAIN (-11) for at least 5 s: a loop
+# that tries again, as MPICH's does, has no end of its own. With FI_DELIVERY_COMPLETE, which MPICH sets for all but
+# small writes, those are not counted, nor as errors; for each there is an error in the queue, whose context is
+# the write's own, also where that is NULL.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 set -euo pipefail
@@ -57,6 +60,7 @@ static struct peer {
 } own;
 static size_t size = sizeof(own.name);
 static int errors;
+static uint64_t flags;
 
 static double now(void)
 {
@@ -105,23 +109,29 @@ static void turn(void)
 
 static int write_to(fi_addr_t to, const struct peer *p, int i)
 {
+    struct iovec iov = {buffer, sizeof(buffer)};
+    struct fi_rma_iov target = {p->address, sizeof(buffer), p->key};
+    void *desc = fi_mr_desc(mr);
+    struct fi_msg_rma msg = {&iov, &desc, 1, to, &target, 1, &context[i], 0};
     ssize_t rc = -FI_EAGAIN;
 
     for (double end = now() + 5; rc == -FI_EAGAIN && now() < end;) {
-        rc = fi_write(ep, buffer, sizeof(buffer), fi_mr_desc(mr), to, p->address, p->key, &context[i]);
+        rc = fi_writemsg(ep, &msg, flags);
         if (rc == -FI_EAGAIN)
             turn();
     }
     return (int) rc;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     int pipe_[2];
     struct peer peer;
     fi_addr_t to;
     pid_t pid;
 
+    (void) argv;
+    flags = argc > 1 ? FI_DELIVERY_COMPLETE : 0;
     if (pipe(pipe_) || (pid = fork()) < 0)
         return 1;
     open_endpoint();
@@ -164,5 +174,14 @@ writes to a stopped peer: 0 0
 it is killed: 3 done, 0 errors, 0 errors in the queue
 write after that: -11
 in the end: 3 done, 0 errors, 0 errors in the queue
+END
+./write delivery | tee seen
+diff - seen <<'END' || { echo "it is otherwise now"; exit 1; }
+write: 0
+counter: 1 done, 0 errors
+writes to a stopped peer: 0 0
+it is killed: 1 done, 0 errors, 2 errors in the queue
+write after that: -11
+in the end: 1 done, 0 errors, 2 errors in the queue
 END
 echo "as seen with libfabric $version"
