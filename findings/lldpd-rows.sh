@@ -44,7 +44,7 @@ for file in passwd group hosts; do mount --bind $file /etc/$file; done
 # The switch is here; the host has a network of its own.
 unshare -n sleep 600 &
 host=$!
-pids+=($host)
+pids+=("$host")
 until [ "$(readlink /proc/$host/ns/net)" != "$(readlink /proc/self/ns/net)" ] &&
     [ "$(cat /proc/$host/comm)" = sleep ]; do sleep 0.1; done
 on_host() { nsenter -t $host -n "$@"; }
@@ -63,7 +63,7 @@ pids+=($!)
 until [ -S agentx ]; do kill -0 $!; sleep 0.1; done
 usr/sbin/lldpd -d -L "$PWD/usr/sbin/lldpcli" -x -X "unix:$PWD/agentx" -u "$PWD/switch" >switch.log 2>&1 &
 pids+=($!)
-on_host usr/sbin/lldpd -d -L "$PWD/usr/sbin/lldpcli" -u "$PWD/host" >host.log 2>&1 &
+nsenter -t $host -n usr/sbin/lldpd -d -L "$PWD/usr/sbin/lldpcli" -u "$PWD/host" >host.log 2>&1 &
 pids+=($!)
 
 agent=127.0.0.1:1161

@@ -65,7 +65,10 @@ int main(int argc, char **argv)
 END
 cc -w -O0 -pthread -o worker worker.c || { echo "SKIP: no compiler"; exit 77; }
 
+# look STATE ARGUMENT...: once the first thread is in that state.
 look() {
+    local wanted=$1
+    shift
     ./worker "$@" &
     pid=$!
     until [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" = 2 ] &&
@@ -77,8 +80,8 @@ look() {
     [ "$(wc -c <"/proc/$pid/cmdline")" != 0 ] && echo "a command line" || echo "no command line"
     [ "$(wc -c <"/proc/$pid/maps")" != 0 ] && echo "maps" || echo "no maps"
     [ -n "$(ls "/proc/$pid/fd")" ] && echo "files" || echo "no files"
-    for task in /proc/$pid/task/*; do
-        [ "$task" = /proc/$pid/task/$pid ] ||
+    for task in "/proc/$pid/task"/*; do
+        [ "$task" = "/proc/$pid/task/$pid" ] ||
             echo "the other thread: $(cut -d' ' -f3 "$task/stat"), $([ "$(wc -c <"$task/maps")" != 0 ] || echo "no ")maps"
     done
     ./worker $pid
@@ -90,9 +93,9 @@ look() {
 }
 {
     echo "main() waits:"
-    wanted=S look
+    look S
     echo "main() has ended:"
-    wanted=Z look leave
+    look Z leave
 } | tee seen
 diff - seen <<'END' || { echo "it is otherwise now"; exit 1; }
 main() waits:
