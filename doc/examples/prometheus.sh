@@ -4,6 +4,8 @@
 #   MPIR_CVAR_FAULTLOC_ACTION=exec:/PATH/TO/prometheus.sh
 # The folder (PROMETHEUS_DIR, or the first argument) is one that users can write to, with the sticky bit.
 # What is older than a day is removed. A verdict that is withdrawn later is seen at the next one.
+# The HELP texts must stay as they are in later versions: of files that differ in the text of a metric,
+# node_exporter drops all but one, and node_textfile_scrape_error stays 0.
 set -eu
 dir=${1:-${PROMETHEUS_DIR:-/var/lib/node_exporter/textfile}}
 find "$dir" -maxdepth 1 -name 'faultloc-*.prom' -user "$(id -u)" -mmin +1440 -delete

@@ -45,11 +45,15 @@ void HYD_faultloc_read_line(const char *proc, int pid, const char *name, char *o
     ftree_text_ascii(out);
 }
 
+/* Z, but only its main() has ended. */
+#define OTHERS_LIVE 'z'
+
 /* "PID (NAME) STATE ...": a name may have parentheses in it.  Returns the state; 0: there is no
  * such process. */
 static char read_stat(const char *proc, int pid, char *name)
 {
     char line[512], *begin, *end;
+    int threads = 0;
 
     HYD_faultloc_read_line(proc, pid, "stat", line, sizeof(line));
     begin = strchr(line, '(');
@@ -58,7 +62,10 @@ static char read_stat(const char *proc, int pid, char *name)
         return 0;
     *end = '\0';
     snprintf(name, NAME, "%s", begin + 1);
-    return end[2];
+    if (end[2] == 'Z')
+        sscanf(end + 3, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+               &threads);
+    return end[2] == 'Z' && threads > 1 ? OTHERS_LIVE : end[2];
 }
 
 /* The function of the kernel in which it waits; "": it does not, or the kernel does not say. */
@@ -122,6 +129,9 @@ static void describe(char state, const char *name, const char *wait, char *out, 
         case 'Z':
         case 'X':
             snprintf(out, room, "%s has ended", name);
+            break;
+        case OTHERS_LIVE:
+            snprintf(out, room, "%s without its first thread, which has ended", name);
             break;
         default:
             snprintf(out, room, "%s sleeping%s%s", name, in, wait);

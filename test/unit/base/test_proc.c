@@ -434,15 +434,15 @@ static void make_threads(const char *text, const char *comm)
     files_write("42/task/44/status", "Name:\tapp\nvoluntary_ctxt_switches:\t17\nnon:\t3\n");
 }
 
-static void make_child(const char *list, char state)
+static void make_child(const char *list, char state, int threads)
 {
     char text[256];
 
     files_write("42/task/44/children", list);
     snprintf(text, sizeof(text),
-             "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+             "45 (sh) %c 42 45 45 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
              "0 17 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-             state);
+             state, threads);
     files_write("45/stat", text);
 }
 
@@ -503,7 +503,7 @@ TEST_CASES(what_it_sleeps_for, COUNT(sleeps))
     ck_assert_int_eq(symlink(sleeps[_i].target, files_path("42/fd/3")), 0);
     snprintf(line, sizeof(line), "%ld 0x3 0x2 0x0 0x0 0x0 0x0 0x1 0x2\n", sleeps[_i].call);
     files_write("42/task/42/syscall", line);
-    make_child("45 ", 'S');
+    make_child("45 ", 'S', 1);
     files_write("42/task/42/children", "45 ");
     files_write("45/wchan", "pipe_write");
     faultloc_proc_sleeps_on(files_root, 42, sleeps[_i].wchan, words, sizeof(words));
@@ -515,15 +515,23 @@ TEST_CASES(what_it_sleeps_for, COUNT(sleeps))
 static const struct {
     const char *list;
     char state;
+    int threads;
     bool lives;
-} children[] = {{"45 ", 'S', true},  {"46 45 ", 'R', true}, {"45 ", 'Z', false},
-                {"46 ", 'S', false}, {"", 'S', false},      {"x", 'S', false}};
+} children[] = {
+    {"45 ", 'S', 1, true},
+    {"46 45 ", 'R', 1, true},
+    {"45 ", 'Z', 1, false},
+    {"45 ", 'Z', 2, true}, /* its main() has called pthread_exit() */
+    {"46 ", 'S', 1, false},
+    {"", 'S', 1, false},
+    {"x", 'S', 1, false},
+};
 
 TEST_CASES(a_child_that_lives, COUNT(children))
 {
     make_threads("running\n", "app\n");
     ck_assert(!faultloc_proc_has_child(files_root, 42));
-    make_child(children[_i].list, children[_i].state);
+    make_child(children[_i].list, children[_i].state, children[_i].threads);
     ck_assert(faultloc_proc_has_child(files_root, 42) == children[_i].lives);
     ck_assert(!faultloc_proc_has_child(files_root, 41));
 }

@@ -197,6 +197,12 @@ static bool is_hidden(const char *root, pid_t pid)
     return !root && pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
+/* Where main() has called pthread_exit() the process goes on as a Z with threads. */
+static bool has_ended(const struct faultloc_proc *proc)
+{
+    return proc->state == 'X' || proc->state == 'x' || (proc->state == 'Z' && proc->threads < 2);
+}
+
 enum faultloc_proc_fate faultloc_proc_fate(const char *root, pid_t pid, uint64_t start)
 {
     struct faultloc_proc proc;
@@ -206,10 +212,8 @@ enum faultloc_proc_fate faultloc_proc_fate(const char *root, pid_t pid, uint64_t
         return is_hidden(root, pid) ? FAULTLOC_PROC_UNKNOWN : FAULTLOC_PROC_GONE;
     if (rc)
         return FAULTLOC_PROC_UNKNOWN;
-    return (start && proc.start != start) || proc.state == 'X' || proc.state == 'x' ||
-                   (proc.state == 'Z' && proc.threads < 2)
-               ? FAULTLOC_PROC_GONE
-               : FAULTLOC_PROC_LIVES;
+    return (start && proc.start != start) || has_ended(&proc) ? FAULTLOC_PROC_GONE
+                                                              : FAULTLOC_PROC_LIVES;
 }
 
 int faultloc_proc_pidfd(pid_t pid)
@@ -583,7 +587,7 @@ static bool has_no_child(void *ctx, pid_t tid)
     if (!read_of_thread(t->root, t->pid, tid, "children", list))
         return true;
     for (long pid; !t->found && (pid = strtol(at, &at, 10)) > 0;)
-        t->found = faultloc_proc_read(t->root, (pid_t) pid, &child) == 0 && child.state != 'Z';
+        t->found = faultloc_proc_read(t->root, (pid_t) pid, &child) == 0 && !has_ended(&child);
     return !t->found;
 }
 
@@ -714,7 +718,7 @@ pid_t faultloc_proc_only_child(const char *root, pid_t pid)
     if (!read_of_thread(root, pid, pid, "children", list))
         return 0;
     for (long next; (next = strtol(at, &at, 10)) > 0;) {
-        if (faultloc_proc_read(root, (pid_t) next, &proc) || proc.state == 'Z' ||
+        if (faultloc_proc_read(root, (pid_t) next, &proc) || has_ended(&proc) ||
             !strncmp(proc.comm, FAULTLOC_PROC_OWN, strlen(FAULTLOC_PROC_OWN)))
             continue;
         if (child)
