@@ -419,9 +419,9 @@ need "$cc" gcc
 rows=$(for kind in $all_kinds; do for with in $all_withs; do row_of; done; done | paste -sd' ')
 mapfile -t order < <(for kind in ${kinds//,/ }; do
     for with in ${withs//,/ }; do
-        for ((i = seed; i < seed + runs; i++)); do echo "$(cksum <<<"$seed $kind $with $i") $kind $with $i"; done
+        for ((i = seed; i < seed + runs; i++)); do echo "$kind $with $i"; done
     done
-done | sort -n | awk '{ print $3, $4, $5 }')
+done | draw_order "$seed")
 total=${#order[@]} number=0
 printf '%7s %5s  %-20s %-6s %-18s %7s  %s\n' run seed fault at verdict s result
 for entry in "${order[@]}"; do

@@ -194,8 +194,8 @@ tell_run() {
 
 # Every fault with each seed, in an order that the seed draws.
 mapfile -t order < <(for fault in ${faults//,/ }; do
-    for ((i = seed; i < seed + runs; i++)); do echo "$(cksum <<<"$seed $fault $i") $fault $i"; done
-done | sort -n | awk '{ print $3, $4 }')
+    for ((i = seed; i < seed + runs; i++)); do echo "$fault $i"; done
+done | draw_order "$seed")
 total=${#order[@]} number=0 SKIP=''
 if [ -n "$busy" ]; then
     for ((i = 0; i < $(nproc); i++)); do

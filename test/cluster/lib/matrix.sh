@@ -9,6 +9,13 @@
 # (the classes that it got) and WHY (why that is wrong, else ""), and the table of all is a confusion
 # matrix. A campaign has set results (a folder), out (one of the user's, or "") and run_seed.
 
+# draw_order SEED: lines of standard input in an order that the seed draws.
+draw_order() {
+    local line
+    seed_draws "$1"
+    while IFS= read -r line; do echo "$RANDOM $line"; done | sort -n | cut -d' ' -f2-
+}
+
 # "CLASS NAME" of each verdict that stands in a report.
 given() {
     jq -r '.verdicts[] | select(.withdrawn == null)
