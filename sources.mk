@@ -681,7 +681,6 @@ cluster_tests = \
     test/cluster/test_cluster.sh \
     test/cluster/test_crash_launcher.sh \
     test/cluster/test_failures_host.sh \
-    test/cluster/test_handlers.sh \
     test/cluster/test_handlers_home.sh \
     test/cluster/test_harm_launcher_withdrawn.sh \
     test/cluster/test_healthy.sh \
@@ -741,6 +740,12 @@ scenario_tests = \
     test/cluster/crash_busy.scenario \
     test/cluster/crash_proxy.scenario \
     test/cluster/crash_first_host.scenario \
+    test/cluster/handlers_silent.scenario \
+    test/cluster/handlers_causes.scenario \
+    test/cluster/handlers_fail.scenario \
+    test/cluster/handlers_switch.scenario \
+    test/cluster/handlers_home.scenario \
+    test/cluster/handlers_slow.scenario \
     test/cluster/harm_agent.scenario \
     test/cluster/harm_debugger.scenario \
     test/cluster/harm_network.scenario \

@@ -27,7 +27,7 @@ usage() {
 Usage: maint/packages.sh [--list | --missing | --install] [--tests]
 
 The Debian (and Ubuntu) packages that the build, the tests and the demo need. slurm-wlm and munge
-(test/cluster/test_slurm.sh), snmpd, openipmi and ipmitool (test_handlers.sh) are among them only
+(test/cluster/test_slurm.sh), snmpd, openipmi and ipmitool (handlers_campaign.sh) are among them only
 with --tests, because they bring daemons; without them these tests are skipped.
 
   --list     print them (the default)

@@ -82,8 +82,8 @@ static const char *list_tickets(struct json_object *list, char *buf, size_t len)
 {
     buf[0] = '\0';
     for (size_t i = 0; list && i < json_object_array_length(list); i++)
-        ftree_text_add(buf, len, "%s%s", i ? " or " : "",
-                       json_object_get_string(json_object_array_get_idx(list, i)));
+        ftree_report_ticket_add(json_object_get_string(json_object_array_get_idx(list, i)), buf,
+                                len);
     return buf;
 }
 

@@ -11,6 +11,7 @@ cluster=$here/cluster
 # shellcheck source=/dev/null
 . "$here/lib/common.sh"
 . "$here/lib/campaign.sh"
+. "$here/lib/group.sh"
 
 all_kinds="kill segv bus abort exit _exit exit0 _exit0 abort-self memory two mpi-abort init finalize"
 all_kinds+=" after proxy mpiexec power-off busy busy-agent busy-off no-cleanup no-cleanup-end spawn"
@@ -77,7 +78,6 @@ need jq jq
 name=c$$
 work=$(mktemp -d)
 job=/run/faultloc-cluster/$name/job
-group=
 finish() {
     local code=$?
     trap - EXIT
@@ -89,20 +89,6 @@ finish() {
 }
 
 # --- what a run is ----------------------------------------------------------------------------
-
-# A control group with little memory, by either version of the kernel's interface.
-make_group() {
-    if [ -d /sys/fs/cgroup/memory ]; then
-        group=/sys/fs/cgroup/memory/faultloc-$name
-        mkdir "$group" 2>/dev/null && echo 200M >"$group/memory.limit_in_bytes"
-    else
-        group=/sys/fs/cgroup/faultloc-$name
-        echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null || :
-        mkdir "$group" 2>/dev/null && echo 200M >"$group/memory.max" &&
-            { echo 0 >"$group/memory.swap.max" || :; } 2>/dev/null
-    fi
-}
-leave_group() { [ -z "$group" ] || rmdir "$group" 2>/dev/null || :; group=; }
 
 # Fills PROGRAM, ARGS (of the program), OPTIONS (of the job), FIRST (the ranks that may be named first), DEAD (all that end), CODE
 # (mpiexec's) and HOW (what the first line says).
@@ -190,16 +176,6 @@ confine() {
     wait_until 60 test -s "$job/pids/rank.$FIRST" || { blame "rank $FIRST did not start"; return; }
     pid_of "$FIRST" >"$group/cgroup.procs" && : >"$job/pids/in-group" && wait_until 60 is_short_of_memory &&
         now_us >"$work/struck"
-}
-
-# The kernel has ended a process of the group: to fill its memory takes longer than all that follows.
-is_short_of_memory() {
-    local file=$group/memory.events what n
-    [ -e "$file" ] || file=$group/memory.oom_control
-    while read -r what n; do
-        [ "$what" != oom_kill ] || [ "$n" = 0 ] || return 0
-    done <"$file"
-    return 1
 }
 
 # The faults that come from outside.
@@ -363,7 +339,7 @@ judge_times() {
 one_run() {
     WHY='' VERDICTS=''
     rm -rf "${work:?}"/* "${job:?}"
-    [ "$kind" != memory ] || make_group || { WHY="SKIPPED: no control group can be made"; return; }
+    [ "$kind" != memory ] || { make_group memory "faultloc-$name" && limit_memory; } || { WHY="SKIPPED: no control group can be made"; return; }
     plan
     start_job
     case $kind in

@@ -11,6 +11,7 @@ cluster=$here/cluster
 # shellcheck source=/dev/null
 . "$here/lib/common.sh"
 . "$here/lib/campaign.sh"
+. "$here/lib/group.sh"
 . "$here/lib/watch.sh"
 
 hangs="spin sleep mutex pipe callback io io-first io-all"
@@ -107,8 +108,6 @@ name=g$$
 work=$(mktemp -d)
 folder=$(mktemp -d) # where a file system is mounted
 job=/run/faultloc-cluster/$name/job
-quota=/sys/fs/cgroup/cpu/faultloc-$name
-[ ! -e /sys/fs/cgroup/cgroup.controllers ] || quota=/sys/fs/cgroup/faultloc-$name
 finish() {
     local code=$?
     trap - EXIT
@@ -155,7 +154,7 @@ plan() {
     ARGS=("${args[@]}")
     case $kind in
         io*) serve_nothing || SKIP="no FUSE here" ;;
-        slow) can_limit || SKIP="no cgroup with a quota of CPU time can be made here" ;;
+        slow) make_group cpu "faultloc-$name" || SKIP="no cgroup with a quota of CPU time can be made here" ;;
         straggle) [ "$ppn" -gt 1 ] || SKIP="one rank per host" ;;
     esac
 }
@@ -173,7 +172,7 @@ serves() { grep -qsx ready "$work/fs" || [ ! -d "/proc/$server" ]; }
 undo() {
     [ -z "${server:-}" ] || { kill "$server" && wait "$server" || :; } 2>/dev/null
     server=
-    [ ! -d "$quota" ] || rmdir "$quota" 2>/dev/null || :
+    leave_group
 }
 
 pid_of() { cut -d' ' -f2 "$job/pids/rank.$1"; }
@@ -195,34 +194,9 @@ stop_for() { # SECONDS RANK...
     signal CONT "${@:2}"
 }
 
-can_limit() {
-    mkdir "$quota" 2>/dev/null && { [ -e "$quota/cpu.max" ] || [ -e "$quota/cpu.cfs_quota_us" ]; }
-}
-
-# used_us PID: CPU time of its first thread so far.
-used_us() {
-    local ns rest
-    read -r ns rest <"/proc/$1/schedstat"
-    echo $((ns / 1000))
-}
-
-# The kernel's least quota is 1 ms, and its longest period 1 s.
 limit() {
-    local pid used us period=1000000
-    pid=$(pid_of "$victim")
-    used=$(used_us "$pid")
-    pause_ms 2000
-    us=$((($(used_us "$pid") - used) * percent / 200))
-    ((us >= 1000)) || us=1000
-    ((us < 10000)) || us=$((us / 10)) period=100000
-    DID="rank $victim at $us us in $((period / 1000)) ms" EXPECT="straggler $victim withdrawn"
-    if [ -e "$quota/cpu.max" ]; then
-        echo "$us $period" >"$quota/cpu.max"
-    else
-        echo $period >"$quota/cpu.cfs_period_us"
-        echo $us >"$quota/cpu.cfs_quota_us"
-    fi
-    echo "$pid" >"$quota/cgroup.procs"
+    limit_cpu "$(pid_of "$victim")" "$percent"
+    DID="rank $victim at $DID" EXPECT="straggler $victim withdrawn"
 }
 
 pin() {
@@ -238,8 +212,7 @@ relieve() {
     for rank in $victim $((victim + 1)); do
         [ "$kind" != straggle ] || taskset -apc "0-$(($(nproc) - 1))" "$(pid_of "$rank")" >/dev/null
     done 2>/dev/null
-    [ "$kind" != slow ] || echo -1 >"$quota/cpu.cfs_quota_us" 2>/dev/null ||
-        echo max >"$quota/cpu.max"
+    [ "$kind" != slow ] || free_cpu
 }
 
 # What is done to a healthy job from outside.

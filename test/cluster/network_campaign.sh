@@ -9,6 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cluster=$here/cluster
 . "$here/lib/campaign.sh"
+. "$here/lib/matrix.sh"
 
 all_faults="nic-down cable switch-down one-way-to one-way-from loss5 loss10 loss30 slow mtu flap"
 all_faults+=" half-speed new-connections power-off crash mgmt-down trunk two-nics healthy"
@@ -76,6 +77,7 @@ check_values --limits "$DECIMAL,$DECIMAL" "$limits"
 need jq jq
 
 work=$(mktemp -d)
+results=$work
 name=n$$
 busy_pids=()
 finish() {
@@ -167,30 +169,10 @@ one_run() {
 
 wanted() { cat "$work"/run/run-1/expect.* 2>/dev/null | grep -v '^none$' | awk '{ print $1, $3 }' | sort; }
 
-# "CLASS NAME" of each verdict that stands.
-given() {
-    jq -r '.verdicts[] | select(.withdrawn == null)
-        | "\(.class) \(.component.name | sub("^(rank|switch) "; ""))"' \
-        "$work/run/run-1/report.json" 2>/dev/null | sort || :
-}
-
-# Sets GOT: the class, "CLASS elsewhere" where another component is named, "none", or the classes of
-# several; and WHY where it is not what was wanted.
 judge() {
-    local want got extra
     WHY='' LATENCY=null
-    want=$(wanted) got=$(given)
-    extra=$(comm -13 <(echo "$want") <(echo "$got") | grep . || :)
     LATENCY=$(jq '.latency_s' "$work/run/result.json" 2>/dev/null || echo null)
-    if [ -z "$got" ]; then
-        GOT=none
-    elif [ -n "$extra" ]; then
-        GOT=$(cut -d' ' -f1 <<<"$extra" | sort -u | paste -sd+)
-        ! cut -d' ' -f1 <<<"$want" | grep -qxF "$GOT" || GOT+=' elsewhere'
-    else
-        GOT=$(cut -d' ' -f1 <<<"$got" | sort -u | paste -sd+)
-    fi
-    [ "$want" = "$got" ] || WHY="verdicts are '${got//$'\n'/, }', not '${want//$'\n'/, }'"
+    compare_verdicts "$(wanted)" "$(given "$work/run/run-1/report.json")"
     [ -n "$WHY" ] || judge_latency
     [ -f "$work/run/run-1/expect.1" ] || [ $code = 0 ] || WHY="$(tail -n 1 "$work/run/said")"
 }
@@ -203,94 +185,17 @@ judge_latency() {
         WHY="located after $LATENCY s, more than the allowed $limit s"
 }
 
-note_run() {
-    jq -nc --arg fault "$fault" --arg program "$program" --arg did "${FAULTS[*]:-}" \
-        --arg got "$GOT" --arg why "$WHY" --argjson latency "$LATENCY" --argjson seed "$run_seed" \
-        '{fault: $fault, program: $program, did: $did, seed: $seed, got: $got,
-          latency_s: $latency, ok: ($why == ""), why: $why}' >>"$work/runs.json"
-}
-
 tell_run() {
     printf '%3d/%-3d %5s  %-16s %-9s %-32s %-28s %7s  %s\n' "$number" "$total" "$run_seed" "$fault" \
         "$program" "$(IFS=+; echo "${FAULTS[*]:-}")" "$GOT" "${LATENCY/null/-}" "${WHY:-ok}"
-}
-
-# --- the matrix -------------------------------------------------------------------------------
-
-# Rows are faults, columns what they got.
-make_matrix() {
-    jq -s --arg order "$all_faults" '
-        def med: sort | if length == 0 then null else .[(length - 1) / 2 | floor] end;
-        . as $runs | ([.[].got] | unique) as $columns
-        | { columns: $columns, rows: [ $order | split(" ")[] as $f
-            | [$runs[] | select(.fault == $f)] | select(length > 0) | . as $r
-            | { fault: $f, runs: length, right: ([.[] | select(.ok)] | length),
-                latency_median_s: ([.[].latency_s | values] | med),
-                latency_max_s: ([.[].latency_s | values] | max),
-                cells: [ $columns[] as $c | [$r[] | select(.got == $c)]
-                    | { runs: length, right: ([.[] | select(.ok)] | length) } ] } ] }' "$work/runs.json"
-}
-
-# A table of words, each column as wide as its widest.
-matrix_text() {
-    jq -r '
-        def show: if . == null then "-" else (. * 10 | round / 10 | tostring) end;
-        [["fault", "right", "median/s", "max/s"] + .columns]
-        + [.rows[] | [.fault, "\(.right)/\(.runs)", (.latency_median_s | show), (.latency_max_s | show)]
-            + [.cells[] | if .runs == 0 then "." elif .right == .runs then "\(.runs)"
-                          else "\(.runs)!" end]]
-        | . as $t | [range($t[0] | length) as $i | [$t[] | .[$i] | length] | max + 2] as $w
-        | $t[] | . as $r | [range(length) | $r[.] + " " * ($w[.] - ($r[.] | length))] | add
-        | sub(" +$"; "")' "$1"
-    echo 'A number with ! has runs that were not right.'
-}
-
-# Green: right; red: not.
-matrix_svg() {
-    jq -r '
-        def text($x; $y; $more): "<text x=\"\($x)\" y=\"\($y)\" \($more)>\(.)</text>";
-        def seconds: if . == null then "-" else "\(. * 10 | round / 10) s" end;
-        110 as $w | 26 as $h | 150 as $left | 160 as $top
-        | (.columns | length) as $n | ($left + $n * $w) as $edge
-        | "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\($edge + 250)\""
-          + " height=\"\($top + (.rows | length) * $h + 40)\" font-family=\"sans-serif\" font-size=\"13\">",
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
-        ("Faults (rows) and the verdicts that they got (columns)"
-            | text(10; 24; "font-size=\"16\" font-weight=\"bold\"")),
-        (.columns | to_entries[] | .key as $i | .value
-            | text($left + ($i + 0.5) * $w; $top - 10;
-                   "transform=\"rotate(-25 \($left + ($i + 0.5) * $w) \($top - 10))\"")),
-        ("right" | text($edge + 12; $top - 10; "")),
-        ("median, longest" | text($edge + 80; $top - 10; "")),
-        (.rows | to_entries[] | ($top + .key * $h) as $y | .value
-            | (.fault | text($left - 10; $y + 17; "text-anchor=\"end\"")),
-              (.cells | to_entries[] | ($left + .key * $w) as $x | .value
-                | "<rect x=\"\($x)\" y=\"\($y)\" width=\"\($w - 2)\" height=\"\($h - 2)\" fill=\"\(
-                      if .runs == 0 then "#f2f2f2" elif .right == .runs then "#b7e1b0"
-                      else "#f2a6a0" end)\"/>",
-                  (select(.runs > 0) | .runs | tostring
-                    | text($x + $w / 2 - 1; $y + 17; "text-anchor=\"middle\""))),
-              ("\(.right) of \(.runs)" | text($edge + 12; $y + 17; "")),
-              ("\(.latency_median_s | seconds), \(.latency_max_s | seconds)"
-                | text($edge + 80; $y + 17; ""))),
-        "</svg>"' "$1"
-}
-
-write_matrix() {
-    make_matrix >"$work/matrix.json"
-    matrix_text "$work/matrix.json" | tee "$work/matrix.txt"
-    [ -n "$out" ] || return 0
-    matrix_svg "$work/matrix.json" >"$work/matrix.svg"
-    mkdir -p "$out"
-    cp "$work"/matrix.* "$work/runs.json" "$out/"
 }
 
 # --- all of it --------------------------------------------------------------------------------
 
 # Every fault with each seed, in an order that the seed draws.
 mapfile -t order < <(for fault in ${faults//,/ }; do
-    for ((i = seed; i < seed + runs; i++)); do echo "$(cksum <<<"$seed $fault $i") $fault $i"; done
-done | sort -n | awk '{ print $3, $4 }')
+    for ((i = seed; i < seed + runs; i++)); do echo "$fault $i"; done
+done | draw_order "$seed")
 total=${#order[@]} number=0 SKIP=''
 if [ -n "$busy" ]; then
     for ((i = 0; i < $(nproc); i++)); do
@@ -303,10 +208,10 @@ for entry in "${order[@]}"; do
     read -r fault run_seed <<<"$entry"
     number=$((number + 1))
     one_run
-    note_run
+    note_run "$fault" "$program" "${FAULTS[*]:-}"
     tell_run
     count_run
 done
 echo
-write_matrix
+write_matrix "$all_faults"
 end_campaign

@@ -13,11 +13,8 @@
 set -euo pipefail
 
 case ${1:-} in --help) sed -n '/^# The handlers/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
-PATH=$PATH:/usr/sbin:/sbin
-for tool in snmpd:snmpd ipmi_sim:openipmi ipmitool:ipmitool python3:python3; do
-    command -v "${tool%:*}" >/dev/null ||
-        { echo "skipped: no ${tool%:*} (Debian package ${tool#*:})"; exit 77; }
-done
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/bmc_switch.sh"
+need_bmc_and_switch python3:python3
 command=("${top_builddir:?}/tools/faultloc" handlers check)
 . "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 secret=pass-$$-word
@@ -62,41 +59,11 @@ port[dead]=9 # discard, which nobody has
 free_port() { python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 port[bmc]=$(free_port)
 port[switch]=$(free_port)
-printf '#!/bin/sh\n[ "$2" != get ] || echo power:1\n' >"$work/chassis"
-chmod +x "$work/chassis"
-cat >"$work/lan.conf" <<END
-name "h3"
-set_working_mc 0x20
-startlan 1
-  addr 127.0.0.1 ${port[bmc]}
-  priv_limit admin
-  allowed_auths_callback none md2 md5 straight
-  allowed_auths_user none md2 md5 straight
-  allowed_auths_operator none md2 md5 straight
-  allowed_auths_admin none md2 md5 straight
-  guid a123456789abcdefa123456789abcdef
-endlan
-chassis_control "$work/chassis 0x20"
-user 1 true "" "" user 10 none md2 md5 straight
-user 2 true "faultloc" "$secret" admin 10 none md2 md5 straight
-END
-cat >"$work/bmc.emu" <<END
-mc_setbmc 0x20
-mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
-sel_enable 0x20 1000 0x0a
-mc_enable 0x20
-END
-cat >"$work/snmpd.conf" <<END
-agentaddress udp:127.0.0.1:${port[switch]}
-createUser faultloc SHA-256 "$secret" AES "$secret"
-rouser faultloc authPriv
-rocommunity $secret
-END
-mkdir "$work/state" "$work/snmp"
-MIBS='' SNMP_PERSISTENT_DIR=$work/snmp SNMPCONFPATH=$work/snmp snmpd -f -Lf "$work/snmpd.log" -C \
-    -c "$work/snmpd.conf" &
+make_bmc "$work/bmc" 127.0.0.1 "${port[bmc]}" "$secret"
+run_bmc "$work/bmc"
 servers+=($!)
-ipmi_sim -c "$work/lan.conf" -f "$work/bmc.emu" -s "$work/state" -n >"$work/sim.log" 2>&1 </dev/null &
+make_switch_agent "$work/agent" "udp:127.0.0.1:${port[switch]}" "$secret" "rocommunity $secret"
+run_switch_agent "$work/agent"
 servers+=($!)
 
 # bmc COUNTERPART SETTINGS, switch COUNTERPART SETTINGS: the file of handlers.

@@ -137,7 +137,7 @@ static const char *check_known(const struct ftree *ft)
         HOLDS(!a->announced || a->up == UP_NOTHING);
         HOLDS(ftree_verdict_same(ft, &k->v) == k);
         HOLDS(!k->cuts || (ft->job->tree && k->v.kind == FTREE_KIND_SWITCH));
-        HOLDS(!k->ends_agent || k->v.class_ == FTREE_CLASS_UNKNOWN);
+        HOLDS(!k->ends_agent || ftree_class_says(k->v.class_, FTREE_IS_PATH));
     }
     HOLDS(switches == ft->state->switches);
     HOLDS(queued == ft->announce->queued && unsent == ft->announce->unsent &&

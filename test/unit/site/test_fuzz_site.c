@@ -25,8 +25,8 @@ static uint32_t draw(uint32_t below)
 static const char *const seeds[READERS] = {
     [OF_POWER] = "Chassis Power is on\n",
     [OF_EVENTS] = "1,01/31/26,12:00:00 UTC,Fan #0x30,Lower Critical going low ,Asserted\n"
-                  "2, Pre-Init ,0000001897,Memory #0x34,Uncorrectable ECC,Asserted\n",
-    [OF_CLOCK] = "Set Session Privilege Level\n01/31/26 12:00:40 UTC\n",
+                  "2, Pre-Init ,0000001897,Memory #0x34,Uncorrectable ECC,Asserted\n"
+                  "Set Session Privilege Level\n01/31/26 12:00:40 UTC\n",
     [OF_SENSORS] = "CPU Temp,98,degrees C,ucr\nFan 1,0,RPM,lcr\n12V,9.1,Volts,lnr\n",
     [OF_SLURM] = "NodeName=c17 Arch=x86_64 State=DOWN*+DRAIN ThreadsPerCore=1\n   Reason=Not responding "
                  "[slurm@2026-01-31T12:00:00]\n",

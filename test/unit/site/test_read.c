@@ -214,8 +214,10 @@ static const struct {
 
 TEST_CASES(of_events, COUNT(events))
 {
-    ck_assert_int_eq(site_ipmi_has_events(events[_i].text), *events[_i].said != 0);
-    site_ipmi_events(events[_i].text, events[_i].clock, f);
+    char text[2048];
+
+    snprintf(text, sizeof(text), "%s%s", events[_i].text, events[_i].clock);
+    site_ipmi_events(text, f);
     ck_assert_str_eq(said(), events[_i].said);
 }
 
@@ -240,7 +242,7 @@ TEST_CASE(what_is_cut_short_is_read_without_harm)
         text = strndup(all, n); /* on the heap, where valgrind and the sanitizer see its end */
         site_ipmi_power(text, f);
         site_ipmi_sensors(text, true, NULL, f);
-        site_ipmi_events(text, text, f);
+        site_ipmi_events(text, f);
         site_ipmi_has_sensors(text);
         site_ipmi_why(text);
         free(text);

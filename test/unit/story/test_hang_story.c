@@ -45,6 +45,8 @@ static struct story {
     uint64_t lag; /* instants that the clock of node 1 is late */
     ftree_time taken_over; /* the agents of ranks that hang are younger than that; 0: they are not */
     int asked;
+    int home_of; /* this node's handlers are asked about itself; */
+    int homes; /* so often */
 } story;
 
 static uint64_t instant_of(ftree_time now)
@@ -210,6 +212,30 @@ TEST_CASES(the_rank_that_never_comes_is_named, COUNT(nodes_of))
     world_run(w, 30 * SECOND);
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
+}
+
+static bool ask_handlers(void *ctx, int32_t node)
+{
+    int32_t rank;
+    struct world *w = world_at(ctx, 0, &rank);
+
+    ck_assert_int_eq(node, w->rank_node[rank]);
+    story.home_of = node;
+    story.homes++;
+    return false;
+}
+
+/* What its kernel and GPU say is evidence, if it is known before. */
+TEST_CASE(its_node_is_asked_how_it_is_before)
+{
+    struct world *w = begin(4, 6, 6);
+
+    w->io.handlers = ask_handlers;
+    ck_assert(!world_run_until_reports(w, 1, SECOND));
+    ck_assert_int_eq(story.homes, 0);
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_int_ge(story.homes, 1);
+    ck_assert_int_eq(story.home_of, w->rank_node[6]);
 }
 
 static const struct {

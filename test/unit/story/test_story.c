@@ -822,6 +822,52 @@ TEST_CASES(a_job_with_one_path, 2)
     expect_all_told(w, 1);
 }
 
+static int32_t asks_of_root; /* this node has its handlers asked about the root */
+
+static bool ask_handlers(void *ctx, int32_t node)
+{
+    int32_t rank;
+    struct world *w = world_at(ctx, 0, &rank);
+
+    if (node != 0)
+        return false;
+    asks_of_root = w->rank_node[rank];
+    return true;
+}
+
+static const struct {
+    enum ftree_symptom_kind said;
+    enum ftree_class class_;
+} of_root[] = {{FTREE_SYMPTOM_POWER_OFF, FTREE_CLASS_NODE_OUTAGE},
+               {FTREE_SYMPTOM_PORT_DISABLED, FTREE_CLASS_LINK_FAULT},
+               {FTREE_SYMPTOM_POWER_ON, FTREE_CLASS_UNKNOWN}};
+
+/* Whatever it is: nobody reaches it, so another node acts for it, until it is back. */
+TEST_CASES(the_root_is_lost_to_the_only_network, 3)
+{
+    struct world *w = world_of(shape_tree(4, 1, 2));
+    int32_t by;
+
+    asks_of_root = FTREE_NONE;
+    w->io.handlers = ask_handlers;
+    w->job.has_path[FTREE_PATH_MGMT] = false;
+    w->node[0].path_down[FTREE_PATH_DATA] = true;
+    world_all_wait(w, 0, 0);
+    for (int i = 0; i < 50 && asks_of_root == FTREE_NONE; i++)
+        world_run(w, 100 * FTREE_MS);
+    by = asks_of_root;
+    ck_assert_int_ge(by, 1);
+    ftree_handler_said(w->node[by].ft, w->now, w->now, 0, of_root[_i].said, "it");
+    ftree_handlers_done(w->node[by].ft, w->now, 0);
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    ck_assert_int_eq(w->report[0].class_, of_root[_i].class_);
+    ck_assert_int_eq(w->report[0].node, 0);
+    ck_assert_int_ge(w->reporter[0], 1);
+    w->node[0].path_down[FTREE_PATH_DATA] = false;
+    world_run(w, 30 * SECOND);
+    ck_assert_int_eq(w->withdrawals, 1);
+}
+
 /* ---- nothing fails --------------------------------------------------------------------------- */
 
 /* One hour in which everybody waits for somebody who computes: asked at 1, 2, 4, 8, 16 s and then

@@ -35,7 +35,7 @@ static struct story {
     bool always; /* they were slow from the start, and all others are as they were, */
     int dip; /* but in so many blocks, by chance */
     struct ftree_lag by; /* what slows them */
-    int looked;
+    int looked, homes;
     ftree_time measured[RANKS_MAX];
 } story;
 
@@ -192,6 +192,31 @@ TEST_CASES(the_rank_that_others_wait_for_is_named, COUNT(nodes_of))
     run_periods(40);
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_eq(w->withdrawals, 0);
+}
+
+static bool ask_handlers(void *ctx, int32_t node)
+{
+    int32_t rank;
+    struct world *w = world_at(ctx, 0, &rank);
+
+    ck_assert_int_eq(node, w->rank_node[6]);
+    ck_assert_int_eq(node, w->rank_node[rank]);
+    story.homes++;
+    return false;
+}
+
+/* What its kernel says may be why; the others' is of no use. */
+TEST_CASE(its_node_alone_is_asked_how_it_is)
+{
+    struct world *w = begin(16);
+
+    w->io.handlers = ask_handlers;
+    run_periods(3);
+    ck_assert_int_eq(story.homes, 0);
+    story.slow[6] = true;
+    run_periods(3);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_ge(story.homes, 1);
 }
 
 /* The others lose too little for a test of each, and its node is no observer. */

@@ -26,9 +26,12 @@ static bool add_samples(struct ftree *ft, struct hang_answer *a, uint64_t first)
     return true;
 }
 
+#define LONG_STAY (2000 * FTREE_MS) /* this is asked where others wait: soon it may be a hang */
+
 static bool add_stays(struct ftree *ft, struct hang_answer *a)
 {
     struct ftree_stay stay;
+    bool is_long = false;
 
     for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
         bool outside = ft->io->stay(ft->io_ctx, i, &stay);
@@ -38,9 +41,12 @@ static bool add_stays(struct ftree *ft, struct hang_answer *a)
         a->inside += !outside;
         a->familiar += !outside && stay.familiar;
         a->longest = ftree_max(a->longest, stay.longest);
+        is_long |= outside && stay.stay >= LONG_STAY;
         if (outside && a->stays.n < HANG_RANKS_MAX && !FTREE_ADD(ft, a->stays, stay))
             return false;
     }
+    if (is_long)
+        ftree_ask_home(ft);
     return true;
 }
 

@@ -252,8 +252,10 @@ struct report_evidence {
 };
 void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
 
-/* Purpose: the first cause in short, "fan-failed 40 s before": "" where the evidence is none. */
+/* Purpose: the first cause in short, "fan-failed 40 s before", by the first of the evidence: "" where that
+ * is none.  And one more whom to call: "network or node". */
 void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len);
+void ftree_report_ticket_add(const char *name, char *buf, size_t len);
 
 /* A note on a stall, in words as the JSON has them. */
 struct report_waiting {

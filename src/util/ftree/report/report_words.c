@@ -170,7 +170,7 @@ static const char *list_tickets(unsigned all, char *buf, size_t len)
     buf[0] = '\0';
     for (int t = 0; t < FTREE_TICKET_COUNT; t++)
         if (all >> t & 1)
-            ftree_text_add(buf, len, "%s%s", *buf ? " or " : "", ftree_ticket_name(t));
+            ftree_report_ticket_add(ftree_ticket_name(t), buf, len);
     return buf;
 }
 
@@ -537,6 +537,11 @@ static void time_words(double before_s, char *buf, size_t len)
         snprintf(buf, len, before_s < 1 ? "just before" : "%.0f s before", before_s);
     else
         snprintf(buf, len, "seen %.0f s after the first symptom", -before_s);
+}
+
+void ftree_report_ticket_add(const char *name, char *buf, size_t len)
+{
+    ftree_text_add(buf, len, "%s%s", *buf ? " or " : "", name);
 }
 
 void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len)

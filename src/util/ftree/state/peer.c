@@ -125,7 +125,7 @@ void ftree_peer_tick(struct ftree *ft, ftree_time now)
     }
 }
 
-/* Its agent and its deputy have ended, and no more is known. */
+/* Its agent and its deputy have ended, or cannot be reached, and no more is known. */
 static bool has_stopped(const struct ftree *ft, int32_t node)
 {
     const struct known *k;

@@ -88,7 +88,7 @@ struct known {
     struct ftree_verdict *full; /* with evidence and victims; NULL: not kept here */
     bool cuts; /* no path crosses the switch that it is about */
     uint8_t refuted_by; /* bit p: an answer over path p says that it is over */
-    bool ends_agent; /* it says that agent and deputy have ended there, and no more */
+    bool ends_agent; /* it says that agent and deputy have ended there, or cannot be reached, and no more */
     uint8_t explained; /* times that a symptom was dropped for it, as long as they are traced */
     struct recheck *recheck; /* recheck/'s; NULL: it has not asked about it, or it is over */
 };

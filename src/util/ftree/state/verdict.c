@@ -512,32 +512,35 @@ bool ftree_verdict_ends_job(const struct ftree_verdict *v)
     return !v->withdrawn && ftree_class_ends_job(v->class_) && !ftree_verdict_is_held(v);
 }
 
-/* The sign holds only where the kernel refuses the agent's port. */
-static bool is_of_refused(const struct rules_sign *sign)
+/* The sign holds only where the kernel refuses the agent's port, or where nothing reaches it. */
+static bool is_of_lost(const struct rules_sign *sign)
 {
-    for (int32_t i = 0; i < sign->conditions; i++)
+    for (int32_t i = 0; i < sign->conditions && !sign->about_asker; i++)
         if (!sign->condition[i].is_number && sign->condition[i].fact == RULES_FACT_AGENT)
-            return sign->condition[i].values == 1u << FTREE_REACH_REFUSED;
+            return sign->condition[i].values == 1u << FTREE_REACH_REFUSED ||
+                   !(sign->condition[i].values >> FTREE_REACH_CONNECTED);
     return false;
 }
 
-/* True if the verdict says of a node, in each alternative of its sign, that its port is refused,
- * and accuses nobody. */
+/* True if the verdict says of a node, in each alternative of its sign, that its agent is lost to
+ * others, and does not take the node. */
 static bool ends_agent(const struct ftree *ft, const struct summary *v)
 {
     const char *rule = ftree_verdict_rule(ft, v);
-    int32_t model = v->class_ == FTREE_CLASS_UNKNOWN ? model_of(ft, v) : -1;
-    bool refused = false;
+    int32_t model = ftree_class_says(v->class_, FTREE_IS_PATH) && v->kind != FTREE_KIND_SWITCH
+                        ? model_of(ft, v)
+                        : -1;
+    bool lost = false;
 
     for (int32_t s = 0; model >= 0 && s < ft->rules->model[model].signs; s++) {
         const struct rules_sign *sign = &ft->rules->model[model].sign[s];
         if (strcmp(sign->name, rule))
             continue;
-        if (!is_of_refused(sign))
+        if (!is_of_lost(sign))
             return false;
-        refused = true;
+        lost = true;
     }
-    return refused;
+    return lost;
 }
 
 /* How many nodes have failed, not counting `except` and the own one. */

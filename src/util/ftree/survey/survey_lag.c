@@ -22,10 +22,13 @@ static struct lag_answer *answer_of(struct ftree *ft, struct survey_answer *a)
     return a->lags;
 }
 
+#define MORE 100 /* permille of the time outside MPI, than before: others may wait for it */
+
 bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
 {
     struct lag_answer *a = answer_of(ft, &r->answer);
     struct ftree_block block[FTREE_BLOCKS_MAX];
+    bool is_slow = false;
 
     if (!a || !ft->io->blocks || !ft->io->lag)
         return false;
@@ -36,7 +39,10 @@ bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
         ft->io->lag(ft->io_ctx, i, &l);
         ftree_lag_read(block, n, ft->cfg.alpha, &l);
         ftree_lag_add(a, &l);
+        is_slow |= l.now > l.before + MORE;
     }
+    if (is_slow)
+        ftree_ask_home(ft);
     return false;
 }
 

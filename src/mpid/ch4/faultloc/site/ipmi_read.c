@@ -198,7 +198,7 @@ static double time_of(const char *day, const char *time)
     return (double) timegm(&t);
 }
 
-/* Of what `sel time get` printed, the last line: "01/31/26 12:00:40 UTC", or "S+ 00:31:36". */
+/* What `sel time get` printed, the last line: "01/31/26 12:00:40 UTC", or "S+ 00:31:36". */
 static double clock_of(const char *text)
 {
     const char *at = text, *space;
@@ -276,18 +276,11 @@ static int read_events(const char *text, struct event *all)
     return n;
 }
 
-bool site_ipmi_has_events(const char *text)
-{
-    struct event all[EVENT_KINDS];
-
-    return read_events(text, all) > 0;
-}
-
-void site_ipmi_events(const char *text, const char *clock, FILE *out)
+void site_ipmi_events(const char *text, FILE *out)
 {
     struct event all[EVENT_KINDS];
     int n = read_events(text, all);
-    double now = clock_of(clock), age;
+    double now = clock_of(text), age;
 
     for (int i = 0; i < n; i++) {
         bool is_known = age_of(all[i].at, now, &age);

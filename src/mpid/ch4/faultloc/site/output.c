@@ -8,6 +8,7 @@
 #include "faultloc/base/say.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -18,15 +19,33 @@
 /* A program that a handler runs, and all that it prints.  Nobody here watches the time: the handler's
  * process is ended at its deadline, and this with it. */
 
-#define SECRET_FD 3
+#define FILES 2
+#define FIRST_FD 3 /* of its files */
 
-static void become(const char *const *arguments, const int out[2], const int err[2], int secret)
+/* They go up first, for each may be where the other one belongs. */
+static bool place(const int files[FILES])
 {
+    int up[FILES];
+
+    for (int i = 0; i < FILES; i++)
+        up[i] = files[i] >= 0 ? fcntl(files[i], F_DUPFD, FIRST_FD + FILES) : -1;
+    for (int i = 0; i < FILES; i++)
+        if (files[i] >= 0 && dup2(up[i], FIRST_FD + i) < 0)
+            return false;
+    return true;
+}
+
+static void become(const char *const *arguments, const int out[2], const int err[2],
+                   const int files[FILES])
+{
+    int n = 0;
+
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (dup2(out[1], STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0 ||
-        (secret >= 0 && dup2(secret, SECRET_FD) < 0))
+    if (dup2(out[1], STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0 || !place(files))
         _exit(126);
-    close_range(secret >= 0 ? SECRET_FD + 1 : SECRET_FD, ~0U, 0);
+    while (n < FILES && files[n] >= 0)
+        n++;
+    close_range((unsigned) (FIRST_FD + n), ~0U, 0);
     execvp(arguments[0], (char *const *) (uintptr_t) arguments);
     _exit(127);
 }
@@ -64,21 +83,37 @@ static void hear_all(int out, int err, struct site_said *s)
                 text[i][j] = '?';
 }
 
-bool site_run(const char *const *arguments, const char *secret, struct site_said *s)
+/* False: out of descriptors. */
+static bool make_files(const char *const *texts, int files[FILES])
 {
-    int out[2], err[2], fd = -1, status = 0;
-    pid_t pid;
+    for (int i = 0; i < FILES; i++)
+        files[i] = -1;
+    for (int i = 0; texts && i < FILES && texts[i]; i++)
+        if ((files[i] = faultloc_memory_file("input", 0, texts[i])) < 0)
+            return false;
+    return true;
+}
 
-    if ((secret && (fd = faultloc_memory_file("password", 0, secret)) < 0) || pipe(out) ||
-        pipe(err))
-        return false;
-    pid = fork();
+static void close_files(const int files[FILES])
+{
+    for (int i = 0; i < FILES; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+}
+
+bool site_run(const char *const *arguments, const char *const *texts, struct site_said *s)
+{
+    int out[2], err[2], files[FILES], status = 0;
+    bool made = make_files(texts, files) && !pipe(out) && !pipe(err);
+    pid_t pid = made ? fork() : -1;
+
     if (pid == 0)
-        become(arguments, out, err, fd);
+        become(arguments, out, err, files);
+    close_files(files);
+    if (!made)
+        return false;
     close(out[1]);
     close(err[1]);
-    if (fd >= 0)
-        close(fd);
     hear_all(out[0], err[0], s);
     close(out[0]);
     close(err[0]);

@@ -141,8 +141,9 @@ struct site_said {
 };
 
 /* Purpose: runs a program and keeps what it prints, cut off where it is too much, without zeros.  It may
- * read `secret` (NULL: none) from its descriptor 3.  False: it cannot be started. */
-bool site_run(const char *const *arguments, const char *secret, struct site_said *s);
+ * read `texts`, two at the most, NULL behind the last one (NULL: none), from its descriptors 3 and 4.
+ * False: it cannot be started. */
+bool site_run(const char *const *arguments, const char *const *texts, struct site_said *s);
 
 /* Purpose: what `scontrol show node -o` or `pbsnodes` printed: prints the line.  False: no state in it.
  * And why it failed, by what it wrote, in words of our own. */
@@ -153,11 +154,9 @@ const char *site_scheduler_why(const char *text);
 /* Purpose: what `ipmitool chassis power status` printed: prints the line.  False: nothing of use. */
 bool site_ipmi_power(const char *text, FILE *out);
 
-/* Purpose: what `ipmitool -c sel list last 8` printed: of each kind of fault the newest event, with the
- * BMC's date of it, and how long ago it was by what `ipmitool sel time get` printed ("": not known).
- * And whether there is any. */
-void site_ipmi_events(const char *text, const char *clock, FILE *out);
-bool site_ipmi_has_events(const char *text);
+/* Purpose: what `ipmitool -c` printed of `sel list`: of each kind of fault the newest event, with the BMC's
+ * date of it, and how long ago it was by what `sel time get` printed, the last line. */
+void site_ipmi_events(const char *text, FILE *out);
 
 /* Purpose: whether by `ipmitool sdr info` the BMC knows of any sensor. */
 bool site_ipmi_has_sensors(const char *text);

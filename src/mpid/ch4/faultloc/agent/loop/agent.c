@@ -281,7 +281,10 @@ static bool ask_handlers(void *ctx, int32_t node)
 {
     struct agent *a = ctx;
 
-    return faultloc_handlers_ask(&a->handlers, faultloc_now(), node);
+    if (node != a->p->self)
+        return faultloc_handlers_ask(&a->handlers, faultloc_now(), node);
+    faultloc_handlers_ask_home(&a->handlers, faultloc_now());
+    return false;
 }
 
 static void trace(void *ctx, const char *line)
