@@ -76,6 +76,24 @@ TEST_CASES(a_link_is_told, COUNT(links))
                   links[_i].what);
 }
 
+/* The switch of one network is away for some time, which may end while packets are under way. */
+TEST_CASES(an_outage_that_ends_is_no_loss, 40)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    let_wait(w);
+    for (int32_t n = 0; n < 4; n++)
+        w->node[n].to[DATA] = (struct world_way) DEAD;
+    world_run(w, (600 + 50 * _i) * FTREE_MS);
+    for (int32_t n = 0; n < 4; n++)
+        w->node[n].to[DATA] = (struct world_way){0};
+    world_run(w, 6000 * FTREE_MS);
+    for (int i = 0; i < w->reports; i++)
+        ck_assert_msg(w->report[i].class_ != FTREE_CLASS_NETWORK_DEGRADED, "%s of %d",
+                      w->report[i].rule, (int) w->report[i].node);
+}
+
 /* ---- a cable between switches ------------------------------------------------------------------ */
 
 /* So many switches of four nodes each; the ranks behind switch 0 wait for some behind the others, and

@@ -84,6 +84,16 @@ static int lossy_groups(uint64_t missing)
     return n;
 }
 
+/* Nothing came for some time, and then all: an outage that is over, and no loss. */
+static bool is_outage(uint64_t came, uint64_t missing)
+{
+    int first = missing ? __builtin_ctzll(missing) : 0;
+    int last = missing ? 63 - __builtin_clzll(missing) : 0;
+
+    return last - first + 1 >= WIRE_BURST_EACH && came >> last != 0 &&
+           !(came >> first & (bit(last - first) - 1));
+}
+
 /* RULES_WAY_WELL and so on, from what was sent at one end and heard at the other. */
 static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool resent)
 {
@@ -93,6 +103,8 @@ static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool rese
         return RULES_WAY_UNKNOWN;
     if (!came)
         return RULES_WAY_SILENT;
+    if (is_outage(came, missing))
+        return RULES_WAY_UNKNOWN;
     if (count(came & late) * 2 >= count(came))
         return RULES_WAY_LATE;
     if (!(came & large) && count(sent & large) >= LARGE &&
