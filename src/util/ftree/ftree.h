@@ -145,7 +145,7 @@ void ftree_destroy(struct ftree *ft);
 
 /* ---- events in ------------------------------------------------------------------------------- */
 
-/* Purpose: local rank `rank` waits longer than the stall limit, for `peer` (a rank of the job;
+/* Purpose: local rank `rank` waits longer than the stall limit, or unusually long, for `peer` (a rank of the job;
  * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a flood query of the tree looks for the
  * cause).  `waiting`: for how long, ns.  May be called as often as the caller likes; the core paces
  * what it sends.
