@@ -11,7 +11,7 @@ cluster=$here/cluster
 . "$here/lib/campaign.sh"
 . "$here/lib/matrix.sh"
 
-all_faults="nic-down cable switch-down one-way-to one-way-from loss5 loss10 loss30 slow mtu flap"
+all_faults="nic-down cable switch-down switch-power-off one-way-to one-way-from loss5 loss10 loss30 slow mtu flap"
 all_faults+=" half-speed new-connections power-off crash mgmt-down trunk two-nics healthy"
 all_programs="alltoall bulk paced ring"
 
@@ -26,6 +26,7 @@ confusion matrix, as text, and with --out as JSON and as a picture (SVG).
   --faults F,F,...    these faults (all):
                         nic-down cable     a host's data interface goes down; its cable is pulled
                         switch-down        a leaf switch of the data network forwards nothing
+                        switch-power-off   one has no power: its hosts have no carrier
                         one-way-to one-way-from
                                            no packet to, or from, a host on the data network
                         loss5 loss10 loss30
@@ -49,6 +50,8 @@ confusion matrix, as text, and with --out as JSON and as a picture (SVG).
   --runs N            runs of each fault (1)
   --seed S            what is drawn; each run has one of its own, which its line tells (1)
   --hosts N           hosts (8)
+  --one-network       FaultLoc has no management network: the matrix then says what cannot be told
+                      apart by the data network alone
   --busy              a busy loop on every processor meanwhile
   --deadline S        how long to wait for a verdict (30)
   --limits F,S        fail if a verdict comes later: of loss, slow, mtu, flap, half-speed and trunk S
@@ -64,8 +67,9 @@ END
 }
 
 faults=${all_faults// /,} programs=${all_programs// /,} runs=1 seed=1 hosts=8 busy='' deadline=30
-limits=0,0 out='' keep=''
+limits=0,0 out='' keep='' one_network=''
 read_options '--faults=faults --programs=programs --runs=runs --seed=seed --hosts=hosts --busy:busy
+    --one-network:one_network
     --deadline=deadline --limits=limits --mpi=FAULTLOC_MPI --out=out --keep=keep' "$@"
 check_words fault "$faults" "$all_faults"
 check_words program "$programs" "$all_programs"
@@ -105,6 +109,7 @@ plan_fault() {
         nic-down) FAULTS=("data-down $HOST") ;;
         cable) FAULTS=("cable $HOST") ;;
         switch-down) FAULTS=("switch-off $leaf") ;;
+        switch-power-off) FAULTS=("switch-power-off $leaf") ;;
         one-way-*) FAULTS=("one-way $HOST ${fault##*-}") ;;
         loss*) FAULTS=("loss $HOST ${fault#loss} $way") ;;
         slow) FAULTS=("slow-link $HOST 100") ;;
@@ -148,6 +153,7 @@ one_run() {
     local f
     seed_draws "$run_seed $fault $hosts"
     OPTIONS=() switches=2
+    [ -z "$one_network" ] || OPTIONS+=(--env MPIR_CVAR_FAULTLOC_MGMT_IFACE=none)
     plan_fault
     plan_program
     for f in "${FAULTS[@]}"; do OPTIONS+=(--fault "$f"); done
