@@ -713,7 +713,6 @@ scenario_tests = \
     test/cluster/data_path_down.scenario \
     test/cluster/data_path_cable.scenario \
     test/cluster/data_path_switch.scenario \
-    test/cluster/data_path_switch_power.scenario \
     test/cluster/cut.scenario \
     test/cluster/large_packets.scenario \
     test/cluster/one_way_to.scenario \
