@@ -38,7 +38,8 @@ static bool ask(const struct login *l, const char *const *command, const char *c
     return site_run(arguments, texts, s);
 }
 
-/* In one session, for each takes a while; one that fails does not stop the others.  The BMC's own clock tells how long ago events were. */
+/* In one session, for each takes a while; one that fails does not stop the others.  The BMC's own
+ * clock tells how long ago events were. */
 static void ask_more(const struct login *l, bool has_power, struct json_object *request,
                      struct site_said *s, FILE *out)
 {

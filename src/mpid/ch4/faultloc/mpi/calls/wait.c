@@ -87,8 +87,8 @@ static void time_wait(const struct faultloc_board *b)
         since = ran_from = now;
     looked = now;
     slot->lasts_ns = now > since ? now - since : 0;
-    if (!slot->alert_ns || slot->wait_peer == FAULTLOC_PEER_UNKNOWN || before >= slot->alert_ns || slot->lasts_ns < slot->alert_ns ||
-        now - woke < slot->alert_ns)
+    if (!slot->alert_ns || slot->wait_peer == FAULTLOC_PEER_UNKNOWN || before >= slot->alert_ns ||
+        slot->lasts_ns < slot->alert_ns || now - woke < slot->alert_ns)
         return;
     woke = now;
     faultloc_wakeup_send(b);
