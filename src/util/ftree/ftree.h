@@ -145,10 +145,10 @@ void ftree_destroy(struct ftree *ft);
 
 /* ---- events in ------------------------------------------------------------------------------- */
 
-/* Purpose: local rank `rank` waits longer than the stall limit, or unusually long, for `peer` (a rank
- * of the job; FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a flood query of the tree looks
- * for the cause).  `waiting`: for how long, ns.  May be called as often as the caller likes; the core
- * paces what it sends.
+/* Purpose: local rank `rank` waits longer than the stall limit, for `peer` (a rank of the job;
+ * FTREE_LOCAL: one of the own node; FTREE_NONE: not known, a flood query of the tree looks for the
+ * cause).  `waiting`: for how long, ns.  May be called as often as the caller likes; the core paces
+ * what it sends.
  * Errors: FTREE_ERR_INVALID, FTREE_ERR_NOMEM. */
 int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting);
 

@@ -696,37 +696,6 @@ TEST_CASE(a_lost_node_is_given_up_after_the_grace_time)
     faultloc_board_unmap(b);
 }
 
-/* Times in ms: when the first symptom began, when it was located, and for how long the verdict must have
- * stood with the patience given: no less than if it had been located when the limits were over. */
-static const struct {
-    int class_, kind;
-    ftree_time first, located, patience, stands;
-} early[] = {
-    {FTREE_CLASS_NODE_OUTAGE, FTREE_KIND_NODE, 1000, 1850, 4000, 5050},
-    {FTREE_CLASS_NODE_OUTAGE, FTREE_KIND_NODE, 1000, 2900, 4000, 4000},
-    {FTREE_CLASS_NODE_OUTAGE, FTREE_KIND_NODE, 1000, 3500, 4000, 4000},
-    {FTREE_CLASS_NODE_OUTAGE, FTREE_KIND_NODE, 1000, 1850, 500, 1000}, /* who wants it soon */
-    {FTREE_CLASS_NODE_OUTAGE, FTREE_KIND_NODE, 1000, 1850, 0, 0},
-    {FTREE_CLASS_PROCESS_STOPPED, FTREE_KIND_RANK, 1000, 1400, 4000, 4750},
-    {FTREE_CLASS_PROCESS_CRASH, FTREE_KIND_RANK, 1000, 1100, 4000, 4000},
-};
-
-TEST_CASES(what_is_found_early_is_acted_upon_as_late_as_ever, COUNT(early))
-{
-    int fd;
-    struct faultloc_board *b = make_pairs(&fd);
-    struct ftree_verdict v = verdict(1, early[_i].class_, 0);
-
-    b->settings.stall = 1000;
-    b->settings.silence = 900;
-    v.kind = (uint8_t) early[_i].kind;
-    v.first_symptom = early[_i].first;
-    v.located = early[_i].located;
-    ck_assert_uint_eq(faultloc_board_patience(b, &v, early[_i].patience), early[_i].stands);
-    close(fd);
-    faultloc_board_unmap(b);
-}
-
 /* ---- what was set while the job runs --------------------------------------------------------- */
 
 TEST_CASE(what_was_set_is_there_for_the_next_agent)

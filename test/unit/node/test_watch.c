@@ -102,50 +102,6 @@ TEST_CASES(a_rank_that_asks_in_vain_waits, COUNT(polling))
     faultloc_board_unmap(board);
 }
 
-/* Times in ms: which waits are unusual, by the longest that is over of all ranks of the node, the calls
- * that each has ended and the age of the job. */
-static const struct {
-    ftree_time stall, age, longest[2];
-    uint64_t calls[2];
-    ftree_time alert[2]; /* 0: none before the stall limit */
-} unusual[] = {
-    {1000, 1000, {0, 0}, {64, 64}, {200, 200}},
-    {1000, 1000, {0, 0}, {64, 63}, {200, 0}}, /* of its first calls nothing is known */
-    {1000, 999, {0, 0}, {64, 64}, {0, 0}},
-    {1000, 5000, {2, 50}, {64, 64}, {200, 200}},
-    {1000, 5000, {2, 51}, {64, 64}, {204, 204}},
-    {1000, 5000, {240, 7}, {64, 64}, {960, 960}},
-    {1000, 5000, {250, 7}, {64, 64}, {0, 0}},
-    {1000, 5000, {30000, 7}, {64, 64}, {0, 0}},
-    {5000, 5000, {0, 0}, {64, 64}, {1000, 1000}}, /* who wants to be asked late */
-    {300, 5000, {0, 0}, {64, 64}, {200, 200}},
-    {200, 5000, {0, 0}, {64, 64}, {0, 0}},
-};
-
-TEST_CASES(which_waits_are_unusual, COUNT(unusual))
-{
-    make_board(2);
-    board->settings.stall = unusual[_i].stall * FTREE_MS;
-    board->epoch = 7000 * FTREE_MS;
-    for (int i = 0; i < 2; i++) {
-        faultloc_board_slot(board, i)->longest_wait_ns = unusual[_i].longest[i] * FTREE_MS;
-        faultloc_board_slot(board, i)->call = IN(RECV, unusual[_i].calls[i]);
-    }
-    faultloc_watch_alert(board, (7000 + unusual[_i].age) * FTREE_MS);
-    for (int i = 0; i < 2; i++) {
-        struct faultloc_slot *slot = faultloc_board_slot(board, i);
-        ck_assert_uint_eq(slot->alert_ns, unusual[_i].alert[i] * FTREE_MS);
-        slot->lasts_ns = unusual[_i].alert[i] * FTREE_MS - 1;
-        ck_assert(!faultloc_watch_is_unusual(board, i));
-        slot->lasts_ns++;
-        ck_assert_int_eq(faultloc_watch_is_unusual(board, i), unusual[_i].alert[i] > 0);
-    }
-    board->epoch = 0; /* the start is not over */
-    faultloc_watch_alert(board, 90000 * FTREE_MS);
-    ck_assert_uint_eq(faultloc_board_slot(board, 0)->alert_ns, 0);
-    faultloc_board_unmap(board);
-}
-
 /* ---- stories ------------------------------------------------------------------------------- */
 
 /* One look: when, what stands in the slot (0 for "since": no wait is noted), what comes of it. */

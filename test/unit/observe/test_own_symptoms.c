@@ -38,35 +38,6 @@ TEST_CASE(a_stall_is_told_again_at_doubling_intervals)
     ck_assert_int_eq(told[5], 35000);
 }
 
-/* An unusual wait is worth a question to one node; who waits for whom is asked, and one that is not known
- * is looked for, at the limit. */
-TEST_CASE(a_wait_that_is_unusual_is_told_before_the_limit_and_at_it)
-{
-    struct lone *l = lone_of(shape_star(4, 1), 1);
-
-    ck_assert_int_eq(ftree_stall(l->ft, l->now, 1, 2, STALL(l) / 4), FTREE_OK);
-    lone_acks(l, 0);
-    ck_assert_str_eq(lone_log(l), "0 rank 1 stalls, waits for rank 2\n"
-                                  "0 symptom about n2 goes to n0\n"
-                                  "0 -> n0 data symptom\n");
-    lone_run(l, 749);
-    ck_assert_str_eq(lone_log(l), "");
-    lone_run(l, 1);
-    ck_assert_str_eq(lone_log(l), "750 rank 1 stalls, waits for rank 2\n"
-                                  "750 symptom about n2 goes to n0\n"
-                                  "750 -> n0 data symptom\n");
-}
-
-TEST_CASE(one_that_is_not_known_is_looked_for_at_the_limit)
-{
-    struct lone *l = lone_of(shape_star(4, 1), 0);
-
-    ck_assert_int_eq(ftree_stall(l->ft, l->now, 0, FTREE_NONE, STALL(l) / 4), FTREE_OK);
-    ck_assert_str_eq(lone_log(l), "0 rank 0 stalls, peer not known\n");
-    lone_run(l, 750);
-    ck_assert_ptr_nonnull(strstr(lone_log(l), "flood query 1"));
-}
-
 TEST_CASE(the_same_stall_twice_is_told_once)
 {
     struct lone *l = lone_of(shape_star(4, 1), 1);

@@ -385,20 +385,18 @@ static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_s
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Before the limit it is unusual and no more: one node is asked, and not who waits for whom. */
-static void tell(struct ftree *ft, ftree_time now, const struct stall *stall, bool early)
+static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
 {
     struct ftree_symptom s;
     int32_t node;
 
     ftree_symptom_look(ft, now, stall->since);
     ftree_connections_look(ft, now, stall->since);
-    if (ft->io->waits && !early)
+    if (ft->io->waits)
         FTREE_EMIT(ft, STALLED, .number = (uint32_t) stall->rank);
     if (stall->peer == FTREE_NONE) {
         ftree_trace(ft, "rank %d stalls, peer not known", stall->rank);
-        if (!early)
-            FTREE_EMIT(ft, SEARCH, .by = FTREE_NONE);
+        FTREE_EMIT(ft, SEARCH, .by = FTREE_NONE);
         return;
     }
     node = stall->peer == FTREE_LOCAL ? ft->self : ftree_node_of(ft, stall->peer);
@@ -428,17 +426,6 @@ static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
     return due > now;
 }
 
-/* When it is told again.  True: it is told before the limit. */
-static bool pace(const struct ftree *ft, ftree_time now, struct stall *s)
-{
-    bool early = now < s->since + ft->cfg.stall;
-
-    s->again = early ? s->since + ft->cfg.stall : now + s->interval;
-    if (!early)
-        s->interval = ftree_min(2 * s->interval, ft->cfg.stall_repeat_max);
-    return early;
-}
-
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->observe->stalls.n && !ftree_events_wait(ft); i++) {
@@ -450,7 +437,9 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
         if (is_void(ft, now, s))
             continue;
         s->reported = now;
-        tell(ft, now, s, pace(ft, now, s));
+        s->again = now + s->interval;
+        s->interval = ftree_min(2 * s->interval, ft->cfg.stall_repeat_max);
+        tell(ft, now, s);
     }
     for (int32_t i = 0; i < ft->observe->findings.n && !ftree_events_wait(ft);) {
         struct finding f = ft->observe->findings.items[i];

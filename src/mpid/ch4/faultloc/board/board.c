@@ -175,7 +175,6 @@ static void carry_over(struct faultloc_page *to, const struct faultloc_page *fro
     page.slot.failures = to->slot.failures;
     page.slot.tracer = to->slot.tracer;
     page.slot.longest_ns = to->slot.longest_ns;
-    page.slot.alert_ns = to->slot.alert_ns;
     page.slot.news = 1; /* whatever it is, it is there to be looked at */
     page.ring.looks = to->ring.looks;
     memcpy(page.ring.look, to->ring.look, sizeof(page.ring.look));
@@ -323,28 +322,11 @@ void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verd
             faultloc_board_give_up(b, ranks[i]);
 }
 
-/* A process that is stopped is seen soon after the stall limit, a node that is silent when that has
- * lasted. */
-ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v,
-                                   ftree_time patience)
-{
-    const struct faultloc_settings *s = &b->settings;
-    ftree_time lasts = v->kind == FTREE_KIND_RANK ? s->silence / 6 : s->silence;
-    ftree_time at = v->first_symptom + s->stall + lasts;
-    ftree_time early = at > v->located ? at - v->located : 0;
-
-    if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
-        return patience;
-    return patience + (early < patience ? early : patience);
-}
-
 void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience)
 {
-    for (int32_t i = 0; i < b->verdicts; i++) {
-        const struct ftree_verdict *v = &b->verdict[i];
-        if (now >= v->located && now - v->located >= faultloc_board_patience(b, v, patience))
-            faultloc_board_give_up_of(b, v);
-    }
+    for (int32_t i = 0; i < b->verdicts; i++)
+        if (now - b->verdict[i].located >= patience && now >= b->verdict[i].located)
+            faultloc_board_give_up_of(b, &b->verdict[i]);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

@@ -171,12 +171,6 @@ void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
 void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);
 
-/* Purpose: how long verdict `v` must have stood, by a patience that counts from when the limits are over:
- * it may have been found sooner, where the waits of the job are short, but what cannot be undone is not
- * done sooner, unless the patience is shorter than that. */
-ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v,
-                                   ftree_time patience);
-
 /* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for
  * `patience` ns: until then a lost node may turn out to have been out of reach only. */
 void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience);

@@ -430,62 +430,6 @@ bool faultloc_watch_all_left(struct faultloc_watch *w)
     return true;
 }
 
-/* ---- waits that are unusual ------------------------------------------------------------------- */
-
-/*
- * Which waits are unusual.  The stall limit is one for all programs; where the ranks of this node have
- * never waited for long, a wait that is several times as long as any before is worth a question sooner.
- * A wait that turns out to be harmless is history by its end, so a healthy job is asked about once or
- * twice, and then never more often than by the stall limit.
- */
-
-/* Computing times have a tail of 1 / x: of n waits, the next one is so much longer than any of them with
- * a probability of 1 / (4 n). */
-#define TIMES_LONGEST 4
-#define LEAST (200 * FTREE_MS) /* for a busy machine, and a carrier that comes back */
-#define LEAST_SHARE 5 /* of the stall limit, which may have been raised */
-#define CALLS 64 /* that a rank has ended, */
-#define OLD (1000 * FTREE_MS) /* and the age of the job; before, nothing is known of it */
-
-static ftree_time longest(const struct faultloc_board *b)
-{
-    ftree_time most = 0;
-
-    for (int32_t i = 0; i < b->slots; i++) {
-        ftree_time here = faultloc_board_slot(b, i)->longest_wait_ns;
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
-/* By the history of the node; 0: no sooner than the stall limit. */
-static ftree_time limit_of(const struct faultloc_board *b, ftree_time now)
-{
-    ftree_time stall = b->settings.stall, most = longest(b), least = stall / LEAST_SHARE;
-
-    least = least > LEAST ? least : LEAST;
-    if (!b->epoch || now < b->epoch + OLD || most >= stall / TIMES_LONGEST || least >= stall)
-        return 0;
-    return TIMES_LONGEST * most > least ? TIMES_LONGEST * most : least;
-}
-
-void faultloc_watch_alert(const struct faultloc_board *b, ftree_time now)
-{
-    ftree_time limit = limit_of(b, now);
-
-    for (int32_t i = 0; i < b->slots; i++) {
-        struct faultloc_slot *slot = faultloc_board_slot(b, i);
-        slot->alert_ns = slot->call >> FAULTLOC_CALL_BITS >= CALLS ? limit : 0;
-    }
-}
-
-bool faultloc_watch_is_unusual(const struct faultloc_board *b, int32_t i)
-{
-    const struct faultloc_slot *slot = faultloc_board_slot(b, i);
-
-    return slot->alert_ns && slot->lasts_ns >= slot->alert_ns;
-}
-
 /* ---- names of calls -------------------------------------------------------------------------- */
 
 static const struct {

@@ -136,14 +136,6 @@ void faultloc_watch_take_over(struct faultloc_watch *w);
 /* Purpose: true if every local rank has left or is gone. */
 bool faultloc_watch_all_left(struct faultloc_watch *w);
 
-/* Purpose: tells each rank of the node from which length on a wait of its is unusual (alert_ns), by the
- * longest that is over; 0: no sooner than the stall limit.  With little history none is. */
-void faultloc_watch_alert(const struct faultloc_board *b, ftree_time now);
-
-/* Purpose: true if the present wait of local rank i is.  A page is not to be trusted, and what it says
- * costs no more than a look. */
-bool faultloc_watch_is_unusual(const struct faultloc_board *b, int32_t i);
-
 /* Purpose: the MPI function that (the low half of) a slot's `call` says the rank is in, as
  * "MPI_Recv"; a constant string.  "user code": in none; "MPI": in one that is not known by name.
  * Calls nest, and then the sum of their identifiers is nobody's. */

@@ -75,10 +75,6 @@ struct faultloc_slot {
                            * too */
     uint64_t failed_ns;   /* CLOCK_MONOTONIC: when an operation last failed because a rank is given
                            * up; 0: none did */
-    uint64_t lasts_ns;    /* how long its present wait was seen to last while its loop turned, or the
-                           * last one */
-    uint64_t longest_wait_ns; /* of those that are over */
-    uint64_t alert_ns;    /* the agent's: a wait of so long wakes it; 0: none does */
 };
 
 /*

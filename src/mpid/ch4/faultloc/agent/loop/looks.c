@@ -257,14 +257,6 @@ void faultloc_looks_woken(struct faultloc_looks *l)
     l->woken = true;
 }
 
-/* Who woke the agent may wait unusually long. */
-static void look_at_unusual(struct faultloc_looks *l, ftree_time now)
-{
-    for (int32_t i = 0; i < l->p->board->slots; i++)
-        if (!l->stalled[i] && faultloc_watch_is_unusual(l->p->board, i))
-            l->at = now;
-}
-
 void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
 {
     const struct faultloc_board *b = l->p->board;
@@ -280,10 +272,8 @@ void faultloc_looks_peer_errors(struct faultloc_looks *l, ftree_time now)
         }
     }
     faultloc_pause_turn(&l->pause, now, l->p->epoll, l->wakeup, FAULTLOC_TAG_WAKEUP_SOCKET);
-    if (l->woken && !news) {
+    if (l->woken && !news)
         faultloc_pause_begin(&l->pause, now, l->p->epoll, l->wakeup);
-        look_at_unusual(l, now);
-    }
     l->woken = false;
 }
 
@@ -307,15 +297,6 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
     faultloc_reporter_trace(l->reporter, line);
 }
 
-/* For a peer that is known: to search for one that is not takes a question to every node. */
-static bool is_unusual(const struct faultloc_looks *l, int32_t i, const struct ftree_rank_state *s)
-{
-    ftree_time alert = faultloc_board_slot(l->p->board, i)->alert_ns;
-
-    return alert && s->phase == FTREE_PHASE_WAITING && s->peer != FTREE_NONE &&
-           s->waiting >= alert && (l->stalled[i] || faultloc_watch_is_unusual(l->p->board, i));
-}
-
 /* The next look is due at the next instant, or sooner: when a wait that goes on reaches the limit.
  * True: the rank is outside MPI. */
 static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
@@ -335,7 +316,7 @@ static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
         }
     } else if (s.phase == FTREE_PHASE_LEFT || s.phase == FTREE_PHASE_GONE) {
         end_stall(l, now, i, s.rank);
-    } else if (s.waiting >= stall || is_unusual(l, i, &s)) {
+    } else if (s.waiting >= stall) {
         trace_stall(l, i, &s);
         l->stalled[i] = true;
         ftree_stall(l->p->ft, now, s.rank, s.peer, s.waiting);
@@ -470,7 +451,6 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
         ftree_rank_stopped(l->p->ft, now);
     l->at = FTREE_NEVER;
     l->waits = 0;
-    faultloc_watch_alert(l->p->board, now);
     faultloc_looks_restore(l, now);
     faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
     for (int32_t i = 0; i < l->p->board->slots; i++)

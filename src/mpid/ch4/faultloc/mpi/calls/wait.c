@@ -6,9 +6,6 @@
 #include "faultloc/mpi/calls/calls.h"
 
 #include "faultloc/base/clock.h"
-#include "faultloc/board/wakeup.h"
-
-#define HELD_NS (250 * FTREE_MS)        /* no loop that gets a CPU takes so long for 256 turns */
 
 #ifndef MPIDI_CH4_DIRECT_NETMOD
 /* Ranks of one host share memory, also where they are of several nodes in name. */
@@ -39,11 +36,6 @@ static void put_note(uint64_t request, int32_t peer, ftree_time since)
 {
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
 
-    if (since != slot->wait_since_ns) {
-        if (slot->lasts_ns > slot->longest_wait_ns)
-            slot->longest_wait_ns = slot->lasts_ns;
-        slot->lasts_ns = 0;
-    }
     slot->wait_since_ns = 0;    /* a reader meets either no wait or a whole one */
     slot->wait_peer = peer;
     slot->wait_request = request;
@@ -74,26 +66,6 @@ static void note_first_wait(const struct MPIDI_faultloc_wait *wait)
         put_note(req ? (uint64_t) (uint32_t) req->handle : 0, peer_of(req), first->since);
 }
 
-/* How long it lasts is the history by which the agent tells an unusual wait, of which it is to know at
- * once.  A time in which this process did not run is nobody's fault. */
-static void time_wait(const struct faultloc_board *b)
-{
-    static ftree_time looked, ran_from, woke;
-    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
-    ftree_time now = faultloc_now(), before = slot->lasts_ns;
-    ftree_time since = slot->wait_since_ns > ran_from ? slot->wait_since_ns : ran_from;
-
-    if (now - looked >= HELD_NS)
-        since = ran_from = now;
-    looked = now;
-    slot->lasts_ns = now > since ? now - since : 0;
-    if (!slot->alert_ns || slot->wait_peer == FAULTLOC_PEER_UNKNOWN || before >= slot->alert_ns ||
-        slot->lasts_ns < slot->alert_ns || now - woke < slot->alert_ns)
-        return;
-    woke = now;
-    faultloc_wakeup_send(b);
-}
-
 int MPIDI_faultloc_look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
 {
     const struct faultloc_board *b = MPIDI_faultloc_mapped_board();
@@ -112,7 +84,6 @@ int MPIDI_faultloc_look(MPIR_Request * req, struct MPIDI_faultloc_wait *wait)
         note_first_wait(wait);
     else
         note_wait(req, wait->room ? wait->source : peer_of(req));
-    time_wait(b);
     MPIDI_faultloc_answer(wait);
     return b->failures ? MPIDI_faultloc_wait_any(req) : MPI_SUCCESS;
 }
