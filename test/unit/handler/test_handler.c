@@ -8,6 +8,7 @@
 
 #include "faultloc/base/proc.h"
 #include "faultloc/handler/handler.h"
+#include "files.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -619,6 +620,29 @@ TEST_CASES(one_that_is_looked_at_notices_nothing, COUNT(looks))
     ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
     await_state(pid, looks[_i].state);
     end(pid);
+}
+
+/* Also where the numbers have started again meanwhile, and another thread has a lower one. */
+TEST_CASE(its_first_thread_comes_first)
+{
+    static const pid_t order[] = {42, 7, 40, 43};
+    struct handler_process p = {.pid = 42};
+    char name[32], line[160];
+
+    files_begin();
+    files_write("42/stat", "42 (app) S 1 1 1 0 -1 0 0 0 0 0 3 4 0 0 20 0 4 0 777 0 0\n");
+    for (size_t i = 0; i < COUNT(order); i++) {
+        snprintf(name, sizeof(name), "42/task/%d/stat", (int) order[COUNT(order) - 1 - i]);
+        snprintf(line, sizeof(line), "%d (app) S 1 1 1 0 -1 0 0 0 0 0 3 4 0 0 20 0 4 0 777 0 0\n",
+                 (int) order[COUNT(order) - 1 - i]);
+        files_write(name, line);
+    }
+    handler_facts(files_root, &p);
+    ck_assert_ptr_null(p.why);
+    ck_assert_int_eq(p.threads, COUNT(order));
+    for (size_t i = 0; i < COUNT(order); i++)
+        ck_assert_int_eq(p.thread[i].tid, order[i]);
+    handler_free(&p);
 }
 
 /* No stack is wrong; one that is not whole says why. */

@@ -231,7 +231,6 @@ static int by_number(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* The first thread has the number of the process, and comes first. */
 static bool take_thread(void *process, pid_t tid)
 {
     struct handler_process *p = process;
@@ -242,11 +241,26 @@ static bool take_thread(void *process, pid_t tid)
     return true;
 }
 
+/* The first thread has the number of the process, which need not be the lowest: numbers start again
+ * from 300 after kernel.pid_max. */
+static void put_first(struct handler_process *p)
+{
+    int i = 0;
+
+    while (i < p->threads && p->thread[i].tid != p->pid)
+        i++;
+    if (i == p->threads)
+        return;
+    memmove(&p->thread[1], &p->thread[0], (size_t) i * sizeof(*p->thread));
+    p->thread[0] = (struct handler_thread){.tid = p->pid};
+}
+
 static bool list_threads(const char *root, struct handler_process *p)
 {
     bool listed = faultloc_proc_all_threads(root, p->pid, take_thread, p);
 
     qsort(p->thread, (size_t) p->threads, sizeof(*p->thread), by_number);
+    put_first(p);
     return listed;
 }
 
