@@ -325,7 +325,9 @@ static void add_event(const struct HYD_proxy *proxy, struct HYD_faultloc_event *
 {
     event->pgid = HYD_faultloc_pgid(proxy);
     event->ms = HYD_faultloc_now_ms();
-    event->ended = event->ms - waited_ms(proxy) - event->end.age_ms;
+    /* the last data from a lost proxy may be long ago: when it was lost is not known */
+    if (event->kind != HYD_FAULTLOC_EVENT_LOST)
+        event->ended = event->ms - waited_ms(proxy) - event->end.age_ms;
     snprintf(event->host, sizeof(event->host), "%s", proxy->node->hostname);
     if (!HYD_faultloc_incident_add(&me.incident, event))
         HYD_faultloc_say(stderr,
