@@ -168,6 +168,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/base/fabric.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
+    src/mpid/ch4/faultloc/base/port.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \
@@ -251,6 +252,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/json_text.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/number.h \
+    src/mpid/ch4/faultloc/base/port.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -477,6 +479,7 @@ unit_tests = \
     test/unit/base/test_iface \
     test/unit/base/test_mark \
     test/unit/base/test_names \
+    test/unit/base/test_port \
     test/unit/base/test_proc \
     test/unit/base/test_say \
     test/unit/base/test_spawn \
@@ -713,6 +716,7 @@ scenario_tests = \
     test/cluster/data_path_down.scenario \
     test/cluster/data_path_cable.scenario \
     test/cluster/data_path_switch.scenario \
+    test/cluster/adapter_port.scenario \
     test/cluster/cut.scenario \
     test/cluster/large_packets.scenario \
     test/cluster/one_way_to.scenario \

@@ -38,8 +38,25 @@ job_env() {
         [ "$(switch_count)" -le 1 ] || [ -n "${MPIR_CVAR_FAULTLOC_TOPOLOGY+set}" ] ||
             echo "MPIR_CVAR_FAULTLOC_TOPOLOGY=$(topology_file)"
     fi
+    [ -z "$ADAPTERS" ] || echo "MPIR_CVAR_FAULTLOC_SYSFS=$RUN/sys-%h"
     [ -n "${MPIR_CVAR_FAULTLOC_TRACE+set}" ] || echo "MPIR_CVAR_FAULTLOC_TRACE=$RUN/trace"
     [ ${#JOB_ENV[@]} -eq 0 ] || printf '%s\n' "${JOB_ENV[@]}"
+}
+
+# port_of HOST: the folder of its made-up port.
+port_of() { echo "$RUN/sys-$1/class/infiniband/mlx5_0/ports/1"; }
+
+make_adapters() {
+    local i port
+    for ((i = 1; i <= HOSTS; i++)); do
+        port=$(port_of "h$i")
+        mkdir -p "$port/counters" "$RUN/sys-h$i/class/net/eth0/device/infiniband/mlx5_0"
+        echo "4: ACTIVE" >"$port/state"
+        echo "5: LinkUp" >"$port/phys_state"
+        echo "100 Gb/sec (4X EDR)" >"$port/rate"
+        echo InfiniBand >"$port/link_layer"
+        echo 0 >"$port/counters/link_downed"
+    done
 }
 
 rank_count() { echo "${RANKS:-$((HOSTS * PPN))}"; }
@@ -92,6 +109,7 @@ start_job() {
     program=$(find_program "$1") || exit $EXIT_FAIL
     shift
     mkdir -p "$RUN/pids"
+    [ -z "$ADAPTERS" ] || make_adapters
     mpiexec_command "$program" "$@"
     printf '%q ' "${COMMAND[@]}" >"$RUN/command"
     (

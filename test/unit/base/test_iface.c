@@ -6,7 +6,8 @@
 /*
  * Which interfaces become the two paths.  A host is a string, an interface a word:
  *
- *     NAME=ADDRESS/PREFIX[/FLAGS]     flags: d down, n no carrier, l loopback
+ *     NAME=ADDRESS/PREFIX[/FLAGS]     flags: d down, n no carrier, l loopback, i on InfiniBand port
+ *                                     mlx5_0:1, r on another port, rxe0:1
  *
  * so that each rule is one line of a table.
  */
@@ -41,6 +42,9 @@ static void parse_iface(char *word, unsigned index, struct faultloc_iface *f)
     f->up = !strchr(flags, 'd');
     f->running = f->up && !strchr(flags, 'n');
     f->loopback = strchr(flags, 'l') != NULL;
+    f->infiniband = strchr(flags, 'i');
+    if (f->infiniband || strchr(flags, 'r'))
+        snprintf(f->port, sizeof(f->port), "%s", f->infiniband ? "mlx5_0:1" : "rxe0:1");
     f->prefix = (uint8_t) atoi(prefix);
     if (*address) {
         f->inet.family = strchr(address, ':') ? AF_INET6 : AF_INET;
@@ -124,6 +128,14 @@ static const struct {
     {TWO, NULL, NULL, "lo", "lo 127.0.0.1", "none"},
     {LO "docker0=172.17.0.1/16 eth0=10.0.0.1/24", NULL, NULL, "docker0", "docker0 172.17.0.1",
      "eth0 10.0.0.1"},
+    /* adapters */
+    {TWO " ib0=10.2.0.1/24/i", NULL, NULL, NULL, "ib0 10.2.0.1", "eth0 10.0.0.1"},
+    {TWO " ib0=10.2.0.1/24/i", NULL, NULL, "eth1", "eth1 10.1.0.1", "eth0 10.0.0.1"},
+    {TWO " ib0=10.2.0.1/24/in", NULL, NULL, NULL, "eth0 10.0.0.1", "eth1 10.1.0.1"},
+    {TWO " eth2=10.2.0.1/24/r", NULL, NULL, NULL, "eth0 10.0.0.1", "eth1 10.1.0.1"},
+    {TWO " eth2=10.2.0.1/24/r", NULL, NULL, "rxe0:1", "eth2 10.2.0.1", "eth0 10.0.0.1"},
+    {TWO " eth2=10.2.0.1/24/r", NULL, NULL, "rxe0", "eth0 10.0.0.1", "eth1 10.1.0.1"},
+    {TWO " ib0=/0/i", NULL, NULL, "mlx5_0:1", "eth0 10.0.0.1", "eth1 10.1.0.1"},
     /* by name, by subnet, by address */
     {TWO, "eth1", NULL, "eth0", "eth1 10.1.0.1", "eth0 10.0.0.1"},
     {TWO, "10.1.0.0/16", NULL, NULL, "eth1 10.1.0.1", "eth0 10.0.0.1"},
@@ -234,7 +246,7 @@ TEST_CASE(this_host)
     char error[512];
     size_t count;
 
-    ck_assert_int_eq(faultloc_iface_list(list, FAULTLOC_IFACES_MAX, &count), 0);
+    ck_assert_int_eq(faultloc_iface_list(NULL, list, FAULTLOC_IFACES_MAX, &count), 0);
     for (size_t i = 0; i < count; i++) {
         ck_assert(i == 0 || list[i - 1].index <= list[i].index);
         loopback |= list[i].loopback && list[i].inet.family == AF_INET && list[i].prefix == 8;
@@ -248,7 +260,7 @@ TEST_CASE(this_host)
     wish.data = "nosuchiface";
     ck_assert_int_eq(faultloc_iface_find(&wish, found, error, sizeof(error)), EINVAL);
     ck_assert_ptr_nonnull(strstr(error, "lo 127.0.0.1/8"));
-    ck_assert_int_eq(faultloc_iface_list(list, 1, &count), 0);
+    ck_assert_int_eq(faultloc_iface_list(NULL, list, 1, &count), 0);
     ck_assert_uint_eq(count, 1);
 }
 

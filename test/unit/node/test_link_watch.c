@@ -19,7 +19,12 @@ static struct ftree_symptom s;
 
 BEFORE_EACH
 {
-    w = (struct faultloc_link_watch){.iface = "eth0", .fd = -1, .link = FTREE_LINK_UP};
+    w = (struct faultloc_link_watch){.iface = "eth0",
+                                     .port = "",
+                                     .fd = -1,
+                                     .link = FTREE_LINK_UP,
+                                     .iface_link = FTREE_LINK_UP,
+                                     .port_link = FTREE_LINK_UP};
 }
 
 static bool says(ftree_time at, ftree_time waits)
@@ -135,14 +140,91 @@ TEST_CASE(the_speed_of_what_is_up_counts)
     ck_assert(!says_slow(20 * S, "10\n"));
 }
 
+#define PORT "class/infiniband/mlx5_0/ports/1/"
+
+static void begin_port(const char *state)
+{
+    files_begin();
+    files_write(PORT "state", state);
+    files_write(PORT "phys_state", "2: Polling\n");
+    files_write(PORT "rate", "100 Gb/sec (4X EDR)\n");
+    files_write(PORT "counters/link_downed", "7\n");
+    if (faultloc_link_watch_open(&w, files_root, "lo", "mlx5_0:1", 100000) == 0)
+        faultloc_link_watch_close(&w); /* else a container does not allow it */
+    w.link = w.iface_link = FTREE_LINK_UP;
+}
+
+TEST_CASE(a_port_that_is_not_active_any_more)
+{
+    begin_port("4: ACTIVE\n");
+    ck_assert(!says(10 * S, LONG));
+    files_write(PORT "state", "1: DOWN\n");
+    ck_assert(!says(11 * S, 0)); /* nobody waits, and nobody looks */
+    ck_assert_uint_eq(w.lost, 0);
+    ck_assert(!says(12 * S, LONG));
+    ck_assert_uint_eq(faultloc_link_watch_deadline(&w, 12 * S), 12 * S + 400 * FTREE_MS);
+    ck_assert(says(13 * S, LONG));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_CARRIER_LOST);
+    ck_assert_str_eq(s.detail, "mlx5_0:1 is DOWN, Polling");
+    faultloc_link_watch_note(&w, 14 * S, FTREE_LINK_DOWN); /* the interface on it, too */
+    faultloc_link_watch_note(&w, 15 * S, FTREE_LINK_UP);
+    ck_assert_uint_eq(w.lost, 12 * S);
+    files_write(PORT "state", "4: ACTIVE\n");
+    ck_assert(!says(20 * S, LONG));
+    ck_assert_uint_eq(w.lost, 0);
+}
+
+TEST_CASE(a_port_that_is_taken_out)
+{
+    begin_port("4: ACTIVE\n");
+    unlink(files_path(PORT "state"));
+    ck_assert(!says(10 * S, LONG));
+    ck_assert(says(11 * S, LONG));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_INTERFACE_DOWN);
+    ck_assert_str_eq(s.detail, "mlx5_0:1 is gone");
+}
+
+/* The job does not use it. */
+TEST_CASE(a_port_that_was_never_active)
+{
+    begin_port("2: INIT\n");
+    files_write(PORT "state", "1: DOWN\n");
+    files_write(PORT "counters/link_downed", "9\n");
+    ck_assert(!says(10 * S, LONG));
+    ck_assert(!says(20 * S, LONG));
+}
+
+TEST_CASE(a_port_that_comes_and_goes_between_looks)
+{
+    begin_port("4: ACTIVE\n");
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!says((10 + 5 * i) * S, LONG));
+        files_write(PORT "counters/link_downed", i ? "9\n" : "8\n");
+    }
+    ck_assert(says(20 * S, LONG));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_CARRIER_FLAPS);
+    ck_assert_str_eq(s.detail, "mlx5_0:1 was lost and came back 2 times, 5.0 s apart");
+    ck_assert(!says(21 * S, LONG));
+}
+
+TEST_CASE(an_adapter_that_was_trained_low)
+{
+    begin_port("4: ACTIVE\n");
+    ck_assert(!says(10 * S, LONG));
+    files_write(PORT "rate", "25 Gb/sec (1X EDR)\n");
+    ck_assert(says(20 * S, LONG));
+    ck_assert_int_eq(s.kind, FTREE_SYMPTOM_LINK_SLOW);
+    ck_assert_str_eq(s.detail, "mlx5_0:1 has 25000 Mbit/s instead of 100000");
+}
+
 TEST_CASE(the_kernel_is_asked)
 {
-    if (faultloc_link_watch_open(&w, "lo", 0))
+    if (faultloc_link_watch_open(&w, NULL, "lo", "", 0))
         return; /* a container may not allow it */
     ck_assert_int_ge(w.fd, 0);
     faultloc_link_watch_hear(&w, S); /* nothing is told yet, and that is not waited for */
     ck_assert(!says(S, LONG));
     faultloc_link_watch_close(&w);
-    ck_assert_int_eq(faultloc_link_watch_open(&w, "", 0), ENODEV);
+    ck_assert_int_eq(faultloc_link_watch_open(&w, NULL, "", NULL, 0), ENODEV);
     faultloc_link_watch_hear(&w, S);
 }

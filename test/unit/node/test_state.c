@@ -480,6 +480,49 @@ TEST_CASE(cores_take_no_longer_than_allowed)
     ck_assert_uint_eq(s.memory_available, 12340000ull * 1024); /* not of the cores */
 }
 
+/* ---- the adapter's port ---------------------------------------------------------------------- */
+
+#define PORT "sys/class/infiniband/mlx5_0/ports/1/"
+
+static const struct {
+    const char *iface, *state;
+    enum ftree_link link;
+} ports[] = {{"lo", "4: ACTIVE\n", FTREE_LINK_UP},
+             {"lo", "1: DOWN\n", FTREE_LINK_NO_CARRIER},
+             {"lo", "", FTREE_LINK_UP},
+             {"", "1: DOWN\n", FTREE_LINK_NO_CARRIER},
+             {"no-such-iface", "4: ACTIVE\n", FTREE_LINK_GONE}};
+
+TEST_CASES(link_of_interface_and_port, COUNT(ports))
+{
+    if (faultloc_iface_link("lo") != FTREE_LINK_UP)
+        return;
+    put_whole();
+    files_write(PORT "state", ports[_i].state);
+    state.iface = ports[_i].iface;
+    state.port = "mlx5_0:1";
+    read_state();
+    ck_assert_int_eq(s.link, ports[_i].link);
+}
+
+TEST_CASE(counters_of_a_port_are_added)
+{
+    put_whole();
+    files_write(PORT "state", "4: ACTIVE\n");
+    files_write(PORT "counters/symbol_error", "1000\n");
+    files_write(PORT "counters/link_error_recovery", "200\n");
+    files_write(PORT "counters/port_xmit_discards", "3000\n");
+    state.port = "mlx5_0:1";
+    read_state();
+    ck_assert_uint_eq(s.rx_errors, 1231);
+    ck_assert_uint_eq(s.tx_drops, 3064);
+    state.iface = "";
+    read_state();
+    ck_assert_uint_eq(s.rx_errors, 1200);
+    ck_assert_uint_eq(s.tx_drops, 3000);
+    ck_assert_uint_eq(s.rx_drops, U64);
+}
+
 /* ---- the real thing ------------------------------------------------------------------------ */
 
 TEST_CASE(this_machine)

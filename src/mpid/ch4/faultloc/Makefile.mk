@@ -52,6 +52,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/base/json_text.h \
     src/mpid/ch4/faultloc/base/mark.h \
     src/mpid/ch4/faultloc/base/number.h \
+    src/mpid/ch4/faultloc/base/port.h \
     src/mpid/ch4/faultloc/base/proc.h \
     src/mpid/ch4/faultloc/base/say.h \
     src/mpid/ch4/faultloc/base/sock.h \
@@ -151,6 +152,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES = \
     src/mpid/ch4/faultloc/base/fabric.c \
     src/mpid/ch4/faultloc/base/iface.c \
     src/mpid/ch4/faultloc/base/mark.c \
+    src/mpid/ch4/faultloc/base/port.c \
     src/mpid/ch4/faultloc/base/proc.c \
     src/mpid/ch4/faultloc/base/say.c \
     src/mpid/ch4/faultloc/base/sock.c \

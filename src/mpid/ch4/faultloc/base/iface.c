@@ -191,6 +191,16 @@ static int find_named(struct list list, const char *cvar, const char *value,
                     list);
 }
 
+static const struct faultloc_iface *by_port(struct list list, const char *name, size_t len)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        const struct faultloc_iface *f = &list.at[i];
+        if (f->port[0] && strlen(f->port) == len && !memcmp(f->port, name, len) && is_usable(f))
+            return f;
+    }
+    return NULL;
+}
+
 /* The first interface that UCX_NET_DEVICES names.  A port number may follow a name. */
 static const struct faultloc_iface *find_ucx(struct list list, const char *devices)
 {
@@ -202,6 +212,8 @@ static const struct faultloc_iface *find_ucx(struct list list, const char *devic
         found = by_name(list, devices, len);
         if (!found)
             found = by_name(list, devices, name);
+        if (!found)
+            found = by_port(list, devices, len);
         devices += len + (devices[len] == ',');
     }
     return found;
@@ -245,7 +257,7 @@ static bool is_good(const struct faultloc_iface *f)
 /* The lower the better; see the head of base/iface.h. */
 static unsigned data_rank(const struct faultloc_iface *f)
 {
-    return 2u * is_virtual(f->name) + (f->inet.family != AF_INET);
+    return 4u * !f->infiniband + 2u * is_virtual(f->name) + (f->inet.family != AF_INET);
 }
 
 static const struct faultloc_iface *find_data(struct list list, const char *devices)
@@ -373,7 +385,7 @@ static uint8_t prefix_of(const struct sockaddr *mask, uint16_t family)
     return bits;
 }
 
-static void fill_entry(const struct ifaddrs *from, struct faultloc_iface *to)
+static void fill_entry(const char *sys_root, const struct ifaddrs *from, struct faultloc_iface *to)
 {
     uint16_t port;
 
@@ -387,6 +399,8 @@ static void fill_entry(const struct ifaddrs *from, struct faultloc_iface *to)
         faultloc_sockaddr_split(from->ifa_addr, &to->inet, &port);
     if (to->inet.family)
         to->prefix = prefix_of(from->ifa_netmask, to->inet.family);
+    faultloc_port_of_iface(sys_root, to->name, to->port);
+    to->infiniband = to->port[0] && faultloc_port_is_infiniband(sys_root, to->port);
 }
 
 static bool has_address(const struct ifaddrs *all, const char *name)
@@ -418,7 +432,8 @@ static void sort_by_index(struct faultloc_iface *list, size_t count)
     }
 }
 
-int faultloc_iface_list(struct faultloc_iface *list, size_t room, size_t *count)
+int faultloc_iface_list(const char *sys_root, struct faultloc_iface *list, size_t room,
+                        size_t *count)
 {
     struct ifaddrs *all;
 
@@ -427,7 +442,7 @@ int faultloc_iface_list(struct faultloc_iface *list, size_t room, size_t *count)
         return errno;
     for (const struct ifaddrs *a = all; a && *count < room; a = a->ifa_next)
         if (is_wanted(all, a))
-            fill_entry(a, &list[(*count)++]);
+            fill_entry(sys_root, a, &list[(*count)++]);
     freeifaddrs(all);
     sort_by_index(list, *count);
     return 0;
@@ -439,7 +454,7 @@ int faultloc_iface_find(const struct faultloc_iface_wish *wish,
     struct faultloc_iface list[FAULTLOC_IFACES_MAX];
     const struct faultloc_iface *chosen[FTREE_PATHS];
     size_t count;
-    int rc = faultloc_iface_list(list, FAULTLOC_IFACES_MAX, &count);
+    int rc = faultloc_iface_list(wish->sys_root, list, FAULTLOC_IFACES_MAX, &count);
 
     memset(found, 0, FTREE_PATHS * sizeof(*found));
     if (rc) {
@@ -450,6 +465,8 @@ int faultloc_iface_find(const struct faultloc_iface_wish *wish,
     for (unsigned path = 0; path < FTREE_PATHS; path++)
         if (chosen[path])
             found[path] = *chosen[path];
+    if (!found[FTREE_PATH_DATA].port[0])
+        faultloc_port_named(wish->sys_root, wish->ucx_net_devices, found[FTREE_PATH_DATA].port);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 #define FAULTLOC_IFACE_H_INCLUDED
 
 #include "faultloc/base/address.h"
+#include "faultloc/base/port.h"
 #include "ftree/base/io.h"
 
 #include <stdbool.h>
@@ -18,10 +19,10 @@
  *
  * Data path, the first that there is of:
  *   1. what MPIR_CVAR_FAULTLOC_DATA_IFACE names;
- *   2. the first interface in UCX_NET_DEVICES that this host has ("eth0", "ib0:1"; device names as
- *      "mlx5_0:1" and "all" say nothing about an interface, "^..." excludes);
- *   3. the first interface, by index, with an IPv4 address, else with an IPv6 address; one that
- *      containers and virtual machines use comes last;
+ *   2. the first interface in UCX_NET_DEVICES that this host has ("eth0", "ib0:1"), or that is on a
+ *      port named there ("mlx5_0:1"); "all" says nothing about an interface, "^..." excludes;
+ *   3. the first interface on an InfiniBand port, else the first, by index, with an IPv4 address, else
+ *      with an IPv6 address; one that containers and virtual machines use comes last;
  *   4. the loopback interface; then there is no management path.
  *
  * Management path: what MPIR_CVAR_FAULTLOC_MGMT_IFACE names; else the first interface, by index,
@@ -47,6 +48,8 @@ struct faultloc_iface {
     bool running; /* IFF_RUNNING: it has a carrier */
     struct faultloc_inet inet;
     uint8_t prefix; /* bits of the subnet */
+    bool infiniband; /* its port is */
+    char port[FAULTLOC_PORT_SIZE]; /* of the adapter that it is on; "": of none */
 };
 
 /* What is asked for.  NULL or "" : find it. */
@@ -54,6 +57,7 @@ struct faultloc_iface_wish {
     const char *data; /* MPIR_CVAR_FAULTLOC_DATA_IFACE */
     const char *mgmt; /* MPIR_CVAR_FAULTLOC_MGMT_IFACE */
     const char *ucx_net_devices; /* UCX_NET_DEVICES */
+    const char *sys_root; /* NULL: /sys */
 };
 
 /* Purpose: chooses the paths among `list`.  A pure function.  chosen[path] is an entry of `list`,
@@ -66,10 +70,11 @@ int faultloc_iface_choose(const struct faultloc_iface *list, size_t count,
                           size_t size);
 
 /* Purpose: this host's interfaces, ordered by index, at most `room`, into `list`; *count: how many.
- * Errors: those of getifaddrs(3). */
-int faultloc_iface_list(struct faultloc_iface *list, size_t room, size_t *count);
+ * sys_root NULL: /sys.  Errors: those of getifaddrs(3). */
+int faultloc_iface_list(const char *sys_root, struct faultloc_iface *list, size_t room, size_t *count);
 
 /* Purpose: both at once: this host's paths.  found[path].inet has family 0 where there is none.
+ * found[FTREE_PATH_DATA].port is also one that UCX_NET_DEVICES names and that no interface is on.
  * Errors: as the two above, with error[size] always written then. */
 int faultloc_iface_find(const struct faultloc_iface_wish *wish,
                         struct faultloc_iface found[FTREE_PATHS], char *error, size_t size);

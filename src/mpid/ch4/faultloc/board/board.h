@@ -7,6 +7,7 @@
 #define FAULTLOC_BOARD_H_INCLUDED
 
 #include "faultloc/base/address.h"
+#include "faultloc/base/port.h"
 #include "faultloc/board/launcher.h"
 #include "faultloc/board/wait_area.h"
 #include "faultloc/seam/faultloc_seam.h"
@@ -51,6 +52,7 @@ struct faultloc_settings {
     char trace[FAULTLOC_PATH_ROOM]; /* where the trace goes; "": nowhere */
     char rules[FAULTLOC_PATH_ROOM]; /* the rule base; "": the built-in one */
     char handlers[FAULTLOC_PATH_ROOM]; /* which programs are asked of silent nodes; "": none */
+    char sysfs[FAULTLOC_PATH_ROOM]; /* its root; "": /sys */
     char launcher[FAULTLOC_LAUNCHER_PATH]; /* its socket (board/launcher.h); "": there is none */
     bool symptoms; /* of other middleware are taken in */
     bool verbose; /* reports have the table of nodes and the trace */
@@ -71,6 +73,7 @@ struct faultloc_board {
     int64_t started_ms; /* Unix time */
     bool has_path[FTREE_PATHS];
     char iface[FTREE_PATHS][16];
+    char port[FAULTLOC_PORT_SIZE]; /* of the adapter that the data pass; "": not known */
 
     _Atomic int32_t agent_pid, deputy_pid; /* 0: nobody yet */
     _Atomic int32_t symptom_number; /* in the name of the symptom socket; 0: there has been none */

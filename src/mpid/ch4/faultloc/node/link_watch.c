@@ -6,6 +6,7 @@
 #include "faultloc/node/link_watch.h"
 
 #include "faultloc/base/iface.h"
+#include "faultloc/base/port.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -21,14 +22,35 @@
 #define AGAIN (5000 * FTREE_MS) /* a symptom that may have been lost is told again */
 #define FLAPS_WITHIN (60000 * FTREE_MS) /* two of them are no accident */
 #define MESSAGES_MAX 32 /* in one turn */
-#define SPEED_EVERY (2500 * FTREE_MS) /* some drivers ask the device */
+#define PORT_EVERY (250 * FTREE_MS) /* drivers ask the device */
+#define SPEED_EVERY (2500 * FTREE_MS) /* some do for this, too */
 
-int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface, uint32_t due_mbps)
+static uint64_t count_downs(const struct faultloc_link_watch *w)
+{
+    return faultloc_port_counter(w->sys_root, w->port, "link_downed");
+}
+
+static void open_port(struct faultloc_link_watch *w, const char *port)
+{
+    w->port_link = FTREE_LINK_UP;
+    if (!port || faultloc_port_link(w->sys_root, port) != FTREE_LINK_UP)
+        return;
+    w->port = port;
+    w->downs = count_downs(w);
+}
+
+int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *sys_root, const char *iface,
+                             const char *port, uint32_t due_mbps)
 {
     struct sockaddr_nl own = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
 
-    *w = (struct faultloc_link_watch){
-        .iface = iface, .fd = -1, .link = FTREE_LINK_UNKNOWN, .due_mbps = due_mbps};
+    *w = (struct faultloc_link_watch){.iface = iface,
+                                      .port = "",
+                                      .fd = -1,
+                                      .link = FTREE_LINK_UNKNOWN,
+                                      .sys_root = sys_root,
+                                      .due_mbps = due_mbps};
+    open_port(w, port);
     if (!iface || !iface[0])
         return ENODEV;
     w->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -37,7 +59,7 @@ int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *iface, u
         faultloc_link_watch_close(w);
         return rc;
     }
-    w->link = (uint8_t) faultloc_iface_link(iface);
+    w->link = w->iface_link = (uint8_t) faultloc_iface_link(iface);
     return 0;
 }
 
@@ -58,8 +80,9 @@ static void note_flap(struct faultloc_link_watch *w, ftree_time now)
 
 /* What was never up is no fault of now.  An interface that somebody switches off and on does not
  * flap. */
-void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uint8_t link)
+static void note(struct faultloc_link_watch *w, ftree_time now)
 {
+    uint8_t link = w->iface_link == FTREE_LINK_UP ? w->port_link : w->iface_link;
     bool was_up = w->link == FTREE_LINK_UP, is_up = link == FTREE_LINK_UP;
 
     w->link = link;
@@ -75,6 +98,32 @@ void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uin
         if (w->by_carrier)
             note_flap(w, now);
     }
+}
+
+void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uint8_t link)
+{
+    w->iface_link = link;
+    note(w, now);
+}
+
+/* It may have come and gone between two looks. */
+static void look_at_port(struct faultloc_link_watch *w, ftree_time now, ftree_time waits)
+{
+    enum ftree_link link;
+    uint64_t downs;
+
+    if (!w->port[0] || waits < WAITED || (w->port_seen && now - w->port_seen < PORT_EVERY))
+        return;
+    w->port_seen = now;
+    link = faultloc_port_link(w->sys_root, w->port);
+    downs = count_downs(w);
+    if (link == FTREE_LINK_UNKNOWN)
+        return;
+    if (link == FTREE_LINK_UP && !w->lost && downs != UINT64_MAX && downs > w->downs)
+        note_flap(w, now);
+    w->downs = downs;
+    w->port_link = (uint8_t) link;
+    note(w, now);
 }
 
 static bool is_own(const struct faultloc_link_watch *w, const struct nlmsghdr *h)
@@ -162,7 +211,8 @@ static uint32_t find_slow(struct faultloc_link_watch *w, ftree_time now)
     if (!w->due_mbps || w->lost || (w->speed_seen && now - w->speed_seen < SPEED_EVERY))
         return 0;
     w->speed_seen = now;
-    mbps = faultloc_iface_speed(w->sys_root, w->iface);
+    mbps = w->port[0] ? faultloc_port_speed(w->sys_root, w->port)
+                      : faultloc_iface_speed(w->sys_root, w->iface);
     if (!mbps || mbps >= w->due_mbps || mbps == w->slow_told)
         return 0;
     w->slow_told = mbps;
@@ -183,20 +233,35 @@ static void fill(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t 
         .last = last};
 }
 
+static const char *name_of(const struct faultloc_link_watch *w)
+{
+    return w->port[0] ? w->port : w->iface;
+}
+
+static void describe_port(const struct faultloc_link_watch *w, struct ftree_symptom *s)
+{
+    char words[64];
+
+    faultloc_port_words(w->sys_root, w->port, words, sizeof(words));
+    snprintf(s->detail, sizeof(s->detail), "%s is %s", w->port, words[0] ? words : "gone");
+}
+
 bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, int32_t self,
                                  ftree_time waits, struct ftree_symptom *s)
 {
-    uint32_t slow = find_slow(w, now);
+    uint32_t slow;
 
+    look_at_port(w, now, waits);
+    slow = find_slow(w, now);
     if (slow) {
         fill(s, FTREE_SYMPTOM_LINK_SLOW, self, now, now);
-        snprintf(s->detail, sizeof(s->detail), "%.32s has %u Mbit/s instead of %u", w->iface,
+        snprintf(s->detail, sizeof(s->detail), "%.32s has %u Mbit/s instead of %u", name_of(w),
                  (unsigned) slow, (unsigned) w->due_mbps);
     } else if (is_flapping(w, now)) {
         w->flaps_told = true;
         fill(s, FTREE_SYMPTOM_CARRIER_FLAPS, self, w->back[1], now);
         snprintf(s->detail, sizeof(s->detail),
-                 "%.32s was lost and came back %u times, %.1f s apart", w->iface,
+                 "%.32s was lost and came back %u times, %.1f s apart", name_of(w),
                  (unsigned) w->flaps, (double) (w->back[0] - w->back[1]) / 1e9);
     } else if (is_lost(w, now, waits)) {
         w->told = now;
@@ -204,6 +269,8 @@ bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, 
              w->link == FTREE_LINK_NO_CARRIER ? FTREE_SYMPTOM_CARRIER_LOST
                                               : FTREE_SYMPTOM_INTERFACE_DOWN,
              self, w->lost, now);
+        if (w->iface_link == FTREE_LINK_UP)
+            describe_port(w, s);
     } else {
         return false;
     }

@@ -341,14 +341,38 @@ static bool is_name(const char *iface)
     return iface && iface[0] && !strchr(iface, '/') && strcmp(iface, ".") && strcmp(iface, "..");
 }
 
+static void add_counter(const struct faultloc_state *st, const char *name, uint64_t *sum)
+{
+    uint64_t n = faultloc_port_counter(st->sys_root, st->port, name);
+
+    if (n != UINT64_MAX)
+        *sum = *sum == UINT64_MAX ? n : *sum + n;
+}
+
+static void read_port(const struct faultloc_state *st, struct ftree_node_state *s)
+{
+    enum ftree_link link = faultloc_port_link(st->sys_root, st->port);
+
+    if (link != FTREE_LINK_UNKNOWN && (s->link == FTREE_LINK_UP || s->link == FTREE_LINK_UNKNOWN))
+        s->link = (uint8_t) link;
+    add_counter(st, "symbol_error", &s->rx_errors);
+    add_counter(st, "port_rcv_errors", &s->rx_errors);
+    add_counter(st, "link_error_recovery", &s->rx_errors);
+    add_counter(st, "local_link_integrity_errors", &s->rx_errors);
+    add_counter(st, "excessive_buffer_overrun_errors", &s->rx_drops);
+    add_counter(st, "port_xmit_discards", &s->tx_drops);
+}
+
 static void read_link(const struct faultloc_state *st, const char *proc, const char *sys,
                       struct ftree_node_state *s)
 {
-    if (!is_name(st->iface))
-        return;
-    s->link = (uint8_t) faultloc_iface_link(st->iface);
-    if (!read_counters_of_proc(proc, st->iface, s))
-        read_counters_of_sysfs(sys, st->iface, s);
+    if (is_name(st->iface)) {
+        s->link = (uint8_t) faultloc_iface_link(st->iface);
+        if (!read_counters_of_proc(proc, st->iface, s))
+            read_counters_of_sysfs(sys, st->iface, s);
+    }
+    if (st->port && *st->port)
+        read_port(st, s);
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */

@@ -14,13 +14,14 @@
  * cores while there is time.  What is missing or makes no sense is not known, and never an error.
  *
  * Sources: proc(5); Documentation/accounting/psi.rst, admin-guide/pm/cpufreq.rst and
- * ABI/testing/sysfs-class-net of Linux.
+ * ABI/testing/sysfs-class-net, ABI/stable/sysfs-class-infiniband of Linux.
  */
 
 struct faultloc_state {
     struct faultloc_watch *watch; /* its proc_root is used for the node's files, too */
     const char *sys_root; /* NULL: /sys */
     const char *iface; /* the data interface; "": not known */
+    const char *port; /* of the adapter that the data pass; NULL, "": not known */
     uint64_t patience; /* ns, for reading what there is of every core; 0: the default, 20 ms */
 };
 

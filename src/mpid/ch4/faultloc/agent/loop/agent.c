@@ -372,6 +372,8 @@ static int open_signal(struct agent *a)
 
 static void init_agent(struct agent *a, struct faultloc_program *p)
 {
+    const char *sysfs = p->board->settings.sysfs, *sys_root = *sysfs ? sysfs : NULL;
+
     *a = (struct agent){.p = p,
                         .signal_fd = -1,
                         .data_link = {.fd = -1},
@@ -393,8 +395,11 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                  .exec = &a->exec,
                                  .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
-                        .state = {.watch = &p->watch, .iface = p->board->iface[FTREE_PATH_DATA]},
-                        .lags = {.watch = &p->watch},
+                        .state = {.watch = &p->watch,
+                                  .sys_root = sys_root,
+                                  .iface = p->board->iface[FTREE_PATH_DATA],
+                                  .port = p->board->port},
+                        .lags = {.watch = &p->watch, .sys_root = sys_root},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
     p->ft = NULL; /* a deputy that succeeds has its agent's */
 }
@@ -432,7 +437,8 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     try_listen(a, faultloc_now());
     faultloc_looks_wake(&a->looks);
     due_mbps = faultloc_iface_speed_due(faultloc_board_addresses(p->board), p->board->nodes, p->self);
-    if (!faultloc_link_watch_open(&a->data_link, a->state.iface, due_mbps))
+    if (!faultloc_link_watch_open(&a->data_link, a->state.sys_root, a->state.iface, a->state.port,
+                                  due_mbps))
         faultloc_loop_add(p->epoll, a->data_link.fd, FAULTLOC_TAG_LINK);
     faultloc_sources_open_socket(&a->sources);
     faultloc_sources_say_hello(&a->sources);
@@ -523,7 +529,7 @@ static void hear_link(struct agent *a, ftree_time now)
 
     faultloc_link_watch_hear(&a->data_link, now);
     if (a->data_link.changes != changes)
-        ftree_own_link(a->p->ft, now, !a->data_link.lost);
+        ftree_own_link(a->p->ft, now, a->data_link.iface_link == FTREE_LINK_UP);
     a->looks.at =
         faultloc_loop_earlier(a->looks.at, faultloc_link_watch_deadline(&a->data_link, now));
 }

@@ -220,6 +220,16 @@ cvars:
         controller, its switch port), with addresses and passwords; only its owner may have access
         to it; %j is the job's id, %h the node's name. If empty, none is asked.
 
+    - name        : MPIR_CVAR_FAULTLOC_SYSFS
+      category    : FAULTLOC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The root of sysfs, as a container may have it elsewhere. If empty, /sys.
+
     - name        : MPIR_CVAR_FAULTLOC_SYMPTOMS
       category    : FAULTLOC
       type        : int
@@ -411,6 +421,7 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
     read_path("MPIR_CVAR_FAULTLOC_RULES", MPIR_CVAR_FAULTLOC_RULES, job_id, node, s->rules);
     read_path("MPIR_CVAR_FAULTLOC_HANDLERS", MPIR_CVAR_FAULTLOC_HANDLERS, job_id, node,
               s->handlers);
+    read_path("MPIR_CVAR_FAULTLOC_SYSFS", MPIR_CVAR_FAULTLOC_SYSFS, job_id, node, s->sysfs);
     s->symptoms = MPIR_CVAR_FAULTLOC_SYMPTOMS;
     s->verbose = MPIR_CVAR_FAULTLOC_VERBOSE;
 }

@@ -167,12 +167,17 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
     return true;
 }
 
+static const char *sys_root(const struct faultloc_board *b)
+{
+    return b->settings.sysfs[0] ? b->settings.sysfs : NULL;
+}
+
 /* The own addresses, and a port each for agent and deputy. */
 static bool make_card(struct card *card, const char *name, struct faultloc_board *b,
                       struct faultloc_ports ports[FTREE_ROLES])
 {
     struct faultloc_iface_wish wish = {.data = MPIR_CVAR_FAULTLOC_DATA_IFACE,
-        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES")};
+        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES"), .sys_root = sys_root(b)};
     struct faultloc_iface found[FTREE_PATHS];
     char error[512];
     int rc = faultloc_iface_find(&wish, found, error, sizeof(error));
@@ -187,7 +192,9 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
         if (found[path].inet.family)
             MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
     }
-    card->address.mbps = faultloc_iface_speed(NULL, b->iface[FTREE_PATH_DATA]);
+    MPL_strncpy(b->port, found[FTREE_PATH_DATA].port, sizeof(b->port));
+    card->address.mbps = b->port[0] ? faultloc_port_speed(wish.sys_root, b->port)
+                                    : faultloc_iface_speed(wish.sys_root, b->iface[FTREE_PATH_DATA]);
     for (int role = 0; role < FTREE_ROLES; role++) {
         rc = faultloc_channel_pick_ports(card->address.path, &ports[role]);
         if (rc) {
