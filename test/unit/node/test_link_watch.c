@@ -8,6 +8,7 @@
 #include "suite.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* When changes of the data interface are symptoms; and that the kernel can be asked for them. */
 
