@@ -105,6 +105,26 @@ TEST_CASES(a_candidate_is_looked_at_as_often_as_it_takes, 7)
     world_free(r->w);
 }
 
+/* Who waits for its message is seen first, who is in a collective later: it is one fault. */
+TEST_CASE(a_partner_that_is_missing_is_reported_once)
+{
+    struct ranks *r = begin();
+
+    ranks_last_word(r, 14);
+    ranks_begun(r, 14, 4, CALL_ALLREDUCE, WORLD_CONTEXT);
+    receive(r, 1, 14);
+    world_run(r->w, 2 * SECOND);
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->report[0].class_, FTREE_CLASS_DEADLOCK);
+    ck_assert_int_eq(r->w->report[0].rank, 14);
+    ranks_wait(r, 2, CALL_ALLREDUCE, WAITS_FOR_ALL);
+    ranks_collective(r, 2, 5, CALL_ALLREDUCE, -1, 8, WORLD_CONTEXT);
+    world_run(r->w, 8 * SECOND);
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->withdrawals, 0);
+    world_free(r->w);
+}
+
 /* A candidate that is never confirmed is asked for less and less often. */
 TEST_CASE(the_pause_of_a_candidate_grows)
 {

@@ -621,11 +621,25 @@ static bool has_fault(const struct ftree *ft, const struct waitfor_candidate *c)
     return false;
 }
 
+/* Of the odd one a verdict says that others wait for it: outside the collective, which is the same
+ * fault. */
+static bool is_named(const struct ftree *ft, const struct waitfor_candidate *c)
+{
+    const struct known *k;
+    int32_t odd;
+
+    if (c->kind != WAITFOR_MISMATCH || c->verdict || c->mismatch->odd.count != 1)
+        return false;
+    odd = c->mismatch->odd.range[0].first;
+    k = ftree_verdict_find(ft, FTREE_CLASS_DEADLOCK, ftree_node_of(ft, odd), odd);
+    return k && (!k->component || k->component->count <= 1);
+}
+
 static void step(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
     switch (c->state) {
         case WAITFOR_DUE:
-            if (has_fault(ft, c))
+            if (has_fault(ft, c) || is_named(ft, c))
                 drop(ft, now, c, "a fault explains it");
             else
                 waitfor_look_send(ft, now, c);
