@@ -637,6 +637,109 @@ static pid_t begin_rank(void (*wait)(void))
     return pid;
 }
 
+/* ---- stuck with a child ---------------------------------------------------------------------- */
+
+static int own[2]; /* a pipe of the rank's: to read from, to write to */
+
+static void start_child(void (*run)(void))
+{
+    if (pipe(own) == 0 && fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(own[0]);
+        run();
+        _exit(0);
+    }
+}
+
+static void fill_own(void) { fill(own[1]); }
+
+static void wait_and_read_later(void)
+{
+    start_child(fill_own);
+    waitpid(-1, NULL, 0);
+}
+
+static void run_shell(void)
+{
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fill_own();
+    }
+    waitpid(-1, NULL, 0);
+}
+
+static void wait_for_shell(void)
+{
+    start_child(run_shell);
+    waitpid(-1, NULL, 0);
+}
+
+/* Of two pipes it reads the other one. */
+static void read_another(void)
+{
+    int another[2];
+
+    if (pipe(another))
+        _exit(1);
+    start_child(fill_own);
+    close(another[1]);
+    (void) !read(another[0], byte, 1);
+}
+
+static void read_of_service(void)
+{
+    start_child(fill_own);
+    (void) !read(ends[1], byte, 1);
+}
+
+static void sleep_and_read_later(void)
+{
+    start_child(fill_own);
+    sleep(LONG);
+}
+
+static void run_reader(void)
+{
+    start_child(fill_own);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sleep(LONG); /* and could read */
+    }
+    waitpid(-1, NULL, 0);
+}
+
+static const struct {
+    const char *name;
+    void (*wait)(void);
+    bool is_stuck;
+} stuck_rows[] = {
+    {"its output is read after its end", wait_and_read_later, true},
+    {"by a shell", wait_for_shell, true},
+    {"it is to write to another pipe", read_another, true},
+    {"another process may write", read_of_service, false},
+    {"it is read later", sleep_and_read_later, false},
+    {"another child could read", run_reader, false},
+    {"a child that sleeps", wait_for_any_child, false},
+};
+
+TEST_CASES(who_is_stuck_with_a_child, COUNT(stuck_rows))
+{
+    char whom[FTREE_WHOM_MAX];
+    bool is_stuck = false;
+    pid_t pid;
+
+    make_pipe(); /* to which this process could write */
+    pid = begin_rank(stuck_rows[_i].wait);
+    for (int i = 0; i < (stuck_rows[_i].is_stuck ? 5000 : 100) && !is_stuck; i++) {
+        is_stuck = faultloc_is_stuck_with_child(NULL, pid, &pid, 1, whom, sizeof(whom));
+        usleep(1000);
+    }
+    ck_assert_msg(is_stuck == stuck_rows[_i].is_stuck && is_stuck == (strstr(whom, "its child") != NULL),
+                  "%s: '%s'", stuck_rows[_i].name, whom);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 TEST_CASES(whom_it_awaits, COUNT(await_rows))
 {
     char whom[FTREE_WHOM_MAX] = "", name[40], expected[FTREE_WHOM_MAX];

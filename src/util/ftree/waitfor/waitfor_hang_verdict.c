@@ -313,7 +313,7 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
         s->cpu != FTREE_CPU_UNKNOWN)
         snprintf(does, sizeof(does), " (%d %% of a CPU, %.1f s since first seen)", (int) s->cpu,
                  (double) s->used / 1e9);
-    else if (s->what == FTREE_OUTSIDE_AWAITS && *s->whom)
+    else if (*s->whom && (s->what == FTREE_OUTSIDE_AWAITS || s->what == FTREE_OUTSIDE_SLEEPS))
         snprintf(does, sizeof(does), ": %s", s->whom);
     else if (*s->waits_in)
         snprintf(does, sizeof(does), " in %s (%s)", s->waits_in, s->wchan);

@@ -629,6 +629,45 @@ static bool awaits_in(struct search *s, const struct faultloc_proc_call *c, char
     return awaits_file(s, first_polled(s->p, c), false, false, whom, room);
 }
 
+/* Who has the other end of the pipe that the first thread waits in, as find_holder() says it. */
+static pid_t find_partner(struct search *s)
+{
+    struct faultloc_proc_call c;
+    char link[LINK_MAX_BYTES];
+
+    if (!read_call(s->p, s->p->pid, &c) || (!prints(c.number) && !reads(c.number)))
+        return 0;
+    link_of(s->p, (long) c.arg[0], link);
+    if (!begins_with(link, "pipe:["))
+        return 0;
+    return find_holder(s, link, prints(c.number) ? O_RDONLY : O_WRONLY);
+}
+
+static bool waits_for_end(const struct process *p)
+{
+    struct faultloc_proc_call c;
+
+    return read_call(p, p->pid, &c) && (c.number == SYS_wait4 || c.number == SYS_waitid);
+}
+
+bool faultloc_is_stuck_with_child(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom,
+                                  size_t room)
+{
+    const struct process rank = {.root = root ? root : "/proc", .pid = pid};
+    const struct process child = {.root = rank.root, .pid = faultloc_proc_last_child(rank.root, pid)};
+    struct search of_rank = {.p = &rank, .ranks = ranks, .n = n, .left = LINKS_MAX};
+    struct search of_child = {.p = &child, .ranks = ranks, .n = n, .left = LINKS_MAX};
+    char name[48];
+
+    *whom = '\0';
+    if (child.pid == 0 || find_partner(&of_child) >= 0 ||
+        (!waits_for_end(&rank) && find_partner(&of_rank) != child.pid))
+        return false;
+    name_process(&of_child, child.pid, name, sizeof(name));
+    snprintf(whom, room, "its child, %s, waits for it in a pipe", name);
+    return true;
+}
+
 struct words {
     const struct process *p;
     char *whom;

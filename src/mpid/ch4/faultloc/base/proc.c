@@ -728,26 +728,33 @@ pid_t faultloc_proc_only_child(const char *root, pid_t pid)
     return child;
 }
 
-static void name_child(const char *root, pid_t parent, char *out, size_t room)
+pid_t faultloc_proc_last_child(const char *root, pid_t parent)
 {
-    pid_t pid = faultloc_proc_only_child(root, parent);
-    char wchan[32] = "", in[64] = "";
-    bool of_shell = false;
-    struct faultloc_proc proc;
-    const char *place;
+    pid_t pid = faultloc_proc_only_child(root, parent), next;
+    char wchan[32];
 
-    *out = '\0';
     for (int depth = 0; depth < CHILDREN_MAX; depth++) {
-        pid_t next;
         faultloc_proc_wchan(root, pid, wchan, sizeof(wchan));
         if (faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_CHILD ||
             !(next = faultloc_proc_only_child(root, pid)))
             break;
         pid = next; /* a shell only waits */
-        of_shell = true;
     }
+    return pid;
+}
+
+static void name_child(const char *root, pid_t parent, char *out, size_t room)
+{
+    pid_t pid = faultloc_proc_last_child(root, parent);
+    bool of_shell = pid != faultloc_proc_only_child(root, parent);
+    char wchan[32] = "", in[64] = "";
+    struct faultloc_proc proc;
+    const char *place;
+
+    *out = '\0';
     if (pid == 0 || faultloc_proc_read(root, pid, &proc))
         return;
+    faultloc_proc_wchan(root, pid, wchan, sizeof(wchan));
     place = faultloc_proc_place_name(faultloc_proc_waits_in(wchan));
     if (*wchan && proc.state != 'R')
         snprintf(in, sizeof(in), ", asleep in %s%s%s%s", place, *place ? " (" : "", wchan,

@@ -143,6 +143,10 @@ bool faultloc_proc_has_child(const char *root, pid_t pid);
 #define FAULTLOC_PROC_OWN "faultloc-"
 pid_t faultloc_proc_only_child(const char *root, pid_t pid);
 
+/* Purpose: the same; where that one waits for an only child of its own, as a shell does, the last of
+ * them. */
+pid_t faultloc_proc_last_child(const char *root, pid_t pid);
+
 /* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel
  * lets another one know: pidfd as of faultloc_proc_pidfd(), -1: none.  Returns false where it does
  * not.

@@ -181,6 +181,8 @@ static bool find_whom(const struct faultloc_watch *w, int32_t pid, enum faultloc
 
     for (int32_t i = 0; i < w->board->slots && n < RANKS_MAX; i++)
         ranks[n++] = faultloc_board_slot(w->board, i)->pid;
+    if (faultloc_is_stuck_with_child(w->proc_root, pid, ranks, n, stay->whom, sizeof(stay->whom)))
+        return false;
     return faultloc_awaits(w->proc_root, pid, ranks, n, stay->whom, sizeof(stay->whom)) ||
            may_be_answered(w, pid, stay->wchan, place);
 }
