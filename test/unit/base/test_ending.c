@@ -708,6 +708,12 @@ static void run_reader(void)
     waitpid(-1, NULL, 0);
 }
 
+static void wait_for_locked_child(void)
+{
+    start_child(lock_twice);
+    waitpid(-1, NULL, 0);
+}
+
 static const struct {
     const char *name;
     void (*wait)(void);
@@ -716,6 +722,7 @@ static const struct {
     {"its output is read after its end", wait_and_read_later, true},
     {"by a shell", wait_for_shell, true},
     {"it is to write to another pipe", read_another, true},
+    {"it waits for a lock of its own", wait_for_locked_child, true},
     {"another process may write", read_of_service, false},
     {"it is read later", sleep_and_read_later, false},
     {"another child could read", run_reader, false},

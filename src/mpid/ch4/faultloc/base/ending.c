@@ -650,6 +650,14 @@ static bool waits_for_end(const struct process *p)
     return read_call(p, p->pid, &c) && (c.number == SYS_wait4 || c.number == SYS_waitid);
 }
 
+/* As one that was forked while another thread had a lock.  Looked at twice, for one may wake another
+ * meanwhile. */
+static bool waits_for_itself(const struct process *p)
+{
+    return faultloc_ending(p->root, p->pid, NULL, 0) == FTREE_ENDING_THREAD &&
+           faultloc_ending(p->root, p->pid, NULL, 0) == FTREE_ENDING_THREAD;
+}
+
 bool faultloc_is_stuck_with_child(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom,
                                   size_t room)
 {
@@ -657,14 +665,16 @@ bool faultloc_is_stuck_with_child(const char *root, pid_t pid, const pid_t *rank
     const struct process child = {.root = rank.root, .pid = faultloc_proc_last_child(rank.root, pid)};
     struct search of_rank = {.p = &rank, .ranks = ranks, .n = n, .left = LINKS_MAX};
     struct search of_child = {.p = &child, .ranks = ranks, .n = n, .left = LINKS_MAX};
+    bool in_pipe = child.pid && find_partner(&of_child) < 0;
     char name[48];
 
     *whom = '\0';
-    if (child.pid == 0 || find_partner(&of_child) >= 0 ||
+    if (child.pid == 0 || (!in_pipe && !waits_for_itself(&child)) ||
         (!waits_for_end(&rank) && find_partner(&of_rank) != child.pid))
         return false;
     name_process(&of_child, child.pid, name, sizeof(name));
-    snprintf(whom, room, "its child, %s, waits for it in a pipe", name);
+    snprintf(whom, room, "its child, %s, waits for %s", name,
+             in_pipe ? "it in a pipe" : "its own threads");
     return true;
 }
 

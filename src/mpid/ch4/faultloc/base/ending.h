@@ -34,7 +34,7 @@ bool faultloc_awaits(const char *root, pid_t pid, const pid_t *ranks, int n, cha
 
 /* Purpose: whether process `pid` and a child wait for each other for ever: the first thread waits for the
  * child's end, or in a pipe for the child, and the child in a pipe that nobody but the ranks has the other
- * end of; whom: that in words.  The rest as above. */
+ * end of, or each of its threads for another one; whom: that in words.  The rest as above. */
 bool faultloc_is_stuck_with_child(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom,
                                   size_t room);
 
