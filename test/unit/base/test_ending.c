@@ -714,6 +714,12 @@ static void wait_for_locked_child(void)
     waitpid(-1, NULL, 0);
 }
 
+static void wait_for_child_with_semaphore(void)
+{
+    start_child(wait_for_semaphore);
+    waitpid(-1, NULL, 0);
+}
+
 static const struct {
     const char *name;
     void (*wait)(void);
@@ -723,6 +729,7 @@ static const struct {
     {"by a shell", wait_for_shell, true},
     {"it is to write to another pipe", read_another, true},
     {"it waits for a lock of its own", wait_for_locked_child, true},
+    {"it waits for a semaphore of its own", wait_for_child_with_semaphore, true},
     {"another process may write", read_of_service, false},
     {"it is read later", sleep_and_read_later, false},
     {"another child could read", run_reader, false},

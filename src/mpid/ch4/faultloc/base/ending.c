@@ -650,12 +650,24 @@ static bool waits_for_end(const struct process *p)
     return read_call(p, p->pid, &c) && (c.number == SYS_wait4 || c.number == SYS_waitid);
 }
 
+/* On a word that no other process sees: for ever, but for a signal whose handler changes it. */
+static bool waits_for_own(void *process, pid_t tid)
+{
+    const struct process *p = process;
+    struct faultloc_proc_call c;
+
+    return read_call(p, tid, &c) && c.number == SYS_futex && c.arg[1] & FUTEX_PRIVATE_FLAG &&
+           !has_timeout(p, &c);
+}
+
 /* As one that was forked while another thread had a lock.  Looked at twice, for one may wake another
  * meanwhile. */
 static bool waits_for_itself(const struct process *p)
 {
-    return faultloc_ending(p->root, p->pid, NULL, 0) == FTREE_ENDING_THREAD &&
-           faultloc_ending(p->root, p->pid, NULL, 0) == FTREE_ENDING_THREAD;
+    struct process own = *p;
+
+    return faultloc_proc_all_threads(p->root, p->pid, waits_for_own, &own) &&
+           faultloc_proc_all_threads(p->root, p->pid, waits_for_own, &own);
 }
 
 bool faultloc_is_stuck_with_child(const char *root, pid_t pid, const pid_t *ranks, int n, char *whom,
