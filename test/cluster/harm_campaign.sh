@@ -727,7 +727,7 @@ judge_verdicts() {
 judge_complaints() {
     local said
     said=$(grep -F '[faultloc] ' "$work/err" |
-        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+(-[a-z]+)+: |straggler: |deadlock: |unknown: )' |
+        grep -vE '^\[faultloc\] (  |withdrawn: |waiting: |[a-z]+(-[a-z]+)+: |[a-z-]+, where its ranks are in the code:$|straggler: |deadlock: |unknown: )' |
         grep -vE "^\[faultloc\] ($late_report|${ALLOWED:-only reports})" | head -n 1 || :)
     [ -z "$said" ] || [ $CODE != 0 ] || blame "FaultLoc printed: $said"
 }
