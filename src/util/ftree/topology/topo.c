@@ -67,10 +67,10 @@ static uint64_t mix(uint64_t x)
     return ftree_topo_mix(x + 0x9e3779b97f4a7c15u);
 }
 
-static uint32_t gcd(uint32_t a, uint32_t b)
+static uint64_t gcd(uint64_t a, uint64_t b)
 {
     while (b) {
-        uint32_t r = a % b;
+        uint64_t r = a % b;
         a = b;
         b = r;
     }
@@ -113,7 +113,7 @@ int32_t ftree_topo_root_substitute(const struct topo *t, int32_t k)
     if ((uint64_t) k > leaves)
         return inner_at(t, leaves, k - (int64_t) leaves);
     a = mix(t->seed) % leaves;
-    while (gcd((uint32_t) a, (uint32_t) leaves) != 1)
+    while (gcd(a, leaves) != 1)
         a++;
     return leaf_at(t, (a * (uint64_t) (k - 1) + mix(t->seed + 1) % leaves) % leaves, &leaves);
 }
