@@ -15,21 +15,12 @@
 # Killed (signal 9)" in what mpiexec prints can.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq mpich=4.0.2-3+b1 libslurm38=22.05.8-4+deb12u3 libhwloc15=2.9.0-1 2>/dev/null ||
-    { echo "SKIP: no packages of mpich 4.0.2-3+b1"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-usr/bin/mpiexec.hydra --version 2>&1 | grep -q '4.0.2' || { echo "SKIP: it does not run here"; exit 77; }
+. "$(dirname "$0")/lib/hydra.sh"
 
-# Two processes, without MPI: what each does.
+# Two processes, without MPI: what each does, a second after it was started.
 run() {
     local code=0
-    usr/bin/mpiexec.hydra -launcher fork -n 1 sh -c "$1" : -n 1 sh -c "$2" </dev/null >out 2>&1 || code=$?
+    mpiexec "${local[@]}" -n 1 sh -c "sleep 1; $1" : -n 1 sh -c "sleep 1; $2" >out 2>&1 || code=$?
     echo "$1; $2: $code $(grep -oE 'signal [0-9]+' out | head -n 1)"
 }
 {

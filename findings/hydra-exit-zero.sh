@@ -15,16 +15,7 @@
 # if it exits with 3 then.  So: mpiexec's exit code 0 does not say that all ranks came to their end.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq mpich=4.0.2-3+b1 libslurm38=22.05.8-4+deb12u3 libhwloc15=2.9.0-1 2>/dev/null ||
-    { echo "SKIP: no packages of mpich 4.0.2-3+b1"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-usr/bin/mpiexec.hydra --version 2>&1 | grep -q '4.0.2' || { echo "SKIP: it does not run here"; exit 77; }
+. "$(dirname "$0")/lib/hydra.sh"
 
 # A rank, as a client of PMI-1.  Rank 0 does what it is told; rank 1 goes on for a while.
 cat >rank.sh <<'END'
@@ -32,7 +23,7 @@ eval "exec 3<&$PMI_FD 4>&$PMI_FD"
 pmi() { echo "cmd=$1" >&4; read -r answer <&3; }
 pmi 'init pmi_version=1 pmi_subversion=1'
 pmi barrier_in
-if [ "$PMI_RANK" = 0 ]; then eval "$1"; fi
+if [ "$PMI_RANK" = 0 ]; then sleep 1; eval "$1"; fi
 sleep 3
 echo 'rank 1 goes on'
 pmi finalize
@@ -40,7 +31,7 @@ END
 run() {
     local code=0
     echo "$1"
-    usr/bin/mpiexec.hydra -launcher fork -n 2 bash rank.sh "$1" </dev/null 2>&1 |
+    mpiexec "${local[@]}" -n 2 bash rank.sh "$1" 2>&1 |
         sed -n -e '/rank 1/p' -e 's/.*\(BAD TERMINATION\).*/\1/p' || code=${PIPESTATUS[0]}
     echo "exit code $code"
 }
