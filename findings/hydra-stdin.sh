@@ -22,7 +22,7 @@ run() {
     local code=0
     head -c "$1" /dev/zero >input
     timeout 60 "$hydra" "${local[@]}" -n 2 sh -c 'sleep 1; echo done' <input >out 2>&1 || code=$?
-    echo "$1 bytes: exit code $code, $(grep -c done out) of 2 ranks done$(grep -o '; can.t keep up' out)"
+    echo "$1 bytes: exit code $code, $(grep -c 'done' out) of 2 ranks done$(grep -o '; can.t keep up' out)"
 }
 {
     run 60000

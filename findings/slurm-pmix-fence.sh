@@ -63,7 +63,7 @@ int main(void)
 }
 END
 
-run() { timeout 60 srun -N 2 --ntasks-per-node=1 --mpi=pmix "$@" ./fence </dev/null 2>>err | sort; }
+run() { timeout 60 srun -N 2 --ntasks-per-node=1 --mpi=pmix ./fence </dev/null 2>>err | sort; }
 run | tee seen
 diff - seen <<'END' || { cat err; echo "it is otherwise now"; exit 1; }
 fence that collects data: SUCCESS, when the other has come

@@ -126,7 +126,7 @@ pair() {
     pids+=($!)
     until [ -e address ]; do kill -0 $!; sleep 0.1; done
     UCX_KEEPALIVE_INTERVAL=$3 nsenter -t $client -n \
-        ../cut "$2, interval $3${4:+, tcp_retries2 $4}" "nsenter -t $$ -n ip link set b$1 nomaster" >../seen.$1 &
+        ../cut "$2, interval $3${4:+, tcp_retries2 $4}" "nsenter -t $$ -n ip link set b$1 nomaster" >"../seen.$1" &
     clients+=($!)
     cd ..
 }
