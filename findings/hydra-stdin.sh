@@ -7,8 +7,8 @@
 # Hydra 4.0.2 (Debian's mpich 4.0.2-3+b1): a job whose standard input is larger than a pipe is killed, unless rank 0
 # reads it fast enough, also where no rank reads it.
 #
-# mpiexec hands its standard input on to rank 0.  A guess: what rank 0 has not read yet waits, as in a pipe or with ssh
-# and srun, and what it never reads does no harm.
+# mpiexec hands its standard input on to rank 0.  A guess: what rank 0 has not read yet waits, as in a pipe or with ssh,
+# and what it never reads does no harm.
 # Seen: the proxy writes without waiting, and where the pipe to rank 0 is full (64 KiB) it fails, "process reading stdin
 # too slowly; can't keep up", and kills all ranks of its host; mpiexec ends with 255.  It is so for "mpiexec ./app <FILE"
 # with an application that reads later, and for one that does not read at all, in a script that has been redirected.
