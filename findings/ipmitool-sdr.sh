@@ -26,7 +26,7 @@ apt-get download -qq ipmitool=1.8.19-4+deb12u2 libfreeipmi17=1.6.10-1+b1 libread
 for package in ./*.deb; do dpkg-deb -x "$package" .; done
 export LD_LIBRARY_PATH
 LD_LIBRARY_PATH=$(find "$PWD" -type d -name '*-linux-gnu' | paste -sd:)
-usr/bin/ipmitool -V | grep -q 'version 1.8.19' || { echo "SKIP: it does not run here"; exit 77; }
+[[ $(usr/bin/ipmitool -V) == *'version 1.8.19'* ]] || { echo "SKIP: it does not run here"; exit 77; }
 
 port=$((20000 + $$ % 20000))
 cat >lan.conf <<END

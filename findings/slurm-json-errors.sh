@@ -43,7 +43,7 @@ MessageTimeout=2
 NodeName=n[1-3] NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP
 END
-sinfo --version | grep -q '22.05.8' || { echo "SKIP: it does not run here"; exit 77; }
+[[ $(sinfo --version) == *'22.05.8'* ]] || { echo "SKIP: it does not run here"; exit 77; }
 mungekey --create --keyfile=munge.key
 start_munged() {
     munged --foreground --force --key-file="$PWD/munge.key" --socket="$PWD/munge.socket" --pid-file="$PWD/munge.pid" \

@@ -112,6 +112,7 @@ host() {
     ip link add "$1" type veth peer name eth0 netns $!
     ip link set "$1" master "$2" up
     nsenter -t $! -n sh -c "ip addr add 10.0.0.$3/24 dev eth0; ip link set eth0 up; ip link set lo up"
+    until [[ $(nsenter -t $! -n ip -o link show eth0) == *'state UP'* ]]; do sleep 0.1; done
 }
 pair() {
     mkdir "$1"
