@@ -322,6 +322,7 @@ site_sources = \
     src/mpid/ch4/faultloc/site/ask.c \
     src/mpid/ch4/faultloc/site/config.c \
     src/mpid/ch4/faultloc/site/gpu.c \
+    src/mpid/ch4/faultloc/site/gpu_amd.c \
     src/mpid/ch4/faultloc/site/ipmi.c \
     src/mpid/ch4/faultloc/site/ipmi_read.c \
     src/mpid/ch4/faultloc/site/line.c \

@@ -6,6 +6,7 @@
 /* The handler of GPUs, with functions of this program in place of NVML's library. */
 
 #include "faultloc/site/site.h"
+#include "files.h"
 #include "suite.h"
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
@@ -159,6 +160,7 @@ static const char *ask(const char *library)
     FILE *f = open_memstream(&out, &len);
 
     json_object_object_add(request, "library", json_object_new_string(library));
+    json_object_object_add(request, "sys_root", json_object_new_string(files_root));
     site_gpu(request, f);
     fclose(f);
     json_object_put(request);
@@ -170,6 +172,7 @@ static const char *ask(const char *library)
 
 BEFORE_EACH
 {
+    files_begin();
     memset(gpu, 0, sizeof(gpu));
     init_returns = running = 0;
     count_is = 1;
@@ -246,10 +249,42 @@ TEST_CASE(a_driver_that_counts_wrongly)
     ck_assert_ptr_nonnull(strstr(ask(""), "gpu-usage"));
 }
 
+#define CARD "class/drm/card1/device/"
+#define AMD_IS(busy) CARD "vendor", "0x1002\n", CARD "gpu_busy_percent", busy
+#define AMD_USAGE "{\"symptom\":\"gpu-usage\",\"text\":\"GPU card1 97 %\"}\n"
+
+static const struct {
+    const char *file[6], *said; /* NULL: that there is none */
+} cards[] = {
+    {{AMD_IS("97\n")}, AMD_USAGE},
+    {{AMD_IS("97\n"), CARD "ras/umc_err_count", "ue: 0\nce: 3\n"}, AMD_USAGE},
+    {{AMD_IS("97\n"), CARD "ras/umc_err_count", "ue: 2\nce: 3\n"},
+     "{\"text\":\"GPU card1: 2 uncorrected errors of its memory since the driver was loaded\"}\n" AMD_USAGE},
+    {{CARD "vendor", "0x8086\n", CARD "gpu_busy_percent", "97\n"}, NULL},
+    {{CARD "vendor", "0x1002\n"}, NULL},
+    {{AMD_IS("101\n")}, NULL},
+    {{AMD_IS("-1\n")}, NULL},
+    {{AMD_IS("no\n")}, NULL},
+    {{AMD_IS("")}, NULL},
+};
+
+TEST_CASES(one_of_amd, COUNT(cards))
+{
+    const char *said, *const *file = cards[_i].file;
+
+    for (int i = 0; i < 6 && file[i]; i += 2)
+        files_write(file[i], file[i + 1]);
+    said = ask("/nowhere/libnvidia-ml.so.1");
+    if (cards[_i].said)
+        ck_assert_str_eq(said, cards[_i].said);
+    else
+        ck_assert_ptr_nonnull(strstr(said, "\"why_not\":\"no GPU of AMD, "));
+}
+
 TEST_CASE(why_nothing_is_known)
 {
-    ck_assert_ptr_nonnull(strstr(ask("/nowhere/libnvidia-ml.so.1"), "\"why_not\":\"NVML cannot be loaded"));
-    ck_assert_ptr_nonnull(strstr(ask("libm.so.6"), "\"why_not\":\"NVML cannot be loaded"));
+    ck_assert_ptr_nonnull(strstr(ask("/nowhere/libnvidia-ml.so.1"), "and NVML cannot be loaded"));
+    ck_assert_ptr_nonnull(strstr(ask("libm.so.6"), "and NVML cannot be loaded"));
     init_returns = 9;
     ck_assert_str_eq(ask(""), "{\"why_not\":\"the driver is not loaded\"}\n");
     init_returns = 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /*
- * Handler: the GPUs of the node that it runs on, by NVIDIA's NVML.  Its library comes with the driver, so
+ * Handler: the GPUs of the node that it runs on, by NVIDIA's NVML; gpu_amd.c has those of AMD.  Its library comes with the driver, so
  * it is loaded, not linked, and what of its interface is used is declared here.  Xids are told as long
  * as somebody listens: of those before, the kernel's log knows (os).
  *
@@ -282,12 +282,13 @@ static void look_at_all(struct nvml *l)
 void site_gpu(struct json_object *request, FILE *out)
 {
     static struct nvml l;
-    const char *library = faultloc_text(request, "library");
+    const char *library = faultloc_text(request, "library"), *sys = faultloc_text(request, "sys_root");
     int rc;
 
     l = (struct nvml){.out = out};
     if (!load(&l, library ? library : "libnvidia-ml.so.1")) {
-        site_say_not(out, "NVML cannot be loaded: no libnvidia-ml.so.1 of the driver here");
+        if (!site_gpu_amd(sys ? sys : "/sys", out))
+            site_say_not(out, "no GPU of AMD, and NVML cannot be loaded: no libnvidia-ml.so.1 of the driver here");
         return;
     }
     rc = l.init();

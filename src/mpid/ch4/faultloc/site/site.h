@@ -30,7 +30,7 @@
  *     snmp.c      handler: the node's port at its switch, by libnetsnmp
  *     snmp_read.c what the switch says of it
  *     os.c        handler: this node, by its kernel; os_log.c, os_mounts.c
- *     gpu.c       handler: this node's GPUs, by NVML
+ *     gpu.c       handler: this node's GPUs, by NVML; gpu_amd.c, by sysfs
  *
  * A password is in no argument, environment, message or core file.
  */
@@ -198,6 +198,9 @@ void site_os_lacks(struct site_os *o, const char *what);
 /* Purpose: prints what the kernel's log has; and which file systems do not answer. */
 void site_os_log(struct site_os *o);
 void site_os_mounts(struct site_os *o);
+
+/* Purpose: prints what AMD's GPUs do, by sysfs.  False: there is none. */
+bool site_gpu_amd(const char *sys, FILE *out);
 
 /* Purpose: whether an Xid says that the GPU has failed, and not the program that uses it. */
 bool site_xid_fails(unsigned long long xid);
