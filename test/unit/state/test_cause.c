@@ -231,8 +231,55 @@ TEST_CASE(a_flood_of_symptoms_is_bounded)
         for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind++)
             note(l, kind, node, FTREE_NONE, l->now);
     ck_assert_int_eq(l->ft->state->past.n, 64);
-    FTREE_EACH(const struct past, p, l->ft->state->past)
+    FTREE_EACH(const struct ftree_symptom, p, l->ft->state->past)
         ck_assert_int_ne(p->kind, FTREE_SYMPTOM_PEER_STALL);
+}
+
+/* Each node may have a GPU that does something; what leads to a fault is kept before that. */
+TEST_CASE(what_gpus_do_takes_the_place_of_no_cause)
+{
+    struct lone *l = lone_new(200, 1, 250, 0);
+    int32_t fans = 0;
+
+    for (int32_t node = 1; node < 200; node++) {
+        note(l, FTREE_SYMPTOM_GPU_USAGE, node, FTREE_NONE, l->now + (ftree_time) node);
+        if (node % 10 == 0)
+            note(l, FAN, node, FTREE_NONE, l->now + (ftree_time) node);
+    }
+    FTREE_EACH(const struct ftree_symptom, p, l->ft->state->past) {
+        fans += p->kind == FAN;
+        ck_assert(p->kind == FAN || p->about.node > 199 - 45);
+    }
+    ck_assert_int_eq(l->ft->state->past.n, 64);
+    ck_assert_int_eq(fans, 19);
+}
+
+static const struct {
+    int ms; /* after the first time */
+    const char *told;
+} usages[] = {{0, "gpu-usage: at 0 ms"}, {9000, "gpu-usage: at 9000 ms"}, {-9000, "gpu-usage: at 0 ms"}};
+
+/* Of what a GPU does it is told what was seen last, for ten minutes. */
+TEST_CASES(what_a_gpu_does_is_told_as_it_is_now, COUNT(usages))
+{
+    struct lone *l = lone_new(4, 1, 32, 0);
+    struct ftree_verdict v = lone_verdict(l, "user-code-hang/blocked", 2, 2, 0), late = v;
+    int32_t model = ftree_rules_model(l->ft->rules, "user-code-hang");
+    struct ftree_symptom s;
+
+    l->now += 60000 * FTREE_MS;
+    for (int i = 0; i < 2; i++) {
+        ftree_time at = l->now + (ftree_time) (i * usages[_i].ms) * FTREE_MS;
+        ftree_symptom_init(&s, FTREE_SYMPTOM_GPU_USAGE, 2, FTREE_NONE, 2, at, at);
+        snprintf(s.detail, sizeof(s.detail), "at %d ms", i * usages[_i].ms);
+        ftree_cause_note(l->ft, &s);
+    }
+    v.evidences = late.evidences = 0;
+    ftree_cause_tell(l->ft, l->now + 10000 * FTREE_MS, model, &v);
+    ck_assert_int_eq(v.evidences, 1);
+    ck_assert_str_eq(v.evidence[0].detail, usages[_i].told);
+    ftree_cause_tell(l->ft, l->now + 610000 * FTREE_MS, model, &late);
+    ck_assert_int_eq(late.evidences, 0);
 }
 
 /* A symptom of one process is no cause of another's end. */

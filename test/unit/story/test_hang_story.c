@@ -238,6 +238,29 @@ TEST_CASE(its_node_is_asked_how_it_is_before)
     ck_assert_int_eq(story.home_of, w->rank_node[6]);
 }
 
+/* Which the acting root learns, though the node is not next to it. */
+TEST_CASE(what_its_gpu_does_is_evidence)
+{
+    struct world *w = begin(16, 6, 6);
+    const struct ftree_verdict *v = &w->report[0];
+    struct ftree_symptom s;
+
+    w->io.handlers = ask_handlers;
+    for (int i = 0; i < 50 && story.homes == 0; i++)
+        world_run(w, SECOND / 10);
+    ck_assert_int_eq(w->reports, 0);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_GPU_USAGE, 6, FTREE_NONE, 6, w->now, w->now);
+    strcpy(s.detail, "GPU 0 100 % (4711)");
+    ck_assert_int_eq(ftree_symptom(w->node[6].ft, w->now, &s), FTREE_OK);
+    ck_assert(world_run_until_reports(w, 1, 15 * SECOND));
+    ck_assert_int_eq(v->class_, FTREE_CLASS_USER_CODE_HANG);
+    ck_assert_int_eq(v->evidences, 5);
+    ck_assert_int_eq(v->evidence[4].source, FTREE_EVIDENCE_SYMPTOM);
+    ck_assert_str_eq(v->evidence[4].detail, "gpu-usage: GPU 0 100 % (4711)");
+    ck_assert_uint_le(v->evidence[4].at - s.last, 10 * FTREE_MS); /* on its way it grows no older */
+    ck_assert_int_eq(v->evidence[4].by, 6);
+}
+
 static const struct {
     uint8_t what;
     uint32_t call;

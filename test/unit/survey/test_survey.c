@@ -393,6 +393,7 @@ static struct ftree_bytes sample(struct world *w, uint8_t kind)
     struct ftree *ft = w->node[0].ft;
     struct ftree_bytes bytes = {0};
     struct survey_answer a = {.is_full = true};
+    struct ftree_symptom s;
     struct ftree_rank_class what = {.state = FTREE_DOES_WAIT, .call = 7, .comm = "rows"};
 
     for (int32_t i = 0; i < w->job.size; i += 2)
@@ -405,7 +406,12 @@ static struct ftree_bytes sample(struct world *w, uint8_t kind)
     a.suspicion[0] = (struct ftree_suspicion){.node = 4, .switch_ = FTREE_NONE, .by = 1};
     add_hang(ft, &a.hang);
     add_lags(ft, &a);
-    ck_assert(survey_answer_put(ft, &a, kind, &bytes));
+    for (int32_t node = 3; node < 6; node++) {
+        ftree_symptom_init(&s, FTREE_SYMPTOM_FAN_FAILED, node, FTREE_NONE, 2, 0, 0);
+        strcpy(s.detail, "fan 7");
+        ftree_cause_note(ft, &s);
+    }
+    ck_assert(survey_answer_put(ft, 0, &a, kind, &bytes));
     survey_answer_clear(ft, &a);
     return bytes;
 }
@@ -417,20 +423,45 @@ TEST_CASES(an_answer_comes_back_as_it_was, COUNT(kinds))
     struct ftree_bytes bytes = sample(w, kinds[_i]), again = {0};
     struct survey_answer a;
 
-    ck_assert_int_eq(survey_answer_get(ft, kinds[_i], bytes.items, (size_t) bytes.n, &a),
+    ck_assert_int_eq(survey_answer_get(ft, 0, kinds[_i], bytes.items, (size_t) bytes.n, &a),
                      FTREE_OK);
     a.is_full = true;
-    ck_assert(survey_answer_put(ft, &a, kinds[_i], &again));
+    ck_assert(survey_answer_put(ft, 0, &a, kinds[_i], &again));
     ck_assert_int_eq(again.n, bytes.n);
     ck_assert_int_eq(memcmp(again.items, bytes.items, (size_t) bytes.n), 0);
     survey_answer_clear(ft, &a);
     for (int32_t n = 0; n < bytes.n; n++) { /* cut anywhere */
-        ck_assert_int_eq(survey_answer_get(ft, kinds[_i], bytes.items, (size_t) n, &a),
+        ck_assert_int_eq(survey_answer_get(ft, 0, kinds[_i], bytes.items, (size_t) n, &a),
                          FTREE_ERR_MALFORMED);
         survey_answer_clear(ft, &a);
     }
     ftree_alloc(ft, bytes.items, 0);
     ftree_alloc(ft, again.items, 0);
+}
+
+/* What is above a node hears from it of those below it alone, and from then on knows that itself. */
+TEST_CASES(with_an_answer_goes_what_is_known_of_nodes, COUNT(kinds))
+{
+    struct world *w = begin(shape_binary(7, 2));
+    const ftree_time then = w->now, now = then + 40000 * FTREE_MS;
+    struct ftree *from = w->node[1].ft, *to = w->node[0].ft;
+    struct ftree_bytes bytes = {0};
+    struct survey_answer a = {0};
+    struct ftree_symptom s;
+
+    for (int32_t node = 4; node < 6; node++) {
+        ftree_symptom_init(&s, FTREE_SYMPTOM_FAN_FAILED, node, FTREE_NONE, node, then, then);
+        ftree_cause_note(from, &s);
+    }
+    ck_assert(survey_answer_put(from, now, &a, kinds[_i], &bytes));
+    ck_assert_int_eq(survey_answer_get(to, now, kinds[_i], bytes.items, (size_t) bytes.n, &a), FTREE_OK);
+    ck_assert_int_eq(to->state->past.n, kinds[_i] == FTREE_QUERY_STATUS ? 0 : 1);
+    FTREE_EACH(const struct ftree_symptom, p, to->state->past) {
+        ck_assert_int_eq(p->about.node, 4);
+        ck_assert_uint_eq(p->first, then);
+    }
+    survey_answer_clear(to, &a);
+    ftree_alloc(from, bytes.items, 0);
 }
 
 static bool is_within(const struct ftree_spans *s, int32_t most)
@@ -468,7 +499,7 @@ TEST_CASES(spoilt_bytes_stay_within_bounds, COUNT(kinds))
             random = random * 6364136223846793005u + 1442695040888963407u;
             copy[(random >> 33) % (uint64_t) bytes.n] = (uint8_t) (random >> 20);
         }
-        if (survey_answer_get(ft, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
+        if (survey_answer_get(ft, 0, kinds[_i], copy, (size_t) bytes.n, &a) == FTREE_OK) {
             if (a.lags)
                 judge(w, a.lags);
             REQUIRE(a.hang.ahead <= HANG_APART && (uint64_t) a.hang.ahead <= a.hang.last);
@@ -476,6 +507,8 @@ TEST_CASES(spoilt_bytes_stay_within_bounds, COUNT(kinds))
             for (int32_t i = 0; i < a.hang.stays.n; i++)
                 REQUIRE(a.hang.stays.items[i].rank >= i &&
                         a.hang.stays.items[i].rank < w->job.size);
+            FTREE_EACH(const struct ftree_symptom, p, ft->state->past)
+                REQUIRE(p->about.node >= 0 && p->about.node < w->job.nodes && p->first <= p->last);
             REQUIRE(is_within(&a.answered, w->job.nodes) && is_within(&a.left, w->job.nodes));
             for (int32_t i = 0; i < a.classes.n; i++)
                 REQUIRE(is_within(&a.classes.items[i].ranks, w->job.size) &&

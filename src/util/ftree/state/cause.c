@@ -5,6 +5,8 @@
 
 #include "ftree/state/state.h"
 
+#include "ftree/wire/codec.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,43 +19,60 @@
 
 #define PAST_MAX 64
 #define CHAIN_MAX 3 /* of it are told */
+#define TOLD_FOR (600 * 1000 * FTREE_MS) /* a handler may pause so long */
 #define SLACK_S 10.0 /* reporters look now and then */
 
 /* ---- what was seen --------------------------------------------------------------------------- */
 
-/* Its place, that of a new one, or that of the oldest where there is no room; NULL: out of memory. */
-static struct past *place_of(struct ftree *ft, const struct ftree_symptom *s)
+/* Where there is no room: what a GPU does makes room first, then what is older. */
+static bool goes_before(const struct ftree_symptom *a, const struct ftree_symptom *b)
 {
-    struct past *oldest = NULL;
+    bool is_usage = a->kind == FTREE_SYMPTOM_GPU_USAGE;
 
-    FTREE_EACH(struct past, p, ft->state->past) {
-        if (p->node == s->about.node && p->rank == s->about.rank && p->kind == s->kind)
+    return is_usage != (b->kind == FTREE_SYMPTOM_GPU_USAGE) ? is_usage : a->last < b->last;
+}
+
+/* Its place, a new one, or that of another; NULL: there is none, or out of memory. */
+static struct ftree_symptom *place_of(struct ftree *ft, const struct ftree_symptom *s)
+{
+    struct ftree_symptom *other = NULL;
+
+    FTREE_EACH(struct ftree_symptom, p, ft->state->past) {
+        if (p->about.node == s->about.node && p->about.rank == s->about.rank && p->kind == s->kind)
             return p;
-        if (!oldest || p->last < oldest->last)
-            oldest = p;
+        if (goes_before(p, other ? other : s))
+            other = p;
     }
     if (ft->state->past.n < PAST_MAX)
         return FTREE_PUSH(ft, ft->state->past);
-    *oldest = (struct past){0};
-    return oldest;
+    if (other)
+        other->count = 0;
+    return other;
 }
 
+/* What a GPU does leads to nothing, and is told with a rank that does not return: how it is now. */
 void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s)
 {
-    struct past *p = ftree_rules_leading_by(ft->rules, s->kind) ? place_of(ft, s) : NULL;
+    bool is_usage = s->kind == FTREE_SYMPTOM_GPU_USAGE;
+    bool is_kept = is_usage || ftree_rules_leading_by(ft->rules, s->kind);
+    struct ftree_symptom *p = is_kept ? place_of(ft, s) : NULL;
 
     if (!p)
         return;
-    if (!p->last)
-        *p = (struct past){.node = s->about.node,
-                           .rank = s->about.rank,
-                           .kind = s->kind,
-                           .by = s->reporter[0],
-                           .first = s->first};
+    if (p->count == 0 || (is_usage && p->last < s->last))
+        *p = *s;
     p->first = ftree_min(p->first, s->first);
     p->last = ftree_max(p->last, s->last);
     if (!*p->detail)
         memcpy(p->detail, s->detail, sizeof(p->detail));
+}
+
+/* It is told, but makes a fault of the software no likelier. */
+void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model, struct ftree_verdict *v)
+{
+    FTREE_EACH(const struct ftree_symptom, p, ft->state->past)
+        if (p->about.node == v->node && p->last + TOLD_FOR > now)
+            ftree_verdict_add_symptom(ft, now, p, model, v);
 }
 
 /* ---- the chain ------------------------------------------------------------------------------- */
@@ -63,17 +82,18 @@ static double seconds(ftree_time from, ftree_time to)
     return ((double) to - (double) from) / 1e9;
 }
 
-static bool is_in_time(const struct rules_model *m, const struct past *p, ftree_time at)
+static bool is_in_time(const struct rules_model *m, const struct ftree_symptom *p, ftree_time at)
 {
     return seconds(p->first, at) > m->before_above && seconds(p->last, at) < m->before_below;
 }
 
 /* Those of its models that may have led to the verdict. */
-static uint64_t models_of(const struct ftree *ft, uint64_t leading, const struct past *p,
+static uint64_t models_of(const struct ftree *ft, uint64_t leading, const struct ftree_symptom *p,
                           const struct ftree_verdict *v)
 {
-    bool is_there = p->node == v->node && (p->rank == FTREE_NONE || v->rank == FTREE_NONE ||
-                                           p->rank == v->rank);
+    bool is_there = p->about.node == v->node &&
+                    (p->about.rank == FTREE_NONE || v->rank == FTREE_NONE ||
+                     p->about.rank == v->rank);
     uint64_t models = is_there ? leading & ftree_rules_leading_by(ft->rules, p->kind) : 0;
 
     for (int32_t m = 0; m < ft->rules->models; m++)
@@ -84,7 +104,7 @@ static uint64_t models_of(const struct ftree *ft, uint64_t leading, const struct
 
 /* A link of the chain. */
 struct link {
-    const struct past *p;
+    const struct ftree_symptom *p;
     uint64_t models, follow; /* that it is of; that these lead to in the end */
 };
 
@@ -99,7 +119,7 @@ static int32_t find_links(const struct ftree *ft, int32_t model, const struct ft
     uint64_t leading = ftree_rules_leading_to(ft->rules, model), models;
     int32_t n = 0;
 
-    FTREE_EACH(const struct past, p, ft->state->past) {
+    FTREE_EACH(const struct ftree_symptom, p, ft->state->past) {
         if (!(models = models_of(ft, leading, p, v)))
             continue;
         link[n] = (struct link){.p = p, .models = models};
@@ -126,6 +146,33 @@ static const struct link *first_cause(const struct link *link, int32_t n)
     return first;
 }
 
+/* ---- what is known of a node ------------------------------------------------------------------ */
+
+static bool is_below(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    return ftree_topo_is_above(ft->topo, ft->self, s->about.node);
+}
+
+/* Of this node and those below it: who is above may know it from nobody else. */
+void ftree_cause_wire(struct wire_codec *c)
+{
+    const struct ftree_state *st = c->ft->state;
+    struct ftree_symptom s = {0};
+    int32_t n = 0;
+
+    FTREE_EACH(const struct ftree_symptom, p, st->past)
+        n += is_below(c->ft, p);
+    WIRE_WITHIN(c, n, 0, PAST_MAX);
+    FTREE_EACH_IF(!c->reads, struct ftree_symptom, p, st->past)
+        if (is_below(c->ft, p))
+            ftree_wire_symptom(c, p);
+    for (; c->reads && n > 0 && !c->bad; n--) {
+        ftree_wire_symptom(c, &s);
+        if (!c->bad)
+            ftree_cause_note(c->ft, &s);
+    }
+}
+
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
 /* It may be there as what a handler said, or other software. */
@@ -144,7 +191,7 @@ static void take_out(struct ftree_verdict *v, const char *name)
 }
 
 /* Before the i-th of the evidence, of which the last one goes where there is no room. */
-static void insert(struct ftree_verdict *v, int32_t i, const struct past *p)
+static void insert(struct ftree_verdict *v, int32_t i, const struct ftree_symptom *p)
 {
     const char *name = ftree_symptom_info(p->kind)->name;
     struct ftree_evidence *e = &v->evidence[i];
@@ -154,8 +201,8 @@ static void insert(struct ftree_verdict *v, int32_t i, const struct past *p)
     memmove(e + 1, e, (size_t) (v->evidences - 1 - i) * sizeof(*e));
     *e = (struct ftree_evidence){.source = FTREE_EVIDENCE_CAUSE,
                                  .path = FTREE_PATHS,
-                                 .target = p->node,
-                                 .by = p->by,
+                                 .target = p->about.node,
+                                 .by = p->reporter[0],
                                  .at = p->first};
     snprintf(e->detail, sizeof(e->detail), "%s%s%.95s", name, *p->detail ? ": " : "", p->detail);
 }

@@ -107,14 +107,6 @@ struct rule_name {
     char text[FTREE_NAME_MAX];
 };
 
-/* A symptom that may turn out to be the cause of a later fault. */
-struct past {
-    int32_t node, rank, by; /* which it is of (rank FTREE_NONE: all of it), and who reported it */
-    uint8_t kind; /* enum ftree_symptom_kind */
-    ftree_time first, last;
-    char detail[FTREE_DETAIL_MAX];
-};
-
 /* What another node did lately, or for good. */
 struct peer {
     int32_t node;
@@ -132,7 +124,7 @@ struct ftree_state {
     int32_t switches; /* how many of them are about one */
     FTREE_ARRAY(struct place) by_node; /* of `known`, by node and then by age */
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
-    FTREE_ARRAY(struct past) past;
+    FTREE_ARRAY(struct ftree_symptom) past; /* see cause.c */
     FTREE_ARRAY(struct peer) peers;
     int32_t left; /* how many of them have left */
     bool leaving;
@@ -218,6 +210,11 @@ uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 /* cause.c */
 /* Keeps it, if by a model it may lead to something. */
 void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s);
+/* Its part of an answer that goes up: what is noted of this node and those below it; a reader notes it. */
+struct wire_codec;
+void ftree_cause_wire(struct wire_codec *c);
+/* Adds what was noted of its node lately, and the model has as symptoms, as evidence. */
+void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model, struct ftree_verdict *v);
 /* What led to the fault of that model goes to the front of the evidence, the first cause first; it is
  * whom to call for. */
 void ftree_cause_add(const struct ftree *ft, int32_t model, struct ftree_verdict *v);

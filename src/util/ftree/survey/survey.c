@@ -221,7 +221,7 @@ static void answer(struct ftree *ft, ftree_time now, struct survey_round *r)
     const struct survey_kind *k = &survey_kinds[r->kind];
     struct ftree_bytes bytes = {0};
     bool at_root = r->asker.node == FTREE_NONE;
-    bool fits = survey_answer_put(ft, &r->answer, r->kind, &bytes);
+    bool fits = survey_answer_put(ft, now, &r->answer, r->kind, &bytes);
 
     ftree_trace(ft, "  query %u: %d nodes have answered", r->number, r->answer.answered.count);
     if (fits && !at_root)
@@ -280,7 +280,7 @@ static void take_answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t
 
     if (!r)
         return;
-    if (survey_answer_get(ft, r->kind, bytes->items, (size_t) bytes->n, &a) ||
+    if (survey_answer_get(ft, now, r->kind, bytes->items, (size_t) bytes->n, &a) ||
         !survey_answer_merge(ft, &r->answer, &a))
         ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, from));
     survey_answer_clear(ft, &a);

@@ -107,6 +107,7 @@ struct survey_kind {
     void (*over)(struct ftree *ft, ftree_time now, struct survey_round *r);
     /* On the acting root, likewise. */
     void (*at_end)(struct ftree *ft, ftree_time now, const struct survey_answer *a, bool whole);
+    bool has_causes; /* with it goes what is known of nodes: ftree_cause_wire() */
     bool is_shared; /* who asks the same meanwhile gets the same answer */
     ftree_time longer; /* that an own answer may take, beside a level's time */
 };
@@ -225,11 +226,11 @@ bool survey_answer_merge(struct ftree *ft, struct survey_answer *a,
                          const struct survey_answer *more);
 /* The whole branch below a node has left. */
 void survey_answer_left(struct ftree *ft, struct survey_answer *a, int32_t node);
-bool survey_answer_put(struct ftree *ft, struct survey_answer *a, uint8_t kind,
+bool survey_answer_put(struct ftree *ft, ftree_time now, struct survey_answer *a, uint8_t kind,
                        struct ftree_bytes *out);
 /* FTREE_ERR_MALFORMED, FTREE_ERR_NOMEM; to be cleared all the same. */
-int survey_answer_get(struct ftree *ft, uint8_t kind, const uint8_t *bytes, size_t len,
-                      struct survey_answer *out);
+int survey_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                      size_t len, struct survey_answer *out);
 void survey_answer_clear(struct ftree *ft, struct survey_answer *a);
 
 /* survey_status.c */

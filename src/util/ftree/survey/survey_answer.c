@@ -35,21 +35,23 @@ static void wire(struct wire_codec *c, struct survey_answer *a, uint8_t kind)
     ftree_classes_wire_spans(c, &a->left, c->job->nodes, 0);
     if (survey_kinds[kind].wire)
         survey_kinds[kind].wire(c, a);
+    if (survey_kinds[kind].has_causes)
+        ftree_cause_wire(c);
 }
 
-bool survey_answer_put(struct ftree *ft, struct survey_answer *a, uint8_t kind,
+bool survey_answer_put(struct ftree *ft, ftree_time now, struct survey_answer *a, uint8_t kind,
                        struct ftree_bytes *out)
 {
-    struct wire_codec c = ftree_wire_writer(ft, 0, out);
+    struct wire_codec c = ftree_wire_writer(ft, now, out);
 
     wire(&c, a, kind);
     return !c.nomem;
 }
 
-int survey_answer_get(struct ftree *ft, uint8_t kind, const uint8_t *bytes, size_t len,
-                      struct survey_answer *out)
+int survey_answer_get(struct ftree *ft, ftree_time now, uint8_t kind, const uint8_t *bytes,
+                      size_t len, struct survey_answer *out)
 {
-    struct wire_codec c = ftree_wire_reader(ft, 0, bytes, len);
+    struct wire_codec c = ftree_wire_reader(ft, now, bytes, len);
 
     memset(out, 0, sizeof(*out));
     wire(&c, out, kind);

@@ -13,7 +13,8 @@ const struct survey_kind survey_kinds[SURVEY_KINDS] = {
                          .at_node = survey_set_at_node,
                          .at_end = survey_set_at_end},
     [FTREE_QUERY_HANG] = {.at_node = survey_hang_at_node,
-                          .wire = survey_hang_wire},
+                          .wire = survey_hang_wire,
+                          .has_causes = true},
     [FTREE_QUERY_STACKS] = {.at_node = survey_stacks_at_node,
                             .wire = survey_stacks_wire,
                             .is_shared = true,
@@ -21,5 +22,6 @@ const struct survey_kind survey_kinds[SURVEY_KINDS] = {
     [FTREE_QUERY_LAG] = {.at_node = survey_lags_at_node,
                          .wire = survey_lags_wire,
                          .at_end = survey_lags_at_end,
+                         .has_causes = true,
                          .is_shared = true},
     [SURVEY_VICTIMS] = {.over = survey_victims_over}};

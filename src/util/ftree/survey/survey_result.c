@@ -119,7 +119,7 @@ void survey_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t numb
     } else if (bytes[0] == SURVEY_REFUSED) {
         refuse(ft, root, own, (const char *) bytes + 1, len - 1);
     } else if (bytes[0] == SURVEY_DONE) {
-        if (survey_answer_get(ft, own->kind, bytes + 1, len - 1, &a) ||
+        if (survey_answer_get(ft, now, own->kind, bytes + 1, len - 1, &a) ||
             !tell(ft, root, own, &a))
             ftree_trace(ft, "  an answer of %s cannot be read", ftree_name(ft, root));
         survey_answer_clear(ft, &a);

@@ -356,16 +356,6 @@ static bool is_doubtful(const struct hang_sweep *s)
     return false;
 }
 
-/* What other software says of their nodes: a GPU that has failed, for example.  It is told, but makes a
- * fault of the software no likelier. */
-static void add_symptoms(struct ftree *ft, ftree_time now, int32_t model, struct ftree_verdict *v)
-{
-    const struct ftree_case *g = ftree_case_find(ft, v->node, FTREE_NONE);
-
-    for (int32_t i = 0; g && i < g->symptoms; i++)
-        ftree_verdict_add_symptom(ft, now, &g->symptom[i], model, v);
-}
-
 static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
                 const struct hang_sweep *s, enum group group)
 {
@@ -397,7 +387,7 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
             add_rank(ft, now, &s->stay[i], &v);
     }
     hold_back(ft, now, s, group, &v);
-    add_symptoms(ft, now, model, &v);
+    ftree_cause_tell(ft, now, model, &v);
     if (v.component.count == 1)
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;

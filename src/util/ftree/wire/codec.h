@@ -99,6 +99,8 @@ void ftree_wire_age(struct wire_codec *c, ftree_time *at, int bytes, ftree_time 
  * zero. */
 void ftree_wire_text(struct wire_codec *c, char *text, size_t size);
 
+/* wire.c */
+void ftree_wire_symptom(struct wire_codec *c, struct ftree_symptom *s);
 /* wire_state.c */
 void ftree_wire_state(struct wire_codec *c, struct ftree_node_state *s);
 void ftree_wire_log(struct wire_codec *c, struct ftree_log *log);

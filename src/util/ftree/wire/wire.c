@@ -128,7 +128,7 @@ static void code_nothing(struct wire_codec *c, uint8_t *nothing)
     (void) nothing;
 }
 
-static void code_symptom(struct wire_codec *c, struct ftree_symptom *s)
+void ftree_wire_symptom(struct wire_codec *c, struct ftree_symptom *s)
 {
     WIRE_NUMBER(c, s->kind, 1, FTREE_SYMPTOM_COUNT);
     WIRE_NUMBER(c, s->severity, 1, FTREE_SEVERITY_COUNT);
@@ -142,6 +142,11 @@ static void code_symptom(struct wire_codec *c, struct ftree_symptom *s)
     ftree_wire_age(c, &s->last, 8, 1);
     ftree_wire_text(c, s->detail, sizeof(s->detail));
     c->bad |= c->reads && (s->first > s->last || s->reporters == 0 || s->count == 0);
+}
+
+static void code_symptom(struct wire_codec *c, struct ftree_symptom *s)
+{
+    ftree_wire_symptom(c, s);
 }
 
 static void code_probe(struct wire_codec *c, struct wire_probe *p)
