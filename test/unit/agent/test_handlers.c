@@ -202,11 +202,12 @@ TEST_CASE(what_they_find_of_the_own_node_is_a_symptom_and_they_are_not_asked_aga
                  "echo '{\"handler\": \"os\", \"symptom\": \"memory-pressure\", \"text\": \"short\"}' >&3\n"
                  "echo '{\"handler\": \"os\", \"symptom\": \"port-down\", \"text\": \"of a link\"}' >&3\n");
     ck_assert_int_eq(ftree_inspect_forwards(program.ft), 0);
-    faultloc_handlers_ask_home(&handlers, PROGRAM_NOW);
+    ck_assert(faultloc_handlers_ask_home(&handlers, PROGRAM_NOW));
+    ck_assert(faultloc_handlers_ask_home(&handlers, PROGRAM_NOW)); /* it is about to answer */
     ck_assert_int_eq(handlers.node[0], 0);
     run_to_the_end();
     ck_assert_int_gt(ftree_inspect_forwards(program.ft), 0);
-    faultloc_handlers_ask_home(&handlers, PROGRAM_NOW + FAULTLOC_HANDLERS_PAUSE - 1);
+    ck_assert(!faultloc_handlers_ask_home(&handlers, PROGRAM_NOW + FAULTLOC_HANDLERS_PAUSE - 1));
     ck_assert_uint_eq(faultloc_handlers_deadline(&handlers), FTREE_NEVER);
     faultloc_handlers_ask_home(&handlers, PROGRAM_NOW + FAULTLOC_HANDLERS_PAUSE);
     ck_assert_uint_ne(faultloc_handlers_deadline(&handlers), FTREE_NEVER);

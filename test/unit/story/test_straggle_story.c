@@ -36,6 +36,7 @@ static struct story {
     int dip; /* but in so many blocks, by chance */
     struct ftree_lag by; /* what slows them */
     int looked, homes;
+    ftree_time home_until; /* they are about to answer until then */
     ftree_time measured[RANKS_MAX];
 } story;
 
@@ -202,7 +203,7 @@ static bool ask_handlers(void *ctx, int32_t node)
     ck_assert_int_eq(node, w->rank_node[6]);
     ck_assert_int_eq(node, w->rank_node[rank]);
     story.homes++;
-    return false;
+    return w->now < story.home_until;
 }
 
 /* What its kernel says may be why; the others' is of no use. */
@@ -217,6 +218,32 @@ TEST_CASE(its_node_alone_is_asked_how_it_is)
     run_periods(3);
     ck_assert_int_eq(w->reports, 1);
     ck_assert_int_ge(story.homes, 1);
+}
+
+/* Which the acting root learns, though the node is not next to it, and waits for. */
+TEST_CASE(what_its_gpu_says_is_the_cause)
+{
+    struct world *w = begin(16);
+    struct ftree_symptom s;
+
+    w->io.handlers = ask_handlers;
+    run_periods(3);
+    story.slow[6] = true;
+    story.home_until = FTREE_NEVER;
+    run_periods(1);
+    for (int i = 0; i < 100 && story.homes < 5; i++)
+        world_run(w, SECOND / 10);
+    ck_assert_int_ge(story.homes, 5); /* else there were a verdict */
+    ck_assert_int_eq(w->reports, 0);
+    ftree_symptom_init(&s, FTREE_SYMPTOM_GPU_SLOW, 6, FTREE_NONE, 6, w->now, w->now);
+    strcpy(s.detail, "GPU 0: heat");
+    ck_assert_int_eq(ftree_symptom(w->node[6].ft, w->now, &s), FTREE_OK);
+    story.home_until = w->now;
+    ck_assert(world_run_until_reports(w, 1, 5 * SECOND));
+    ck_assert_str_eq(w->report[0].rule, "straggler/quota");
+    ck_assert_int_eq(w->report[0].evidence[0].source, FTREE_EVIDENCE_CAUSE);
+    ck_assert_str_eq(w->report[0].evidence[0].detail, "gpu-slow: GPU 0: heat");
+    ck_assert_int_eq(w->report[0].ticket, FTREE_TICKET_NODE);
 }
 
 /* The others lose too little for a test of each, and its node is no observer. */

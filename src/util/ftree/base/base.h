@@ -154,11 +154,11 @@ bool ftree_symptom_is_victim(const struct ftree_rank_state *s, ftree_time limit)
 /* For qsort(3), of int32_t. */
 int ftree_compare_numbers(const void *a, const void *b);
 
-/* Others wait for this node: what its kernel and GPU say of it is to be known soon. */
-static inline void ftree_ask_home(const struct ftree *ft)
+/* Others wait for this node: what its kernel and GPU say of it is to be known soon.  True: they have
+ * been asked, and are about to. */
+static inline bool ftree_ask_home(const struct ftree *ft)
 {
-    if (ft->io->handlers)
-        ft->io->handlers(ft->io_ctx, ft->self);
+    return ft->io->handlers && ft->io->handlers(ft->io_ctx, ft->self);
 }
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)

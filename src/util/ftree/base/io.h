@@ -228,8 +228,8 @@ struct ftree_io {
     bool (*stacks)(void *ctx, uint32_t number, const int32_t *local, int32_t n, int what);
     /* Has the handlers of the own node asked about `node`, which is silent: ftree_handler_said() has what
      * they say, ftree_handlers_done() that it is all, later.  False: none is.  Of the own node, for which
-     * others wait: what those find that know only that comes as symptoms, if it comes.  May be NULL:
-     * there are none. */
+     * others wait: what those find that know only that comes as symptoms, if it comes; true while it may.
+     * May be NULL: there are none. */
     bool (*handlers)(void *ctx, int32_t node);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);

@@ -41,6 +41,7 @@ struct ftree_lag {
     uint16_t before, now; /* share of samples in which it was outside MPI; the core's, as are: */
     bool has_lost; /* time, than which it never lost as much */
     bool waits_more; /* for a CPU, than before: ftree_lag_waits_more() */
+    bool asks; /* what its node's kernel and GPU say is about to be known: ftree_ask_home() */
     bool measured; /* the kernel was asked twice, some seconds apart, and the rest is known: */
     uint16_t wants; /* share of time in which it ran, or waited for a CPU; */
     uint16_t gets; /* share of that in which it ran; 1000: it wanted none */

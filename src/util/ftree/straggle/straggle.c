@@ -218,8 +218,8 @@ static bool say(struct ftree *ft, ftree_time now)
 
 /* ---- an episode ------------------------------------------------------------------------------ */
 
-/* One more question may bring more: the first two do not tell what they are asked for, and what a
- * wait costs the others may not show yet. */
+/* One more question may bring more: the first two do not tell what they are asked for, what a wait
+ * costs the others may not show yet, and the node may be about to say why. */
 static void judge(struct ftree *ft, struct straggle_work *w, const struct lag_answer *a)
 {
     bool stands = standing(ft, FTREE_NONE), open = stands, is_sure = false;
@@ -236,7 +236,7 @@ static void judge(struct ftree *ft, struct straggle_work *w, const struct lag_an
         open |= a->lag[i].waits_more;
     for (const struct lag_found *f = w->now.found; f < w->now.found + w->now.n; f++) {
         open |= f->is_clear;
-        is_sure |= f->is_found && f->is_sure;
+        is_sure |= f->is_found && f->is_sure && !f->lag.asks;
     }
     w->is_done = is_sure || !open || w->judged >= (stands ? JUDGED_MIN : JUDGED_MAX);
     FTREE_EACH_IF(w->is_done && !w->is_partial, const struct known, k, ft->state->known)

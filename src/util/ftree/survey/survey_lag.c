@@ -28,7 +28,6 @@ bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
 {
     struct lag_answer *a = answer_of(ft, &r->answer);
     struct ftree_block block[FTREE_BLOCKS_MAX];
-    bool is_slow = false;
 
     if (!a || !ft->io->blocks || !ft->io->lag)
         return false;
@@ -38,11 +37,9 @@ bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
         int32_t n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
         ft->io->lag(ft->io_ctx, i, &l);
         ftree_lag_read(block, n, ft->cfg.alpha, &l);
+        l.asks = l.now > l.before + MORE && ftree_ask_home(ft);
         ftree_lag_add(a, &l);
-        is_slow |= l.now > l.before + MORE;
     }
-    if (is_slow)
-        ftree_ask_home(ft);
     return false;
 }
 
@@ -85,6 +82,7 @@ static void wire_lag(struct wire_codec *c, struct ftree_lag *l)
     WIRE_WITHIN(c, l->faults, 0, FTREE_LAG_FAULTS_MAX);
     WIRE_WITHIN(c, l->beside, FTREE_NONE, c->job->size - 1);
     WIRE_WITHIN(c, l->waits_more, 0, 1);
+    WIRE_WITHIN(c, l->asks, 0, 1);
     if (c->reads)
         l->measured = true;
 }

@@ -150,15 +150,23 @@ static void next_turn(struct faultloc_handlers *h, ftree_time now)
     ftree_handlers_done(h->p->ft, now, node);
 }
 
-void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
+static bool is_asked(const struct faultloc_handlers *h, int32_t node)
+{
+    for (int i = 0; i < FAULTLOC_HANDLERS_MAX; i++)
+        if (h->child[i].pid > 0 && h->node[i] == node)
+            return true;
+    return false;
+}
+
+bool faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now)
 {
     if (!*h->p->board->settings.handlers || now < h->home_at)
-        return;
+        return is_asked(h, h->p->self);
     h->home_pause = h->home_pause ? 2 * h->home_pause : FAULTLOC_HANDLERS_PAUSE;
     if (h->home_pause > FAULTLOC_HANDLERS_PAUSE_MAX)
         h->home_pause = FAULTLOC_HANDLERS_PAUSE_MAX;
     h->home_at = now + h->home_pause;
-    faultloc_handlers_ask(h, now, h->p->self);
+    return faultloc_handlers_ask(h, now, h->p->self);
 }
 
 /* ---- what it said ---------------------------------------------------------------------------- */

@@ -45,10 +45,10 @@ bool faultloc_handlers_ask(struct faultloc_handlers *h, ftree_time now, int32_t 
 
 /* Purpose: somebody examines this node: asks those that know what only it can know (os, gpu), but for
  * the time after the last look, which doubles.  What they find goes to the core as symptoms of this
- * node. */
+ * node.  True: it may yet come. */
 #define FAULTLOC_HANDLERS_PAUSE (8 * 1000 * FTREE_MS)
 #define FAULTLOC_HANDLERS_PAUSE_MAX (600 * 1000 * FTREE_MS)
-void faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now);
+bool faultloc_handlers_ask_home(struct faultloc_handlers *h, ftree_time now);
 
 /* Purpose: reads what has come, and ends what is over; and when to call it again. */
 void faultloc_handlers_turn(struct faultloc_handlers *h, ftree_time now);

@@ -283,8 +283,7 @@ static bool ask_handlers(void *ctx, int32_t node)
 
     if (node != a->p->self)
         return faultloc_handlers_ask(&a->handlers, faultloc_now(), node);
-    faultloc_handlers_ask_home(&a->handlers, faultloc_now());
-    return false;
+    return faultloc_handlers_ask_home(&a->handlers, faultloc_now());
 }
 
 static void trace(void *ctx, const char *line)
