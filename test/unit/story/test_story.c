@@ -967,6 +967,85 @@ TEST_CASES(a_healthy_storm_on_a_thousand_nodes, 2)
     ck_assert_int_le(world_busiest(w), 5 * 32);
 }
 
+#define RACK 1000
+
+/* Questions to the handlers of nodes, each of which takes a second. */
+static struct rack {
+    int n, told; /* told: verdicts */
+    struct {
+        int32_t by, node;
+        ftree_time answered;
+    } question[2 * RACK];
+} rack;
+
+static bool ask_of_rack(void *ctx, int32_t node)
+{
+    int32_t rank;
+    struct world *w = world_at(ctx, 0, &rank);
+
+    ck_assert_int_lt(rack.n, 2 * RACK);
+    rack.question[rack.n].by = w->rank_node[rank];
+    rack.question[rack.n].node = node;
+    rack.question[rack.n++].answered = w->now + SECOND;
+    return true;
+}
+
+static void told_of_rack(void *ctx, const struct ftree_verdict *v)
+{
+    (void) ctx;
+    ck_assert_int_eq(v->class_, FTREE_CLASS_NODE_OUTAGE);
+    ck_assert_str_eq(v->rule, "node-outage/power-off");
+    rack.told++;
+}
+
+/* Those that the handlers of one node are asked about now. */
+static int asked_by(int32_t by, ftree_time now)
+{
+    int n = 0;
+
+    for (int i = 0; i < rack.n; i++)
+        n += rack.question[i].by == by && rack.question[i].answered > now;
+    return n;
+}
+
+static void answer_for_rack(struct world *w, int *next)
+{
+    for (; *next < rack.n && rack.question[*next].answered <= w->now; ++*next) {
+        struct ftree *ft = w->node[rack.question[*next].by].ft;
+        int32_t node = rack.question[*next].node;
+        ftree_handler_said(ft, w->now, w->now, node, FTREE_SYMPTOM_POWER_OFF, "bmc: power-off: off");
+        ftree_handlers_done(ft, w->now, node);
+    }
+}
+
+/* A rack loses its power: of each of its nodes one node has its handlers asked, once. */
+TEST_CASE(handlers_are_asked_once_for_each_of_a_thousand)
+{
+    struct world *w = world_of(shape_tree(RACK + 64, 1, 32));
+    bool asked[RACK + 64] = {false};
+    int next = 0;
+
+    rack = (struct rack){0};
+    w->io.handlers = ask_of_rack;
+    w->io.report = told_of_rack;
+    w->job.has_path[FTREE_PATH_MGMT] = false;
+    for (int32_t node = 32; node < 32 + RACK; node++)
+        w->node[node].off = true;
+    world_all_wait(w, 40, 40);
+    for (int i = 0; i < 300 && rack.told < RACK; i++) {
+        world_run(w, 100 * FTREE_MS);
+        for (int32_t node = 0; node < 32; node++)
+            ck_assert_int_le(asked_by(node, w->now), 64); /* agent/act/handlers.h */
+        answer_for_rack(w, &next);
+    }
+    ck_assert_int_eq(rack.told, RACK);
+    ck_assert_int_eq(rack.n, RACK);
+    for (int i = 0; i < RACK; i++) {
+        ck_assert(!asked[rack.question[i].node]);
+        asked[rack.question[i].node] = true;
+    }
+}
+
 static int64_t all_sent(const struct world *w)
 {
     int64_t n = 0;
