@@ -23,6 +23,12 @@ static struct lag_answer *answer_of(struct ftree *ft, struct survey_answer *a)
 }
 
 #define MORE 100 /* permille of the time outside MPI, than before: others may wait for it */
+#define STARVED 500 /* permille of the CPU time that it wants */
+
+static bool may_be_slow(const struct ftree_lag *l)
+{
+    return l->now > l->before + MORE || (l->measured && l->gets < STARVED);
+}
 
 bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
 {
@@ -37,7 +43,7 @@ bool survey_lags_at_node(struct ftree *ft, struct survey_round *r)
         int32_t n = ft->io->blocks(ft->io_ctx, i, block, FTREE_BLOCKS_MAX);
         ft->io->lag(ft->io_ctx, i, &l);
         ftree_lag_read(block, n, ft->cfg.alpha, &l);
-        l.asks = l.now > l.before + MORE && ftree_ask_home(ft);
+        l.asks = may_be_slow(&l) && ftree_ask_home(ft);
         ftree_lag_add(a, &l);
     }
     return false;
