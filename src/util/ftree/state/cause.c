@@ -11,10 +11,11 @@
 #include <string.h>
 
 /*
- * Cause chains.  That a part fails (a fan, a power supply) is often known before what comes of it: such
- * symptoms are kept with their time by each node that they pass.  The fault models say what leads to
- * what, and within which time; from the fault that was found the chain is followed back to the first
- * cause that was seen.  A link of the chain that nobody saw is passed over.
+ * Cause chains.  That a part fails (a fan, a power supply) is often known before what comes of it:
+ * such symptoms are kept with their time by each node that they pass, and go up with answers about
+ * samples.  The fault models say what leads to what, and within which time; from the fault that was
+ * found the chain is followed back to the first cause that was seen.  A link of the chain that
+ * nobody saw is passed over.
  */
 
 #define PAST_MAX 64
@@ -68,7 +69,8 @@ void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s)
 }
 
 /* It is told, but makes a fault of the software no likelier. */
-void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model, struct ftree_verdict *v)
+void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model,
+                      struct ftree_verdict *v)
 {
     FTREE_EACH(const struct ftree_symptom, p, ft->state->past)
         if (p->about.node == v->node && p->last + TOLD_FOR > now)

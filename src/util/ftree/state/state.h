@@ -208,13 +208,15 @@ bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node);
 uint8_t ftree_verdict_paths_of_sign(const struct ftree *ft, const char *name);
 
 /* cause.c */
-/* Keeps it, if by a model it may lead to something. */
+/* Keeps it, if by a model it may lead to something, or is what a GPU does. */
 void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s);
-/* Its part of an answer that goes up: what is noted of this node and those below it; a reader notes it. */
 struct wire_codec;
+/* The part of an answer that goes up: what is kept of this node and those below it.  A reader keeps
+ * it, too. */
 void ftree_cause_wire(struct wire_codec *c);
-/* Adds what was noted of its node lately, and the model has as symptoms, as evidence. */
-void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model, struct ftree_verdict *v);
+/* Adds what was kept of its node lately, and the model has as symptoms, as evidence. */
+void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model,
+                      struct ftree_verdict *v);
 /* What led to the fault of that model goes to the front of the evidence, the first cause first; it is
  * whom to call for. */
 void ftree_cause_add(const struct ftree *ft, int32_t model, struct ftree_verdict *v);
