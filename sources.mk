@@ -305,6 +305,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h \
+    src/mpid/ch4/faultloc/seam/faultloc_wait.h \
     src/mpid/ch4/faultloc/site/site.h
 
 handler_sources = \

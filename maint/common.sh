@@ -23,13 +23,14 @@ supported=${supported% }
 # shellcheck disable=SC2034
 overlay_dirs=(src/util/ftree src/mpid/ch4/faultloc src/hydra)
 # shellcheck disable=SC2034
-overlay_names='.*\.\(c\|h\|mk\|m4\|txt\|in\|def\|inc\|rules\)$'
+overlay_names='.*\.\(c\|h\|mk\|m4\|txt\|in\|def\|inc\|py\|rules\)$'
 
 # place FILE: where a file or folder of the overlay is in a source tree: hydra's makefiles know only
-# its own.
+# its own, and MPICH's generator of bindings what is beside it.
 place() {
     case $1 in
         src/hydra | src/hydra/*) echo "src/pm/hydra/faultloc${1#src/hydra}" ;;
+        src/mpid/ch4/faultloc/*.py) echo "maint/local_python/${1##*/}" ;;
         *) echo "$1" ;;
     esac
 }

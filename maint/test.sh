@@ -207,8 +207,8 @@ dist_check() {
     fi
 }
 
-# Some in which the device has a part; test_waits.sh fails there on a busy machine.
-ofi_scripts=(test/mpi/test_{collectives,failures,lost_peer,some_ranks}.sh
+# Some in which the device has a part.
+ofi_scripts=(test/mpi/test_{collectives,failures,lost_peer,some_ranks,waits}.sh
     test/cluster/{power_off,stop,kill,cut,data_path_down}.scenario)
 build=$PWD/build jobs=$(nproc) quick=no core=no number=0
 while [ $# -gt 0 ]; do

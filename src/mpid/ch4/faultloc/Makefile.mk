@@ -7,7 +7,7 @@
 # names ("faultloc/board/board.h"); those on one floor do not know each other.
 #
 #   floor  folder  what is in it                                                   linked into
-#   0      seam    what patches call, and the rank's page; headers alone           libmpi
+#   0      seam    what patches call, and the rank's page; no sources              libmpi
 #   0      base    clocks, lines on stderr, addresses, interfaces, processes       both
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
@@ -105,6 +105,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/seam/faultloc_seam.h \
     src/mpid/ch4/faultloc/seam/faultloc_sums.h \
     src/mpid/ch4/faultloc/seam/faultloc_ucx.h \
+    src/mpid/ch4/faultloc/seam/faultloc_wait.h \
     src/mpid/ch4/faultloc/site/site.h
 
 if BUILD_FAULTLOC

@@ -137,6 +137,12 @@ static inline ssize_t MPIDI_faultloc_ofi_counted(struct fid_ep *ep, ssize_t code
 #define fi_recvmsg(ep, msg, flags) \
     MPIDI_faultloc_ofi_tried((fi_recvmsg)(ep, msg, flags), FI_ADDR_UNSPEC)
 
+/* OFI begins: threads that it makes from now on have nothing of the program's to do. */
+void MPIDI_faultloc_ofi_begins(void) MPIDI_FAULTLOC_HIDDEN;
+#define fi_fabric(attr, fabric, context) \
+    ((MPIR_CVAR_FAULTLOC ? MPIDI_faultloc_ofi_begins() : (void) 0), \
+     (fi_fabric)(attr, fabric, context))
+
 /* A turn of a wait for one-sided operations that OFI carries out. */
 int MPIDI_faultloc_wait_window(struct MPIR_Win *win) MPIDI_FAULTLOC_HIDDEN;
 #define MPIDI_FAULTLOC_OFI_RMA_TURN(win) \

@@ -155,7 +155,7 @@ void MPIDI_faultloc_report_lost(int32_t rank, int error);
 int MPIDI_faultloc_transport_error(int32_t peer, int error);
 
 /* Purpose: the transport has ended an operation toward that rank with an error: it is held until it
- * is known why.  `release` gives the transport its own request back.  False: no memory. */
+ * is known why.  Then `release` gives the transport back what is its own.  False: no memory. */
 bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
                          void (*release) (void *transport));
 

@@ -143,20 +143,6 @@ int MPIDI_faultloc_transport_error(int32_t peer, int error)
                                 (int) peer, strerror(error));
 }
 
-/* OFI's synchronous and its huge sends also wait for a word of the receiver, which will not come. */
-static void complete(MPIR_Request * req)
-{
-    int shares = MPIR_cc_get(*req->cc_ptr);
-
-    if (shares < 2 || !MPIDI_faultloc_ofi_leave(req, shares - 1)) {
-        MPIDI_faultloc_complete(req);
-        return;
-    }
-    MPIR_cc_set(req->cc_ptr, 0);
-    if (MPIDI_FAULTLOC_NOTIFICATION(req))
-        MPIR_cc_dec(MPIDI_FAULTLOC_NOTIFICATION(req));
-}
-
 static void end_held(const struct held *h, bool given_up)
 {
     MPIR_Request *req = h->req;
@@ -167,7 +153,7 @@ static void end_held(const struct held *h, bool given_up)
         h->release(h->transport);
     MPIDI_faultloc_set_error(req, given_up ? MPIDI_faultloc_failed_error(h->peer)
                              : MPIDI_faultloc_transport_error(h->peer, h->error));
-    complete(req);
+    MPIDI_faultloc_complete(req);
     MPID_THREAD_CS_EXIT(VCI, MPIDI_FAULTLOC_VCI_LOCK(vci));
 }
 

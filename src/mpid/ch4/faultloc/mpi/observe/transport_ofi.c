@@ -124,6 +124,18 @@ static bool is_as_mpich_has_it(int event, int err)
         event == MPIDI_OFI_EVENT_PEEK || event == MPIDI_OFI_EVENT_AM_RECV;
 }
 
+/* A synchronous or a large send also waits for its receiver's word, which will not come. */
+static void leave_rest(void *request)
+{
+    MPIR_Request *req = request;
+    int shares = MPIR_cc_get(*req->cc_ptr);
+
+    if (shares < 2 || !MPIDI_faultloc_ofi_leave(req, shares - 1))
+        return;
+    MPIR_Request_add_ref(req);
+    MPIR_cc_set(req->cc_ptr, 1);
+}
+
 /* Of a synchronous send both halves may end so.  Of one in parts OFI may still have some. */
 static int end_message(MPIR_Request * req, int error)
 {
@@ -136,12 +148,12 @@ static int end_message(MPIR_Request * req, int error)
         MPIR_Request_add_ref(req);
     }
     if (!MPIDI_faultloc_is_held(req))
-        return MPIDI_faultloc_hold(req, peer, error, NULL, NULL);
+        return MPIDI_faultloc_hold(req, peer, error, req, leave_rest);
     MPIR_cc_dec(req->cc_ptr);
     return 1;
 }
 
-/* A synchronous or a large send waits for its receiver's word, which will not come. */
+/* The receiver's word. */
 static int end_ack(MPIR_Request * req, int error)
 {
     MPIDI_OFI_ssendack_request_t *ack = (MPIDI_OFI_ssendack_request_t *) req;

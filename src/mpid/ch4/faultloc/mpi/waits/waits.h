@@ -43,7 +43,8 @@ struct MPIDI_faultloc_wait {
     struct MPIDI_faultloc_wait *next, **at;
 };
 
-/* Purpose: in MPI_Init, once UCX has begun. */
+/* Purpose: in MPI_Init, before OFI begins, and once the transport has begun. */
+void MPIDI_faultloc_ofi_begins(void);
 void MPIDI_faultloc_begin_waits(void);
 
 /* Purpose: a number that is the same as long as no call of MPI begins or ends in any thread, but

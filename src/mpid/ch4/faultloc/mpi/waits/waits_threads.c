@@ -33,7 +33,8 @@
 #define RESTS_NS (100 * FTREE_MS)   /* those who poll rest so long after they were asked */
 #define LASTS_TURNS 64          /* a wait that is over before is not worth the clock */
 #define FRESH_NS (50 * FTREE_MS) /* a thread that waits has a turn that counts within this time */
-
+#define LIBRARY_THREADS_MAX 8
+#define KNOWN_MAX (LIBRARY_THREADS_MAX + WAITS_THREADS_MAX)
 
 static struct MPIDI_faultloc_wait *waiting;
 static uint32_t calls;          /* the sum of those on the list, */
@@ -75,8 +76,12 @@ static pid_t noted;             /* the thread whose wait is in the slot, 0: none
 static bool noted_runs;         /* it has got the lock back, and not come to its next turn */
 static ftree_time noted_at;
 
-static pid_t progress_thread;   /* MPICH's own, which has nothing of the program's to do; 0: none */
-static pid_t ucx_thread;        /* in which UCX waits for events, likewise */
+/* Those that have nothing of the program's to do: MPICH's own, or 0, and in which a transport waits. */
+static struct {
+    pid_t thread[LIBRARY_THREADS_MAX];
+    int n;
+    bool alone;                 /* the process had one thread when OFI began */
+} library = {.n = 1 };
 
 static pid_t own_thread(void)
 {
@@ -87,14 +92,42 @@ static pid_t own_thread(void)
     return thread;
 }
 
-void MPIDI_faultloc_progress_thread(void)
+static bool add_other(void *unused, pid_t thread)
 {
-    progress_thread = own_thread();
+    (void) unused;
+    if (thread != own_thread() && library.n < LIBRARY_THREADS_MAX)
+        library.thread[library.n++] = thread;
+    return true;
 }
 
+static bool is_own(void *unused, pid_t thread)
+{
+    (void) unused;
+    return thread == own_thread();
+}
+
+void MPIDI_faultloc_progress_thread(void)
+{
+    library.thread[0] = own_thread();
+}
+
+void MPIDI_faultloc_ofi_begins(void)
+{
+    library.alone = faultloc_proc_all_threads(NULL, getpid(), is_own, NULL);
+}
+
+/* UCX's thread has a name, those of OFI have none. */
 void MPIDI_faultloc_begin_waits(void)
 {
-    ucx_thread = faultloc_proc_thread(NULL, getpid(), "async");
+    library.thread[library.n++] = faultloc_proc_thread(NULL, getpid(), "async");
+    if (library.alone)
+        faultloc_proc_all_threads(NULL, getpid(), add_other, NULL);
+}
+
+static int list_library(pid_t known[LIBRARY_THREADS_MAX])
+{
+    memcpy(known, library.thread, (size_t) library.n * sizeof(*known));
+    return library.n;
 }
 
 bool MPIDI_faultloc_is_alone(void)
@@ -106,7 +139,7 @@ bool MPIDI_faultloc_is_alone(void)
         return true;
     if (!first)
         first = own_thread();
-    others |= waiting || progress_thread || first != own_thread();
+    others |= waiting || library.thread[0] || first != own_thread();
     return !others;
 }
 
@@ -330,31 +363,35 @@ static bool all_but_these_sleep(const pid_t *known, int n, uint64_t *switches)
 
 bool MPIDI_faultloc_all_others_sleep(uint64_t *switches)
 {
-    const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
+    pid_t known[LIBRARY_THREADS_MAX + 1];
+    int n = list_library(known);
 
-    return all_but_these_sleep(known, 3, switches);
+    known[n++] = own_thread();
+    return all_but_these_sleep(known, n, switches);
 }
 
 bool MPIDI_faultloc_any_other_runs(void)
 {
-    const pid_t known[] = { own_thread(), progress_thread, ucx_thread };
+    pid_t known[LIBRARY_THREADS_MAX + 1];
+    int n = list_library(known);
 
-    return faultloc_proc_any_runs(NULL, getpid(), known, 3);
+    known[n++] = own_thread();
+    return faultloc_proc_any_runs(NULL, getpid(), known, n);
 }
 
-/* Those that have reported, and those of MPICH and UCX. */
-static int list_known(pid_t known[WAITS_THREADS_MAX + 2])
+/* And those that have reported. */
+static int list_known(pid_t known[KNOWN_MAX])
 {
-    known[0] = progress_thread;
-    known[1] = ucx_thread;
+    int n = list_library(known);
+
     for (int i = 0; i < reported.n; i++)
-        known[2 + i] = reported.by[i].thread;
-    return reported.n + 2;
+        known[n++] = reported.by[i].thread;
+    return n;
 }
 
 static bool others_sleep(void)
 {
-    pid_t known[WAITS_THREADS_MAX + 2];
+    pid_t known[KNOWN_MAX];
     int n = list_known(known);
 
     if (!all_but_these_sleep(known, n, &reported.switches))
@@ -442,7 +479,7 @@ ftree_time MPIDI_faultloc_open_for(uint32_t asked)
 
 bool MPIDI_faultloc_lacks_threads(struct MPIDI_faultloc_wait *wait, ftree_time since)
 {
-    pid_t known[WAITS_THREADS_MAX + 2];
+    pid_t known[KNOWN_MAX];
 
     reported.others = !all_have_reported(wait);
     if (!reported.others)
