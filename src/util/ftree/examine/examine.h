@@ -274,6 +274,7 @@ void ftree_neighbour_forget(struct ftree *ft);
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
 void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
                                      const struct wire_indirect_result *s);
+bool ftree_neighbour_may_be_switch(const struct ftree *ft, const struct suspect *su);
 struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
                                              bool data);
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,

@@ -136,6 +136,7 @@ struct ftree_state {
     FTREE_ARRAY(struct peer) peers;
     int32_t left; /* how many of them have left */
     bool leaving;
+    bool own_link_down; /* of the data path, says the own kernel */
     ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
 };
 
