@@ -666,6 +666,7 @@ void ftree_late(struct ftree *ft, ftree_time now, ftree_time late)
 
 void ftree_own_link(struct ftree *ft, ftree_time now, bool up)
 {
+    ft->state->own_link_down = !up;
     ftree_burst_link(ft, now, up);
 }
 

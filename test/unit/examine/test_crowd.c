@@ -148,7 +148,7 @@ TEST_CASE(if_it_is_not_all_others_are_examined)
     for (int32_t i = 9; i < MEMBERS; i++)
         connects(l, member(l, i));
     connects(l, switches_node(l->job.tree, "1.1", NULL));
-    lone_run(l, 899);
+    lone_run(l, 599);
     ck_assert_int_eq(l->verdicts, 0);
     lone_log(l);
     lone_run(l, 200);

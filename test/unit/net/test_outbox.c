@@ -462,7 +462,7 @@ TEST_CASE(a_verdict_that_waits_is_not_sent_for_a_quick_no)
     lone_log(l);
     for (int i = 0; i < 3; i++) {
         lone_reach(l, 1, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_UNREACHABLE, 113);
-        lone_run(l, 210);
+        lone_run(l, 150);
     }
     ck_assert_int_eq(lone_count(l, WIRE_VERDICT_DOWN), 0);
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 1);
@@ -507,4 +507,17 @@ TEST_CASE(where_a_verdict_speaks_against_the_data_path_it_is_not_tried)
     ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
     ftree_outbox_put(l->ft, l->now, 4, &m);
     ck_assert_str_eq(lone_log(l), "0 -> n4 mgmt goodbye\n");
+}
+
+TEST_CASE(where_the_own_link_is_down_the_data_path_is_not_tried)
+{
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
+    struct wire_message m = {.type = WIRE_GOODBYE};
+
+    ftree_own_link(l->ft, l->now, false);
+    ftree_outbox_put(l->ft, l->now, 4, &m);
+    ftree_own_link(l->ft, l->now, true);
+    ftree_outbox_put(l->ft, l->now, 3, &m);
+    ck_assert_str_eq(lone_log(l), "0 -> n4 mgmt goodbye\n"
+                                  "0 -> n3 data goodbye\n");
 }

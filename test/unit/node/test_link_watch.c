@@ -56,6 +56,7 @@ TEST_CASE(a_loss_that_lasts_while_a_rank_waits)
 TEST_CASE(an_interface_that_is_down_or_gone)
 {
     faultloc_link_watch_note(&w, 10 * S, FTREE_LINK_DOWN);
+    ck_assert_uint_eq(faultloc_link_watch_deadline(&w, 10 * S), 10 * S + 200 * FTREE_MS);
     faultloc_link_watch_note(&w, 11 * S, FTREE_LINK_GONE);
     ck_assert(says(11 * S, LONG));
     ck_assert_int_eq(s.kind, FTREE_SYMPTOM_INTERFACE_DOWN);

@@ -1539,3 +1539,52 @@ TEST_CASES(whatever_happens, 200)
             ck_assert(is_known(w->node[w->rank_node[r]].ft, w->rank_node[w->rank[r].peer]));
     expect_all_told(w, w->reports);
 }
+
+/* Two leaf switches with four hosts each; of those from `first` to `last` the data port has no carrier, as
+ * the kernel of each says. */
+static struct world *carriers_lost(int32_t first, int32_t last)
+{
+    struct ftree_tree_error e;
+    static struct ftree_tree *tree;
+    struct world *w;
+    int32_t ranks;
+
+    ck_assert_int_eq(ftree_tree_synthetic("switch:2 node:4", 32, &tree, &ranks, &e), FTREE_OK);
+    w = world_new_tree(tree, tree->nodes, 1, 32);
+    world_all_wait(w, FTREE_NONE, last);
+    for (int32_t n = first; n <= last; n++) {
+        w->node[n].path_down[FTREE_PATH_DATA] = true;
+        w->state[n].link = FTREE_LINK_NO_CARRIER;
+        ftree_own_link(w->node[n].ft, w->now, false);
+    }
+    world_run(w, 400 * FTREE_MS);
+    for (int32_t n = first; n <= last; n++)
+        world_symptom(w, n, FTREE_SYMPTOM_CARRIER_LOST, n);
+    ck_assert(world_run_until_reports(w, 1, 4 * SECOND));
+    return w;
+}
+
+TEST_CASE(one_port_without_carrier_is_a_link_at_once)
+{
+    struct world *w = carriers_lost(6, 6);
+
+    ck_assert_str_eq(w->report[0].rule, "link-fault/no-carrier");
+    ck_assert_int_eq(w->report[0].node, 6);
+    ck_assert_uint_le(w->reported_at[0], 1600 * FTREE_MS); /* 600 ms after the loss */
+    world_run(w, 5 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    world_free(w);
+}
+
+/* Its head, or the root, is one of those without a path, and cannot tell how others behind it are. */
+TEST_CASES(a_switch_without_power_is_one_fault, 2)
+{
+    struct world *w = carriers_lost(_i ? 0 : 4, _i ? 3 : 7);
+
+    world_run(w, 5 * SECOND);
+    for (int32_t i = 0; i < w->reports; i++)
+        ck_assert_str_eq(w->report[i].rule, "switch-fault/data-behind-silent");
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    world_free(w);
+}

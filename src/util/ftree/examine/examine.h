@@ -217,6 +217,7 @@ void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
 bool ftree_silence_counts(const struct suspect *su, int path);
 bool ftree_silence_needs_witness(const struct suspect *su, int path);
 ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct suspect *su, bool *ask);
+bool ftree_silence_is_mute(const struct ftree *ft, ftree_time now, const struct suspect *su);
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach);
@@ -274,6 +275,7 @@ void ftree_neighbour_forget(struct ftree *ft);
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path);
 void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
                                      const struct wire_indirect_result *s);
+bool ftree_neighbour_may_be_switch(const struct ftree *ft, const struct suspect *su);
 struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struct suspect *su,
                                              bool data);
 void ftree_neighbour_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,

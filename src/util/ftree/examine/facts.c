@@ -230,6 +230,8 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     if (at_end) {
         facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
+    } else if (ftree_neighbour_may_be_switch(ft, su)) {
+        facts->value[RULES_FACT_BEHIND_DATA] = RULES_BEHIND_SILENT;
     }
     if (su->deputy_word.rank != FTREE_NONE)
         ftree_rules_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,

@@ -494,6 +494,25 @@ struct ftree_silence ftree_neighbour_silence(const struct ftree *ft, const struc
     return look(ft, su, data ? DATA_PATH : ANY_PATH);
 }
 
+/* Of a suspect that answers over management only: nobody behind its switch has been heard on the data
+ * path since it is one, so that may be the switch.  Not where it is the own one, and has power. */
+bool ftree_neighbour_may_be_switch(const struct ftree *ft, const struct suspect *su)
+{
+    int32_t leaf = ftree_topo_switch_of(ft->topo, su->node), silent = 0;
+
+    if (leaf == FTREE_NONE ||
+        (leaf == ftree_topo_switch_of(ft->topo, ft->self) && !ft->state->own_link_down))
+        return false;
+    FTREE_EACH(const struct neighbour, nb, ft->examine->neighbours) {
+        if (nb->node == su->node || ftree_topo_switch_of(ft->topo, nb->node) != leaf)
+            continue;
+        if (was_heard(su, nb, DATA_PATH))
+            return false;
+        silent++;
+    }
+    return silent > 0;
+}
+
 /* ---- helpers -------------------------------------------------------------------------------- */
 
 /* What they were asked for another suspect a moment ago will do for this one. */

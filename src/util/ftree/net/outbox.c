@@ -106,14 +106,15 @@ static void renew_ages(struct ftree *ft, ftree_time now, struct message *l)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* The data path, unless a verdict speaks against it: then the first try would only take its
- * time. */
+/* The data path, unless a verdict or the own kernel speaks against it: then the first try would only
+ * take its time. */
 static enum ftree_path first_path(const struct ftree *ft, int32_t to)
 {
     if (!ft->job->has_path[FTREE_PATH_DATA])
         return FTREE_PATH_MGMT;
     if (ft->job->has_path[FTREE_PATH_MGMT] &&
-        (ftree_verdict_path_is_known(ft, to) || ftree_verdict_path_is_known(ft, ft->self)))
+        (ft->state->own_link_down || ftree_verdict_path_is_known(ft, to) ||
+         ftree_verdict_path_is_known(ft, ft->self)))
         return FTREE_PATH_MGMT;
     return FTREE_PATH_DATA;
 }

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define LASTS (400 * FTREE_MS) /* longer than a flap, or than a link takes to be trained again */
-#define WAITED (200 * FTREE_MS) /* who waits for less is not harmed yet */
+#define DOWN_LASTS (200 * FTREE_MS) /* an interface that is switched off does not flap */
+#define WAITED (100 * FTREE_MS) /* who waits for less is not harmed yet */
 #define AGAIN (5000 * FTREE_MS) /* a symptom that may have been lost is told again */
 #define FLAPS_WITHIN (60000 * FTREE_MS) /* two of them are no accident */
 #define MESSAGES_MAX 32 /* in one turn */
@@ -197,9 +198,14 @@ static bool is_flapping(const struct faultloc_link_watch *w, ftree_time now)
     return w->back[1] && !w->flaps_told && now - w->back[1] <= FLAPS_WITHIN;
 }
 
+static ftree_time lasts(const struct faultloc_link_watch *w)
+{
+    return w->by_carrier ? LASTS : DOWN_LASTS;
+}
+
 static bool is_lost(const struct faultloc_link_watch *w, ftree_time now, ftree_time waits)
 {
-    return w->lost && now - w->lost >= LASTS && waits >= WAITED &&
+    return w->lost && now - w->lost >= lasts(w) && waits >= WAITED &&
            (!w->told || now - w->told >= AGAIN);
 }
 
@@ -281,5 +287,5 @@ ftree_time faultloc_link_watch_deadline(const struct faultloc_link_watch *w, ftr
 {
     if (is_flapping(w, now))
         return now;
-    return w->lost && now < w->lost + LASTS ? w->lost + LASTS : FTREE_NEVER;
+    return w->lost && now < w->lost + lasts(w) ? w->lost + lasts(w) : FTREE_NEVER;
 }
