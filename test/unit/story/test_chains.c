@@ -1240,7 +1240,7 @@ TEST_CASE(what_comes_later_of_another_node_is_seen_at_the_end)
     seen(l, FTREE_SYMPTOM_PEER_SILENT, 6);
     lone_run(l, 100);
     answers_on_both(l, 7);
-    lone_run(l, 500);
+    lone_run(l, 450);
     snprintf(text, sizeof(text), "%s", without_repeats(lone_log(l)));
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].node, 5);

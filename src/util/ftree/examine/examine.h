@@ -217,6 +217,7 @@ void ftree_silence_asked(struct suspect *su, ftree_time now, int path);
 bool ftree_silence_counts(const struct suspect *su, int path);
 bool ftree_silence_needs_witness(const struct suspect *su, int path);
 ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct suspect *su, bool *ask);
+bool ftree_silence_is_mute(const struct ftree *ft, ftree_time now, const struct suspect *su);
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach);

@@ -829,6 +829,16 @@ static bool is_held(struct ftree *ft, ftree_time now, struct suspect *su)
     return false;
 }
 
+/* True: what is known of it now is all there is to know. */
+static bool is_over(struct ftree *ft, ftree_time now, struct suspect *su)
+{
+    if (su->again <= now && ftree_silence_is_mute(ft, now, su)) {
+        su->deadline = now;
+        return true;
+    }
+    return su->deadline <= now && !needs_longer(ft, now, su);
+}
+
 void ftree_probe_tick(struct ftree *ft, ftree_time now)
 {
     FTREE_EACH_SUSPECT(su, ft) {
@@ -836,7 +846,7 @@ void ftree_probe_tick(struct ftree *ft, ftree_time now)
             return;
         if (su->again <= now && is_held(ft, now, su))
             continue;
-        if (su->deadline <= now && !needs_longer(ft, now, su)) {
+        if (is_over(ft, now, su)) {
             FTREE_EMIT(ft, DUE, .node = su->node, .switch_ = su->switch_);
             return; /* a verdict may close others */
         }

@@ -21,6 +21,9 @@
 
 /* In halves of a unit: what it is, what it survives, what it costs a real outage. */
 enum {
+    /* The window of a node of which no path brings anything, not even a word of its kernel, which
+     * answers however busy the node is, 600 ms: eight questions on two paths. */
+    MUTE = 8,
     /* So much longer where the agent answered over another path, 525 ms: nine questions.  A path
      * that loses every tenth message is not accused.  Costs verdicts about one path. */
     ONE_SIDED = 7,
@@ -203,14 +206,54 @@ ftree_time ftree_silence_until(struct ftree *ft, ftree_time now, struct suspect 
     return *ask ? now + halves(ft, ANEW) : at;
 }
 
+static bool is_heard(const struct suspect *su, int path)
+{
+    return su->reach[path][FTREE_ROLE_AGENT] >= FTREE_REACH_CONNECTED ||
+           su->reach[path][FTREE_ROLE_DEPUTY] >= FTREE_REACH_CONNECTED ||
+           su->elsewhere[path].reach >= FTREE_REACH_CONNECTED;
+}
+
+/* True if it is mute: nobody has heard it on any of two paths, on which others are heard.  Not where
+ * that may be the fault of a switch, which takes the whole window to be found, nor where the network
+ * was silent for so long before, and came back. */
+bool ftree_silence_is_mute(const struct ftree *ft, ftree_time now, const struct suspect *su)
+{
+    uint8_t behind;
+
+    if (now < su->base + halves(ft, MUTE) + PATIENCE * ftree_own_lag(ft, now) ||
+        ft->state->outlived_silence || su->handled.asked || ftree_peer_is_slow(ft, now, su->node))
+        return false;
+    for (int path = 0; path < FTREE_PATHS; path++) {
+        ftree_time at = counts_at(ft, su, path);
+        if (!ft->job->has_path[path] || !at || at > now || is_heard(su, path) ||
+            is_slow(ft, now, su, path))
+            return false;
+    }
+    behind = ftree_neighbour_silence(ft, su, false).behind;
+    return behind == RULES_BEHIND_NONE || behind == RULES_BEHIND_SOME;
+}
+
+/* It was silent on all paths for two units, and is heard now. */
+static void note_outlived(struct ftree *ft, ftree_time now, const struct suspect *su)
+{
+    bool heard = false;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        heard |= is_heard(su, path);
+    ft->state->outlived_silence |= !heard && now >= su->opened + halves(ft, MUTE / 2);
+}
+
 /* Another node shows that a path works, if only by its kernel's refusal. */
 void ftree_silence_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                          enum ftree_reach reach)
 {
     struct witness *heard = ft->examine->heard[path];
+    const struct suspect *su = ftree_suspect(ft, node);
 
     if (reach < FTREE_REACH_CONNECTED)
         return;
+    if (su)
+        note_outlived(ft, now, su);
     ftree_neighbour_heard(ft, now, node, path);
     note_works(ft, now, node, path);
     if (heard[0].at > 0 && heard[0].node != node)

@@ -137,6 +137,7 @@ struct ftree_state {
     int32_t left; /* how many of them have left */
     bool leaving;
     bool own_link_down; /* of the data path, says the own kernel */
+    bool outlived_silence; /* a node was silent on all paths, and came back */
     ftree_time lag, lag_at; /* how late ticks come, and when the last one did */
 };
 

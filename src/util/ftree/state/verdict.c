@@ -358,6 +358,7 @@ void ftree_verdict_count_symptoms(struct known *k, uint32_t n)
 
 void ftree_verdict_withdraw(struct ftree *ft, struct known *k, ftree_time withdrawn)
 {
+    ft->state->outlived_silence |= ftree_verdict_takes_node(ft, &k->v);
     k->v.withdrawn = withdrawn;
     end_recheck(ft, k);
 }
