@@ -76,22 +76,31 @@ TEST_CASES(a_link_is_told, COUNT(links))
                   links[_i].what);
 }
 
-/* The switch of one network is away for some time, which may end while packets are under way. */
-TEST_CASES(an_outage_that_ends_is_no_loss, 40)
+/* The switch of one network is away for some time, which may begin or end while packets are under
+ * way. */
+static void have_outage(int begins, int lasts)
 {
     struct world *w = world_new(4, 1, 32);
 
     world_packets(w);
     let_wait(w);
+    world_run(w, begins * FTREE_MS);
     for (int32_t n = 0; n < 4; n++)
         w->node[n].to[DATA] = (struct world_way) DEAD;
-    world_run(w, (600 + 50 * _i) * FTREE_MS);
+    world_run(w, lasts * FTREE_MS);
     for (int32_t n = 0; n < 4; n++)
         w->node[n].to[DATA] = (struct world_way){0};
     world_run(w, 6000 * FTREE_MS);
     for (int i = 0; i < w->reports; i++)
         ck_assert_msg(w->report[i].class_ != FTREE_CLASS_NETWORK_DEGRADED, "%s of %d",
                       w->report[i].rule, (int) w->report[i].node);
+    world_free(w);
+}
+
+TEST_CASES(an_outage_that_begins_or_ends_is_no_loss, 40)
+{
+    have_outage(0, 600 + 50 * _i);
+    have_outage(1000 + 25 * _i, 2800);
 }
 
 /* ---- a cable between switches ------------------------------------------------------------------ */
@@ -366,9 +375,12 @@ static void begins(struct lone *l, int32_t node)
     lone_hear(l, node, MGMT, &m);
 }
 
-/* It has all that was sent, late on the data path or not; of its own packets there each third small one
- * is lost, or none. */
-static void brings(struct lone *l, int32_t node, bool lossy, bool late)
+#define THIRD 3
+#define FEW 28
+
+/* It has all that was sent, late on the data path or not; of its own packets there each `nth` is lost, 0:
+ * none. */
+static void brings_but(struct lone *l, int32_t node, int nth, bool late)
 {
     const uint64_t all = ((uint64_t) 1 << WIRE_BURST_PACKETS) - 1;
     struct wire_message over = {.type = WIRE_HEARD,
@@ -376,7 +388,7 @@ static void brings(struct lone *l, int32_t node, bool lossy, bool late)
     uint8_t buf[FTREE_MESSAGE_MAX];
 
     for (int i = 0; i < WIRE_BURST_PACKETS; i++)
-        for (int path = i % 3 || !lossy ? DATA : MGMT; path <= MGMT; path++) {
+        for (int path = !nth || i % nth ? DATA : MGMT; path <= MGMT; path++) {
             struct wire_message m = {
                 .type = WIRE_PACKET, .u.packet = {over.u.heard.nonce, (uint8_t) i, true, l->now}};
             ftree_packet(l->ft, l->now, l->now, node, (enum ftree_path) path, buf,
@@ -385,6 +397,11 @@ static void brings(struct lone *l, int32_t node, bool lossy, bool late)
     over.u.heard.way[DATA] = over.u.heard.way[MGMT] = (struct wire_way){.sent = all, .heard = all};
     over.u.heard.way[DATA].late = late ? all : 0;
     lone_hear(l, node, MGMT, &over);
+}
+
+static void brings(struct lone *l, int32_t node, bool lossy, bool late)
+{
+    brings_but(l, node, lossy ? THIRD : 0, late);
 }
 
 /* The node that it would be compared with says nothing: either end may be bad. */
@@ -462,4 +479,27 @@ TEST_CASE(a_link_that_is_known_to_be_bad_says_nothing_of_others)
     lone_answer(l, 2, DATA, FTREE_ROLE_AGENT);
     lone_run(l, 4000);
     ck_assert_int_eq(l->verdicts, 1);
+}
+
+/* The kernel of node 1 says that packets to node 2 are lost.  Of its own ways some are missing, too, as of
+ * others: that is little, and no fault of this side. */
+TEST_CASE(who_loses_far_more_is_what_kernels_speak_of)
+{
+    struct lone *l = with_bursts();
+    struct ftree_symptom s;
+
+    ftree_symptom_init(&s, FTREE_SYMPTOM_LINK_ERRORS, 2, FTREE_NONE, 1, l->now, l->now);
+    s.count = 3;
+    LONE_STEP(l, ftree_emit_symptom(l->ft, FTREE_EVENT_SYMPTOM, &s));
+    lone_answer(l, 2, MGMT, FTREE_ROLE_AGENT);
+    lone_answer(l, 2, DATA, FTREE_ROLE_AGENT);
+    begins(l, 1);
+    begins(l, 2);
+    lone_run(l, 400);
+    brings_but(l, 1, FEW, false);
+    brings_but(l, 2, THIRD, false);
+    lone_run(l, 600);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_int_eq(l->verdict[0].node, 2);
+    ck_assert_str_eq(l->verdict[0].rule, "network-degraded/lossy");
 }

@@ -41,6 +41,7 @@
 #define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
 #define LARGE 4 /* large packets that must have left before their loss says something */
 #define LOSSY_GROUPS 4 /* of 8 */
+#define FAR_MORE 4 /* times as many packets */
 #define LOSSY_LITTLE 2 /* packets, each of another group, where kernels say that some are lost, too */
 
 static uint64_t bit(int number)
@@ -84,14 +85,13 @@ static int lossy_groups(uint64_t missing)
     return n;
 }
 
-/* Nothing came for some time, and then all: an outage that is over, and no loss. */
+/* Nothing came for some time, and all before and after it: an outage that began or ended, and no loss. */
 static bool is_outage(uint64_t came, uint64_t missing)
 {
     int first = missing ? __builtin_ctzll(missing) : 0;
     int last = missing ? 63 - __builtin_clzll(missing) : 0;
 
-    return last - first + 1 >= WIRE_BURST_EACH && came >> last != 0 &&
-           !(came >> first & (bit(last - first) - 1));
+    return last - first + 1 >= WIRE_BURST_EACH && !(came >> first & (bit(last - first) - 1));
 }
 
 /* RULES_WAY_WELL and so on, from what was sent at one end and heard at the other. */
@@ -116,24 +116,58 @@ static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool rese
     return RULES_WAY_WELL;
 }
 
-static uint8_t way_on(const struct burst *b, int path, bool out)
+static int missing_on(const struct burst *b, int path, bool out)
 {
     const struct wire_way *from = out ? &b->here[path] : &b->there[path];
     const struct wire_way *to = out ? &b->there[path] : &b->here[path];
 
-    return b->said ? judge_way(from->sent, to->heard, to->late, b->resent) : RULES_WAY_UNKNOWN;
+    return count(from->sent & ~to->heard);
+}
+
+static int missing_at_most(const struct burst *b, int path)
+{
+    int out = missing_on(b, path, true), in = missing_on(b, path, false);
+
+    return out > in ? out : in;
+}
+
+/* What was well before the fault, or after it, says nothing of it. */
+static bool is_as_new(const struct burst *other, const struct burst *b)
+{
+    return other->began + REST >= b->began && other->began <= b->ended + REST;
+}
+
+/* Another one loses far more at the same time, in either direction: what kernels say is of that. */
+static bool is_outdone(const struct ftree *ft, const struct burst *b, int path)
+{
+    int own = missing_at_most(b, path);
+
+    FTREE_EACH(struct burst, other, ft->examine->bursts)
+        if (other->asked && other->said && other->over && is_as_new(other, b) &&
+            missing_at_most(other, path) > FAR_MORE * own)
+            return true;
+    return false;
+}
+
+static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
+{
+    const struct wire_way *from = out ? &b->here[path] : &b->there[path];
+    const struct wire_way *to = out ? &b->there[path] : &b->here[path];
+
+    return b->said ? judge_way(from->sent, to->heard, to->late, resent) : RULES_WAY_UNKNOWN;
 }
 
 /* What is late on every path has waited in a host; what the own link has lost says nothing. */
 static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
 {
     enum ftree_path path = main_path(ft);
-    uint8_t way = way_on(b, path, out);
+    bool resent = b->resent && !is_outdone(ft, b, path);
+    uint8_t way = way_on(b, path, out, resent);
 
     if (b->began < ft->examine->link_settles)
         return RULES_WAY_UNKNOWN;
     if (way == RULES_WAY_LATE && path == FTREE_PATH_DATA && ft->job->has_path[FTREE_PATH_MGMT] &&
-        way_on(b, FTREE_PATH_MGMT, out) == RULES_WAY_LATE)
+        way_on(b, FTREE_PATH_MGMT, out, false) == RULES_WAY_LATE)
         return RULES_WAY_UNKNOWN;
     return way;
 }
@@ -159,32 +193,18 @@ static struct burst *find_over(const struct ftree *ft, int32_t node)
     return b && b->over ? b : NULL;
 }
 
-static int missing_on(const struct burst *b, int path, bool out)
-{
-    const struct wire_way *from = out ? &b->here[path] : &b->there[path];
-    const struct wire_way *to = out ? &b->there[path] : &b->here[path];
-
-    return count(from->sent & ~to->heard);
-}
-
 /* The way of another node beside that of b, which is bad: if both lose some, it may be on this side,
- * and one of them had luck. */
+ * and one of them had luck.  It is not where b's loses far more. */
 static uint8_t way_beside(const struct ftree *ft, const struct burst *other, const struct burst *b,
                           bool out)
 {
     enum ftree_path path = main_path(ft);
     uint8_t way = way_of(ft, other, out);
 
-    return way == RULES_WAY_WELL && way_of(ft, b, out) == RULES_WAY_LOSSY &&
-                   missing_on(other, path, out) * 4 > missing_on(b, path, out)
-               ? RULES_WAY_LOSSY
-               : way;
-}
-
-/* What was well before the fault, or after it, says nothing of it. */
-static bool is_as_new(const struct burst *other, const struct burst *b)
-{
-    return other->began + REST >= b->began && other->began <= b->ended + REST;
+    if (way_of(ft, b, out) != RULES_WAY_LOSSY || (way != RULES_WAY_WELL && way != RULES_WAY_LOSSY))
+        return way;
+    return missing_on(other, path, out) * FAR_MORE > missing_on(b, path, out) ? RULES_WAY_LOSSY
+                                                                             : RULES_WAY_WELL;
 }
 
 /* In the directions that are bad to this node: how those of most others are.  What happens here for a
@@ -344,7 +364,7 @@ static void add_way(const struct ftree *ft, ftree_time now, const struct burst *
     int32_t sender = out ? ft->self : b->node, receiver = out ? b->node : ft->self;
     char text[FTREE_DETAIL_MAX] = "";
 
-    if (way_on(b, path, out) == RULES_WAY_UNKNOWN)
+    if (way_on(b, path, out, false) == RULES_WAY_UNKNOWN)
         return;
     add_figures(from, to, text, sizeof(text));
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_BURST, b->node, v, "%.40s %s %.40s (%s): %s",
