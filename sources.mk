@@ -735,6 +735,7 @@ scenario_tests = \
     test/cluster/two_subtrees.scenario \
     test/cluster/symptom_storm.scenario \
     test/cluster/symptom_storm_healthy.scenario \
+    test/cluster/incast.scenario \
     test/cluster/crash_signal.scenario \
     test/cluster/crash_exit.scenario \
     test/cluster/crash_memory.scenario \
