@@ -171,6 +171,7 @@ TEST_CASE(a_port_that_is_not_active_any_more)
     faultloc_link_watch_note(&w, 14 * S, FTREE_LINK_DOWN); /* the interface on it, too */
     faultloc_link_watch_note(&w, 15 * S, FTREE_LINK_UP);
     ck_assert_uint_eq(w.lost, 12 * S);
+    ck_assert_uint_eq(w.changes, 2);
     files_write(PORT "state", "4: ACTIVE\n");
     ck_assert(!says(20 * S, LONG));
     ck_assert_uint_eq(w.lost, 0);

@@ -89,12 +89,10 @@ static void note(struct faultloc_link_watch *w, ftree_time now)
     w->link = link;
     w->by_carrier &= link == FTREE_LINK_NO_CARRIER || is_up;
     if (was_up && !is_up) {
-        w->changes++;
         w->lost = now;
         w->told = 0;
         w->by_carrier = link == FTREE_LINK_NO_CARRIER;
     } else if (is_up && w->lost) {
-        w->changes++;
         w->lost = 0;
         if (w->by_carrier)
             note_flap(w, now);
@@ -103,6 +101,7 @@ static void note(struct faultloc_link_watch *w, ftree_time now)
 
 void faultloc_link_watch_note(struct faultloc_link_watch *w, ftree_time now, uint8_t link)
 {
+    w->changes += (w->iface_link == FTREE_LINK_UP) != (link == FTREE_LINK_UP);
     w->iface_link = link;
     note(w, now);
 }

@@ -31,7 +31,7 @@ struct faultloc_link_watch {
     ftree_time lost; /* since when it is not up; 0: it is */
     ftree_time told; /* when that was a symptom last */
     ftree_time back[2]; /* when it came back last, and before */
-    uint32_t changes; /* how often it was lost, or came back */
+    uint32_t changes; /* how often the interface's was lost, or came back */
     uint32_t flaps; /* how often it came back since the job began */
     bool flaps_told; /* of the last two */
     const char *sys_root; /* NULL: /sys */
