@@ -239,7 +239,8 @@ cluster_up() {
     check_size "$count" "$switches"
     refuse_clash "$count" "$switches"
     [ -d $STATE_BASE ] || { mkdir -p $STATE_BASE; base_made=1; }
-    mkdir "$(state_dir)" "$(state_dir)/off"
+    # another cluster that is removed takes the empty folder of all with it
+    mkdir -p "$(state_dir)/off" || mkdir -p "$(state_dir)/off"
     mkdir -m 0700 "$(runtime_dir)"
     : >"$(state_dir)/made"
     mkdir "$(shm_dir)"

@@ -76,6 +76,24 @@ TEST_CASES(a_link_is_told, COUNT(links))
                   links[_i].what);
 }
 
+/* What a slow link brings may take longer than a burst: one verdict. */
+TEST_CASE(a_link_that_is_late_is_not_silent)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    w->node[2].to[DATA] = (struct world_way) SLOW;
+    let_wait(w);
+    world_run(w, 4000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    w->node[2].to[DATA] = (struct world_way) DEAD;
+    let_wait(w);
+    world_run(w, 9000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+    world_free(w);
+}
+
 /* The switch of one network is away for some time, which may begin or end while packets are under
  * way. */
 static void have_outage(int begins, int lasts)

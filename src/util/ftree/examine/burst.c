@@ -157,7 +157,18 @@ static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
     return b->said ? judge_way(from->sent, to->heard, to->late, resent) : RULES_WAY_UNKNOWN;
 }
 
-/* What is late on every path has waited in a host; what the own link has lost says nothing. */
+static bool is_degraded(const struct ftree *ft, int32_t node)
+{
+    const struct known *k;
+
+    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED)
+            return true;
+    return false;
+}
+
+/* What is late on every path has waited in a host; what the own link has lost says nothing.  Of a link
+ * that is known to be degraded packets may come later than a burst lasts: it is not silent. */
 static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
 {
     enum ftree_path path = main_path(ft);
@@ -166,6 +177,8 @@ static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
 
     if (b->began < ft->examine->link_settles)
         return RULES_WAY_UNKNOWN;
+    if (way == RULES_WAY_SILENT && is_degraded(ft, b->node))
+        return RULES_WAY_LOSSY;
     if (way == RULES_WAY_LATE && path == FTREE_PATH_DATA && ft->job->has_path[FTREE_PATH_MGMT] &&
         way_on(b, FTREE_PATH_MGMT, out, false) == RULES_WAY_LATE)
         return RULES_WAY_UNKNOWN;
