@@ -684,6 +684,8 @@ bool faultloc_is_stuck_with_child(const char *root, pid_t pid, const pid_t *rank
     if (child.pid == 0 || (!in_pipe && !waits_for_itself(&child)) ||
         (!waits_for_end(&rank) && find_partner(&of_rank) != child.pid))
         return false;
+    if (faultloc_proc_last_child(rank.root, pid) != child.pid)
+        return false; /* before it waited it has forked another one, which may read */
     name_process(&of_child, child.pid, name, sizeof(name));
     snprintf(whom, room, "its child, %s, waits for %s", name,
              in_pipe ? "it in a pipe" : "its own threads");
