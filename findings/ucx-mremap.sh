@@ -14,17 +14,9 @@
 # UCX_MEM_EVENTS=n, or by syscall(SYS_mremap, ...), the memory is where it was asked for.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=1.13.1-1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "libucx0=$version" "libucx-dev=$version" libnuma1=2.0.16-1 2>/dev/null ||
-    { echo "SKIP: no packages of UCX $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-export LD_LIBRARY_PATH=$PWD/usr/lib/x86_64-linux-gnu
+. "$(dirname "$0")/lib/ucx.sh"
 
-cat >move.c <<'END'
+compile move <<'END'
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>
@@ -50,7 +42,6 @@ int main(void)
     return 0;
 }
 END
-gcc -O1 -w -I"$PWD/usr/include" -o move move.c -L"$LD_LIBRARY_PATH" -lucp -lucs
 { ./move; echo "UCX_MEM_EVENTS=n"; UCX_MEM_EVENTS=n ./move; } | tee seen
 diff - seen <<'END' || { echo "it is otherwise now"; exit 1; }
 mremap: not as asked

@@ -13,17 +13,9 @@
 # ucp_ep_print_info() shows it.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=1.13.1-1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "libucx0=$version" "libucx-dev=$version" libnuma1=2.0.16-1 2>/dev/null ||
-    { echo "SKIP: no packages of UCX $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-export LD_LIBRARY_PATH=$PWD/usr/lib/x86_64-linux-gnu
+. "$(dirname "$0")/lib/ucx.sh"
 
-cat >lanes.c <<'END'
+compile lanes <<'END'
 #include <stdio.h>
 #include <ucp/api/ucp.h>
 
@@ -55,7 +47,6 @@ int main(void)
     return 0;
 }
 END
-gcc -O1 -w -I"$PWD/usr/include" -o lanes lanes.c -L"$LD_LIBRARY_PATH" -lucp -lucs
 # The mode, and the transport of active messages.
 UCX_TLS=tcp,sysv UCX_NET_DEVICES=lo ./lanes |
     sed -n -e '/^[A-Z]*: /p' -e 's,.*lane.* [0-9]*:\([a-z]*\)/.* am .*,\1,p' | tee seen

@@ -14,17 +14,9 @@
 # set as well, to -1 (no limit, as by default), the worker is created.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=1.13.1-1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "libucx0=$version" "libucx-dev=$version" libnuma1=2.0.16-1 2>/dev/null ||
-    { echo "SKIP: no packages of UCX $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-export LD_LIBRARY_PATH=$PWD/usr/lib/x86_64-linux-gnu
+. "$(dirname "$0")/lib/ucx.sh"
 
-cat >worker.c <<'END'
+compile worker <<'END'
 #include <stdio.h>
 #include <ucp/api/ucp.h>
 
@@ -42,8 +34,6 @@ int main(void)
     return 0;
 }
 END
-gcc -O1 -w -I"$PWD/usr/include" -o worker worker.c -L"$LD_LIBRARY_PATH" -lucp -lucs
-export UCX_TLS=tcp UCX_NET_DEVICES=lo UCX_LOG_LEVEL=fatal
 {
     ./worker
     UCX_TCP_SYN_CNT=auto ./worker

@@ -3,8 +3,8 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# For findings about two processes that talk by UCX 1.13.1 over tcp: it is unpacked in a temporary folder, in which the
-# script goes on.  compile NAME makes a program from the C text on its standard input, to which pair.h belongs.
+# For findings about UCX 1.13.1, over tcp: it is unpacked in a temporary folder, in which the script goes on.
+# compile NAME makes a program from the C text on its standard input; pair.h is for two processes that talk.
 set -euo pipefail
 version=1.13.1-1
 work=$(mktemp -d)
