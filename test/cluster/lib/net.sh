@@ -238,7 +238,7 @@ cluster_up() {
     check_name
     check_size "$count" "$switches"
     refuse_clash "$count" "$switches"
-    [ -d $STATE_BASE ] || { mkdir -p $STATE_BASE; base_made=1; }
+    [ -d $STATE_BASE ] || base_made=1
     # another cluster that is removed takes the empty folder of all with it
     mkdir -p "$(state_dir)/off" || mkdir -p "$(state_dir)/off"
     mkdir -m 0700 "$(runtime_dir)"

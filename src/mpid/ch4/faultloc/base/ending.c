@@ -566,6 +566,11 @@ static long first_polled(const struct process *p, const struct faultloc_proc_cal
     }
 }
 
+static bool waits_for_child(long number)
+{
+    return number == SYS_wait4 || number == SYS_waitid;
+}
+
 /* Who has a lock of a file that it waits for: in the line above its own. */
 static bool awaits_lock(struct search *s, char *whom, size_t room)
 {
@@ -616,7 +621,7 @@ static bool awaits_in(struct search *s, const struct faultloc_proc_call *c, char
 
     if (c->number == SYS_flock || c->number == SYS_fcntl)
         return awaits_lock(s, whom, room);
-    if (c->number == SYS_wait4 || c->number == SYS_waitid)
+    if (waits_for_child(c->number))
         return awaits_child(s, c, whom, room);
     faultloc_proc_wchan(s->p->root, s->p->pid, wchan, sizeof(wchan));
     if (begins_with(wchan, "wait_for_partner")) {
@@ -647,7 +652,7 @@ static bool waits_for_end(const struct process *p)
 {
     struct faultloc_proc_call c;
 
-    return read_call(p, p->pid, &c) && (c.number == SYS_wait4 || c.number == SYS_waitid);
+    return read_call(p, p->pid, &c) && waits_for_child(c.number);
 }
 
 /* On a word that no other process sees: for ever, but for a signal whose handler changes it. */

@@ -104,6 +104,12 @@ struct faultloc_board {
                                      * nothing */
 };
 
+/* Purpose: the root of sysfs for all that read it; NULL: /sys. */
+static inline const char *faultloc_board_sys_root(const struct faultloc_board *b)
+{
+    return b->settings.sysfs[0] ? b->settings.sysfs : NULL;
+}
+
 /* Purpose: makes the board of a job of this shape, with so many bytes of room for a packed tree
  * from outside; *fd is the caller's, to be closed once the others have opened it.  The header's
  * shape fields and offsets are set, all else is 0.

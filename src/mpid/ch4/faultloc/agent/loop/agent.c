@@ -371,7 +371,7 @@ static int open_signal(struct agent *a)
 
 static void init_agent(struct agent *a, struct faultloc_program *p)
 {
-    const char *sysfs = p->board->settings.sysfs, *sys_root = *sysfs ? sysfs : NULL;
+    const char *sys_root = faultloc_board_sys_root(p->board);
 
     *a = (struct agent){.p = p,
                         .signal_fd = -1,

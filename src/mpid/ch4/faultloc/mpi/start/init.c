@@ -167,17 +167,13 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
     return true;
 }
 
-static const char *sys_root(const struct faultloc_board *b)
-{
-    return b->settings.sysfs[0] ? b->settings.sysfs : NULL;
-}
-
 /* The own addresses, and a port each for agent and deputy. */
 static bool make_card(struct card *card, const char *name, struct faultloc_board *b,
                       struct faultloc_ports ports[FTREE_ROLES])
 {
     struct faultloc_iface_wish wish = {.data = MPIR_CVAR_FAULTLOC_DATA_IFACE,
-        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES"), .sys_root = sys_root(b)};
+        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES"),
+        .sys_root = faultloc_board_sys_root(b)};
     struct faultloc_iface found[FTREE_PATHS];
     char error[512];
     int rc = faultloc_iface_find(&wish, found, error, sizeof(error));
