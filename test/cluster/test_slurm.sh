@@ -124,6 +124,14 @@ on_network() (
 cable_of() { ip -n "$(ns_of "$(switch_of "$1" dsw)")" link set "$1" "$2"; }
 # UCX leaves out a link that is up, but not yet in state UP (the kernel's link watch, up to a second).
 links_are_up() { ! ip -n "$(ns_of "$1")" -o link show type veth | grep -qv 'state UP'; }
+# A connection is refused by EHOSTUNREACH for up to a second more if the kernel's last question for
+# the address (ARP, three of them a second apart) went out before the cable was back.
+reaches() {
+    local from=$1 to
+    for to in "${@:2}"; do
+        ip netns exec "$(ns_of "$from")" ping -q -c 1 -W 1 "$to" >/dev/null || return
+    done
+}
 reason_of() { by_slurm sinfo -h -N -n "$1" -o %E; }
 is_drained() { [[ $(by_slurm sinfo -h -N -n "$1" -o %T) == drain* ]] &&
     [[ $(reason_of "$1") == "FaultLoc: link-fault: "* ]]; }
@@ -219,6 +227,7 @@ ok "Slurm drains it: $(reason_of h2)"
 end_job
 on_network cable_of h2 up
 await 10 "the links of h2" on_network links_are_up h2
+await 10 "answers to h2" on_network reaches h2 h1 h3 h4
 by_slurm scontrol update NodeName=h2 State=RESUME
 
 # In four parts, each rank calls MPI_Alltoall with itself. UCX would miss the host after 20 s.
