@@ -415,6 +415,64 @@ static void do_fetch(void)
     do_epoch(call_fetch);
 }
 
+static int begin_rput(MPI_Request *r)
+{
+    return MPI_Rput(big, BIG / (int) sizeof(int), MPI_INT, lost, 0, BIG / (int) sizeof(int), MPI_INT,
+                    window, r);
+}
+
+static int begin_rget(MPI_Request *r)
+{
+    return MPI_Rget(big, BIG / (int) sizeof(int), MPI_INT, lost, 0, BIG / (int) sizeof(int), MPI_INT,
+                    window, r);
+}
+
+static int begin_raccumulate(MPI_Request *r)
+{
+    return MPI_Raccumulate(&small, 1, MPI_INT, lost, 0, 1, MPI_INT, MPI_SUM, window, r);
+}
+
+static int begin_rfetch(MPI_Request *r)
+{
+    static int out;
+
+    return MPI_Rget_accumulate(&small, 1, MPI_INT, &out, 1, MPI_INT, lost, 0, 1, MPI_INT, MPI_SUM,
+                               window, r);
+}
+
+/* Its request is waited for, without a flush. */
+static void do_requested(int (*begin_it)(MPI_Request *r))
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    int rc = MPI_SUCCESS;
+
+    for (double begin = tu_now(); rc == MPI_SUCCESS && tu_now() - begin < limit;) {
+        rc = begin_it(&r);
+        rc = rc ? rc : MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    must_fail("the one-sided operation with a request", rc);
+}
+
+static void do_rput(void)
+{
+    do_requested(begin_rput);
+}
+
+static void do_rget(void)
+{
+    do_requested(begin_rget);
+}
+
+static void do_raccumulate(void)
+{
+    do_requested(begin_raccumulate);
+}
+
+static void do_rfetch(void)
+{
+    do_requested(begin_rfetch);
+}
+
 static void do_lock(void)
 {
     int rc = MPI_SUCCESS;
@@ -479,6 +537,10 @@ static const struct {
     {"rma-get", lock_all, do_get},
     {"rma-accumulate", lock_all, do_accumulate},
     {"rma-fetch", lock_all, do_fetch},
+    {"rma-rput", lock_all, do_rput},
+    {"rma-rget", lock_all, do_rget},
+    {"rma-raccumulate", lock_all, do_raccumulate},
+    {"rma-rfetch", lock_all, do_rfetch},
     {"rma-lock", NULL, do_lock},
     {"rma-fence", NULL, do_fence},
 };

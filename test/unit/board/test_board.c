@@ -624,15 +624,15 @@ TEST_CASE(a_rank_is_given_up_once)
     int fd;
     struct faultloc_board *b = make_pairs(&fd);
 
-    faultloc_board_give_up(b, 3);
-    faultloc_board_give_up(b, 0);
-    faultloc_board_give_up(b, 3);
-    faultloc_board_give_up(b, -1); /* no ranks of this job */
-    faultloc_board_give_up(b, 4);
+    faultloc_board_give_up(b, 3, FAULTLOC_GIVEN_UP_ENDED);
+    faultloc_board_give_up(b, 0, FAULTLOC_GIVEN_UP_ENDED);
+    faultloc_board_give_up(b, 3, FAULTLOC_GIVEN_UP_ENDED);
+    faultloc_board_give_up(b, -1, FAULTLOC_GIVEN_UP_ENDED); /* no ranks of this job */
+    faultloc_board_give_up(b, 4, FAULTLOC_GIVEN_UP_ENDED);
     ck_assert_int_eq(b->failures, 2);
     ck_assert_int_eq(faultloc_board_failed(b)[0], 3);
     ck_assert_int_eq(faultloc_board_failed(b)[1], 0);
-    ck_assert_int_eq(faultloc_board_has_failed(b)[3], 1);
+    ck_assert_int_eq(faultloc_board_has_failed(b)[3], FAULTLOC_GIVEN_UP_ENDED);
     ck_assert_int_eq(faultloc_board_has_failed(b)[1], 0);
     for (int32_t i = 0; i < b->slots; i++) { /* what its ranks see where a message begins */
         ck_assert_int_lt((int32_t) faultloc_board_slot(b, i)->failures, 0);

@@ -237,7 +237,7 @@ TEST_CASE(an_event_says_what_and_where)
     struct ftree_verdict v = crash(7, 5);
     struct faultloc_event e;
 
-    faultloc_board_give_up(b, 5);
+    faultloc_board_give_up(b, 5, FAULTLOC_GIVEN_UP_ENDED);
     faultloc_event_fill(b, &v, NOW, NOW_MS, &e);
     ck_assert_int_eq(e.located_ms, NOW_MS - 250);
     ck_assert_uint_eq(e.id, 7);

@@ -293,14 +293,14 @@ void *faultloc_board_tree(const struct faultloc_board *b)
 
 /* ---- ranks that are given up ----------------------------------------------------------------- */
 
-void faultloc_board_give_up(struct faultloc_board *b, int32_t rank)
+void faultloc_board_give_up(struct faultloc_board *b, int32_t rank, uint8_t how)
 {
     int32_t n = b->failures;
 
     if (rank < 0 || rank >= b->size || faultloc_board_has_failed(b)[rank])
         return;
     faultloc_board_failed(b)[n] = rank;
-    faultloc_board_has_failed(b)[rank] = 1;
+    faultloc_board_has_failed(b)[rank] = how;
     b->failures = n + 1; /* after the entry: a rank reads without a lock */
     for (int32_t i = 0; i < b->slots; i++) {
         struct faultloc_slot *slot = faultloc_board_slot(b, i);
@@ -316,10 +316,10 @@ void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verd
     if (!ftree_verdict_ends_ranks(v) || v->local_only || v->node < 0 || v->node >= b->nodes)
         return;
     if (v->rank != FTREE_NONE && v->kind == FTREE_KIND_RANK)
-        faultloc_board_give_up(b, v->rank);
+        faultloc_board_give_up(b, v->rank, FAULTLOC_GIVEN_UP_ENDED);
     else
         for (int32_t i = first[v->node]; i < first[v->node + 1]; i++)
-            faultloc_board_give_up(b, ranks[i]);
+            faultloc_board_give_up(b, ranks[i], FAULTLOC_GIVEN_UP_SILENT);
 }
 
 void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience)

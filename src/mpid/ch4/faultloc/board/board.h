@@ -169,13 +169,16 @@ int32_t *faultloc_board_node_ranks(const struct faultloc_board *b);
 int32_t *faultloc_board_rank_pid(const struct faultloc_board *b);
 
 /* Purpose: the ranks that are given up, b->failures of them, in the order in which they were; and
- * for each rank of the job whether it is. */
+ * for each rank of the job whether it is, and how (0: it is not). */
 int32_t *faultloc_board_failed(const struct faultloc_board *b);
 _Atomic uint8_t *faultloc_board_has_failed(const struct faultloc_board *b);
 
+/* Whether a rank that is given up may still send: its node is out of reach, or the process is gone. */
+enum { FAULTLOC_GIVEN_UP_SILENT = 1, FAULTLOC_GIVEN_UP_ENDED };
+
 /* Purpose: gives a rank up, unless it is already, and lets the ranks of the node know. To be called
  * by the agent alone. */
-void faultloc_board_give_up(struct faultloc_board *b, int32_t rank);
+void faultloc_board_give_up(struct faultloc_board *b, int32_t rank, uint8_t how);
 
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
 void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);

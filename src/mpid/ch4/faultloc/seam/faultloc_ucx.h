@@ -111,8 +111,7 @@ int MPIDI_faultloc_ucx_error(ucs_status_t status) MPIDI_FAULTLOC_HIDDEN;
 /* A put or get with a request has ended; who asked for it has noted its peer. */
 #define MPIDI_FAULTLOC_UCX_RMA_REQUEST(req, av) (MPIDI_REQUEST(req, faultloc_peer) = (av))
 #define MPIDI_FAULTLOC_UCX_RMA_HELD(ucp_request, status) \
-    (unlikely((status) < 0) && (ucp_request)->req && MPIDI_FAULTLOC_IS_SET(MPIDI_faultloc_notes) && \
-     MPIDI_faultloc_ucx_held((ucp_request)->req, ucp_request, status))
+    ((ucp_request)->req && MPIDI_FAULTLOC_UCX_HELD((ucp_request)->req, ucp_request, status))
 
 /* A send that UCX refuses: true if *out is now a request that will fail likewise. */
 #if defined(MPIDI_FAULTLOC_PT2PT)

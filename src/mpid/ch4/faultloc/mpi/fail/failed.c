@@ -118,7 +118,8 @@ static bool is_left_to_ofi(MPIR_Request * req)
     if (MPIDI_REQUEST(req, is_local))
         return false;
 #endif
-    return !is_self(req) && MPIDI_faultloc_ofi_leave(req, MPIR_cc_get(*req->cc_ptr));
+    return req->kind != MPIR_REQUEST_KIND__RMA && !is_self(req) &&
+        MPIDI_faultloc_ofi_leave(req, MPIR_cc_get(*req->cc_ptr));
 }
 
 /* Completes a pending request with an error, whatever the transport does with it. */
@@ -379,11 +380,24 @@ static int32_t any_fails_by(MPIR_Request * req)
     return comm ? unacknowledged(comm) : FTREE_NONE;
 }
 
+/* A one-sided operation of which the program has the request.  Others of its kind are what targets
+ * do, and look alike: so it is only known once it is waited for. */
+static void fail_if_one_sided(MPIR_Request * req)
+{
+    int32_t rank = FTREE_NONE;
+
+    if (req && req->kind == MPIR_REQUEST_KIND__RMA && !MPIR_Request_is_complete(req))
+        rank = MPIDI_faultloc_rma_lost_target(req);
+    if (rank != FTREE_NONE)
+        fail(req, MPIDI_faultloc_failed_error(rank));
+}
+
 int MPIDI_faultloc_wait_any(MPIR_Request * req)
 {
     int mpi_errno = MPI_SUCCESS;
     int32_t rank = any_fails_by(req);
 
+    fail_if_one_sided(req);
     if (rank == FTREE_NONE)
         return MPI_SUCCESS;
     if (is_waited_for()) {
@@ -397,7 +411,9 @@ int MPIDI_faultloc_wait_any(MPIR_Request * req)
 
 int MPIDI_faultloc_any_fails(MPIR_Request * req)
 {
-    return any_fails_by(MPIDI_faultloc_real(req)) != FTREE_NONE;
+    req = MPIDI_faultloc_real(req);
+    fail_if_one_sided(req);
+    return any_fails_by(req) != FTREE_NONE;
 }
 
 /* Of a receive that the caller waits for at once: its own, for it has failed; else of the wait. */

@@ -80,8 +80,9 @@ int32_t MPIDI_faultloc_peer(MPIR_Request * req);
  * collective's, the internal ones among them. */
 void MPIDI_faultloc_each_pending(void (*f) (MPIR_Request * req, void *arg), void *arg);
 
-/* Purpose: true if that rank is given up. */
+/* Purpose: true if that rank is given up; and for good: nothing of it is on its way any more. */
 bool MPIDI_faultloc_is_given_up(int32_t rank);
+bool MPIDI_faultloc_has_ended(int32_t rank);
 
 /* Purpose: an error of class MPIX_ERR_PROC_FAILED that names the rank; an operation fails by it. */
 int MPIDI_faultloc_failed_error(int32_t rank);
@@ -114,6 +115,10 @@ int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm **comm, int32_t *rank, int
 /* Purpose: one of the ranks that this rank waits for in one-sided communication, and that is given
  * up; FTREE_NONE: there is none. */
 int32_t MPIDI_faultloc_rma_lost(void);
+
+/* Purpose: the target of the program's one-sided operation if it is given up, and the operation may
+ * fail; FTREE_NONE: it has to be waited for. */
+int32_t MPIDI_faultloc_rma_lost_target(MPIR_Request * req);
 
 struct MPIDI_faultloc_lock {
     MPIR_Win *win;

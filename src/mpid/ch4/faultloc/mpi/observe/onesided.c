@@ -115,6 +115,21 @@ int32_t MPIDI_faultloc_rma_lost(void)
     return FTREE_NONE;
 }
 
+/* The answer to an active message may still come from a rank that is only silent, to a request that
+ * must be there.  OFI's own requests do not tell their target. */
+int32_t MPIDI_faultloc_rma_lost_target(MPIR_Request * req)
+{
+    int32_t target = FTREE_NONE;
+
+    if (MPIDI_FAULTLOC_TELLS_AM && MPIDI_FAULTLOC_IS_AM(req))
+        target = rank_of(req->u.rma.win, MPIDIG_REQUEST(req, u.origin.target_rank));
+#ifdef HAVE_CH4_NETMOD_UCX
+    else if (MPIDI_faultloc_is_given_up(MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer))))
+        return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
+#endif
+    return MPIDI_faultloc_has_ended(target) ? target : FTREE_NONE;
+}
+
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* MPICH counts no references to windows; those that are whole are in its map. */

@@ -46,11 +46,21 @@ int32_t MPIDI_faultloc_rank_at(const void *peer)
     return rank;
 }
 
-bool MPIDI_faultloc_is_given_up(int32_t rank)
+static int given_up(int32_t rank)
 {
     struct faultloc_board *b = MPIDI_faultloc_board();
 
-    return b && rank >= 0 && rank < b->size && faultloc_board_has_failed(b)[rank];
+    return b && rank >= 0 && rank < b->size ? faultloc_board_has_failed(b)[rank] : 0;
+}
+
+bool MPIDI_faultloc_is_given_up(int32_t rank)
+{
+    return given_up(rank) != 0;
+}
+
+bool MPIDI_faultloc_has_ended(int32_t rank)
+{
+    return given_up(rank) == FAULTLOC_GIVEN_UP_ENDED;
 }
 
 /* An operation has failed because a rank is given up, or in a collective because one of another member
