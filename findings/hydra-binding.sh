@@ -4,13 +4,13 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Hydra 4.0.2 (Debian's mpich 4.0.2-3+b1) with hwloc 2.9.0: mpiexec -bind-to core binds nothing where HWLOC_XMLFILE is set,
-# leaves the CPUs that it was given itself, and skips a rank whose CPU is not there, each time without a word.
+# Hydra 4.0.2 (Debian's mpich 4.0.2-3+b1) with hwloc 2.9.0: mpiexec -bind-to core binds nothing where HWLOC_XMLFILE is
+# set, leaves the CPUs that it was given itself, and skips a rank whose CPU is not there, each time without a word.
 #
-# mpiexec says of -bind-to "process-to-core binding"; hwloc(7) has HWLOC_XMLFILE, with which the processes of a large node
-# need not look at its hardware each.  A guess: with a file that lstopo has written on this same host the ranks are bound as
-# without it; under "taskset -c 1" they are bound within CPU 1, as the jobs of two users on one host need it; and
-# "user:0,9999" of a host with fewer CPUs is refused.
+# mpiexec says of -bind-to "process-to-core binding"; hwloc(7) has HWLOC_XMLFILE, with which the processes of a large
+# node need not look at its hardware each.  A guess: with a file that lstopo has written on this same host the ranks
+# are bound as without it; under "taskset -c 1" they are bound within CPU 1, as the jobs of two users on one host need
+# it; and "user:0,9999" of a host with fewer CPUs is refused.
 # Seen: hwloc takes a file for another machine's, for which its calls to bind succeed and do nothing, so all ranks run
 # anywhere (HWLOC_THISSYSTEM=1 helps).  Under taskset the first rank is on CPU 0.  Of "user:0,9999" the second rank is
 # free.  So: ranks that share a core, or wander, are slow without a fault; "taskset -cp" of the ranks shows it.

@@ -4,16 +4,16 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# lldpd 1.0.16 (Debian 1.0.16-1+deb12u1): lldpcli's JSON has another shape for one neighbour than for two, and a lldpd that
-# hangs has lldpcli wait for ever.
+# lldpd 1.0.16 (Debian 1.0.16-1+deb12u1): lldpcli's JSON has another shape for one neighbour than for two, and a lldpd
+# that hangs has lldpcli wait for ever.
 #
-# Who asks which switch port a host is at runs "lldpcli -f json show neighbors".  A guess: "interface" is a list (or an object by
-# port) for any number of neighbours; a port that is not there is an error; and an lldpd that is stopped is one,
-# too, after some seconds.
-# Seen: with one neighbour it is an object, {"port1": ...}; with two it is a list of such objects; with none the key is missing.
-# So what was written and tried on a host with one cable fails on one with two.  (json0, which lldpcli(8) has, too, has lists
-# throughout.)  A port that is not there has no neighbour, with exit code 0.  While lldpd is stopped there is no answer and no
-# end.  So: -f json0, and timeout(1) before it.
+# Who asks which switch port a host is at runs "lldpcli -f json show neighbors".  A guess: "interface" is a list (or an
+# object by port) for any number of neighbours; a port that is not there is an error; and an lldpd that is stopped is
+# one, too, after some seconds.
+# Seen: with one neighbour it is an object, {"port1": ...}; with two it is a list of such objects; with none the key is
+# missing. So what was written and tried on a host with one cable fails on one with two.  (json0, which lldpcli(8) has,
+# too, has lists throughout.)  A port that is not there has no neighbour, with exit code 0.  While lldpd is stopped
+# there is no answer and no end.  So: -f json0, and timeout(1) before it.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/lldpd.sh"

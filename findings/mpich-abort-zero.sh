@@ -6,11 +6,11 @@
 
 # MPICH 4.0.2 (Debian 4.0.2-3+b1): MPI_Abort() with a code that is a multiple of 256 is a job that has done its work.
 #
-# MPI_Abort(comm, code) is what a program calls that cannot go on; mpiexec has an exit code.  A guess: mpiexec's is not 0
-# after an abort, whatever the code was; a launcher knows of the abort ("cmd=abort" of PMI).
-# Seen: mpiexec exits with the low eight bits: with 0 after MPI_Abort(comm, 0), a call by programs that have an error code
-# of another kind in hand, and after MPI_Abort(comm, 256) or 512.  "Abort(256) on node 0" stands in what is printed, and
-# there is no "BAD TERMINATION".  An error that MPI's own handler finds fatal has a code that is not 0.
+# MPI_Abort(comm, code) is what a program calls that cannot go on; mpiexec has an exit code.  A guess: mpiexec's is not
+# 0 after an abort, whatever the code was; a launcher knows of the abort ("cmd=abort" of PMI).
+# Seen: mpiexec exits with the low eight bits: with 0 after MPI_Abort(comm, 0), a call by programs that have an error
+# code of another kind in hand, and after MPI_Abort(comm, 256) or 512.  "Abort(256) on node 0" stands in what is
+# printed, and there is no "BAD TERMINATION".  An error that MPI's own handler finds fatal has a code that is not 0.
 # So: a job script that goes by the exit code takes an aborted job for a good one; a program aborts with 1 to 255.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.

@@ -4,16 +4,17 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# MPICH 4.0.2 (Debian 4.0.2-3+b1): MPI_ERRORS_RETURN of MPI_COMM_WORLD is inherited by a communicator that MPI_Comm_dup() or
-# MPI_Comm_split() makes, and not by one of MPI_Comm_create(), MPI_Comm_create_group() or MPI_Intercomm_merge().
+# MPICH 4.0.2 (Debian 4.0.2-3+b1): MPI_ERRORS_RETURN of MPI_COMM_WORLD is inherited by a communicator that
+# MPI_Comm_dup() or MPI_Comm_split() makes, and not by one of MPI_Comm_create(), MPI_Comm_create_group() or
+# MPI_Intercomm_merge().
 #
-# A program that is to outlive an error sets MPI_ERRORS_RETURN at its start.  A guess: each communicator that is made of
-# MPI_COMM_WORLD afterwards has it as well, whichever function makes it; and since MPI_Get_version() says 4.0,
+# A program that is to outlive an error sets MPI_ERRORS_RETURN at its start.  A guess: each communicator that is made
+# of MPI_COMM_WORLD afterwards has it as well, whichever function makes it; and since MPI_Get_version() says 4.0,
 # MPI_COMM_SELF's handler is the one for a call that has no communicator, as MPI 4.0 has it.
-# Seen: the two ways to make a communicator of a group, and the merge, begin with MPI_ERRORS_ARE_FATAL: an error there, a
-# lost peer among them, ends the job.  A call without a communicator (MPI_Type_size) goes by MPI_COMM_WORLD's handler, as
-# in MPI 3, and MPI_COMM_SELF's has no part in it.  So: set the handler on each communicator that a library makes, and on
-# both of the predefined ones.
+# Seen: the two ways to make a communicator of a group, and the merge, begin with MPI_ERRORS_ARE_FATAL: an error there,
+# a lost peer among them, ends the job.  A call without a communicator (MPI_Type_size) goes by MPI_COMM_WORLD's
+# handler, as in MPI 3, and MPI_COMM_SELF's has no part in it.  So: set the handler on each communicator that a library
+# makes, and on both of the predefined ones.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

@@ -6,12 +6,12 @@
 
 # MPICH 4.0.2 (Debian 4.0.2-3+b1, ch4:ucx): the functions for going on after a failure are there, and each ends the job.
 #
-# mpi.h declares MPIX_Comm_revoke(), _shrink(), _agree() and _failure_ack(), the library has them, and there is a variable
-# MPIR_CVAR_ENABLE_FT.  A guess: they work, or return an error of class MPI_ERR_UNSUPPORTED_OPERATION where the device
-# lacks them, so that a program which looks for the symbols, and sets MPI_ERRORS_RETURN, has a way around.
+# mpi.h declares MPIX_Comm_revoke(), _shrink(), _agree() and _failure_ack(), the library has them, and there is a
+# variable MPIR_CVAR_ENABLE_FT.  A guess: they work, or return an error of class MPI_ERR_UNSUPPORTED_OPERATION where
+# the device lacks them, so that a program which looks for the symbols, and sets MPI_ERRORS_RETURN, has a way around.
 # Seen: each fails an assertion in the library and aborts, also where no process has failed, and with
-# MPIR_CVAR_ENABLE_FT=1.  So: that configure finds MPIX_Comm_shrink() says nothing; what was written for MPICH's older device
-# (ch3), where they work, is tried before it is needed.
+# MPIR_CVAR_ENABLE_FT=1.  So: that configure finds MPIX_Comm_shrink() says nothing; what was written for MPICH's older
+# device (ch3), where they work, is tried before it is needed.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

@@ -4,16 +4,17 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# MPICH 4.0.2 (Debian 4.0.2-3+b1): a tool that wraps MPI_Send() and MPI_Wait() sees of a Fortran program with "use mpi_f08"
-# the sends, and not the waits.
+# MPICH 4.0.2 (Debian 4.0.2-3+b1): a tool that wraps MPI_Send() and MPI_Wait() sees of a Fortran program with "use
+# mpi_f08" the sends, and not the waits.
 #
 # A tool puts functions of the same names before MPICH's and calls PMPI_Send() and the like.  In a Fortran program with
-# "use mpi", MPICH's Fortran library calls the C functions, so it is seen whole.  A guess by that: with "use mpi_f08", the
-# standard's newer module for the same calls, it is, too; or nothing is.
-# Seen: what has a buffer (MPI_Send, MPI_Irecv, MPI_Allreduce) is seen, what has none is not: MPI_Init, MPI_Wait, MPI_Barrier,
-# MPI_Comm_dup, MPI_Finalize call PMPI_ by themselves.  So a tool that begins in MPI_Init and writes its result in
-# MPI_Finalize does neither, one that pairs each MPI_Irecv with its wait has requests that never end, and one that looks
-# for the last call of each rank takes a barrier for a computation.  So: such a tool wraps the Fortran names as well.
+# "use mpi", MPICH's Fortran library calls the C functions, so it is seen whole.  A guess by that: with "use mpi_f08",
+# the standard's newer module for the same calls, it is, too; or nothing is.
+# Seen: what has a buffer (MPI_Send, MPI_Irecv, MPI_Allreduce) is seen, what has none is not: MPI_Init, MPI_Wait,
+# MPI_Barrier, MPI_Comm_dup, MPI_Finalize call PMPI_ by themselves.  So a tool that begins in MPI_Init and writes its
+# result in MPI_Finalize does neither, one that pairs each MPI_Irecv with its wait has requests that never end, and one
+# that looks for the last call of each rank takes a barrier for a computation.  So: such a tool wraps the Fortran names
+# as well.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages or gfortran are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

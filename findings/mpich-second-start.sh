@@ -7,13 +7,13 @@
 # MPICH 4.0.2 (Debian 4.0.2-3+b1): a program that looks at the control variables before MPI_Init(), or opens a second
 # session, ends with a segmentation fault.
 #
-# The tools interface may be started and ended any number of times (MPI_T_init_thread, MPI_T_finalize), also before MPI_Init()
-# and after MPI_Finalize(), and MPI 4.0 has MPI_Session_init() again after MPI_Session_finalize().  A guess: a
-# tool lists the variables, ends, and MPI_Init() goes on as without it; the second session is as good as the first.
-# Seen: the library is set up once.  What comes after MPI_T_finalize(), MPI_Finalize() or MPI_Session_finalize() has ended
-# it reads the variables through a pointer that is NULL: MPI_Init(), MPI_T_init_thread() and MPI_Session_init() die of SIGSEGV.
-# So: a tool does not call MPI_T_finalize() before MPI_Init(), and reads its last values before MPI_Finalize() (or begins
-# before it, and ends after); a program with sessions keeps the first one open.
+# The tools interface may be started and ended any number of times (MPI_T_init_thread, MPI_T_finalize), also before
+# MPI_Init() and after MPI_Finalize(), and MPI 4.0 has MPI_Session_init() again after MPI_Session_finalize().  A guess:
+# a tool lists the variables, ends, and MPI_Init() goes on as without it; the second session is as good as the first.
+# Seen: the library is set up once.  What comes after MPI_T_finalize(), MPI_Finalize() or MPI_Session_finalize() has
+# ended it reads the variables through a pointer that is NULL: MPI_Init(), MPI_T_init_thread() and MPI_Session_init()
+# die of SIGSEGV. So: a tool does not call MPI_T_finalize() before MPI_Init(), and reads its last values before
+# MPI_Finalize() (or begins before it, and ends after); a program with sessions keeps the first one open.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

@@ -6,13 +6,13 @@
 
 # MPICH 4.0.2 (Debian 4.0.2-3+b1): the error handler of a session is not used, and cannot be made before there is one.
 #
-# MPI 4.0 has MPI_Session_init() take a handler, has MPI_Session_create_errhandler() among the calls that are good before
-# it, and MPI_Group_from_session_pset() raise its errors at the session.  A guess: with MPI_ERRORS_RETURN there,
+# MPI 4.0 has MPI_Session_init() take a handler, has MPI_Session_create_errhandler() among the calls that are good
+# before it, and MPI_Group_from_session_pset() raise its errors at the session.  A guess: with MPI_ERRORS_RETURN there,
 # a program asks for a process set that the launcher may not have, and goes on when it is told that there is none.
 # Seen: it is ended, "Fatal error in internal_Group_from_session_pset: Invalid argument"; with a handler of its own
-# (MPI_Session_set_errhandler), which is not called, as well.  MPI_Session_create_errhandler() before MPI_Session_init() ends
-# the process with exit code 1.  MPI_ERRORS_RETURN that is given to MPI_Comm_create_from_group() holds.  So: look for a name by
-# MPI_Session_get_nth_pset() before it is asked for.
+# (MPI_Session_set_errhandler), which is not called, as well.  MPI_Session_create_errhandler() before
+# MPI_Session_init() ends the process with exit code 1.  MPI_ERRORS_RETURN that is given to
+# MPI_Comm_create_from_group() holds.  So: look for a name by MPI_Session_get_nth_pset() before it is asked for.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

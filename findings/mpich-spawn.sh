@@ -7,12 +7,12 @@
 # MPICH 4.0.2 (Debian 4.0.2-3+b1, ch4:ucx): MPI_Comm_spawn() and MPI_Open_port() never work, and say "Other MPI error".
 #
 # MPICH's release notes name dynamic processes, mpiexec (Hydra) serves them, and MPI has the classes MPI_ERR_SPAWN and
-# MPI_ERR_UNSUPPORTED_OPERATION.  A guess: MPI_Comm_spawn() of a program that is there starts it; where it cannot, the class
-# is one of these, and the list of error codes that the call fills says so of each process.
-# Seen: both fail with MPI_ERR_OTHER, and nothing is asked of Hydra: the device has no port for a parent to listen at.
-# The list of codes and the communicator are not written.  With the default handler the job ends, "Error in spawn call",
-# which reads like a fault of the program that was to be started.  So: what spawns workers (mpi4py.futures) needs another
-# device (ch4:ofi), or all of its ranks from mpiexec.
+# MPI_ERR_UNSUPPORTED_OPERATION.  A guess: MPI_Comm_spawn() of a program that is there starts it; where it cannot, the
+# class is one of these, and the list of error codes that the call fills says so of each process.
+# Seen: both fail with MPI_ERR_OTHER, and nothing is asked of Hydra: the device has no port for a parent to listen at,
+# which the text of MPI_Open_port()'s error alone says.  The list of codes is not written.  With the default handler
+# the job ends, "Error in spawn call", which reads like a fault of the program that was to be started.  So: what spawns
+# workers (mpi4py.futures) needs another device (ch4:ofi), or all of its ranks from mpiexec.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

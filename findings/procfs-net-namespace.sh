@@ -7,13 +7,13 @@
 # Linux (seen with 6.18): who has entered another network namespace still reads the counters of the first one in
 # /sys/class/net, and in /proc/net/dev if only a thread has entered.
 #
-# setns(2) moves the calling thread; "nsenter -t PID -n" runs a command with a container's network.  A guess: the interfaces
-# in /proc/net/dev and /sys/class/net are then those of the container, as "ip link" shows them.
+# setns(2) moves the calling thread; "nsenter -t PID -n" runs a command with a container's network.  A guess: the
+# interfaces in /proc/net/dev and /sys/class/net are then those of the container, as "ip link" shows them.
 # Seen: /sys/class/net has those of the namespace in which sysfs was mounted.  The names are often the same (eth0), so
-# the errors and the carrier of the host's interface are taken for the container's, with no error anywhere.  /proc/net is
-# /proc/self/net, that of the first thread: a monitor with a thread for each container reads its own
-# namespace in each, and only /proc/thread-self/net/dev, or a netlink socket that the thread opens, is the container's.
-# So: /proc/PID/net/dev needs no setns at all; for sysfs, mount it anew in a mount namespace of one's own.
+# the errors and the carrier of the host's interface are taken for the container's, with no error anywhere.  /proc/net
+# is /proc/self/net, that of the first thread: a monitor with a thread for each container reads its own namespace in
+# each, and only /proc/thread-self/net/dev, or a netlink socket that the thread opens, is the container's. So:
+# /proc/PID/net/dev needs no setns at all; for sysfs, mount it anew in a mount namespace of one's own.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 no root, no namespaces or no python3.
 set -euo pipefail

@@ -4,16 +4,16 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# MPICH 4.0.2 (Debian 4.0.2-3+b1), ROMIO: after one rank's write has found the disk full, another's write to the same file
-# does not come back.
+# MPICH 4.0.2 (Debian 4.0.2-3+b1), ROMIO: after one rank's write has found the disk full, another's write to the same
+# file does not come back.
 #
-# MPI_File_write() of a view with gaps reads a stretch, puts the pieces in, and writes it back ("data sieving"), under a
-# lock of the stretch (fcntl).  A guess: where that fails, the caller has an error, the lock is given back, and the next
-# rank has its own error.
-# Seen: the first one has its error and keeps the lock; a rank whose stretch overlaps waits in fcntl(F_SETLKW) while the
-# first one lives, also where that is in a barrier.  MPI_File_close() of the first one, which gives back all locks of the
-# process, is collective, so it does not come to that.  So: such a job looks like one in which a rank has not come to a
-# barrier, and the cause is the disk of minutes before; romio_ds_write=disable has no lock, and errors on all ranks.
+# MPI_File_write() of a view with gaps reads a stretch, puts the pieces in, and writes it back ("data sieving"), under
+# a lock of the stretch (fcntl).  A guess: where that fails, the caller has an error, the lock is given back, and the
+# next rank has its own error.
+# Seen: the first one has its error and keeps the lock; a rank whose stretch overlaps waits in fcntl(F_SETLKW) while
+# the first one lives, also where that is in a barrier.  MPI_File_close() of the first one, which gives back all locks
+# of the process, is collective, so it does not come to that.  So: such a job looks like one in which a rank has not
+# come to a barrier, and the cause is the disk of minutes before.  With romio_ds_write=disable each rank has its error.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/disk.sh"

@@ -6,13 +6,13 @@
 
 # MPICH 4.0.2 (Debian 4.0.2-3+b1), ROMIO: a nonblocking write that fails never ends.
 #
-# MPI_File_iwrite_at() is completed by MPI_Wait() or MPI_Test(), which say whether it went well.  A guess: on a disk that is
-# full to the last byte they return at once, with an error of class MPI_ERR_NO_SPACE or MPI_ERR_IO, as MPI_File_write_at()
-# does.
+# MPI_File_iwrite_at() is completed by MPI_Wait() or MPI_Test(), which say whether it went well.  A guess: on a disk
+# that is full to the last byte they return at once, with an error of class MPI_ERR_NO_SPACE or MPI_ERR_IO, as
+# MPI_File_write_at() does.
 # Seen: MPI_Test() says "not yet" for as long as it is asked, and MPI_Wait() does not return: ROMIO asks the C library
-# (aio_error(3)), which answers ENOSPC, and looks for nothing but success.  The rank computes at full speed, in progress of
-# MPI, and says nothing.  (Where a part of the data fits, it succeeds with a smaller count.)  So: a rank that waits, and
-# for no other, may wait for a disk; "df" of the disk it writes to shows it, and no peer is at fault.
+# (aio_error(3)), which answers ENOSPC, and looks for nothing but success.  The rank computes at full speed, in
+# progress of MPI, and says nothing.  (Where a part of the data fits, it succeeds with a smaller count.)  So: a rank
+# that waits, and for no other, may wait for a disk; "df" of the disk it writes to shows it, and no peer is at fault.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/disk.sh"

@@ -4,17 +4,17 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# MPICH 4.0.2 (Debian 4.0.2-3+b1), ROMIO: on a full disk MPI_File_iwrite_at_all() succeeds, with the count of what was not
-# written.
+# MPICH 4.0.2 (Debian 4.0.2-3+b1), ROMIO: on a full disk MPI_File_iwrite_at_all() succeeds, with the count of what was
+# not written.
 #
-# The default handler of files is MPI_ERRORS_RETURN, and MPI has the class MPI_ERR_NO_SPACE.  A guess by that: a write that
-# finds the disk full has an error of this class, the nonblocking one when it is waited for; and of a collective one
-# all ranks learn, at the latest when the file is closed.
+# The default handler of files is MPI_ERRORS_RETURN, and MPI has the class MPI_ERR_NO_SPACE.  A guess by that: a write
+# that finds the disk full has an error of this class, the nonblocking one when it is waited for; and of a collective
+# one all ranks learn, at the latest when the file is closed.
 # Seen: the blocking calls have an error of class MPI_ERR_IO, whose text alone says "No space left on device"; of
-# MPI_File_write_at_all() all ranks learn where their pieces are interleaved, and only the one whose write failed where each
-# has a stretch of its own.  The nonblocking ones have MPI_SUCCESS: MPI_File_iwrite_at() with a count that is too small, and
-# MPI_File_iwrite_at_all() with the whole count on all ranks.  MPI_File_sync() and MPI_File_close() succeed, too.  So: after a
-# nonblocking write compare the count, and after a collective one the size of the file.
+# MPI_File_write_at_all() all ranks learn where their pieces are interleaved, and only the one whose write failed where
+# each has a stretch of its own.  The nonblocking ones have MPI_SUCCESS: MPI_File_iwrite_at() with a count that is too
+# small, and MPI_File_iwrite_at_all() with the whole count on all ranks.  MPI_File_sync() and MPI_File_close() succeed,
+# too.  So: after a nonblocking write compare the count, and after a collective one the size of the file.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/disk.sh"

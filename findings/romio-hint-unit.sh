@@ -6,12 +6,13 @@
 
 # MPICH 4.0.2 (Debian 4.0.2-3+b1), ROMIO: the hint cb_buffer_size=16M makes a buffer of 16 bytes.
 #
-# ROMIO's hints are given by MPI_Info, or in the file that ROMIO_HINTS names.  The standard has a hint that is not understood
-# ignored, and MPI_File_get_info() tells the ones in use.  A guess by that: "16M", as dd and file systems' tools write
-# it, is 16 MiB, or the default holds (16777216), and MPI_File_get_info() says which.
-# Seen: the digits count alone, and the text stands: MPI_File_get_info() says "16M", and MPI_File_write_all() writes 16 bytes
-# at a time, with an exchange between all ranks for each (ind_wr_buffer_size=4M: MPI_File_write() with 4 bytes at a time).
-# The file is right in the end.  So: a job that hangs in MPI_File_write_all may be at work; sizes in hints are in bytes.
+# ROMIO's hints are given by MPI_Info, or in the file that ROMIO_HINTS names.  The standard has a hint that is not
+# understood ignored, and MPI_File_get_info() tells the ones in use.  A guess by that: "16M", as dd and file systems'
+# tools write it, is 16 MiB, or the default holds (16777216), and MPI_File_get_info() says which.
+# Seen: the digits count alone, and the text stands: MPI_File_get_info() says "16M", and MPI_File_write_all() writes 16
+# bytes at a time, with an exchange between all ranks for each (ind_wr_buffer_size=4M: MPI_File_write() with 4 bytes at
+# a time). The file is right in the end.  So: a job that hangs in MPI_File_write_all may be at work; sizes in hints are
+# in bytes.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/mpich.sh"

@@ -4,14 +4,15 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Slurm 22.05.8 (Debian 22.05.8-4+deb12u3): where the disk of its output is full, srun throws the output away and succeeds.
+# Slurm 22.05.8 (Debian 22.05.8-4+deb12u3): where the disk of its output is full, srun throws the output away and
+# succeeds.
 #
-# srun writes what the ranks print, to the file of -o or to its own standard output.  A guess: where that fails, srun says so
-# and exits with another code than 0, as cat(1) does, or the ranks' own write fails in the end (EPIPE).
-# Seen: nothing is said, the ranks' writes succeed, and the exit code is 0; the file ends in the middle of a line.  With a
-# file for each rank ("%t"), which the ranks write themselves, their write fails, and it is theirs to say so.  So: the
-# end of a job's output is no evidence of how far it came, and a job that has to be sure of its output uses "%t", or
-# a last line that is looked for.
+# srun writes what the ranks print, to the file of -o or to its own standard output.  A guess: where that fails, srun
+# says so and exits with another code than 0, as cat(1) does, or the ranks' own write fails in the end (EPIPE).
+# Seen: nothing is said, the ranks' writes succeed, and the exit code is 0; the file ends in the middle of a line.
+# With a file for each rank ("%t"), which the ranks write themselves, their write fails, and it is theirs to say so.
+# So: the end of a job's output is no evidence of how far it came, and a job that has to be sure of its output uses
+# "%t", or a last line that is looked for.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/slurm.sh"
