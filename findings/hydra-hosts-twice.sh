@@ -15,9 +15,9 @@
 # counts nodes asks for the names of the hosts.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-. "$(dirname "$0")/lib/hydra.sh" libmpich12=4.0.2-3+b1 libmpich-dev=4.0.2-3+b1 libucx0=1.13.1-1 libnuma1=2.0.16-1
+. "$(dirname "$0")/lib/mpich.sh"
 
-cat >node.c <<'END'
+compile node <<'END'
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,6 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-gcc -w -I"$(dirname "$(find "$PWD/usr" -name mpi.h)")" -o node node.c -L"$LD_LIBRARY_PATH" -l:libmpich.so.12
 run() {
     echo "$1"
     mpiexec "${ssh[@]}" -hosts "$1" -n 4 "$PWD/node" 2>err | sort
