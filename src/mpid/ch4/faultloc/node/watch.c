@@ -325,6 +325,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
     struct faultloc_seen *seen = &w->seen[i];
 
+    slot.call = faultloc_slot_call(&slot);
     if (now < seen->looked)
         now = seen->looked; /* another look of the same turn took a later time */
     *state = (struct ftree_rank_state){

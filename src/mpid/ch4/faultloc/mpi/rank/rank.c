@@ -13,7 +13,9 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
-union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
+union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN))) = {
+    .slot = {.call = FAULTLOC_CALL_UNUSUAL}
+};
 #ifdef MPIDI_FAULTLOC_OWN_CALL
 _Thread_local uint32_t MPIDI_faultloc_own_call;
 #endif
@@ -31,6 +33,35 @@ static struct {
     struct faultloc_job job;
 } local;
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* One thread at a time: from here on the word alone is added to. */
+static void settle_call(void)
+{
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+    if (MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
+        MPIDI_faultloc_page.slot.call = MPIDI_FAULTLOC_CALL;
+#else
+    MPIDI_faultloc_page.slot.call &= ~FAULTLOC_CALL_UNUSUAL;
+#endif
+}
+
+void MPIDI_faultloc_enter_unusual(uint32_t id)
+{
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+    MPIDI_FAULTLOC_ADD_FOR_ALL(id);
+#endif
+    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED)
+        settle_call();
+}
+
+/* MPI ends: the next call asks whether it has begun again. */
+static void unsettle_call(void)
+{
+    MPIDI_faultloc_page.slot.call_of_all = MPIDI_FAULTLOC_CALL;
+    MPIDI_faultloc_page.slot.call |= FAULTLOC_CALL_UNUSUAL;
+}
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
 void MPIDI_faultloc_take_board(struct faultloc_board *b)
@@ -47,6 +78,7 @@ static void fill_slot(void)
     slot->rank = MPIR_Process.rank;
     slot->pid = (int32_t) getpid();
     slot->start = proc.start;
+    settle_call();
     slot->many_threads = MPIR_ThreadInfo.thread_provided == MPI_THREAD_MULTIPLE;
     slot->state = FAULTLOC_SLOT_RUNNING;
 }
@@ -221,6 +253,7 @@ void MPIDI_faultloc_aborting(int state)
 
 void MPIDI_faultloc_stop(void)
 {
+    unsettle_call();
     if (!local.board)
         return;
     MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;
