@@ -71,3 +71,10 @@ apart= ranks=2 # more that spin take minutes on a machine with two cores
 job "communicators that are used up" --how comms --ranks 1
 says 1 '^.faultloc. MPI ended the job: .*oo many communicators .* in MPI_Comm_dup\(MPI_COMM_WORLD.* called at '"$place"'; it has made 20[0-9][0-9] that are not freed'
 ok
+job "calls after MPI_Finalize" --how call --when after --ranks 0,1
+says 2 ' MPI routine .*Barrier. before initializing or after finalizing MPICH'
+ok
+ranks=1 # others would wait for it
+job "a call before MPI_Init" --how call --when before
+says 1 ' MPI routine .*Barrier. before initializing or after finalizing MPICH'
+ok
