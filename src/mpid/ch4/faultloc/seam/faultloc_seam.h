@@ -55,7 +55,7 @@ struct faultloc_slot {
                              * bytes of another page holds up the next message: a rate between
                              * cores falls by a third */
     uint64_t call;          /* which call (low bits), how many ended (the others): see below */
-    uint64_t call_of_all;   /* the same where `call` is unusual */
+    uint64_t call_of_all;   /* the same while `call` is worth nothing, with the highest bit set */
     uint64_t wait_call;     /* that when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
     uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
@@ -201,10 +201,11 @@ struct faultloc_page {
  * they are in.  The others (MPI_Comm_rank, MPI_Wtime) look something up, often in loops: a rank
  * that does nothing else has not come to MPI.
  *
- * The word has its highest bit set while it is unusual: before MPI_Init and after MPI_Finalize, and
- * where several threads call at once.  Then it is worth nothing, and what is added is also added to
- * `call_of_all`, in one piece.  The addition's sign says so, for which MPICH's own question whether
- * MPI is initialized is not asked.
+ * The word has its highest bit set while it is unusual: before MPI_Init and after MPI_Finalize,
+ * where several threads call at once without a lock, and when so many calls have ended that they
+ * have come so far.  The addition's sign says so, for which MPICH's own question whether MPI is
+ * initialized is not asked.  With threads the word is worth nothing, and what is added is added to
+ * `call_of_all`, too, in one piece.
  */
 #define FAULTLOC_CALL_BITS 24
 #define FAULTLOC_CALL_MASK ((1u << FAULTLOC_CALL_BITS) - 1)
@@ -213,8 +214,9 @@ struct faultloc_page {
 static inline uint64_t faultloc_slot_call(const struct faultloc_slot *slot)
 {
     uint64_t call = *(const volatile uint64_t *) &slot->call;
+    uint64_t of_all = *(const volatile uint64_t *) &slot->call_of_all;
 
-    return call & FAULTLOC_CALL_UNUSUAL ? *(const volatile uint64_t *) &slot->call_of_all : call;
+    return (of_all & FAULTLOC_CALL_UNUSUAL ? of_all : call) & ~FAULTLOC_CALL_UNUSUAL;
 }
 
 #if defined(ENABLE_FAULTLOC) && defined(MPICHCONF_H_INCLUDED)
@@ -288,7 +290,7 @@ extern _Thread_local uint32_t MPIDI_faultloc_own_call
                                   __ATOMIC_RELAXED); \
     } while (0)
 #define MPIDI_FAULTLOC_EXIT_UNUSUAL(n) \
-    if (unlikely(MPIDI_faultloc_add(n))) \
+    if (unlikely(MPIDI_faultloc_add(n)) && MPIDI_faultloc_page.slot.call_of_all) \
         MPIDI_FAULTLOC_ADD_FOR_ALL(n)
 #else
 #define MPIDI_FAULTLOC_EXIT_UNUSUAL(n) (void) MPIDI_faultloc_add(n)

@@ -14,7 +14,11 @@
 #include <sys/prctl.h>
 
 union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN))) = {
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+    .slot = {.call = FAULTLOC_CALL_UNUSUAL,.call_of_all = FAULTLOC_CALL_UNUSUAL}
+#else
     .slot = {.call = FAULTLOC_CALL_UNUSUAL}
+#endif
 };
 #ifdef MPIDI_FAULTLOC_OWN_CALL
 _Thread_local uint32_t MPIDI_faultloc_own_call;
@@ -35,32 +39,57 @@ static struct {
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* One thread at a time: from here on the word alone is added to. */
-static void settle_call(void)
-{
 #ifdef MPIDI_FAULTLOC_OWN_CALL
-    if (MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
-        MPIDI_faultloc_page.slot.call = MPIDI_FAULTLOC_CALL;
-#else
-    MPIDI_faultloc_page.slot.call &= ~FAULTLOC_CALL_UNUSUAL;
-#endif
+
+/* One thread at a time: from here on the word alone is added to. */
+static void settle_call(struct faultloc_slot *slot)
+{
+    slot->call = MPIDI_FAULTLOC_CALL;
+    slot->call_of_all = 0;
 }
 
 void MPIDI_faultloc_enter_unusual(uint32_t id)
 {
-#ifdef MPIDI_FAULTLOC_OWN_CALL
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+
+    if (!slot->call_of_all) {
+        slot->call &= ~FAULTLOC_CALL_UNUSUAL;
+        return;
+    }
     MPIDI_FAULTLOC_ADD_FOR_ALL(id);
-#endif
-    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED)
-        settle_call();
+    slot->call = FAULTLOC_CALL_UNUSUAL; /* far from the end, whatever was added at once */
+    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED &&
+        MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
+        settle_call(slot);
 }
 
 /* MPI ends: the next call asks whether it has begun again. */
 static void unsettle_call(void)
 {
-    MPIDI_faultloc_page.slot.call_of_all = MPIDI_FAULTLOC_CALL;
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+
+    if (slot->call_of_all)
+        return;
+    MPIDI_faultloc_own_call = (uint32_t) slot->call;
+    slot->call |= FAULTLOC_CALL_UNUSUAL;
+    slot->call_of_all = slot->call;
+}
+
+#else
+
+void MPIDI_faultloc_enter_unusual(uint32_t id)
+{
+    (void) id;
+    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED)
+        MPIDI_faultloc_page.slot.call &= ~FAULTLOC_CALL_UNUSUAL;
+}
+
+static void unsettle_call(void)
+{
     MPIDI_faultloc_page.slot.call |= FAULTLOC_CALL_UNUSUAL;
 }
+
+#endif
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -78,7 +107,6 @@ static void fill_slot(void)
     slot->rank = MPIR_Process.rank;
     slot->pid = (int32_t) getpid();
     slot->start = proc.start;
-    settle_call();
     slot->many_threads = MPIR_ThreadInfo.thread_provided == MPI_THREAD_MULTIPLE;
     slot->state = FAULTLOC_SLOT_RUNNING;
 }
