@@ -18,13 +18,14 @@ total() {
 }
 
 # count BUILD: into BUILD.counts a line for each operation, its name and the instructions. callgrind
-# writes a file at the end of each loop, a short and a long one for each.
+# writes a file at the end of each loop, a short and a long one for each. The first rank waits all the
+# while; nobody is to ask the other one about that meanwhile.
 count() {
     local out=$work/callgrind.$1 name i=0 short long
     say "counting instructions: $1"
     rm -f "$out"*
     build "$1"
-    env "${environment[@]}" timeout -k 10 900 "$prefix/bin/mpiexec" \
+    env "${environment[@]}" MPIR_CVAR_FAULTLOC_STALL_MS=3600000 timeout -k 10 900 "$prefix/bin/mpiexec" \
         -n 1 "$programs/ops" $few $many \
         : -n 1 valgrind --tool=callgrind --toggle-collect=counted --dump-after=counted \
         --callgrind-out-file="$out" "$programs/ops" $few $many \

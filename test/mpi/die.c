@@ -7,13 +7,14 @@
  * told. The others go on until they are ended.
  *
  * die [--ranks R,R,...] [--how kill|segv|bus|abort|exit|_exit|mpi-abort|abort-self|memory|
- *     abort-part|truncate|sizes|reduce|comms] [--code N] [--when loop|before|init|finalize|after]
- *     [--gap-ms MS] [--on-error exit]
+ *     call|abort-part|truncate|sizes|reduce|comms] [--code N]
+ *     [--when loop|before|init|finalize|after] [--gap-ms MS] [--on-error exit]
  *
  * --ranks   who ends (the last rank); none: "-"
  * --how     SIGKILL, SIGSEGV, SIGBUS, abort(), exit(), _exit(), MPI_Abort() of MPI_COMM_WORLD or
- *           MPI_COMM_SELF, or by taking memory until the kernel ends it, in the control group that
- *           the harness put it in; in the loop, and between two of its rounds, also
+ *           MPI_COMM_SELF, by a call before MPI_Init or after MPI_Finalize, or by taking memory until
+ *           the kernel ends it, in the control group that the harness put it in; in the loop, and
+ *           between two of its rounds, also
  *           abort-part  MPI_Abort() of a communicator of the upper half of the ranks
  *           truncate    it receives less than rank 0 sends to it, which is fatal
  *           sizes       it takes part in MPI_Bcast with less than the others
@@ -116,6 +117,8 @@ static void end_now(void)
         MPI_Abort(MPI_COMM_SELF, me.code);
     if (!strcmp(me.how, "memory"))
         take_memory();
+    if (!strcmp(me.how, "call"))
+        MPI_Barrier(MPI_COMM_WORLD);
     _exit(me.code);
 }
 

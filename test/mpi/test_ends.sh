@@ -15,6 +15,8 @@ set -euo pipefail
 ranks=4
 place='die\+0x[0-9a-f]+'
 ! "$mpi/libexec/faultloc-handler" --version | grep -q 'with stacks' || place='[a-z_]+\(\), die[a-z_]*\.c:[0-9]+'
+# what the ranks are in may be said again behind it, once it is known where they are in their code
+evidence='^.faultloc.   (evidence:|         )'
 export MPIR_CVAR_FAULTLOC_REPORT= FAULTLOC_TEST_PIDFILE=$work
 
 # job NAME OPTION...: of die, by four ranks; sets code and $work/o
@@ -57,17 +59,24 @@ for apart in "" "-launcher fork -hosts h1,h2,h3,h4 -ppn 1"; do
 
     job "sizes that do not match" --how sizes --ranks 2
     says 1 '^.faultloc. collective-mismatch: rank 2 '
-    says 1 'rank 2 .1 of 4. in MPI_Bcast\(.* 6400 bytes'
+    says 1 "$evidence rank 2 .1 of 4. in MPI_Bcast\\(.* 6400 bytes"
     says 1 '^.faultloc. MPI ended the job: '
     says 0 'called MPI_Abort'
     ok
 
     job "those of a reduction" --how reduce --ranks 2
     says 1 '^.faultloc. collective-mismatch: rank 2 '
-    says 1 '3 of 4. in MPI_Reduce\(.* 8000 bytes'
+    says 1 "$evidence .*3 of 4. in MPI_Reduce\\(.* 8000 bytes"
     ok
 done
 apart= ranks=2 # more that spin take minutes on a machine with two cores
 job "communicators that are used up" --how comms --ranks 1
 says 1 '^.faultloc. MPI ended the job: .*oo many communicators .* in MPI_Comm_dup\(MPI_COMM_WORLD.* called at '"$place"'; it has made 20[0-9][0-9] that are not freed'
+ok
+job "calls after MPI_Finalize" --how call --when after --ranks 0,1
+says 2 ' MPI routine .*Barrier. before initializing or after finalizing MPICH'
+ok
+ranks=1 # others would wait for it
+job "a call before MPI_Init" --how call --when before
+says 1 ' MPI routine .*Barrier. before initializing or after finalizing MPICH'
 ok

@@ -57,7 +57,7 @@ static ftree_time found_at(const struct faultloc_ring *ring, uint32_t n, ftree_t
 static ftree_time waits_since(const struct faultloc_slot *slot, ftree_time now)
 {
     struct faultloc_slot s = *(const volatile struct faultloc_slot *) slot;
-    bool waits = !s.many_threads && s.wait_since_ns && s.wait_call == s.call;
+    bool waits = !s.many_threads && s.wait_since_ns && s.wait_call == faultloc_slot_call(&s);
 
     return waits && s.wait_since_ns < now ? s.wait_since_ns : now;
 }

@@ -103,7 +103,7 @@ static void ask(struct faultloc_wait_page *w, ftree_time now, int32_t i, uint32_
     w->asked[i] = (struct faultloc_wait_asked){
         .look = look,
         .number = next_number(area),
-        .call = __atomic_load_n(&slot->call, __ATOMIC_RELAXED),
+        .call = faultloc_slot_call(slot),
         .polls = polls,
         .patience = polls == w->asked[i].polls ? OUTSIDE_NS : POLLS_NS,
         .at = now};
@@ -161,7 +161,7 @@ static bool has_ended(const struct faultloc_wait_page *w, int32_t i)
 static bool stays_outside(const struct faultloc_wait_page *w, ftree_time now, int32_t i)
 {
     const struct faultloc_slot *slot = faultloc_board_slot(w->watch->board, i);
-    uint64_t call = __atomic_load_n(&slot->call, __ATOMIC_RELAXED);
+    uint64_t call = faultloc_slot_call(slot);
 
     return (call & FAULTLOC_CALL_MASK) == 0 && call == w->asked[i].call &&
            now >= w->asked[i].at + w->asked[i].patience;

@@ -24,13 +24,19 @@
 #define LOOKS_APART 4 /* distances of samples; beyond, this process did not run itself */
 #define TURNS_NS (100 * FTREE_MS) /* two looks may follow at once, and no turn be between them */
 
+/* Counts of calls come to their end and begin at 0 again. */
+static bool has_grown(uint64_t count, uint64_t before)
+{
+    return (int64_t) ((count - before) << (FAULTLOC_CALL_BITS + 1)) > 0;
+}
+
 /* A call that is about to end in vain counts as such already, so for a moment there is one less. */
 static void update_polls(struct faultloc_seen *seen, const struct faultloc_slot *slot,
                          ftree_time now)
 {
     uint64_t useful = (slot->call >> FAULTLOC_CALL_BITS) - slot->polls;
 
-    if (useful > seen->useful || seen->useful_since == 0) {
+    if (has_grown(useful, seen->useful) || seen->useful_since == 0) {
         seen->useful = useful;
         seen->useful_since = now;
     }
@@ -325,6 +331,7 @@ void faultloc_watch_look(struct faultloc_watch *w, ftree_time now, int32_t i, bo
     struct faultloc_slot slot = *(volatile struct faultloc_slot *) faultloc_board_slot(w->board, i);
     struct faultloc_seen *seen = &w->seen[i];
 
+    slot.call = faultloc_slot_call(&slot);
     if (now < seen->looked)
         now = seen->looked; /* another look of the same turn took a later time */
     *state = (struct ftree_rank_state){

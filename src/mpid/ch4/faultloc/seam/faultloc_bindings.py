@@ -11,11 +11,19 @@ from local_python.binding_common import split_line_with_break
 
 import re
 
-def faultloc_call(func, end):
+def is_noted(func):
     waits = func['name'] in ('MPI_Init', 'MPI_Init_thread', 'MPI_Finalize')
     looks = '_skip_global_cs' in func or func['dir'] in ('mpit', 'io') or func['name'] == 'MPI_Win_sync'
-    if waits or not looks:
-        G.out.append("MPIDI_FAULTLOC_CALL_%s;" % end)
+    return waits or not looks
+
+def faultloc_call(func, end):
+    if is_noted(func):
+        early = '_EARLY' if end == 'ENTER' and '_skip_initcheck' in func else ''
+        G.out.append("MPIDI_FAULTLOC_CALL_%s%s;" % (end, early))
+
+# Whether MPI is initialized is asked when the call is noted.
+def initialized_ordie(func):
+    return "%s_INITIALIZED_ORDIE();" % ('MPIDI_FAULTLOC' if is_noted(func) else 'MPIR_ERRTEST')
 
 def is_collective(func, has):
     return func['dir'] == 'coll' and 'comm' in has

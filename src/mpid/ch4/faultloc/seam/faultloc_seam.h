@@ -55,7 +55,8 @@ struct faultloc_slot {
                              * bytes of another page holds up the next message: a rate between
                              * cores falls by a third */
     uint64_t call;          /* which call (low bits), how many ended (the others): see below */
-    uint64_t wait_call;     /* `call` when the wait below was noted */
+    uint64_t call_of_all;   /* the same while `call` is worth nothing, with the highest bit set */
+    uint64_t wait_call;     /* that when the wait below was noted */
     uint64_t wait_since_ns; /* CLOCK_MONOTONIC, 0: none */
     uint64_t wait_request;  /* which request is waited for, below its handle; never dereferenced */
     uint64_t spins;         /* turns of wait loops */
@@ -63,7 +64,7 @@ struct faultloc_slot {
     uint32_t state;         /* enum faultloc_slot_state */
     int32_t rank, pid;
     uint64_t start;       /* of the process, clock ticks since boot: tells a reused pid */
-    uint32_t many_threads; /* MPI_THREAD_MULTIPLE: `call` is the sum of several threads' */
+    uint32_t many_threads; /* MPI_THREAD_MULTIPLE: the call is the sum of several threads' */
     uint32_t failures;    /* the agent's: ranks that are given up; if any, with the highest bit */
     uint32_t news;        /* the agent's, and taken back here: there is something to look at */
     uint64_t polls;       /* calls that ended among those of `call`, or are about to, in which
@@ -199,9 +200,24 @@ struct faultloc_page {
  * that hold MPICH's lock are noted, so the word is exact with many threads, too: the sum of what
  * they are in.  The others (MPI_Comm_rank, MPI_Wtime) look something up, often in loops: a rank
  * that does nothing else has not come to MPI.
+ *
+ * The word has its highest bit set while it is unusual: before MPI_Init and after MPI_Finalize,
+ * where several threads call at once without a lock, and when so many calls have ended that they
+ * have come so far.  The addition's sign says so, for which MPICH's own question whether MPI is
+ * initialized is not asked.  With threads the word is worth nothing, and what is added is added to
+ * `call_of_all`, too, in one piece.
  */
 #define FAULTLOC_CALL_BITS 24
 #define FAULTLOC_CALL_MASK ((1u << FAULTLOC_CALL_BITS) - 1)
+#define FAULTLOC_CALL_UNUSUAL ((uint64_t) 1 << 63)
+
+static inline uint64_t faultloc_slot_call(const struct faultloc_slot *slot)
+{
+    uint64_t call = *(const volatile uint64_t *) &slot->call;
+    uint64_t of_all = *(const volatile uint64_t *) &slot->call_of_all;
+
+    return (of_all & FAULTLOC_CALL_UNUSUAL ? of_all : call) & ~FAULTLOC_CALL_UNUSUAL;
+}
 
 #if defined(ENABLE_FAULTLOC) && defined(MPICHCONF_H_INCLUDED)
 
@@ -240,27 +256,58 @@ extern union MPIDI_faultloc_page MPIDI_faultloc_page MPIDI_FAULTLOC_HIDDEN;
     ((MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16(MPIDI_FAULTLOC_HASH_16( \
         2166136261u, s, 0u), s, 16u), s, 32u) >> (32 - FAULTLOC_CALL_BITS)) | 1)
 
+#define MPIDI_FAULTLOC_CALL faultloc_slot_call(&MPIDI_faultloc_page.slot)
+
+/* Adds, and says whether the word is unusual. */
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
+static inline int MPIDI_faultloc_add(int64_t n)
+{
+    int is_unusual;
+
+    __asm__ __volatile__("addq %2, %1" : "=@ccs"(is_unusual), "+m"(MPIDI_faultloc_page.slot.call)
+                         : "er"(n));
+    return is_unusual;
+}
+#else
+static inline int MPIDI_faultloc_add(int64_t n)
+{
+    return (int64_t) (MPIDI_faultloc_page.slot.call += (uint64_t) n) < 0;
+}
+#endif
+
+/* A call has begun while the word is unusual; where it need not be any more, that ends. */
+void MPIDI_faultloc_enter_unusual(uint32_t id) MPIDI_FAULTLOC_HIDDEN;
+
 #if defined(__GNUC__) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
 /* Here no lock is held when a call begins, and what the thread itself is in must be kept apart. */
 extern _Thread_local uint32_t MPIDI_faultloc_own_call
     MPIDI_FAULTLOC_HIDDEN __attribute__((tls_model("initial-exec")));
 #define MPIDI_FAULTLOC_OWN_CALL (MPIDI_faultloc_own_call & FAULTLOC_CALL_MASK)
-#define MPIDI_FAULTLOC_ADD(n) \
+#define MPIDI_FAULTLOC_ADD_FOR_ALL(n) \
     do { \
         MPIDI_faultloc_own_call += (uint32_t) (n); \
-        (void) __atomic_fetch_add(&MPIDI_faultloc_page.slot.call, (uint64_t) (n), __ATOMIC_RELAXED); \
+        (void) __atomic_fetch_add(&MPIDI_faultloc_page.slot.call_of_all, (uint64_t) (n), \
+                                  __ATOMIC_RELAXED); \
     } while (0)
-#elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
-#define MPIDI_FAULTLOC_ADD(n) \
-    __asm__ __volatile__("addq %1, %0" \
-                         : "+m"(MPIDI_faultloc_page.slot.call) : "er"((int64_t) (n)))
+#define MPIDI_FAULTLOC_EXIT_UNUSUAL(n) \
+    if (unlikely(MPIDI_faultloc_add(n)) && MPIDI_faultloc_page.slot.call_of_all) \
+        MPIDI_FAULTLOC_ADD_FOR_ALL(n)
 #else
-#define MPIDI_FAULTLOC_ADD(n) (MPIDI_faultloc_page.slot.call += (uint64_t) (n))
+#define MPIDI_FAULTLOC_EXIT_UNUSUAL(n) (void) MPIDI_faultloc_add(n)
 #endif
 
-#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_ADD(MPIDI_FAULTLOC_CALL_ID(__func__))
+#define MPIDI_FAULTLOC_INITIALIZED_ORDIE() do { } while (0)
+#define MPIDI_FAULTLOC_ENTER(check) \
+    do { \
+        if (unlikely(MPIDI_faultloc_add(MPIDI_FAULTLOC_CALL_ID(__func__)))) { \
+            check; \
+            MPIDI_faultloc_enter_unusual(MPIDI_FAULTLOC_CALL_ID(__func__)); \
+        } \
+    } while (0)
+#define MPIDI_FAULTLOC_CALL_ENTER MPIDI_FAULTLOC_ENTER(MPIR_ERRTEST_INITIALIZED_ORDIE())
+#define MPIDI_FAULTLOC_CALL_ENTER_EARLY MPIDI_FAULTLOC_ENTER((void) 0)
 #define MPIDI_FAULTLOC_CALL_EXIT \
-    MPIDI_FAULTLOC_ADD((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
+    MPIDI_FAULTLOC_EXIT_UNUSUAL((1 << FAULTLOC_CALL_BITS) - (int) MPIDI_FAULTLOC_CALL_ID(__func__))
 
 /* Is a word other than 0, as it hardly ever is?  Compilers would take a load more. */
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && defined(__OPTIMIZE__)
@@ -733,7 +780,9 @@ int MPIDI_faultloc_finalize_barrier(void) MPIDI_FAULTLOC_HIDDEN;
 
 #else
 
+#define MPIDI_FAULTLOC_INITIALIZED_ORDIE() MPIR_ERRTEST_INITIALIZED_ORDIE()
 #define MPIDI_FAULTLOC_CALL_ENTER
+#define MPIDI_FAULTLOC_CALL_ENTER_EARLY
 #define MPIDI_FAULTLOC_CALL_EXIT
 #define MPIDI_FAULTLOC_REQUEST_DECL
 #define MPIDI_FAULTLOC_MATCHED(req, context) do { } while (0)

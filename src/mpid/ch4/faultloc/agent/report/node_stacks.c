@@ -183,7 +183,7 @@ static bool has_gone_on(const struct faultloc_stacks *s, const struct faultloc_s
 {
     const struct faultloc_slot *slot = faultloc_board_slot(s->board, r->local[i]);
 
-    return r->call && r->call[i] && __atomic_load_n(&slot->call, __ATOMIC_RELAXED) != r->call[i];
+    return r->call && r->call[i] && faultloc_slot_call(slot) != r->call[i];
 }
 
 static const char *why_not(struct faultloc_stack *stack, const char *why, bool good)

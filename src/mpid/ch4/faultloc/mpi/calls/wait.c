@@ -39,7 +39,7 @@ static void put_note(uint64_t request, int32_t peer, ftree_time since)
     slot->wait_since_ns = 0;    /* a reader meets either no wait or a whole one */
     slot->wait_peer = peer;
     slot->wait_request = request;
-    slot->wait_call = slot->call;
+    slot->wait_call = MPIDI_FAULTLOC_CALL;
     slot->wait_since_ns = since;
 }
 
@@ -52,7 +52,7 @@ static void note_wait(MPIR_Request * req, int32_t peer)
     if (peer >= 0)
         request |= (uint64_t) MPIDI_faultloc_page.page.ring.count << 32;
     if (!slot->wait_since_ns || slot->wait_request != request || slot->wait_peer != peer ||
-        slot->wait_call != slot->call)
+        slot->wait_call != MPIDI_FAULTLOC_CALL)
         put_note(request, peer, faultloc_now());
 }
 

@@ -44,12 +44,12 @@ static void begin_waiting(void)
 {
     struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
 
-    if (slot->wait_since_ns && slot->wait_call == slot->call)
+    if (slot->wait_since_ns && slot->wait_call == MPIDI_FAULTLOC_CALL)
         return;
     slot->wait_since_ns = 0;
     slot->wait_peer = FAULTLOC_PEER_UNKNOWN;
     slot->wait_request = 0;
-    slot->wait_call = slot->call;
+    slot->wait_call = MPIDI_FAULTLOC_CALL;
     slot->wait_since_ns = faultloc_now();
 }
 

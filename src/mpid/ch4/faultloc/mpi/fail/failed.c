@@ -66,7 +66,7 @@ static bool is_waited_for(void)
     const struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
 
     for (size_t i = 0; !slot->many_threads && i < sizeof(calls) / sizeof(calls[0]); i++)
-        if ((slot->call & FAULTLOC_CALL_MASK) == calls[i])
+        if ((MPIDI_FAULTLOC_CALL & FAULTLOC_CALL_MASK) == calls[i])
             return true;
     return false;
 }

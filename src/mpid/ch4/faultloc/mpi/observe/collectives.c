@@ -269,7 +269,7 @@ int MPIDI_faultloc_comms(MPIR_Comm ** comms, int most)
 
 MPIR_Comm *MPIDI_faultloc_collective_now(void)
 {
-    uint32_t call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    uint32_t call = (uint32_t) (MPIDI_FAULTLOC_CALL & FAULTLOC_CALL_MASK);
     struct waits_collective last;
     MPIR_Comm *comm;
 

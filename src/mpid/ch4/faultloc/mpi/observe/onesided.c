@@ -99,7 +99,7 @@ int MPIDI_faultloc_rma_peers(uint32_t call, MPIR_Comm ** comm, int32_t * rank, i
 /* In a collective call of the window it waits for its own operations first. */
 int32_t MPIDI_faultloc_rma_lost(void)
 {
-    uint32_t call = (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+    uint32_t call = (uint32_t) (MPIDI_FAULTLOC_CALL & FAULTLOC_CALL_MASK);
     int32_t rank[WAITS_REQUESTS_MAX];
     struct peers p = {.rank = rank,.most = WAITS_REQUESTS_MAX };
     enum waits_mode mode;

@@ -13,7 +13,13 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
-union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN)));
+union MPIDI_faultloc_page MPIDI_faultloc_page __attribute__((aligned(FAULTLOC_SLOT_ALIGN))) = {
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+    .slot = {.call = FAULTLOC_CALL_UNUSUAL,.call_of_all = FAULTLOC_CALL_UNUSUAL}
+#else
+    .slot = {.call = FAULTLOC_CALL_UNUSUAL}
+#endif
+};
 #ifdef MPIDI_FAULTLOC_OWN_CALL
 _Thread_local uint32_t MPIDI_faultloc_own_call;
 #endif
@@ -30,6 +36,60 @@ static struct {
     int32_t slot;               /* its place on the board */
     struct faultloc_job job;
 } local;
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+#ifdef MPIDI_FAULTLOC_OWN_CALL
+
+/* One thread at a time: from here on the word alone is added to. */
+static void settle_call(struct faultloc_slot *slot)
+{
+    slot->call = MPIDI_FAULTLOC_CALL;
+    slot->call_of_all = 0;
+}
+
+void MPIDI_faultloc_enter_unusual(uint32_t id)
+{
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+
+    if (!slot->call_of_all) {
+        slot->call &= ~FAULTLOC_CALL_UNUSUAL;
+        return;
+    }
+    MPIDI_FAULTLOC_ADD_FOR_ALL(id);
+    slot->call = FAULTLOC_CALL_UNUSUAL; /* far from the end, whatever was added at once */
+    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED &&
+        MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
+        settle_call(slot);
+}
+
+/* MPI ends: the next call asks whether it has begun again. */
+static void unsettle_call(void)
+{
+    struct faultloc_slot *slot = &MPIDI_faultloc_page.slot;
+
+    if (slot->call_of_all)
+        return;
+    MPIDI_faultloc_own_call = (uint32_t) slot->call;
+    slot->call |= FAULTLOC_CALL_UNUSUAL;
+    slot->call_of_all = slot->call;
+}
+
+#else
+
+void MPIDI_faultloc_enter_unusual(uint32_t id)
+{
+    (void) id;
+    if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED)
+        MPIDI_faultloc_page.slot.call &= ~FAULTLOC_CALL_UNUSUAL;
+}
+
+static void unsettle_call(void)
+{
+    MPIDI_faultloc_page.slot.call |= FAULTLOC_CALL_UNUSUAL;
+}
+
+#endif
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -221,6 +281,7 @@ void MPIDI_faultloc_aborting(int state)
 
 void MPIDI_faultloc_stop(void)
 {
+    unsettle_call();
     if (!local.board)
         return;
     MPIDI_faultloc_page.slot.state = FAULTLOC_SLOT_LEFT;

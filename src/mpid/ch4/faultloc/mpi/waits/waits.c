@@ -64,7 +64,7 @@ static void write_page(struct faultloc_wait_area *area, uint32_t asked,
     uint64_t switches;
 
     begin_writing(area);
-    area->call = MPIDI_faultloc_page.slot.call;
+    area->call = MPIDI_FAULTLOC_CALL;
     page->records = 1;
     if (polls_alone(wait)) {
         MPIDI_faultloc_tell_polls(&page->record[0], wait);

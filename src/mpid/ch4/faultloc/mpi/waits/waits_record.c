@@ -214,7 +214,7 @@ uint64_t MPIDI_faultloc_stamp(void)
 {
     const struct faultloc_page *page = &MPIDI_faultloc_page.page;
 
-    return (page->slot.call >> FAULTLOC_CALL_BITS) - page->slot.polls +
+    return (MPIDI_FAULTLOC_CALL >> FAULTLOC_CALL_BITS) - page->slot.polls +
         page->ring.count / FAULTLOC_RING_STEP;
 }
 
@@ -239,7 +239,7 @@ void MPIDI_faultloc_fill_requests(struct waits_record *r, const struct MPIDI_fau
     memset(r, 0, sizeof(*r));
     r->rank = MPIR_Process.rank;
     r->call = MPIDI_faultloc_is_one_of_many() && w->thread ? w->call :
-        (uint32_t) (MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK);
+        (uint32_t) (MPIDI_FAULTLOC_CALL & FAULTLOC_CALL_MASK);
     r->mode = (uint8_t) w->mode;
     r->polls = w->polls;
     add_requests(r, w);

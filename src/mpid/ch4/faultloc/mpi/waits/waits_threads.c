@@ -148,7 +148,7 @@ uint64_t MPIDI_faultloc_moment(void)
 {
     const struct faultloc_page *page = &MPIDI_faultloc_page.page;
 
-    return page->slot.call - (page->slot.polls << FAULTLOC_CALL_BITS) +
+    return MPIDI_FAULTLOC_CALL - (page->slot.polls << FAULTLOC_CALL_BITS) +
         page->ring.count / FAULTLOC_RING_STEP + MPIDI_faultloc_sums.received + ends;
 }
 
@@ -164,7 +164,7 @@ static void identify(struct MPIDI_faultloc_wait *w)
 #ifdef MPIDI_FAULTLOC_OWN_CALL
     w->call = MPIDI_FAULTLOC_OWN_CALL;
 #else
-    w->call = (uint32_t) (MPIDI_faultloc_page.slot.call - calls) & FAULTLOC_CALL_MASK;
+    w->call = (uint32_t) (MPIDI_FAULTLOC_CALL - calls) & FAULTLOC_CALL_MASK;
 #endif
 }
 
@@ -182,7 +182,7 @@ static void put_in(struct MPIDI_faultloc_wait *w)
 
 static void take_out(struct MPIDI_faultloc_wait *w)
 {
-    own.call = MPIDI_faultloc_page.slot.call;
+    own.call = MPIDI_FAULTLOC_CALL;
     own.messages = MPIDI_faultloc_page.page.ring.count;
     noted_runs |= w->thread == noted;
     *w->at = w->next;
@@ -194,7 +194,7 @@ static void take_out(struct MPIDI_faultloc_wait *w)
 
 static bool is_same_wait(const MPIR_Request * req)
 {
-    return own.req == req && own.call == MPIDI_faultloc_page.slot.call &&
+    return own.req == req && own.call == MPIDI_FAULTLOC_CALL &&
         own.messages == MPIDI_faultloc_page.page.ring.count;
 }
 
@@ -217,7 +217,7 @@ void MPIDI_faultloc_begin_turn(MPIR_Request * req, struct MPIDI_faultloc_wait *w
     noted_runs = false;
     if (!same) {
         own.req = req;
-        own.call = MPIDI_faultloc_page.slot.call;
+        own.call = MPIDI_FAULTLOC_CALL;
         own.messages = MPIDI_faultloc_page.page.ring.count;
         own.turns = 0;
         own.since = 0;
@@ -403,7 +403,7 @@ static bool others_sleep(void)
 
 bool MPIDI_faultloc_is_undisturbed(uint64_t *switches)
 {
-    uint32_t in_mpi = (uint32_t) MPIDI_faultloc_page.slot.call & FAULTLOC_CALL_MASK;
+    uint32_t in_mpi = (uint32_t) MPIDI_FAULTLOC_CALL & FAULTLOC_CALL_MASK;
     struct MPIDI_faultloc_wait own;
 
     if (FAULTLOC_ONE_LOCK || !MPIDI_faultloc_is_one_of_many())
@@ -415,7 +415,7 @@ bool MPIDI_faultloc_is_undisturbed(uint64_t *switches)
 /* The calling thread's wait, where each VCI has a lock. */
 static bool tell_alone(const struct MPIDI_faultloc_wait *wait, ftree_time now)
 {
-    uint64_t call = MPIDI_faultloc_page.slot.call, switches;
+    uint64_t call = MPIDI_FAULTLOC_CALL, switches;
 
     if (wait->polls || now < reported.again)
         return false;
@@ -423,7 +423,7 @@ static bool tell_alone(const struct MPIDI_faultloc_wait *wait, ftree_time now)
     reported.n = 0;
     reported.moment = MPIDI_faultloc_moment();
     return MPIDI_faultloc_is_undisturbed(&switches) && tell_thread(wait) &&
-        others_sleep() && reported.switches == switches && MPIDI_faultloc_page.slot.call == call;
+        others_sleep() && reported.switches == switches && MPIDI_FAULTLOC_CALL == call;
 }
 
 /* All is looked at when another thread that polls has reported, and now and then: one that is about
