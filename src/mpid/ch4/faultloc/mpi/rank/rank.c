@@ -58,6 +58,8 @@ void MPIDI_faultloc_enter_unusual(uint32_t id)
     }
     MPIDI_FAULTLOC_ADD_FOR_ALL(id);
     slot->call = FAULTLOC_CALL_UNUSUAL; /* far from the end, whatever was added at once */
+    if (!(slot->call_of_all & FAULTLOC_CALL_UNUSUAL))
+        __atomic_fetch_or(&slot->call_of_all, FAULTLOC_CALL_UNUSUAL, __ATOMIC_RELAXED);
     if (MPL_atomic_load_int(&MPIR_Process.mpich_state) == MPICH_MPI_STATE__INITIALIZED &&
         MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
         settle_call(slot);
