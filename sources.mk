@@ -45,6 +45,7 @@ core_sources = \
     src/util/ftree/observe/probe_answer.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
+    src/util/ftree/report/report_alike.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_stacks.c \
     src/util/ftree/report/report_waiting.c \
@@ -81,6 +82,7 @@ core_sources = \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
     src/util/ftree/topology/tree_error.c \
+    src/util/ftree/topology/tree_fold.c \
     src/util/ftree/topology/tree_hostlist.c \
     src/util/ftree/topology/tree_match.c \
     src/util/ftree/topology/tree_names.c \
@@ -705,6 +707,7 @@ scenario_tests = \
     test/cluster/power_off_first.scenario \
     test/cluster/power_off_4x4.scenario \
     test/cluster/two_of_eight.scenario \
+    test/cluster/four_of_eight.scenario \
     test/cluster/chain.scenario \
     test/cluster/unknown_peer.scenario \
     test/cluster/abort.scenario \

@@ -116,6 +116,15 @@ static const char *first_cause(struct json_object *list, char *buf, size_t len)
     return buf;
 }
 
+/* Times are all in one form, UTC with milliseconds. */
+static double seconds(const char *time)
+{
+    struct tm tm = {0};
+    const char *ms = strptime(time, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    return (double) timegm(&tm) + (ms ? strtod(ms, NULL) : 0);
+}
+
 static struct report_about about(struct json_object *v, struct room *room)
 {
     struct json_object *component = tool_member(v, "component");
@@ -132,6 +141,8 @@ static struct report_about about(struct json_object *v, struct room *room)
                               .because = tool_string(v, "because"),
                               .fln = tool_string(v, "fln"),
                               .ranks = room->ranks,
+                              .leaf = tool_string(component, "switch"),
+                              .at = seconds(tool_string(v, "located")),
                               .nodes = nodes_of(component),
                               .pid = json_object_get_int(tool_member(component, "pid")),
                               .percent = percent(v),
@@ -209,15 +220,6 @@ static void say_victims(struct json_object *v, const struct report_about *a)
                json_object_get_int64(tool_member(victims, "count")), &set);
     ftree_report_victims(a, &set, line, sizeof(line));
     say(INDENT "victims: %s", line);
-}
-
-/* Times are all in one form, UTC with milliseconds. */
-static double seconds(const char *time)
-{
-    struct tm tm = {0};
-    const char *ms = strptime(time, "%Y-%m-%dT%H:%M:%S", &tm);
-
-    return (double) timegm(&tm) + (ms ? strtod(ms, NULL) : 0);
 }
 
 static void say_withdrawn(struct json_object *v, const struct report_about *a)
@@ -359,6 +361,109 @@ static void say_verdict(struct json_object *report, struct json_object *v, const
     say_end(report, &a, file, true, verbose);
 }
 
+struct told {
+    struct json_object *v;
+    struct room room;
+    struct report_about a;
+    bool said;
+};
+
+/* Those that are told with the first; returns how many. */
+static int32_t find_alike(struct told *told, size_t n, struct told **alike)
+{
+    int32_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!told[i].said && !tool_member(told[i].v, "withdrawn") &&
+            ftree_report_is_alike(&told[0].a, &told[i].a))
+            alike[found++] = &told[i];
+    return found;
+}
+
+static void read_sets(struct told *const *alike, int32_t n, struct ftree_ranks *ranks,
+                      struct ftree_ranks *victims)
+{
+    struct ftree_ranks of;
+
+    *ranks = *victims = (struct ftree_ranks){0};
+    for (int32_t i = 0; i < n; i++) {
+        struct json_object *component = tool_member(alike[i]->v, "component");
+        struct json_object *set = tool_member(alike[i]->v, "victims");
+        read_ranks(tool_member(component, "ranks"), count_of(component), &of);
+        ftree_ranks_merge(ranks, &of);
+        read_ranks(tool_member(set, "ranks"), json_object_get_int64(tool_member(set, "count")), &of);
+        ftree_report_add_victims(victims, &of);
+    }
+}
+
+static struct report_together *join(struct told *const *alike, int32_t n, struct report_about *all,
+                                    struct ftree_ranks *victims)
+{
+    struct report_about *about = malloc((size_t) n * sizeof(*about));
+    struct report_together *together = NULL;
+    struct ftree_ranks ranks;
+
+    read_sets(alike, n, &ranks, victims);
+    for (int32_t i = 0; about && i < n; i++)
+        about[i] = alike[i]->a;
+    if (about)
+        together = ftree_report_join(about, n, &ranks, all);
+    free(about);
+    return together;
+}
+
+static bool is_last(const struct told *told, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!told[i].said)
+            return false;
+    return true;
+}
+
+/* False: out of memory. */
+static bool say_alike(struct json_object *report, struct told *told, size_t tolds,
+                      struct told *const *alike, int32_t n, const char *file, bool verbose)
+{
+    struct ftree_ranks victims;
+    struct report_about all;
+    struct report_together *together = join(alike, n, &all, &victims);
+    char line[1024];
+
+    if (!together)
+        return false;
+    for (int32_t i = 0; i < n; i++)
+        alike[i]->said = true;
+    say_headline(&all);
+    if (!*all.name)
+        say(INDENT "%s", together->names);
+    say(INDENT "%s", together->line);
+    say_rule(alike[0]->v);
+    say_evidence(tool_member(alike[0]->v, "evidence"));
+    say_candidates(&all);
+    ftree_report_victims(&all, &victims, line, sizeof(line));
+    say(INDENT "victims: %s", line);
+    say_walltime(tool_member(alike[0]->v, "walltime"));
+    say_end(report, &all, file, false, verbose && is_last(told, tolds));
+    free(together);
+    return true;
+}
+
+/* The trace is said with the last. */
+static void say_verdicts(struct json_object *report, struct told *told, size_t n, const char *file,
+                         bool verbose)
+{
+    struct told **alike = malloc((n + 1) * sizeof(struct told *));
+
+    for (size_t i = 0; i < n; i++) {
+        int32_t found = told[i].said || !alike ? 0 : find_alike(&told[i], n - i, alike);
+        if (told[i].said || (found >= REPORT_ALIKE_MIN &&
+                             say_alike(report, &told[i], n - i, alike, found, file, verbose)))
+            continue;
+        say_verdict(report, told[i].v, file, verbose && is_last(&told[i], n - i));
+    }
+    free(alike);
+}
+
 static void say_changes(struct json_object *list)
 {
     for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -376,6 +481,7 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
     size_t n = json_object_array_length(verdicts);
     int size = json_object_get_int(tool_member(job, "size"));
     int nodes = json_object_get_int(tool_member(job, "nodes"));
+    struct told *told;
 
     say(PREFIX "job %s: %d %s on %d %s, started %s; %zu %s", tool_string(job, "id"), size,
         size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
@@ -384,6 +490,12 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
         say_waiting(report, tool_member(report, "waiting"), file);
     if (tool_member(report, "settings"))
         say_changes(tool_member(report, "settings"));
-    for (size_t i = 0; i < n; i++)
-        say_verdict(report, json_object_array_get_idx(verdicts, i), file, verbose && i + 1 == n);
+    told = calloc(n + 1, sizeof(*told));
+    for (size_t i = 0; told && i < n; i++) {
+        told[i].v = json_object_array_get_idx(verdicts, i);
+        told[i].a = about(told[i].v, &told[i].room);
+    }
+    if (told)
+        say_verdicts(report, told, n, file, verbose);
+    free(told);
 }

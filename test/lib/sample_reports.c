@@ -199,6 +199,30 @@ static void write_note(const char *folder, struct report_job rj)
     write_file(folder, "note", ".verbose", ftree_report_waiting_text(&rj, json));
 }
 
+/* All nodes are lost at once: told as one. */
+static void write_alike(const char *folder, struct report_job rj)
+{
+    static struct ftree_verdict v[4];
+    const struct ftree_verdict *list[4];
+    char json[4096];
+
+    for (int32_t i = 0; i < 4; i++) {
+        v[i] = all[0];
+        v[i].id = (uint32_t) i + 1;
+        v[i].node = i;
+        v[i].located += (ftree_time) i * 100 * FTREE_MS;
+        list[i] = &v[i];
+    }
+    rj.known = list;
+    rj.knowns = 4;
+    rj.verbose = false;
+    snprintf(json, sizeof(json), "%s/alike.json", folder);
+    write_file(folder, "alike", ".json", ftree_report_json(&rj));
+    write_file(folder, "alike", ".txt", ftree_report_alike_text(&rj, v, 4, json));
+    rj.verbose = true;
+    write_file(folder, "alike", ".verbose", ftree_report_alike_text(&rj, v, 4, json));
+}
+
 int main(int argc, char **argv)
 {
     static const char *const trace[] = {"suspects h2: peer-stall", "  asks h2 on data", ""};
@@ -235,6 +259,7 @@ int main(int argc, char **argv)
         write_file(argv[1], name, ".verbose", said(&rj, all[i], json));
     }
     write_note(argv[1], rj);
+    write_alike(argv[1], rj);
     rj.known = list;
     rj.knowns = verdicts;
     write_file(argv[1], "all", ".json", ftree_report_json(&rj));

@@ -84,6 +84,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/observe/probe_answer.c \
     src/util/ftree/recheck/recheck.c \
     src/util/ftree/report/report.c \
+    src/util/ftree/report/report_alike.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_stacks.c \
     src/util/ftree/report/report_waiting.c \
@@ -120,6 +121,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
     src/util/ftree/topology/tree_error.c \
+    src/util/ftree/topology/tree_fold.c \
     src/util/ftree/topology/tree_hostlist.c \
     src/util/ftree/topology/tree_match.c \
     src/util/ftree/topology/tree_names.c \

@@ -821,6 +821,11 @@ bool ftree_is_asking(const struct ftree *ft)
     return ftree_case_any_suspect(ft);
 }
 
+bool ftree_is_announcing(const struct ftree *ft)
+{
+    return ftree_announce_is_under_way(ft);
+}
+
 bool ftree_may_go(const struct ftree *ft)
 {
     /* what is still in the box (a release on its way down) must have been acknowledged, and a

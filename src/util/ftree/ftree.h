@@ -249,6 +249,9 @@ bool ftree_has_unannounced(const struct ftree *ft);
 /* Purpose: true while this node asks whether another is well. */
 bool ftree_is_asking(const struct ftree *ft);
 
+/* Purpose: true while a verdict is being announced by this node, which is reported then. */
+bool ftree_is_announcing(const struct ftree *ft);
+
 /* ---- succession ------------------------------------------------------------------------------ */
 
 /* Purpose: hands a verdict that is already known (from the agent before this one) to a new handle,

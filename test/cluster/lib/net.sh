@@ -318,8 +318,8 @@ power_off() {
     data=$(ns_of "$(switch_of "$1" dsw)")
     mgmt=$(ns_of "$(switch_of "$1" msw)")
     : >"$(state_dir)/off/$1"
+    ip -n "$mgmt" link set "$1" down # first, or it may yet say that its data link has no carrier
     ip -n "$data" link set "$1" down &
-    ip -n "$mgmt" link set "$1" down &
     printf 'link set eth0 down\nlink set eth1 down\n' | ip -n "$ns" -batch -
     wait
     kill_host "$ns"

@@ -76,7 +76,21 @@ expected() { cat "$RUN"/expect.* 2>/dev/null | grep -v '^none$' || :; }
 
 # --- what FaultLoc said -----------------------------------------------------------------------
 
-verdict_lines() { grep -cE "$VERDICT_LINE" "$RUN/err" 2>/dev/null || :; }
+# The lines on stderr, where "node-outage: 3 nodes h[2,5-6] ..." is three.
+said_lines() {
+    awk '$2 == "[faultloc]" && $4 ~ /^[0-9]+$/ && $5 ~ /^(node|link|nic)s$/ {
+            at = index($6, "[")
+            n = split(substr($6, at + 1, length($6) - at - 1), range, ",")
+            for (i = 1; i <= n; i++) {
+                ends = split(range[i], end, "-")
+                for (h = end[1]; h <= end[ends]; h++)
+                    print $1, $2, $3, substr($5, 1, length($5) - 1), substr($6, 1, at - 1) h, "of", $4
+            }
+            next
+        }
+        { print }' "$RUN/err" 2>/dev/null
+}
+verdict_lines() { said_lines | grep -cE "$VERDICT_LINE" || :; }
 json_verdicts() {
     jq '[.verdicts[] | select(.withdrawn == null)] | length' "$RUN/report.json" 2>/dev/null ||
         echo 0
@@ -104,8 +118,8 @@ find_verdict() {
 
 # Microsecond at which the line that names this verdict came; nothing if it did not.
 line_time() {
-    awk -v line="^[0-9]+ \\[faultloc\\] $1: (.*[^a-z0-9])?$2 $3([^0-9]|\$)" \
-        '$0 ~ line { print $1; exit }' "$RUN/err"
+    said_lines | awk -v line="^[0-9]+ \\[faultloc\\] $1: (.*[^a-z0-9])?$2 $3([^0-9]|\$)" \
+        '$0 ~ line && !t { t = $1 } END { if (t) print t }'
 }
 
 iso_us() {

@@ -168,6 +168,145 @@ TEST_CASE(text_of_a_node_outage_with_its_causes)
                 "ticket: node\n");
 }
 
+/* ---- many at once ---------------------------------------------------------------------------- */
+
+static void outages(struct ftree_verdict v[4])
+{
+    for (int32_t i = 0; i < 4; i++) {
+        v[i] = verdict(OUTAGE, i, FTREE_NONE);
+        v[i].id = (uint32_t) i;
+        v[i].located += (ftree_time) i * 100 * FTREE_MS;
+        v[i].victims = (struct ftree_ranks){.count = 1, .ranges = 1, .range = {{7, 7}}};
+        add_probe(&v[i], FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_SILENT, i, 0, 0);
+    }
+    v[3].victims.count = 5; /* four of them not listed */
+}
+
+TEST_CASE(nodes_that_are_lost_alike_are_told_as_one)
+{
+    struct report_job rj = report_job();
+    struct ftree_verdict v[4];
+    char *text;
+
+    outages(v);
+    for (int32_t i = 0; i < 4; i++)
+        ck_assert(ftree_report_are_alike(&sample_job, &v[0], &v[i]));
+    text = ftree_report_alike_text(&rj, v, 4, "faultloc-4711.json");
+    EXPECT_LINES(text,
+                 "[faultloc] node-outage: 4 nodes h[0-3] (ranks 0-7) are down -- hardware, confidence high\n"
+                 "[faultloc]   within 0.3 s; of h0, for example:\n"
+                 "[faultloc]   located by h0, 1.4 s after the first symptom; "
+                 "rule node-outage/both-paths-silent\n"
+                 "[faultloc]   because silent on every path while other nodes answer on each of them\n"
+                 "[faultloc]   evidence: h0 on data 10.0.0.1: no answer\n"
+                 "[faultloc]   victims: 5 ranks are blocked on ranks 0-7, directly or indirectly: 7, ...\n"
+                 "[faultloc]   full report: faultloc-4711.json\n"
+                 "[faultloc]   conclusion: hardware fault in 4 nodes h[0-3]; ticket: node\n");
+    free(text);
+}
+
+TEST_CASE(what_they_share_is_said)
+{
+    struct report_job rj = report_job();
+    struct ftree_job job = sample_job;
+    struct ftree_verdict v[4];
+    char *text;
+
+    job.tree = &sample_tree;
+    rj.job = &job;
+    outages(v);
+    text = ftree_report_alike_text(&rj, v, 2, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "  within 0.1 s, all behind switch leaf0; of h0, for example:\n"));
+    free(text);
+    text = ftree_report_alike_text(&rj, v, 4, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "  within 0.3 s; of h0, for example:\n"));
+    free(text);
+}
+
+/* Their names are as long as may be, and no two of them make a range. */
+TEST_CASE(no_name_is_left_out)
+{
+    static char name[1000][64];
+    static const char *names[1000];
+    static struct ftree_verdict v[1000];
+    struct ftree_job job = {.nodes = 1000, .size = 1000, .node_name = names};
+    struct report_job rj = report_job();
+    char *text, *line;
+
+    rj.job = &job;
+    for (int32_t i = 0; i < 1000; i++) {
+        snprintf(name[i], sizeof(name[i]), "node%d-%.40s", 2 * i, "a-name-that-is-as-long-as-hosts-may-have-them");
+        names[i] = name[i];
+        v[i] = verdict(OUTAGE, i, FTREE_NONE);
+    }
+    text = ftree_report_alike_text(&rj, v, 1000, NULL);
+    ck_assert_ptr_nonnull(strstr(text, "node-outage: 1000 nodes (ranks 0-999) are down"));
+    ck_assert_ptr_nonnull(strstr(text, "hardware fault in 1000 nodes; ticket: node"));
+    line = strstr(text, "[faultloc]   node[0,2,4,6,");
+    ck_assert_ptr_nonnull(line);
+    for (int32_t i = 1; i < 1000; i++) {
+        char number[16];
+        snprintf(number, sizeof(number), ",%d", 2 * i);
+        ck_assert_ptr_nonnull(strstr(line, number));
+    }
+    free(text);
+}
+
+static const struct {
+    const char *sign;
+    int32_t rank;
+    ftree_time later;
+    uint8_t ticket;
+    uint16_t confidence;
+    const char *cause;
+    bool withdrawn, local;
+} others[] = {
+    {"node-frozen/agent-and-deputy-silent", FTREE_NONE, 0, 0, 0, NULL, false, false},
+    {"node-outage/power-off", FTREE_NONE, 0, 0, 0, NULL, false, false},
+    {OUTAGE, FTREE_NONE, REPORT_ALIKE_S * 1000 * FTREE_MS, 0, 0, NULL, false, false},
+    {OUTAGE, FTREE_NONE, 0, FTREE_TICKET_NETWORK, 0, NULL, false, false},
+    {OUTAGE, FTREE_NONE, 0, 0, 500, NULL, false, false},
+    {OUTAGE, FTREE_NONE, 0, 0, 0, "fan-failed: fan 2", false, false},
+    {OUTAGE, FTREE_NONE, 0, 0, 0, NULL, true, false},
+    {OUTAGE, FTREE_NONE, 0, 0, 0, NULL, false, true},
+};
+
+TEST_CASES(what_is_not_alike_is_told_by_itself, COUNT(others))
+{
+    struct ftree_verdict v = verdict(OUTAGE, 0, FTREE_NONE), w;
+
+    w = verdict(others[_i].sign, 1, FTREE_NONE);
+    w.located += others[_i].later;
+    w.ticket = others[_i].ticket;
+    w.confidence = others[_i].confidence ? others[_i].confidence : w.confidence;
+    w.withdrawn = others[_i].withdrawn ? w.located : 0;
+    w.local_only = others[_i].local;
+    if (others[_i].cause)
+        add_cause(&w, 1000, others[_i].cause);
+    ck_assert(!ftree_report_are_alike(&sample_job, &v, &w));
+    ck_assert(!ftree_report_are_alike(&sample_job, &w, &v));
+}
+
+static const struct {
+    const char *sign;
+    int32_t rank;
+    bool joins;
+} joining[] = {
+    {OUTAGE, FTREE_NONE, true},
+    {"link-fault/no-carrier", FTREE_NONE, true},
+    {"unknown/unobserved", FTREE_NONE, true},
+    {"unknown/connection-stuck", FTREE_NONE, false},
+    {"process-crash/pid-gone", 2, false},
+    {"network-degraded/lossy", FTREE_NONE, false},
+};
+
+TEST_CASES(what_can_be_told_with_others, COUNT(joining))
+{
+    struct ftree_verdict v = verdict(joining[_i].sign, 1, joining[_i].rank);
+
+    ck_assert_int_eq(ftree_report_are_alike(&sample_job, &v, &v), joining[_i].joins);
+}
+
 /* Whoever is to be called for the first cause is to be called. */
 TEST_CASE(a_ticket_is_for_the_first_cause)
 {

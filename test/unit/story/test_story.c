@@ -971,7 +971,8 @@ TEST_CASES(a_healthy_storm_on_a_thousand_nodes, 2)
 
 /* Questions to the handlers of nodes, each of which takes a second. */
 static struct rack {
-    int n, told; /* told: verdicts */
+    int n, told, together; /* told: verdicts; so many times, each time several at once */
+    ftree_time last;
     struct {
         int32_t by, node;
         ftree_time answered;
@@ -992,7 +993,11 @@ static bool ask_of_rack(void *ctx, int32_t node)
 
 static void told_of_rack(void *ctx, const struct ftree_verdict *v)
 {
-    (void) ctx;
+    int32_t rank;
+    ftree_time now = world_at(ctx, 0, &rank)->now;
+
+    rack.together += now != rack.last;
+    rack.last = now;
     ck_assert_int_eq(v->class_, FTREE_CLASS_NODE_OUTAGE);
     ck_assert_str_eq(v->rule, "node-outage/power-off");
     rack.told++;
@@ -1039,6 +1044,7 @@ TEST_CASE(handlers_are_asked_once_for_each_of_a_thousand)
         answer_for_rack(w, &next);
     }
     ck_assert_int_eq(rack.told, RACK);
+    ck_assert_int_le(rack.together, 16);
     ck_assert_int_eq(rack.n, RACK);
     for (int i = 0; i < RACK; i++) {
         ck_assert(!asked[rack.question[i].node]);

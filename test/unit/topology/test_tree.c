@@ -453,3 +453,85 @@ TEST_CASE(wrong_numbers_of_leaves_and_nodes_are_seen)
     ftree_tree_free(t);
     ftree_tree_free(NULL);
 }
+
+/* ---- names folded ---------------------------------------------------------------------------- */
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const struct {
+    const char *const *names;
+    const char *folded;
+} folds[] = {
+    {LIST("c1"), "c1"},
+    {LIST("login"), "login"},
+    {LIST("c3", "c1", "c2"), "c[1-3]"},
+    {LIST("c08", "c09", "c10", "c11"), "c[08-11]"},
+    {LIST("c8", "c9", "c10"), "c[8-10]"},
+    {LIST("c099", "c100", "c101", "c0102"), "c[099-101,0102]"},
+    {LIST("c1", "c01", "c001"), "c[1,01,001]"},
+    {LIST("c1", "c3", "c4", "d4", "login"), "c[1,3-4],d4,login"},
+    {LIST("r1n1", "r1n2", "r2n1", "r2n2"), "r1n[1-2],r2n[1-2]"},
+    {LIST("n1-ib", "n2-ib", "n2"), "n2,n[1-2]-ib"},
+    {LIST("7", "8"), "[7-8]"},
+    {LIST("c99999999999999999999"), "c99999999999999999999"},
+    {LIST("c1", "c1"), "c[1,1]"},
+};
+
+static struct unfolded {
+    int n;
+    char name[2000][16];
+} unfolded;
+
+static int take_name(void *ctx, const char *name, size_t len, size_t at)
+{
+    struct unfolded *u = ctx;
+
+    (void) at;
+    snprintf(u->name[u->n++], sizeof(u->name[0]), "%.*s", (int) len, name);
+    return FTREE_OK;
+}
+
+static const struct unfolded *unfold(const char *list)
+{
+    struct hostlist_error e;
+    int64_t most = 2000;
+
+    unfolded.n = 0;
+    if (ftree_hostlist_each(list, strlen(list), &most, take_name, &unfolded, &e))
+        ck_abort_msg("%s", e.text);
+    return &unfolded;
+}
+
+TEST_CASES(names_fold, (int) (sizeof(folds) / sizeof(folds[0])))
+{
+    int32_t n = 0;
+    char *text;
+
+    while (folds[_i].names[n])
+        n++;
+    text = ftree_tree_fold(folds[_i].names, n);
+    ck_assert_str_eq(text, folds[_i].folded);
+    free(text);
+}
+
+/* What is read again is each name once. */
+TEST_CASES(random_names_fold_and_unfold, 20)
+{
+    static char name[1000][16];
+    const char *names[1000];
+    int32_t n = 0;
+    char *text;
+
+    state = (uint64_t) _i + 1;
+    for (int i = 0; i < 1000; i++)
+        if (draw(10) > 0) {
+            snprintf(name[n], sizeof(name[n]), _i % 2 ? "c%d" : "c%04d", i);
+            names[n] = name[n];
+            n++;
+        }
+    text = ftree_tree_fold(names, n);
+    ck_assert_int_eq(unfold(text)->n, n);
+    for (int32_t i = 0; i < n; i++)
+        ck_assert_str_eq(unfolded.name[i], names[i]);
+    free(text);
+}

@@ -245,6 +245,42 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
     return finish(&t);
 }
 
+/* The first one's evidence is an example. */
+char *ftree_report_alike_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
+                              const char *json_file)
+{
+    struct report_about all;
+    struct report_room room;
+    struct report_together *together = report_join(rj->job, v, n, &room, &all);
+    struct ftree_ranks victims = v[0].victims;
+    struct text t = {.failed = !together};
+    char line[LINE];
+
+    if (!together)
+        return NULL;
+    for (int32_t i = 1; i < n; i++)
+        ftree_report_add_victims(&victims, &v[i].victims);
+    add_headline(&t, &all);
+    if (!*all.name)
+        add(&t, INDENT "%s\n", together->names);
+    add(&t, INDENT "%s\n", together->line);
+    add_rule(&t, rj, v);
+    add_evidence(&t, rj, v);
+    add_candidates(&t, &all);
+    ftree_report_victims(&all, &victims, line, sizeof(line));
+    add(&t, INDENT "victims: %s\n", line);
+    add_walltime(&t, rj, v);
+    if (json_file && *json_file)
+        add(&t, INDENT "full report: %s\n", json_file);
+    if (rj->verbose) {
+        add_nodes(&t, rj);
+        add_trace(&t, rj);
+    }
+    add_conclusion(&t, v, &all);
+    free(together);
+    return finish(&t);
+}
+
 char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct report_evidence_room room;

@@ -22,6 +22,7 @@
  *     report_waiting.c those of a note, which is no verdict
  *     report_stacks.c  stacks of ranks, which a status has, too
  *     report.c         the text
+ *     report_alike.c   many nodes lost at once, told as one
  *     report_json.c    the JSON
  */
 
@@ -114,6 +115,11 @@ struct report_job {
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
                         const char *json_file);
 
+/* Purpose: the same of v[0 .. n-1], which are alike (ftree_report_is_alike()), as one: all names, and
+ * the evidence of the first. */
+char *ftree_report_alike_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
+                              const char *json_file);
+
 /* Purpose: of a verdict that was reported before its places were known, the evidence that has one,
  * likewise.  NULL also where none has. */
 char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v);
@@ -195,6 +201,9 @@ struct report_about {
     const char *because; /* the sign in words; "it ..." are the component's own of its end; NULL */
     const char *fln; /* the node that decided */
     const char *ranks; /* "rank 3", "ranks 4-7" */
+    const char *leaf; /* the switch behind which the node is; NULL or "": not known */
+    double at; /* when it was located, s since any moment */
+    int alike; /* so many are told as one, and `name` is a list; 0: one */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */
     int percent; /* the confidence */
@@ -202,6 +211,30 @@ struct report_about {
     const char *cause; /* the first one: ftree_report_cause(); NULL or "": not known */
     struct report_open open;
 };
+
+/* A rack loses its power: verdicts of one class on nodes, or on the way to them, by one rule, with one
+ * first cause and within this time are one happening.  Fewer are told each by itself. */
+#define REPORT_ALIKE_MIN 4
+#define REPORT_ALIKE_S 10
+
+/* Purpose: true if a verdict can be told with others, and if two of them can. */
+bool ftree_report_joins(const struct report_about *a);
+bool ftree_report_is_alike(const struct report_about *a, const struct report_about *b);
+bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verdict *v,
+                            const struct ftree_verdict *w); /* of v == w: whether it joins */
+
+/* Purpose: makes one of those of n that are alike, whose components have these ranks: `all` says it of
+ * them, until `together` is freed by free(3).  NULL: out of memory. */
+struct report_together {
+    char ranks[256];
+    char line[512]; /* what they have in common, and who the first is */
+    char names[]; /* all of them, as a hostlist; longer than a line, perhaps */
+};
+struct report_together *ftree_report_join(const struct report_about *a, int32_t n,
+                                          const struct ftree_ranks *ranks, struct report_about *all);
+
+/* Purpose: adds the victims of one to those of others that are alike. */
+void ftree_report_add_victims(struct ftree_ranks *all, const struct ftree_ranks *of);
 
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);

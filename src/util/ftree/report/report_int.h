@@ -26,6 +26,10 @@ struct report_room {
 void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                   struct report_room *room, struct report_about *about);
 
+/* Purpose: ftree_report_join() of verdicts; `room` is for what is of the first. */
+struct report_together *report_join(const struct ftree_job *job, const struct ftree_verdict *v,
+                                    int32_t n, struct report_room *room, struct report_about *all);
+
 /* Purpose: whom to call because of a verdict, bit t: enum ftree_ticket t. */
 unsigned report_tickets(const struct ftree_verdict *v);
 

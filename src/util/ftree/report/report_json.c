@@ -168,6 +168,7 @@ static struct json_object *json_component(const struct ftree_job *job,
     set_string(o, "kind", a->kind);
     set_string(o, "name", a->name);
     set_string(o, "node", a->node);
+    set_unless_empty(o, "switch", a->leaf);
     report_set(o, "ranks", json_component_ranks(job, v));
     if (v->component.count > 0)
         report_set(o, "count", json_object_new_int(v->component.count));

@@ -186,6 +186,13 @@ static const char *first_cause(const struct ftree_verdict *v, char *buf, size_t 
     return buf;
 }
 
+static const char *leaf_of(const struct ftree_job *job, int32_t node)
+{
+    int32_t leaf = job->tree ? job->tree->node_switch[node] : FTREE_NONE;
+
+    return leaf == FTREE_NONE ? "" : job->tree->switch_name[leaf];
+}
+
 void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                   struct report_room *room, struct report_about *about)
 {
@@ -204,6 +211,8 @@ void report_about(const struct ftree_job *job, const struct ftree_verdict *v,
                               .because = v->because,
                               .fln = ftree_node_name(job, v->fln, room->fln, sizeof(room->fln)),
                               .ranks = room->ranks,
+                              .leaf = leaf_of(job, v->node),
+                              .at = (double) v->located / 1e9,
                               .nodes = nodes_of(job, v),
                               .pid = v->pid,
                               .percent = (v->confidence + 5) / 10,
@@ -259,7 +268,16 @@ static bool is(const char *a, const char *b)
 /* "ranks 4-7": what is said of them is in the plural. */
 static bool are_several(const struct report_about *a)
 {
-    return is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0;
+    return a->alike > 0 || (is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0);
+}
+
+/* "node h2", "16 nodes c[01-16]" */
+static void subject(const struct report_about *a, char *buf, size_t len)
+{
+    if (a->alike > 0)
+        snprintf(buf, len, "%d %ss%s%s", a->alike, a->kind, *a->name ? " " : "", a->name);
+    else
+        snprintf(buf, len, "%s %s", a->kind, a->name);
 }
 
 /* "link, NIC or switch": the parts of the network that the explanations left name; "" where one of
@@ -297,8 +315,9 @@ static bool is_of_connection(const struct report_about *a)
 
 static void unknown_headline(const struct report_about *a, char *buf, size_t len)
 {
-    char parts[64];
+    char parts[64], what[REPORT_LABEL];
 
+    subject(a, what, sizeof(what));
     network_parts(&a->open, parts, sizeof(parts));
     if (is_of_connection(a) && !is(a->fln, a->name))
         snprintf(buf, len, "network fault between node %s and node %s (%s)", a->fln, a->name,
@@ -306,10 +325,9 @@ static void unknown_headline(const struct report_about *a, char *buf, size_t len
     else if (is_of_connection(a))
         snprintf(buf, len, "network fault at node %s (%s)", a->name, a->ranks);
     else if (parts[0])
-        snprintf(buf, len, "network fault at %s %s (%s), part not identified: %s", a->kind, a->name,
-                 a->ranks, parts);
+        snprintf(buf, len, "network fault at %s (%s), part not identified: %s", what, a->ranks, parts);
     else
-        snprintf(buf, len, "%s %s (%s): cause not identified", a->kind, a->name, a->ranks);
+        snprintf(buf, len, "%s (%s): cause not identified", what, a->ranks);
 }
 
 /* Where ranks are. */
@@ -360,7 +378,7 @@ static const char *headline(const struct report_about *a)
 
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
 {
-    char pid[32] = "", where[REPORT_LABEL];
+    char pid[32] = "", where[REPORT_LABEL], what[REPORT_LABEL];
     const char *words = headline(a), *gap = *words == ':' ? "" : " ";
 
     if (is(a->class_, "unknown")) {
@@ -370,10 +388,11 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
     if (a->pid > 0)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
     place(a, where, sizeof(where));
+    subject(a, what, sizeof(what));
     if (is(a->kind, "rank"))
         snprintf(buf, len, "%s (%s%s)%s%s", a->ranks, pid, where, gap, words);
     else
-        snprintf(buf, len, "%s %s (%s)%s%s", a->kind, a->name, a->ranks, gap, words);
+        snprintf(buf, len, "%s (%s)%s%s", what, a->ranks, gap, words);
 }
 
 void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
@@ -429,7 +448,7 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
     if (is(a->kind, "rank"))
         snprintf(buf, len, "%s (%s)", a->ranks, where);
     else
-        snprintf(buf, len, "%s %s", a->kind, a->name);
+        subject(a, buf, len);
 }
 
 /* ---- the conclusion -------------------------------------------------------------------------- */

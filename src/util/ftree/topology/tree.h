@@ -89,6 +89,10 @@ bool ftree_tree_is_behind(const struct ftree_tree *t, int32_t switch_, int32_t n
 /* Purpose: true if one switch is the other, or above it. */
 bool ftree_tree_is_above(const struct ftree_tree *t, int32_t above, int32_t switch_);
 
+/* Purpose: names as a hostlist, "c[01-16,20],login", each once more where it is there twice; to be freed
+ * by free(3).  NULL: out of memory. */
+char *ftree_tree_fold(const char *const *names, int32_t n);
+
 /* Purpose: every invariant above; NULL or the first that does not hold.  For tests. */
 const char *ftree_tree_check(const struct ftree_tree *t);
 

@@ -20,6 +20,7 @@
  *
  *     tree_read.c       the syntax of topology.conf; what a file may not say
  *     tree_hostlist.c   "c[01-16,20]"
+ *     tree_fold.c       names as such a list
  *     tree_names.c      a set of names, each with a number
  *     tree_synthetic.c  "switch:32 node:64"
  *     tree_match.c      which nodes of the file the job's nodes are

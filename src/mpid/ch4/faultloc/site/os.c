@@ -31,7 +31,8 @@
 #define SENSORS 32
 #define CPUS 8192
 #define DISKS 64
-#define THROTTLE_MS 250 /* between two looks at counters that count since the node's start */
+#define THROTTLE_MS 1000 /* for so long counters are watched that count since the node's start, */
+#define THROTTLE_LOOK_MS 50 /* so often */
 #define MEMORY_STALL 40.0 /* percent of the time: as the rule base has it of a straggler */
 #define IO_STALL 60.0
 #define CPU_STALL 80.0
@@ -212,10 +213,15 @@ static long long throttles(const struct site_os *o)
 static void look_at_throttling(struct site_os *o, long long before)
 {
     long long now = throttles(o);
+    int waited = 0;
 
-    if (now > before && before >= 0)
+    for (; before >= 0 && now == before && waited < THROTTLE_MS; waited += THROTTLE_LOOK_MS) {
+        poll(NULL, 0, THROTTLE_LOOK_MS);
+        now = throttles(o);
+    }
+    if (before >= 0 && now > before)
         site_os_say(o, "cpu-throttled", "CPUs were throttled for heat %lld times within %d ms",
-                    now - before, THROTTLE_MS);
+                    now - before, waited);
 }
 
 /* ---- shortage -------------------------------------------------------------------------------- */
@@ -361,8 +367,6 @@ void site_os(struct json_object *request, FILE *out)
     each_name(&o, "fs/ext4", look_at_file_system);
     each_name(&o, "block", look_at_array);
     look_at_clock(&o);
-    if (before >= 0)
-        poll(NULL, 0, THROTTLE_MS);
     look_at_throttling(&o, before);
     if (!o.said)
         site_os_say(&o, NULL, "nothing is wrong");

@@ -110,6 +110,7 @@ static void end_job(struct faultloc_stop_job *s, ftree_time now)
 {
     int32_t i = s->p->board->abort_code ? find_process(s) : -1;
 
+    faultloc_reporter_turn(s->reporter, now, true);
     if (!s->p->board->abort_code) {
         say_why(s);
         notify_launcher(s, FTREE_NONE, 0);

@@ -476,6 +476,7 @@ static ftree_time next_event(const struct agent *a)
     t = faultloc_loop_earlier(t, faultloc_exec_deadline(&a->exec));
     t = faultloc_loop_earlier(t, faultloc_handlers_deadline(&a->handlers));
     t = faultloc_loop_earlier(t, faultloc_note_deadline(&a->note));
+    t = faultloc_loop_earlier(t, faultloc_reporter_deadline(&a->reporter));
     t = faultloc_loop_earlier(t, a->second.fork_at);
     return faultloc_loop_earlier(t, faultloc_line_deadline(&a->link.line));
 }
@@ -590,6 +591,7 @@ static void turn(struct agent *a)
     faultloc_handlers_turn(&a->handlers, now);
     faultloc_asks_turn(&a->sources.asks, now);
     faultloc_note_turn(&a->note, now);
+    faultloc_reporter_turn(&a->reporter, now, a->looks.ending);
     try_listen(a, now);
     faultloc_stop_job_turn(&a->stop, now);
 }
@@ -686,6 +688,7 @@ static bool may_end(struct agent *a)
     a->looks.at = now + LEAVE_LOOK;
     if (is_cut_short(a))
         faultloc_note_end(&a->note);
+    faultloc_reporter_turn(&a->reporter, now, true);
     if (!a->leaving && (has_pending_work(a) || awaits_verdict(a, now)) && now < a->leave_by)
         return false;
     if (!a->leaving)

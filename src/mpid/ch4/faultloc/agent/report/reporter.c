@@ -29,6 +29,7 @@ int faultloc_reporter_open(struct faultloc_reporter *t, const struct faultloc_pr
     int rc;
 
     t->p = p;
+    t->gathered.last_told.fln = FTREE_NONE;
     rc = faultloc_writer_start(s->trace, s->report, true, &t->writer);
     return rc ? rc : faultloc_loop_add(p->epoll, faultloc_writer_fd(t->writer), FAULTLOC_TAG_WAKE);
 }
@@ -286,7 +287,14 @@ void faultloc_reporter_late_places(struct faultloc_reporter *t, const struct ftr
     free(known);
 }
 
-void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v)
+static char *text_of_verdicts(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
+                              const char *path)
+{
+    return n > 1 ? ftree_report_alike_text(rj, v, n, path) : ftree_report_text(rj, v, path);
+}
+
+/* To people: one, or several that are alike. */
+static void tell_people(struct faultloc_reporter *t, const struct ftree_verdict *v, int32_t n)
 {
     const char *line[FAULTLOC_REPORTER_LINES], *path = t->p->board->settings.report;
     struct report_job rj;
@@ -297,15 +305,105 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_v
      * stands in one that others have made, and so is withdrawn there. */
     if (path[0] && (!v->local_only || t->reported))
         report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
-    faultloc_writer_text(t->writer, ftree_report_text(&rj, v, report ? path : NULL),
-                         report ? ftree_report_text(&rj, v, NULL) : NULL, report);
-    if (!v->local_only && !t->reported && t->p->self != 0)
-        notify_launcher_of_others(t, v, known, rj.knowns);
-    if (!v->local_only)
-        notify_launcher(t, v);
-    t->reported |= !v->local_only;
+    faultloc_writer_text(t->writer, text_of_verdicts(&rj, v, n, report ? path : NULL),
+                         report ? text_of_verdicts(&rj, v, n, NULL) : NULL, report);
     free(known);
-    faultloc_board_remember(t->p->board, v); /* from here on no successor needs to report it */
+    for (int32_t i = 0; i < n; i++) /* from here on no successor needs to report it */
+        faultloc_board_remember(t->p->board, &v[i]);
+}
+
+static void tell_launcher(struct faultloc_reporter *t, const struct ftree_verdict *v)
+{
+    const struct ftree_verdict **known;
+    int32_t n;
+
+    if (!t->reported && t->p->self != 0) {
+        known = list_verdicts(t->p->ft, &n);
+        notify_launcher_of_others(t, v, known, known ? n : 0);
+        free(known);
+    }
+    notify_launcher(t, v);
+    t->reported = true;
+}
+
+static void tell_gathered(struct faultloc_reporter *t)
+{
+    const struct ftree_verdict *v = t->gathered.v;
+    int32_t n = t->gathered.n, together = n + t->gathered.told < REPORT_ALIKE_MIN ? 1 : n;
+
+    for (int32_t i = 0; i < n; i += together)
+        tell_people(t, &v[i], together);
+    if (n > 0)
+        t->gathered.last_told = v[n - 1];
+    t->gathered.told += n;
+    t->gathered.n = 0;
+}
+
+static bool is_told_with(const struct faultloc_reporter *t, const struct ftree_verdict *v,
+                         const struct ftree_verdict *w)
+{
+    return ftree_report_are_alike(&t->p->job.job, v, w);
+}
+
+static bool make_room(struct faultloc_reporter *t)
+{
+    int32_t room = t->gathered.room ? 2 * t->gathered.room : 4;
+    struct ftree_verdict *v;
+
+    if (t->gathered.n < t->gathered.room)
+        return true;
+    v = realloc(t->gathered.v, (size_t) room * sizeof(*v));
+    if (!v)
+        return false;
+    t->gathered.v = v;
+    t->gathered.room = room;
+    return true;
+}
+
+/* False: it is told by itself. */
+static bool gather(struct faultloc_reporter *t, const struct ftree_verdict *v)
+{
+    if (!is_told_with(t, v, v) || !make_room(t))
+        return false;
+    t->gathered.last = faultloc_now();
+    if (t->gathered.n == 0) {
+        t->gathered.since = t->gathered.last;
+        if (t->gathered.last_told.fln == FTREE_NONE || !is_told_with(t, &t->gathered.last_told, v))
+            t->gathered.told = 0;
+    }
+    t->gathered.v[t->gathered.n++] = *v;
+    return true;
+}
+
+void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v)
+{
+    if (t->gathered.n > 0 && !is_told_with(t, t->gathered.v, v))
+        tell_gathered(t);
+    if (!gather(t, v)) {
+        tell_gathered(t);
+        tell_people(t, v, 1);
+    }
+    if (!v->local_only)
+        tell_launcher(t, v);
+}
+
+ftree_time faultloc_reporter_deadline(const struct faultloc_reporter *t)
+{
+    ftree_time most = t->gathered.told > 0 ? FAULTLOC_GATHER_MOST : FAULTLOC_GATHER_FIRST;
+
+    if (t->gathered.n == 0)
+        return FTREE_NEVER;
+    if (ftree_is_asking(t->p->ft) || ftree_is_announcing(t->p->ft))
+        return t->gathered.since + most;
+    return t->gathered.told > 0 ? faultloc_loop_earlier(t->gathered.since + most,
+                                                       t->gathered.last + FAULTLOC_GATHER_QUIET)
+                               : t->gathered.since;
+}
+
+void faultloc_reporter_turn(struct faultloc_reporter *t, ftree_time now, bool at_once)
+{
+    if (at_once || now >= faultloc_reporter_deadline(t))
+        tell_gathered(t);
 }
 
 void faultloc_reporter_facts(struct faultloc_reporter *t, const struct ftree_verdict *v,

@@ -29,7 +29,20 @@ struct faultloc_reporter {
     /* what was set while the job runs, a ring */
     struct report_change change[FAULTLOC_REPORTER_CHANGES];
     uint32_t changes; /* so far */
+    struct {
+        struct ftree_verdict *v; /* [n], alike; people have yet to hear of them */
+        int32_t n, room;
+        ftree_time since, last; /* when the first and the last came */
+        int32_t told; /* so many like them have been told; */
+        struct ftree_verdict last_told; /* the last verdict of those or others; fln FTREE_NONE: none */
+    } gathered;
 };
+
+/* For so long they wait for others like them: while more are examined or announced here, the first ones;
+ * those that follow until no more have come for a while. */
+#define FAULTLOC_GATHER_FIRST (500 * FTREE_MS)
+#define FAULTLOC_GATHER_QUIET (500 * FTREE_MS)
+#define FAULTLOC_GATHER_MOST (5000 * FTREE_MS)
 
 /* Purpose: begins; the writer wakes the program's loop.  Errors: an errno. */
 int faultloc_reporter_open(struct faultloc_reporter *t, const struct faultloc_program *p);
@@ -40,9 +53,14 @@ void faultloc_reporter_trace(struct faultloc_reporter *t, const char *line);
 /* Purpose: that the agent listens, for the trace; first: it is the node's first one. */
 void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
 
-/* Purpose: a verdict, with what else is known, on standard error, in the report and to the
- * launcher; it is written on the board for the next agent. */
+/* Purpose: a verdict, to the launcher at once, and with what else is known on standard error and in the
+ * report; it is written on the board for the next agent then.  Many nodes that are lost alike are told
+ * as one: a later faultloc_reporter_turn() does that, of one alone the next. */
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v);
+
+/* Purpose: tells what need not wait any longer, and when to call it again; at_once: all. */
+void faultloc_reporter_turn(struct faultloc_reporter *t, ftree_time now, bool at_once);
+ftree_time faultloc_reporter_deadline(const struct faultloc_reporter *t);
 
 /* Purpose: what the site's program gets of a verdict: the report as JSON, and the main facts as an
  * environment (ftree_report_facts()); both are to be freed.  NULL: out of memory. */
