@@ -31,7 +31,7 @@
 #define SENSORS 32
 #define CPUS 8192
 #define DISKS 64
-#define THROTTLE_MS 1000 /* for so long counters are watched that count since the node's start, */
+#define THROTTLE_MS 250 /* for so long counters are watched that count since the node's start, */
 #define THROTTLE_LOOK_MS 50 /* so often */
 #define MEMORY_STALL 40.0 /* percent of the time: as the rule base has it of a straggler */
 #define IO_STALL 60.0
