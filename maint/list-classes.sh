@@ -10,7 +10,7 @@ export LC_ALL=C
 
 table=src/util/ftree/fault_classes.h
 symptoms=src/util/ftree/base/symptom.h
-targets=(README.md doc/faultloc-report.schema.json doc/faultloc-rules.schema.json
+targets=(CHANGES README.md doc/faultloc-report.schema.json doc/faultloc-rules.schema.json
     doc/faultloc-rules.5 doc/faultloc_verdict.3 test/cluster/lib/scenario.sh)
 
 usage() {
@@ -65,6 +65,7 @@ rewrite() {
             $file =~ s/(\.SH CLASSES\n\.nf\nclass [^\n]*\n).*?(\.fi\n)/$1$manual$2/s +
             $file =~ s/(\n    "symptom": \{[^}]*?"enum": \[\n).*?(      \])/$1$seen$2/s +
             $file =~ s/(By source:\n\.PP\n\.nf\n).*?(\.fi\n)/$1$by_source$2/s +
+            $file =~ s/(\n# Verdicts, [^\n]*:\n).*?(# )/$1${\wrap(join(", ", @name), "  ")}$2/s +
             $file =~ s/(\nClasses, from 0:\n).*?; see\n/$1$listed/s +
             $file =~ s/(\nreadonly CLASSES=).*?(\nreadonly )/$1$parts$2/s;
         die "$ARGV[2] has no list of classes\n" unless $found;
