@@ -324,6 +324,7 @@ TEST_CASE(a_job_is_ended_because_of_a_verdict)
     UNTIL(!process_is_alive(&rank[first]));
     ck_assert_int_eq(process_end(&rank[first]), -SIGKILL);
     ck_assert_int_eq(slot_of(first)->state, FAULTLOC_SLOT_VICTIM);
+    end_job();
 }
 
 static const struct {
