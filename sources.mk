@@ -463,6 +463,7 @@ sim_headers = \
     tools/sim/units.h
 
 unit_tests = \
+    test/unit/agent/test_agent \
     test/unit/agent/test_answers_nomem \
     test/unit/agent/test_exec \
     test/unit/agent/test_handlers \

@@ -89,3 +89,17 @@ struct ftree_verdict base_verdict(const char *sign_name, int32_t node, int32_t r
         v.candidate[v.candidates++] = sign->candidate[i];
     return v;
 }
+
+bool base_accuses(int symptom)
+{
+    const struct ftree_rules *rules = base_rules();
+    struct rules_facts facts;
+    uint64_t models = 0;
+    int32_t model;
+
+    ftree_rules_no_facts(&facts);
+    facts.value[RULES_FACT_AGENT] = facts.value[RULES_FACT_MAIN] = FTREE_REACH_ANSWERED;
+    for (int32_t m = 0; m < rules->models; m++)
+        models |= (rules->model[m].symptoms >> symptom & 1) << m;
+    return ftree_rules_decide_at_end(rules, &facts, models, &model) != NULL;
+}

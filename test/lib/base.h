@@ -24,4 +24,8 @@ const struct rules_sign *base_sign(const char *name, int *class_);
 /* The verdict as the sign makes it, about `node` and `rank`; times, fln and id are 0. */
 struct ftree_verdict base_verdict(const char *sign, int32_t node, int32_t rank);
 
+/* True if a fault that causes such symptoms is decided for by what was reported, though the node
+ * answers: no question refutes it. */
+bool base_accuses(int symptom);
+
 #endif /* BASE_H_INCLUDED */

@@ -335,16 +335,6 @@ struct world *world_of(struct shape shape)
     return world_new(shape.nodes, shape.ranks, shape.fanout);
 }
 
-bool world_warns(int kind)
-{
-    const struct ftree_rules *r = base_rules();
-
-    return (r->model[ftree_rules_model(r, "node-at-risk")].symptoms |
-            r->model[ftree_rules_model(r, "gpu-fault")].symptoms) >>
-               kind &
-           1;
-}
-
 void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node)
 {
     struct ftree_symptom s = {.kind = (uint8_t) kind,

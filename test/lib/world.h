@@ -103,9 +103,6 @@ struct world *world_new_tree(const struct ftree_tree *tree, int32_t nodes, int32
 /* From now on bursts are possible. */
 void world_packets(struct world *w);
 
-/* True: who reports it accuses a node that answers, of hardware that only it sees. */
-bool world_warns(int kind);
-
 /* A symptom about a node that node `by` is told now, by other middleware. */
 void world_symptom(struct world *w, int32_t by, enum ftree_symptom_kind kind, int32_t node);
 

@@ -18,6 +18,7 @@
 #include <json.h>
 #include <limits.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -129,7 +130,7 @@ struct command {
     const char **fault; /* lines of --fault and files of --script, in their order */
     bool *is_file;
     int faults;
-    bool quiet;
+    bool quiet, help;
     /* progress */
     int run;
     double shown, begun;
@@ -146,65 +147,6 @@ static double seconds(void)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-enum option_code {
-    OPT_NODES = 256,
-    OPT_FANOUT,
-    OPT_TOPOLOGY,
-    OPT_RANKS,
-    OPT_LATENCY,
-    OPT_LOSS,
-    OPT_STATUS,
-    OPT_PROGRAM,
-    OPT_ALPHA,
-    OPT_ALARMS,
-    OPT_SET,
-    OPT_DUPLICATE,
-    OPT_DELAY,
-    OPT_COST,
-    OPT_FAULT,
-    OPT_SCRIPT,
-    OPT_PARTNERS,
-    OPT_RUNS,
-    OPT_SEED,
-    OPT_GRACE,
-    OPT_LIMIT,
-    OPT_CHECK,
-    OPT_JSON,
-    OPT_PLOT,
-    OPT_TRACE,
-    OPT_QUIET,
-    OPT_HELP
-};
-
-static const struct option long_options[] = {{"nodes", required_argument, NULL, OPT_NODES},
-                                             {"fanout", required_argument, NULL, OPT_FANOUT},
-                                             {"topology", required_argument, NULL, OPT_TOPOLOGY},
-                                             {"ranks", required_argument, NULL, OPT_RANKS},
-                                             {"latency", required_argument, NULL, OPT_LATENCY},
-                                             {"loss", required_argument, NULL, OPT_LOSS},
-                                             {"status", required_argument, NULL, OPT_STATUS},
-                                             {"program", required_argument, NULL, OPT_PROGRAM},
-                                             {"alpha", required_argument, NULL, OPT_ALPHA},
-                                             {"alarms", required_argument, NULL, OPT_ALARMS},
-                                             {"set", required_argument, NULL, OPT_SET},
-                                             {"duplicate", required_argument, NULL, OPT_DUPLICATE},
-                                             {"delay", required_argument, NULL, OPT_DELAY},
-                                             {"cost", required_argument, NULL, OPT_COST},
-                                             {"fault", required_argument, NULL, OPT_FAULT},
-                                             {"script", required_argument, NULL, OPT_SCRIPT},
-                                             {"partners", required_argument, NULL, OPT_PARTNERS},
-                                             {"runs", required_argument, NULL, OPT_RUNS},
-                                             {"seed", required_argument, NULL, OPT_SEED},
-                                             {"grace", required_argument, NULL, OPT_GRACE},
-                                             {"limit", required_argument, NULL, OPT_LIMIT},
-                                             {"check", required_argument, NULL, OPT_CHECK},
-                                             {"json", required_argument, NULL, OPT_JSON},
-                                             {"plot", required_argument, NULL, OPT_PLOT},
-                                             {"trace", required_argument, NULL, OPT_TRACE},
-                                             {"quiet", no_argument, NULL, OPT_QUIET},
-                                             {"help", no_argument, NULL, OPT_HELP},
-                                             {NULL, 0, NULL, 0}};
-
 static bool read_int(const char *text, int64_t min, int64_t max, int32_t *out)
 {
     int64_t n;
@@ -215,107 +157,134 @@ static bool read_int(const char *text, int64_t min, int64_t max, int32_t *out)
     return true;
 }
 
-static bool read_delay(const char *text, struct sim_options *o)
+static bool take_delay(struct command *c, const char *text)
 {
     const char *colon = strchr(text, ':');
 
-    if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &o->delay_max))
+    if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &c->options.delay_max))
         return false;
-    return sim_read_share(text, colon ? (size_t) (colon - text) : strlen(text), &o->delay);
+    return sim_read_share(text, colon ? (size_t) (colon - text) : strlen(text), &c->options.delay);
 }
 
-static bool read_program(const char *text, struct sim_options *o)
+static bool take_program(struct command *c, const char *text)
 {
     const char *colon = strchr(text, ':');
 
-    if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &o->ran))
+    if (colon && !sim_read_time(colon + 1, strlen(colon + 1), &c->options.ran))
         return false;
-    o->program = sim_program_find(text, colon ? (size_t) (colon - text) : strlen(text));
-    return o->program != NULL;
+    c->options.program = sim_program_find(text, colon ? (size_t) (colon - text) : strlen(text));
+    return c->options.program != NULL;
 }
 
-static bool read_yes(const char *text, int *out)
+static bool take_latency(struct command *c, const char *text)
 {
-    *out = strcmp(text, "yes") == 0;
-    return *out || strcmp(text, "no") == 0;
+    return sim_latency_read(text, &c->options.link);
 }
 
-static void add_fault(struct command *c, const char *text, bool is_file)
+static bool take_alpha(struct command *c, const char *text)
+{
+    return sim_read_share(text, strlen(text), &c->options.alpha) && c->options.alpha > 0;
+}
+
+static bool take_status(struct command *c, const char *text)
+{
+    c->options.status = true;
+    return read_int(text, 0, NODES_MAX - 1, &c->options.asked);
+}
+
+static bool take_seed(struct command *c, const char *text)
+{
+    int64_t n = 0;
+    bool good = sim_read_number(text, strlen(text), 0, INT64_MAX, &n);
+
+    c->seed = (uint64_t) n;
+    return good;
+}
+
+static bool take_check(struct command *c, const char *text)
+{
+    c->check = strcmp(text, "yes") == 0;
+    return c->check || strcmp(text, "no") == 0;
+}
+
+static bool add_fault(struct command *c, const char *text, bool is_file)
 {
     c->fault = sim_realloc(c->fault, (size_t) c->faults + 1, sizeof(*c->fault));
     c->is_file = sim_realloc(c->is_file, (size_t) c->faults + 1, sizeof(*c->is_file));
     c->fault[c->faults] = text;
     c->is_file[c->faults++] = is_file;
+    return true;
 }
 
-/* False: the option's value is none. */
-static bool take_option(struct command *c, int option, const char *value)
+static bool take_fault(struct command *c, const char *text)
 {
-    struct sim_options *o = &c->options;
-    size_t len = value ? strlen(value) : 0;
-    int64_t n;
+    return add_fault(c, text, false);
+}
 
-    switch (option) {
-        case OPT_NODES:
-            return read_int(value, 1, NODES_MAX, &c->nodes);
-        case OPT_FANOUT:
-            return read_int(value, 1, NODES_MAX, &c->fanout);
-        case OPT_TOPOLOGY:
-            c->what = value;
-            return true;
-        case OPT_RANKS:
-            return read_int(value, 1, 1024, &c->ranks);
-        case OPT_LATENCY:
-            return sim_latency_read(value, &o->link);
-        case OPT_LOSS:
-            return sim_read_share(value, len, &o->loss);
-        case OPT_STATUS:
-            o->status = true;
-            return read_int(value, 0, NODES_MAX - 1, &o->asked);
-        case OPT_PROGRAM:
-            return read_program(value, o);
-        case OPT_ALPHA:
-            return sim_read_share(value, len, &o->alpha) && o->alpha > 0;
-        case OPT_ALARMS:
-            return read_int(value, 1, 10000000, &c->alarms);
-        case OPT_SET:
-            return read_int(value, 1, ALARMS_SET_MAX, &c->set);
-        case OPT_DUPLICATE:
-            return sim_read_share(value, len, &o->duplicate);
-        case OPT_DELAY:
-            return read_delay(value, o);
-        case OPT_COST:
-            return sim_read_time(value, len, &o->cost);
-        case OPT_FAULT:
-        case OPT_SCRIPT:
-            add_fault(c, value, option == OPT_SCRIPT);
-            return true;
-        case OPT_PARTNERS:
-            return read_int(value, 0, NODES_MAX, &o->partners);
-        case OPT_RUNS:
-            return read_int(value, 1, 1000000000, &c->runs);
-        case OPT_SEED:
-            if (!sim_read_number(value, len, 0, INT64_MAX, &n))
-                return false;
-            c->seed = (uint64_t) n;
-            return true;
-        case OPT_GRACE:
-            return sim_read_time(value, len, &o->grace);
-        case OPT_LIMIT:
-            return sim_read_time(value, len, &o->limit);
-        case OPT_CHECK:
-            return read_yes(value, &c->check);
-        case OPT_JSON:
-            c->json = value;
-            return true;
-        case OPT_PLOT:
-            c->plot = value;
-            return true;
-        case OPT_TRACE:
-            c->trace = value;
+static bool take_script(struct command *c, const char *text)
+{
+    return add_fault(c, text, true);
+}
+
+#define AT(MEMBER) .at = offsetof(struct command, MEMBER)
+#define NUMBER(MEMBER, LEAST, MOST) AT(MEMBER), .value = A_NUMBER, .least = LEAST, .most = MOST
+
+static const struct known {
+    const char *name;
+    enum { A_NUMBER, A_TIME, A_SHARE, A_TEXT, A_FLAG } value; /* what there is no function for */
+    bool (*take)(struct command *c, const char *text); /* false: that is none */
+    size_t at; /* where in the command it goes */
+    int32_t least, most;
+} known[] = {
+    {"nodes", NUMBER(nodes, 1, NODES_MAX)},
+    {"fanout", NUMBER(fanout, 1, NODES_MAX)},
+    {"topology", AT(what), .value = A_TEXT},
+    {"ranks", NUMBER(ranks, 1, 1024)},
+    {"latency", .take = take_latency},
+    {"loss", AT(options.loss), .value = A_SHARE},
+    {"status", .take = take_status},
+    {"program", .take = take_program},
+    {"alpha", .take = take_alpha},
+    {"alarms", NUMBER(alarms, 1, 10000000)},
+    {"set", NUMBER(set, 1, ALARMS_SET_MAX)},
+    {"duplicate", AT(options.duplicate), .value = A_SHARE},
+    {"delay", .take = take_delay},
+    {"cost", AT(options.cost), .value = A_TIME},
+    {"fault", .take = take_fault},
+    {"script", .take = take_script},
+    {"partners", NUMBER(options.partners, 0, NODES_MAX)},
+    {"runs", NUMBER(runs, 1, 1000000000)},
+    {"seed", .take = take_seed},
+    {"grace", AT(options.grace), .value = A_TIME},
+    {"limit", AT(options.limit), .value = A_TIME},
+    {"check", .take = take_check},
+    {"json", AT(json), .value = A_TEXT},
+    {"plot", AT(plot), .value = A_TEXT},
+    {"trace", AT(trace), .value = A_TEXT},
+    {"quiet", AT(quiet), .value = A_FLAG},
+    {"help", AT(help), .value = A_FLAG},
+};
+#define OPTIONS (sizeof(known) / sizeof(known[0]))
+
+/* False: the option's value is none. */
+static bool take_option(struct command *c, const struct known *k, const char *value)
+{
+    void *at = (char *) c + k->at;
+
+    if (k->take)
+        return k->take(c, value);
+    switch (k->value) {
+        case A_NUMBER:
+            return read_int(value, k->least, k->most, at);
+        case A_TIME:
+            return sim_read_time(value, strlen(value), at);
+        case A_SHARE:
+            return sim_read_share(value, strlen(value), at);
+        case A_TEXT:
+            *(const char **) at = value;
             return true;
         default:
-            c->quiet = true;
+            *(bool *) at = true;
             return true;
     }
 }
@@ -335,22 +304,25 @@ static int32_t ranks_of(const struct command *c)
 /* -1: go on; else the exit code. */
 static int read_arguments(struct command *c, int argc, char **argv)
 {
+    struct option options[OPTIONS + 1] = {{0}};
     int option, index = 0;
 
+    for (size_t i = 0; i < OPTIONS; i++)
+        options[i] = (struct option){.name = known[i].name, .has_arg = known[i].value != A_FLAG};
     optind = 1;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":", long_options, &index)) != -1) {
-        if (option == OPT_HELP)
-            return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
+    while ((option = getopt_long(argc, argv, ":", options, &index)) != -1) {
         if (option == ':')
             return wrong_usage("missing value after ", argv[optind - 1]);
         if (option == '?')
             return wrong_usage("no such option: ", argv[optind - 1]);
-        if (!take_option(c, option, optarg)) {
+        if (!take_option(c, &known[index], optarg)) {
             sim_complain("faultloc simulate: --%s: invalid value '%s'; see --help",
-                         long_options[index].name, optarg);
+                         known[index].name, optarg);
             return 2;
         }
+        if (c->help)
+            return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
     }
     c->drawn = argv + optind;
     c->files = argc - optind;

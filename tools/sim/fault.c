@@ -139,29 +139,20 @@ static void storm(struct sim_run *r, const struct sim_hit *h)
 
 static uint32_t classes_of(const struct sim_fault *f)
 {
-    switch (f->verb) {
-        case SIM_LOSE:
-            return SIM_CLASS(FTREE_CLASS_NODE_OUTAGE);
-        case SIM_KILL:
-            return SIM_CLASS(FTREE_CLASS_PROCESS_CRASH);
-        case SIM_STOP:
-            return SIM_CLASS(FTREE_CLASS_PROCESS_STOPPED);
-        case SIM_FREEZE:
-            return SIM_CLASS(FTREE_CLASS_NODE_FROZEN);
-        case SIM_CUT: /* a node that nobody reaches looks like one without power */
-            return f->paths == SIM_BOTH_PATHS
-                       ? SIM_CLASS(FTREE_CLASS_NODE_OUTAGE)
-                       : SIM_CLASS(FTREE_CLASS_UNKNOWN) | SIM_CLASS(FTREE_CLASS_LINK_FAULT) |
-                             SIM_CLASS(FTREE_CLASS_NIC_FAULT);
-        case SIM_DOWN:
-            return SIM_CLASS(FTREE_CLASS_NIC_FAULT);
-        case SIM_PARTITION:
-            return SIM_CLASS(FTREE_CLASS_SWITCH_FAULT) | SIM_CLASS(FTREE_CLASS_LINK_FAULT);
-        case SIM_SLOW:
-            return SIM_CLASS(FTREE_CLASS_NETWORK_DEGRADED);
-        default:
-            return 0;
-    }
+    static const uint32_t classes[SIM_VERBS] = {
+        [SIM_LOSE] = SIM_CLASS(FTREE_CLASS_NODE_OUTAGE),
+        [SIM_KILL] = SIM_CLASS(FTREE_CLASS_PROCESS_CRASH),
+        [SIM_STOP] = SIM_CLASS(FTREE_CLASS_PROCESS_STOPPED),
+        [SIM_FREEZE] = SIM_CLASS(FTREE_CLASS_NODE_FROZEN),
+        [SIM_CUT] = SIM_CLASS(FTREE_CLASS_UNKNOWN) | SIM_CLASS(FTREE_CLASS_LINK_FAULT) |
+                    SIM_CLASS(FTREE_CLASS_NIC_FAULT),
+        [SIM_DOWN] = SIM_CLASS(FTREE_CLASS_NIC_FAULT),
+        [SIM_PARTITION] = SIM_CLASS(FTREE_CLASS_SWITCH_FAULT) | SIM_CLASS(FTREE_CLASS_LINK_FAULT),
+        [SIM_SLOW] = SIM_CLASS(FTREE_CLASS_NETWORK_DEGRADED),
+    };
+
+    /* a node that nobody reaches looks like one without power */
+    return classes[f->verb == SIM_CUT && f->paths == SIM_BOTH_PATHS ? SIM_LOSE : f->verb];
 }
 
 /* What nobody misses over the management network nobody finds; and of two nodes that do not reach

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "ftree_int.h"
 #include "suite.h"
 #include "waiting_ranks.h"
@@ -101,7 +102,7 @@ static struct world *everybody_has_symptoms(void)
     w->node[9].off = true;
     for (int32_t n = 0; n < 13; n++)
         for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind += 3)
-            if (!world_warns(kind) && kind != FTREE_SYMPTOM_GPU_FAILED) /* no question refutes it */
+            if (!base_accuses(kind))
                 world_symptom(w, (n + kind) % 13, (enum ftree_symptom_kind) kind, n);
     world_all_wait(w, 9, 9);
     return w;

@@ -3,6 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "base.h"
 #include "ftree_int.h"
 #include "stories.h"
 #include "suite.h"
@@ -1139,10 +1140,8 @@ TEST_CASE(a_healthy_node_that_many_speak_of_is_well)
 
     for (int i = 0; i < 200; i++) {
         for (int kind = 0; kind < FTREE_SYMPTOM_COUNT; kind += 1 + i % 5)
-            if (kind != FTREE_SYMPTOM_CARRIER_FLAPS && /* the node itself says that, */
-                kind != FTREE_SYMPTOM_LINK_SLOW && /* and that; */
-                kind != FTREE_SYMPTOM_GPU_FAILED && /* it has no question that refutes it */
-                !world_warns(kind))
+            if (kind != FTREE_SYMPTOM_CARRIER_FLAPS && kind != FTREE_SYMPTOM_LINK_SLOW &&
+                !base_accuses(kind)) /* two of its own, and what no question refutes */
                 world_symptom(w, (i + kind) % 13, (enum ftree_symptom_kind) kind, (i / 40) * 3);
         world_run(w, 50 * FTREE_MS);
     }
