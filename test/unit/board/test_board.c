@@ -681,16 +681,17 @@ TEST_CASE(a_lost_node_is_given_up_after_the_grace_time)
     v.rank = FTREE_NONE;
     v.located = 1000;
     faultloc_board_remember(b, &v);
-    faultloc_board_settle(b, 900, 300); /* by a clock that lags a little */
-    faultloc_board_settle(b, 1299, 300);
+    b->settings.patience = 300;
+    faultloc_board_settle(b, 900); /* by a clock that lags a little */
+    faultloc_board_settle(b, 1299);
     ck_assert_int_eq(b->failures, 0);
     v.withdrawn = 1290;
     faultloc_board_remember(b, &v);
-    faultloc_board_settle(b, 1300, 300);
+    faultloc_board_settle(b, 1300);
     ck_assert_int_eq(b->failures, 0);
     v.withdrawn = 0;
     faultloc_board_remember(b, &v);
-    faultloc_board_settle(b, 1300, 300);
+    faultloc_board_settle(b, 1300);
     ck_assert_int_eq(b->failures, 2);
     close(fd);
     faultloc_board_unmap(b);
