@@ -697,6 +697,30 @@ TEST_CASE(a_lost_node_is_given_up_after_the_grace_time)
     faultloc_board_unmap(b);
 }
 
+/* What was found before the stall limit does not end anything sooner. */
+TEST_CASE(patience_counts_from_when_the_stall_limit_would_be_over)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+    struct ftree_verdict v = verdict(1, FTREE_CLASS_NODE_OUTAGE, 0);
+
+    b->settings.stall = 1000;
+    b->settings.patience = 4000;
+    v.first_symptom = 5000;
+    v.located = 5900;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4600);
+    v.located = 6700;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4000);
+    v.located = 5900;
+    b->settings.stall_is_set = true;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4000);
+    b->settings.stall_is_set = false;
+    b->settings.patience = 100; /* who wants it soon gets it soon */
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 200);
+    close(fd);
+    faultloc_board_unmap(b);
+}
+
 /* ---- what was set while the job runs --------------------------------------------------------- */
 
 TEST_CASE(what_was_set_is_there_for_the_next_agent)

@@ -35,7 +35,7 @@ static ftree_time wait_for(ftree_time lasts, ftree_time computes)
     for (ftree_time t = 50 * MS; t <= lasts; t += 50 * MS) {
         now += 50 * MS;
         faultloc_wait_limit_look(&limit, &rank, now, t);
-        if (!asked && t >= faultloc_wait_limit(&limit, now, STALL)) {
+        if (!asked && t >= faultloc_wait_limit(&limit, now, t, STALL)) {
             asked = t;
             rank.asked = t < STALL;
         }
@@ -49,12 +49,12 @@ TEST_CASE(waits_are_short_once_enough_were_seen)
 {
     begin();
     wait_for(500 * MS, 400 * MS); /* began while connections were made */
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), STALL);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), STALL);
     for (int i = 0; i < 10; i++)
         wait_for(0, 300 * MS);
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), 200 * MS);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), 200 * MS);
     ck_assert_uint_eq(wait_for(5 * S, S), 200 * MS);
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), STALL);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), STALL);
 }
 
 TEST_CASE(the_limit_is_four_times_the_longest)
@@ -62,10 +62,11 @@ TEST_CASE(the_limit_is_four_times_the_longest)
     begin();
     now += 5 * S;
     ck_assert_uint_eq(wait_for(100 * MS, S), 0);
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), 400 * MS);
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, 100 * MS), 100 * MS); /* that of the user */
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), 400 * MS);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, 100 * MS), 100 * MS); /* that of the user */
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, 100 * MS, STALL), STALL); /* as others */
     wait_for(300 * MS, S);
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), STALL);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), STALL);
 }
 
 TEST_CASE(a_wait_that_goes_on_is_no_history)
@@ -75,9 +76,9 @@ TEST_CASE(a_wait_that_goes_on_is_no_history)
     faultloc_wait_limit_look(&limit, &rank, now, 150 * MS);
     faultloc_wait_limit_look(&limit, &rank, now + 100, 150 * MS); /* the look took a later time */
     faultloc_wait_limit_look(&limit, &rank, now + 40 * MS, 190 * MS);
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), 200 * MS);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), 200 * MS);
     faultloc_wait_limit_look(&limit, &rank, now + 80 * MS, 10 * MS); /* another one */
-    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, STALL), 760 * MS);
+    ck_assert_uint_eq(faultloc_wait_limit(&limit, now, S, STALL), 760 * MS);
 }
 
 static const struct {

@@ -49,11 +49,11 @@ void faultloc_wait_limit_look(struct faultloc_wait_limit *w, struct faultloc_wai
 }
 
 ftree_time faultloc_wait_limit(const struct faultloc_wait_limit *w, ftree_time now,
-                               ftree_time stall)
+                               ftree_time waiting, ftree_time stall)
 {
     ftree_time longest = ftree_max(w->longest, w->before);
 
-    if (now < w->from + LEARNING || longest >= stall / TIMES_LONGEST)
+    if (now < w->from + LEARNING || waiting <= longest || longest >= stall / TIMES_LONGEST)
         return stall;
     return ftree_min(ftree_max(TIMES_LONGEST * longest, LEAST), stall);
 }

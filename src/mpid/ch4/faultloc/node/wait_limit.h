@@ -39,8 +39,9 @@ void faultloc_wait_limit_begin(struct faultloc_wait_limit *w, ftree_time now);
 void faultloc_wait_limit_look(struct faultloc_wait_limit *w, struct faultloc_waited *rank,
                               ftree_time now, ftree_time waiting);
 
-/* Purpose: the length from which on a wait is unusual, at most the stall limit. */
+/* Purpose: the length from which on a wait is unusual, at most the stall limit; that itself of one
+ * that has lasted no longer than others yet: it is not worth a further look. */
 ftree_time faultloc_wait_limit(const struct faultloc_wait_limit *w, ftree_time now,
-                               ftree_time stall);
+                               ftree_time waiting, ftree_time stall);
 
 #endif /* FAULTLOC_WAIT_LIMIT_H_INCLUDED */

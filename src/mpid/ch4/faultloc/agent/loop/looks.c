@@ -313,7 +313,7 @@ static ftree_time limit_of(const struct faultloc_looks *l, ftree_time now, int32
     if (set->stall_is_set || s->phase != FTREE_PHASE_WAITING || s->peer == FTREE_NONE ||
         faultloc_board_slot(l->p->board, i)->call >> FAULTLOC_CALL_BITS < CALLS)
         return set->stall;
-    return faultloc_wait_limit(&l->limit, now, set->stall);
+    return faultloc_wait_limit(&l->limit, now, s->waiting, set->stall);
 }
 
 /* The next look is due at the next instant, or sooner: when a wait that goes on reaches the limit.
