@@ -208,6 +208,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/stuck_connections.c \
+    src/mpid/ch4/faultloc/node/wait_limit.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
@@ -299,6 +300,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/stuck_connections.h \
+    src/mpid/ch4/faultloc/node/wait_limit.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_base.h \
@@ -546,6 +548,7 @@ unit_tests = \
     test/unit/node/test_samples \
     test/unit/node/test_state \
     test/unit/node/test_stuck_connections \
+    test/unit/node/test_wait_limit \
     test/unit/node/test_wait_page \
     test/unit/node/test_watch \
     test/unit/observe/test_connections \

@@ -26,8 +26,8 @@
 #define SUCCESSOR_MS 200
 /* How long a verdict must have stood before its proxies are watched: two seconds more, and one that
  * is silent is given up (faultloc_keepalive.c). A host that is out of reach for five seconds in all
- * comes to no harm. */
-#define WATCH_MS 2500
+ * comes to no harm, though the verdict may come 0.8 s before the stall limit. */
+#define WATCH_MS 3300
 #define REPEATS_MAX 4 /* where many processes end, repeated symptoms are many */
 
 /* A symptom that is to be sent to the agent of another node than its own, repeatedly if

@@ -681,17 +681,42 @@ TEST_CASE(a_lost_node_is_given_up_after_the_grace_time)
     v.rank = FTREE_NONE;
     v.located = 1000;
     faultloc_board_remember(b, &v);
-    faultloc_board_settle(b, 900, 300); /* by a clock that lags a little */
-    faultloc_board_settle(b, 1299, 300);
+    b->settings.patience = 300;
+    faultloc_board_settle(b, 900); /* by a clock that lags a little */
+    faultloc_board_settle(b, 1299);
     ck_assert_int_eq(b->failures, 0);
     v.withdrawn = 1290;
     faultloc_board_remember(b, &v);
-    faultloc_board_settle(b, 1300, 300);
+    faultloc_board_settle(b, 1300);
     ck_assert_int_eq(b->failures, 0);
     v.withdrawn = 0;
     faultloc_board_remember(b, &v);
-    faultloc_board_settle(b, 1300, 300);
+    faultloc_board_settle(b, 1300);
     ck_assert_int_eq(b->failures, 2);
+    close(fd);
+    faultloc_board_unmap(b);
+}
+
+/* What was found before the stall limit does not end anything sooner. */
+TEST_CASE(patience_counts_from_when_the_stall_limit_would_be_over)
+{
+    int fd;
+    struct faultloc_board *b = make_pairs(&fd);
+    struct ftree_verdict v = verdict(1, FTREE_CLASS_NODE_OUTAGE, 0);
+
+    b->settings.stall = 1000;
+    b->settings.patience = 4000;
+    v.first_symptom = 5000;
+    v.located = 5900;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4600);
+    v.located = 6700;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4000);
+    v.located = 5900;
+    b->settings.stall_is_set = true;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4000);
+    b->settings.stall_is_set = false;
+    b->settings.patience = 100; /* who wants it soon gets it soon */
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 200);
     close(fd);
     faultloc_board_unmap(b);
 }

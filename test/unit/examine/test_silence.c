@@ -278,6 +278,18 @@ TEST_CASES(a_path_that_delivers_is_not_silent, COUNT(sees))
     world_free(w);
 }
 
+/* What came when the wait began is no delivery: who is asked about before the stall limit is not
+ * accused later for it. */
+TEST_CASES(data_that_came_as_the_wait_began_do_not_count, COUNT(sees))
+{
+    struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);
+    ftree_time began = w->now - SECOND;
+
+    data_come.until = began + 50 * FTREE_MS;
+    ck_assert(world_run_until_reports(w, 1, 12 * SECOND));
+    world_free(w);
+}
+
 TEST_CASES(once_it_delivers_no_more_it_is, COUNT(sees))
 {
     struct world *w = new_slow_world(sees[_i].paths, sees[_i].node, sees[_i].asked);

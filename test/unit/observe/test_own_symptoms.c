@@ -51,6 +51,26 @@ TEST_CASE(the_same_stall_twice_is_told_once)
                                   "0 -> n0 data symptom\n");
 }
 
+TEST_CASE(a_wait_before_the_limit_is_told_and_again_at_the_limit)
+{
+    struct lone *l = lone_of(shape_star(4, 2), 1);
+
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 2, 5, 200 * FTREE_MS), FTREE_OK);
+    lone_acks(l, 0);
+    ck_assert_str_eq(lone_log(l), "0 rank 2 stalls, waits for rank 5\n"
+                                  "0 symptom about n2 goes to n0\n"
+                                  "0 -> n0 data symptom\n");
+    lone_run(l, 799);
+    ck_assert_str_eq(lone_log(l), "");
+    lone_run(l, 1);
+    lone_acks(l, 0);
+    ck_assert_str_eq(lone_log(l), "800 rank 2 stalls, waits for rank 5\n"
+                                  "800 symptom about n2 goes to n0\n"
+                                  "800 -> n0 data symptom\n");
+    lone_run(l, 1000); /* from here on as ever */
+    ck_assert_ptr_nonnull(strstr(lone_log(l), "1800 rank 2 stalls, waits for rank 5\n"));
+}
+
 TEST_CASE(a_symptom_says_since_when_and_for_whom)
 {
     struct lone *l = lone_of(shape_star(4, 2), 1);

@@ -97,6 +97,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/node/samples.h \
     src/mpid/ch4/faultloc/node/state.h \
     src/mpid/ch4/faultloc/node/stuck_connections.h \
+    src/mpid/ch4/faultloc/node/wait_limit.h \
     src/mpid/ch4/faultloc/node/wait_page.h \
     src/mpid/ch4/faultloc/node/watch.h \
     src/mpid/ch4/faultloc/seam/faultloc_base.h \
@@ -200,6 +201,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/samples.c \
     src/mpid/ch4/faultloc/node/state.c \
     src/mpid/ch4/faultloc/node/stuck_connections.c \
+    src/mpid/ch4/faultloc/node/wait_limit.c \
     src/mpid/ch4/faultloc/node/wait_page.c \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \

@@ -48,6 +48,8 @@ enum {
  * machine with far more busy processes than cores an agent's answer may take a second. */
 #define PATIENCE 10
 
+#define BEGINS (100 * FTREE_MS) /* of a wait: what was under way when it began has come */
+
 static ftree_time halves(const struct ftree *ft, int n)
 {
     return (ftree_time) n * ftree_silence_unit(ft) / 2;
@@ -150,6 +152,19 @@ static ftree_time all_counts_at(const struct ftree *ft, ftree_time now, const st
 
 /* ---- a path that is slow --------------------------------------------------------------------- */
 
+/* From when on data show that somebody who waits for the node waits in vain for another reason: not
+ * what came when the wait began, where it is young. */
+static ftree_time waited_from(const struct ftree *ft, const struct suspect *su)
+{
+    const struct ftree_case *g = ftree_case_find(ft, su->node, FTREE_NONE);
+    ftree_time first = FTREE_NEVER;
+
+    for (int32_t i = 0; g && i < g->symptoms; i++)
+        if (ftree_symptom_is_stall(&g->symptom[i]))
+            first = ftree_min(first, g->symptom[i].first);
+    return first == FTREE_NEVER ? 0 : first + BEGINS;
+}
+
 /* Questions and answers wait behind the data of the ranks, and new connections need several round
  * trips: a path that is slow may be silent for as long as there is much to send.  It is not lost
  * while data come through to here, or to a node that was not answered either, or where one of its
@@ -158,12 +173,15 @@ static bool is_slow(const struct ftree *ft, ftree_time now, const struct suspect
 {
     uint8_t reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
     bool is_only = ftree_facts_answered(su) || ftree_all_paths(ft->job) == 1u << path;
+    ftree_time from = waited_from(ft, su), told = su->delivers[path];
 
-    if (!ft->job->has_path[path] || reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_ANSWERED)
+    if (!ft->job->has_path[path] || reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_ANSWERED ||
+        from >= now)
         return false;
-    return ftree_own_delivers(ft, su->node, path, 0) ||
-           (su->delivers[path] && su->delivers[path] + ftree_own_data_holds(ft) > now) ||
-           (is_only && ftree_own_delivers(ft, FTREE_NONE, path, ftree_silence_unit(ft)));
+    return ftree_own_delivers(ft, su->node, path, now - from, 0) ||
+           (told >= from + ftree_own_data_told(ft) && told + ftree_own_data_holds(ft) > now) ||
+           (is_only &&
+            ftree_own_delivers(ft, FTREE_NONE, path, now - from, ftree_silence_unit(ft)));
 }
 
 /* Where a queue drops what is too much each connection waits for its retransmission timeout, which

@@ -385,14 +385,15 @@ static bool ends_own_rank(struct ftree *ft, ftree_time now, const struct ftree_s
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void tell(struct ftree *ft, ftree_time now, const struct stall *stall)
+/* Before the limit it is unusual and no more: one node is asked, and not who waits for whom. */
+static void tell(struct ftree *ft, ftree_time now, const struct stall *stall, bool early)
 {
     struct ftree_symptom s;
     int32_t node;
 
     ftree_symptom_look(ft, now, stall->since);
     ftree_connections_look(ft, now, stall->since);
-    if (ft->io->waits)
+    if (ft->io->waits && !early)
         FTREE_EMIT(ft, STALLED, .number = (uint32_t) stall->rank);
     if (stall->peer == FTREE_NONE) {
         ftree_trace(ft, "rank %d stalls, peer not known", stall->rank);
@@ -426,6 +427,17 @@ static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
     return due > now;
 }
 
+/* When it is told again.  True: it is told before the limit. */
+static bool pace(const struct ftree *ft, ftree_time now, struct stall *s)
+{
+    bool early = s->peer != FTREE_NONE && now < s->since + ft->cfg.stall;
+
+    s->again = early ? s->since + ft->cfg.stall : now + s->interval;
+    if (!early)
+        s->interval = ftree_min(2 * s->interval, ft->cfg.stall_repeat_max);
+    return early;
+}
+
 void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 {
     for (int32_t i = 0; i < ft->observe->stalls.n && !ftree_events_wait(ft); i++) {
@@ -437,9 +449,7 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
         if (is_void(ft, now, s))
             continue;
         s->reported = now;
-        s->again = now + s->interval;
-        s->interval = ftree_min(2 * s->interval, ft->cfg.stall_repeat_max);
-        tell(ft, now, s);
+        tell(ft, now, s, pace(ft, now, s));
     }
     for (int32_t i = 0; i < ft->observe->findings.n && !ftree_events_wait(ft);) {
         struct finding f = ft->observe->findings.items[i];

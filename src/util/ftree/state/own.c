@@ -47,6 +47,11 @@ ftree_time ftree_own_data_holds(const struct ftree *ft)
     return DATA_AGE(ft);
 }
 
+ftree_time ftree_own_data_told(const struct ftree *ft)
+{
+    return DATA_TOLD(ft);
+}
+
 static bool delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
                      ftree_time rtt)
 {
@@ -54,11 +59,12 @@ static bool delivers(const struct ftree *ft, int32_t node, int path, ftree_time 
            ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, within, rtt);
 }
 
-/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) lately,
- * and there and back takes so long at least. */
-bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
+/* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) within
+ * so long a time, and there and back takes `rtt` at least. */
+bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
+                        ftree_time rtt)
 {
-    return delivers(ft, node, path, DATA_AGE(ft), rtt);
+    return delivers(ft, node, path, ftree_min(within, DATA_AGE(ft)), rtt);
 }
 
 /* The same, for an answer to another node. */

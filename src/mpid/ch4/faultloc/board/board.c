@@ -322,11 +322,24 @@ void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verd
             faultloc_board_give_up(b, ranks[i], FAULTLOC_GIVEN_UP_SILENT);
 }
 
-void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience)
+/* What is silent or stopped is found in half the stall limit more than that, where nobody was asked
+ * before the limit. */
+ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v)
 {
-    for (int32_t i = 0; i < b->verdicts; i++)
-        if (now - b->verdict[i].located >= patience && now >= b->verdict[i].located)
-            faultloc_board_give_up_of(b, &b->verdict[i]);
+    const struct faultloc_settings *s = &b->settings;
+    ftree_time at = v->first_symptom + 3 * s->stall / 2;
+    ftree_time early = at > v->located && !s->stall_is_set ? at - v->located : 0;
+
+    return s->patience + (early < s->patience ? early : s->patience);
+}
+
+void faultloc_board_settle(struct faultloc_board *b, ftree_time now)
+{
+    for (int32_t i = 0; i < b->verdicts; i++) {
+        const struct ftree_verdict *v = &b->verdict[i];
+        if (now >= v->located && now - v->located >= faultloc_board_patience(b, v))
+            faultloc_board_give_up_of(b, v);
+    }
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */

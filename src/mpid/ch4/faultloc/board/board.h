@@ -40,6 +40,7 @@ enum faultloc_action {
  * (agent/serve/serve_set.h). */
 struct faultloc_settings {
     ftree_time stall; /* ns */
+    bool stall_is_set; /* by the user: nobody is asked sooner */
     ftree_time sample; /* ns, mean time between two looks at the board */
     ftree_time silence; /* ns, how long a node that is asked may be silent before it is accused */
     ftree_time patience; /* ns, how long a verdict must have stood before it ends job or ranks */
@@ -183,9 +184,14 @@ void faultloc_board_give_up(struct faultloc_board *b, int32_t rank, uint8_t how)
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
 void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);
 
-/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for
- * `patience` ns: until then a lost node may turn out to have been out of reach only. */
-void faultloc_board_settle(struct faultloc_board *b, ftree_time now, ftree_time patience);
+/* Purpose: how long verdict `v` must have stood before it ends job or ranks.  It may have been found
+ * sooner than by the stall limit, but what cannot be undone is not done sooner for that, unless the
+ * patience is shorter. */
+ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v);
+
+/* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for that
+ * long: until then a lost node may turn out to have been out of reach only. */
+void faultloc_board_settle(struct faultloc_board *b, ftree_time now);
 
 /* Purpose: the packed tree, b->tree_bytes of it. */
 void *faultloc_board_tree(const struct faultloc_board *b);

@@ -19,7 +19,7 @@
 /* What is silent or stopped may be so for a moment only; a process that has ended has ended. */
 static ftree_time patience_before(const struct faultloc_stop_job *s, const struct ftree_verdict *v)
 {
-    ftree_time patience = s->p->board->settings.patience;
+    ftree_time patience = faultloc_board_patience(s->p->board, v);
 
     if (v->holds_back > patience)
         return v->holds_back;

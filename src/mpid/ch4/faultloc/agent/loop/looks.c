@@ -35,6 +35,7 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .pid_fd = malloc(slots * sizeof(*l->pid_fd)),
                                  .heard = calloc(slots, sizeof(*l->heard)),
                                  .stalled = calloc(slots, sizeof(*l->stalled)),
+                                 .waited = calloc(slots, sizeof(*l->waited)),
                                  .heir = calloc(slots, sizeof(*l->heir)),
                                  .held = calloc(slots, sizeof(*l->held)),
                                  .begun = p->start < 0 || !p->board->settings.launcher[0],
@@ -42,11 +43,15 @@ int faultloc_looks_open(struct faultloc_looks *l, struct faultloc_program *p,
                                  .wakeup = -1};
     l->samples.share = calloc(slots, sizeof(*l->samples.share));
     faultloc_samples_begin(&l->samples, &p->watch, faultloc_now());
+    faultloc_wait_limit_begin(&l->limit, faultloc_now());
     faultloc_watch_take_over(&p->watch);
     for (size_t i = 0; l->pid_fd && i < slots; i++)
         l->pid_fd[i] = -1;
     p->watch.pid_fd = l->pid_fd;
-    return l->pid_fd && l->heard && l->stalled && l->heir && l->held && l->samples.share ? 0 : ENOMEM;
+    return l->pid_fd && l->heard && l->stalled && l->waited && l->heir && l->held &&
+                   l->samples.share
+               ? 0
+               : ENOMEM;
 }
 
 int faultloc_looks_restore(struct faultloc_looks *l, ftree_time now)
@@ -297,18 +302,34 @@ static void trace_stall(struct faultloc_looks *l, int32_t i, const struct ftree_
     faultloc_reporter_trace(l->reporter, line);
 }
 
+#define CALLS 64 /* that a rank has ended; before, what it waits for tells nothing */
+
+/* For a peer that is known: to search for one that is not takes a question to every node. */
+static ftree_time limit_of(const struct faultloc_looks *l, ftree_time now, int32_t i,
+                           const struct ftree_rank_state *s)
+{
+    const struct faultloc_settings *set = &l->p->board->settings;
+
+    if (set->stall_is_set || s->phase != FTREE_PHASE_WAITING || s->peer == FTREE_NONE ||
+        faultloc_board_slot(l->p->board, i)->call >> FAULTLOC_CALL_BITS < CALLS)
+        return set->stall;
+    return faultloc_wait_limit(&l->limit, now, s->waiting, set->stall);
+}
+
 /* The next look is due at the next instant, or sooner: when a wait that goes on reaches the limit.
  * True: the rank is outside MPI. */
 static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
 {
     struct ftree_rank_state s;
     const struct faultloc_seen *seen = &l->p->watch.seen[i];
-    ftree_time stall = l->p->board->settings.stall;
+    ftree_time limit;
 
     faultloc_log_tick(l->p->board, i, now);
     note_heir(l, i);
     faultloc_watch_look(&l->p->watch, now, i, l->pid_fd[i] < 0, &s);
     l->waits = s.waiting > l->waits ? s.waiting : l->waits;
+    faultloc_wait_limit_look(&l->limit, &l->waited[i], now, s.waiting);
+    limit = limit_of(l, now, i, &s);
     if ((s.phase == FTREE_PHASE_GONE || seen->unborn) && l->pid_fd[i] < 0) {
         if (!may_go_on(l, now, i)) {
             faultloc_watch_gone(&l->p->watch, i);
@@ -316,14 +337,15 @@ static bool look(struct faultloc_looks *l, ftree_time now, int32_t i)
         }
     } else if (s.phase == FTREE_PHASE_LEFT || s.phase == FTREE_PHASE_GONE) {
         end_stall(l, now, i, s.rank);
-    } else if (s.waiting >= stall) {
+    } else if (s.waiting >= limit) {
         trace_stall(l, i, &s);
+        l->waited[i].asked |= s.waiting < l->p->board->settings.stall;
         l->stalled[i] = true;
         ftree_stall(l->p->ft, now, s.rank, s.peer, s.waiting);
     } else {
         end_stall(l, now, i, s.rank);
-        if (s.waiting > 0 && now + stall - s.waiting < l->at)
-            l->at = now + stall - s.waiting;
+        if (s.waiting > 0 && now + limit - s.waiting < l->at)
+            l->at = now + limit - s.waiting;
     }
     return faultloc_watch_is_outside(&l->p->watch, i, &s);
 }
@@ -452,7 +474,7 @@ void faultloc_looks_all(struct faultloc_looks *l, ftree_time now)
     l->at = FTREE_NEVER;
     l->waits = 0;
     faultloc_looks_restore(l, now);
-    faultloc_board_settle(l->p->board, now, l->p->board->settings.patience);
+    faultloc_board_settle(l->p->board, now);
     for (int32_t i = 0; i < l->p->board->slots; i++)
         out += look(l, now, i);
     if (faultloc_samples_take(&l->samples, now,

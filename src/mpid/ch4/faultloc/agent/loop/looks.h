@@ -9,6 +9,7 @@
 #include "faultloc/agent/report/reporter.h"
 #include "faultloc/io/loop.h"
 #include "faultloc/node/samples.h"
+#include "faultloc/node/wait_limit.h"
 
 /* The agent's looks at the board of its node, and what it reports of them to the core. */
 
@@ -25,6 +26,8 @@ struct faultloc_looks {
     int *pid_fd; /* [slots], -1: none */
     uint32_t *heard; /* [slots]; how many peer errors of each rank were read */
     bool *stalled; /* [slots] */
+    struct faultloc_waited *waited; /* [slots] */
+    struct faultloc_wait_limit limit;
     struct faultloc_heir *heir; /* [slots] */
     bool *held; /* [slots]; it may have been ended together with all others */
     uint32_t inquiry; /* whether one of another node lives; 0: that is not asked */

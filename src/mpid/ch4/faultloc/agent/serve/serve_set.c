@@ -219,8 +219,10 @@ static void use(struct faultloc_sets *s, ftree_time now, const struct ftree_sett
 
     if ((set->has & FTREE_SET_ACTION) && set->abort != action)
         use_action(s, now, set);
-    if (set->has & FTREE_SET_STALL)
+    if (set->has & FTREE_SET_STALL) {
         s->p->board->settings.stall = set->stall_ms * FTREE_MS;
+        s->p->board->settings.stall_is_set = true;
+    }
     if ((set->changed & FTREE_SET_RULES) || ((set->has & FTREE_SET_RULES) && !s->has_rules))
         use_rules(s, now, set);
 }

@@ -85,7 +85,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         How long a rank may wait, in milliseconds, before the node of the rank it waits for is
-        asked; 100 to 3600000. A question is cheap and accuses nobody.
+        asked; 100 to 3600000. Unless it is set, that is asked after 200 ms where waits are short. A
+        question is cheap and accuses nobody.
 
     - name        : MPIR_CVAR_FAULTLOC_SAMPLE_MS
       category    : FAULTLOC
@@ -266,6 +267,7 @@ static struct {
     const int *value;           /* what is used instead */
 } unread[UNREAD_MAX];
 static int unreads;
+static bool stall_is_set;
 
 /* Behind the prefix; NULL: it is no variable of faultloc's. */
 static const char *own_name(const char *variable)
@@ -296,8 +298,10 @@ int MPIDI_faultloc_env2int(const char *variable, int *value)
         return (MPL_env2int) (variable, value);
     if (!text || !*text)
         return 0;
-    if (faultloc_number_read(text, is_switch(name), value))
+    if (faultloc_number_read(text, is_switch(name), value)) {
+        stall_is_set |= !strcmp(name, "FAULTLOC_STALL_MS");
         return 1;
+    }
     if (unreads < UNREAD_MAX) {
         unread[unreads].name = variable;
         unread[unreads++].value = value;
@@ -401,6 +405,7 @@ void MPIDI_faultloc_read_settings(struct faultloc_settings *s, const char *job_i
     memset(s, 0, sizeof(*s));
     s->stall = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_STALL_MS",
                                                 MPIR_CVAR_FAULTLOC_STALL_MS, 100, 3600000, 1000);
+    s->stall_is_set = stall_is_set;
     s->sample = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_SAMPLE_MS",
                                                  MPIR_CVAR_FAULTLOC_SAMPLE_MS, 10, 60000, 400);
     s->grace = FTREE_MS * (ftree_time) in_range("MPIR_CVAR_FAULTLOC_GRACE_MS",
