@@ -311,7 +311,7 @@ static ftree_time limit_of(const struct faultloc_looks *l, ftree_time now, int32
     const struct faultloc_settings *set = &l->p->board->settings;
 
     if (set->stall_is_set || s->phase != FTREE_PHASE_WAITING || s->peer == FTREE_NONE ||
-        faultloc_board_slot(l->p->board, i)->call >> FAULTLOC_CALL_BITS < CALLS)
+        faultloc_slot_call(faultloc_board_slot(l->p->board, i)) >> FAULTLOC_CALL_BITS < CALLS)
         return set->stall;
     return faultloc_wait_limit(&l->limit, now, s->waiting, set->stall);
 }
