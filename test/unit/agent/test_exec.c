@@ -275,8 +275,8 @@ TEST_CASE(what_is_too_much_is_dropped)
     ck_assert_uint_lt(strlen(text), 3 * FAULTLOC_EXEC_BYTES);
 }
 
-/* Several verdicts at a time: each has its own, up to a number. */
-TEST_CASE(more_than_can_run_are_refused)
+/* Several verdicts at a time: each has its own, and those beyond a number wait. */
+TEST_CASE(more_than_can_run_wait)
 {
     char expected[512];
 
@@ -287,10 +287,54 @@ TEST_CASE(more_than_can_run_are_refused)
                O_CREAT | O_WRONLY, 0600));
     while (faultloc_exec_runs(&exec))
         turn();
-    ck_assert_uint_eq(strlen(text_of("end")), 4 * FAULTLOC_EXEC_MAX);
+    ck_assert_uint_eq(strlen(text_of("end")), 4 * (FAULTLOC_EXEC_MAX + 2));
+    ck_assert_str_eq(said(), "");
+}
+
+TEST_CASE(who_waits_for_too_long_is_refused)
+{
+    char expected[512];
+    ftree_time now = faultloc_now();
+
+    write_script("sleep 1000");
+    for (int i = 0; i < FAULTLOC_EXEC_MAX + 2; i++)
+        faultloc_exec_verdict(&exec, now, &verdict);
+    ck_assert_int_eq(exec.n, 2);
+    ck_assert(faultloc_exec_deadline(&exec) > now); /* no turn that does nothing */
+    exec.due[0].at = exec.due[1].at = now - FAULTLOC_EXEC_WAIT;
+    faultloc_exec_turn(&exec, now);
+    ck_assert_int_eq(exec.n, 0);
     snprintf(expected, sizeof(expected),
              "[faultloc] node h0: exec %s cannot be run: earlier ones have not ended; see exec in "
              "MPIR_CVAR_FAULTLOC_ACTION\n",
              script);
     ck_assert_str_eq(said(), expected);
+}
+
+/* Found sooner than by the stall limit; a crash is what it is. */
+TEST_CASES(what_may_pass_waits, 3)
+{
+    ftree_time now = faultloc_now(), stall = 1000 * FTREE_MS;
+
+    program.board->settings.stall = stall;
+    program.board->settings.patience = 4 * stall;
+    write_script("echo one >>end");
+    if (_i == 2)
+        verdict = base_verdict("process-crash/pid-gone", 2, 4);
+    verdict.first_symptom = now - stall / 2;
+    verdict.located = now;
+    faultloc_exec_verdict(&exec, now, &verdict);
+    ck_assert_int_eq(exec.n, _i == 2 ? 0 : 1);
+    if (_i != 2)
+        ck_assert(faultloc_exec_deadline(&exec) == now + stall);
+    verdict.withdrawn = _i == 1;
+    if (_i == 1)
+        faultloc_exec_verdict(&exec, now, &verdict);
+    else
+        faultloc_exec_turn(&exec, now + stall);
+    ck_assert_int_eq(exec.n, 0);
+    while (faultloc_exec_runs(&exec))
+        turn();
+    ck_assert_str_eq(text_of("end"), _i == 1 ? "" : "one\n");
+    ck_assert_str_eq(said(), "");
 }

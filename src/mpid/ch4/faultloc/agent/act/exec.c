@@ -72,26 +72,21 @@ static int start(struct faultloc_exec *e, ftree_time now, struct faultloc_child 
     return rc;
 }
 
-static struct faultloc_child *find_free(struct faultloc_exec *e)
+/* Its place; -1: there is none. */
+static int find_free(const struct faultloc_exec *e)
 {
     for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
         if (e->child[i].pid == 0 && e->child[i].lost == 0)
-            return &e->child[i];
-    return NULL;
+            return i;
+    return -1;
 }
 
-void faultloc_exec_verdict(struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
+static void run(struct faultloc_exec *e, ftree_time now, struct faultloc_child *c,
+                const struct ftree_verdict *v)
 {
-    struct faultloc_child *c = find_free(e);
     char line[256], **facts = NULL, *json = NULL;
     int rc;
 
-    if (!*e->p->board->settings.program || v->withdrawn || v->local_only)
-        return;
-    if (!c) {
-        say_not_run(e, "earlier ones have not ended");
-        return;
-    }
     faultloc_reporter_facts(e->reporter, v, &json, &facts);
     rc = start(e, now, c, json, facts);
     snprintf(line, sizeof(line), "runs %s for %s", e->name, ftree_class_name(v->class_));
@@ -100,6 +95,62 @@ void faultloc_exec_verdict(struct faultloc_exec *e, ftree_time now, const struct
         say_not_run(e, strerror(rc));
     free(json);
     free(facts);
+}
+
+static void drop(struct faultloc_exec *e, int32_t i)
+{
+    memmove(&e->due[i], &e->due[i + 1], (size_t) (--e->n - i) * sizeof(*e->due));
+}
+
+static void run_due(struct faultloc_exec *e, ftree_time now)
+{
+    for (int32_t i = 0; i < e->n;) {
+        int free_one = find_free(e);
+        if (now >= e->due[i].at && free_one >= 0)
+            run(e, now, &e->child[free_one], &e->due[i].v);
+        else if (now >= e->due[i].at + FAULTLOC_EXEC_WAIT)
+            say_not_run(e, "earlier ones have not ended");
+        else {
+            i++;
+            continue;
+        }
+        drop(e, i);
+    }
+}
+
+/* A process that has ended has ended; other troubles may pass. */
+static ftree_time due_at(const struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
+{
+    if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
+        return now;
+    return now + faultloc_board_patience(e->p->board, v) - e->p->board->settings.patience;
+}
+
+static void put(struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
+{
+    int32_t room = e->room ? 2 * e->room : 4;
+    struct faultloc_exec_due *due =
+        e->n < e->room ? e->due : realloc(e->due, (size_t) room * sizeof(*due));
+
+    if (!due) {
+        say_not_run(e, strerror(ENOMEM));
+        return;
+    }
+    e->room = e->n < e->room ? e->room : room;
+    e->due = due;
+    due[e->n++] = (struct faultloc_exec_due){*v, due_at(e, now, v)};
+}
+
+void faultloc_exec_verdict(struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
+{
+    if (!*e->p->board->settings.program || v->local_only)
+        return;
+    for (int32_t i = e->n - 1; i >= 0; i--)
+        if (e->due[i].v.fln == v->fln && e->due[i].v.id == v->id && v->withdrawn)
+            drop(e, i);
+    if (!v->withdrawn)
+        put(e, now, v);
+    run_due(e, now);
 }
 
 /* ---- what came of it ------------------------------------------------------------------------- */
@@ -149,6 +200,7 @@ void faultloc_exec_turn(struct faultloc_exec *e, ftree_time now)
         if (state != FAULTLOC_CHILD_RUNS)
             finish(e, &e->child[i], state, status);
     }
+    run_due(e, now);
 }
 
 ftree_time faultloc_exec_deadline(const struct faultloc_exec *e)
@@ -157,6 +209,8 @@ ftree_time faultloc_exec_deadline(const struct faultloc_exec *e)
 
     for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
         t = faultloc_loop_earlier(t, faultloc_child_deadline(&e->child[i]));
+    for (int32_t i = 0; i < e->n && find_free(e) >= 0; i++)
+        t = faultloc_loop_earlier(t, e->due[i].at);
     return t;
 }
 
@@ -169,4 +223,7 @@ void faultloc_exec_end(struct faultloc_exec *e)
 {
     for (int i = 0; i < FAULTLOC_EXEC_MAX; i++)
         faultloc_child_end(&e->child[i]);
+    free(e->due);
+    e->due = NULL;
+    e->n = e->room = 0;
 }

@@ -14,10 +14,12 @@
  * reported, by the agent that reports it, as the user of the job.  It has the report as JSON on its
  * standard input, the main facts of the verdict in its environment (ftree_report_facts()), and
  * FAULTLOC_EXEC_PATIENCE; what it prints become messages.  A verdict that is withdrawn is not
- * passed on to it.
+ * passed on to it, and one that was found before the stall limit waits: what the program does may not
+ * be undone, so it does not come sooner than with that limit.
  */
 
 #define FAULTLOC_EXEC_PATIENCE (10000 * FTREE_MS)
+#define FAULTLOC_EXEC_WAIT (60000 * FTREE_MS) /* for one of those before to end */
 #define FAULTLOC_EXEC_MAX 8 /* at the same time */
 #define FAULTLOC_EXEC_BYTES 4096 /* of what one prints are kept */
 
@@ -26,6 +28,11 @@ struct faultloc_exec {
     struct faultloc_reporter *reporter;
     const char *name; /* of the program, in messages */
     struct faultloc_child child[FAULTLOC_EXEC_MAX];
+    struct faultloc_exec_due {
+        struct ftree_verdict v;
+        ftree_time at;
+    } *due; /* [n], for which it is yet to be run */
+    int32_t n, room;
     bool said_late, said_not_run; /* once is enough */
 };
 
