@@ -140,6 +140,36 @@ static inline int HYD_faultloc_pgid(const struct HYD_proxy *proxy)
 #endif
 }
 
+/* Purpose: the rank of a proxy's process with this local number. */
+static inline int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local)
+{
+    const struct HYD_pg *pg = HYD_faultloc_pg(HYD_faultloc_pgid(proxy));
+#ifdef FAULTLOC_SHARED_PROXY
+    for (int rank = 0; rank < pg->pg_process_count; rank++)
+        if (pg->rankmap[rank] == proxy->node->node_id && local-- == 0)
+            return rank;
+    return -1;
+#else
+    /* As HYD_pmcd_pmi_fill_in_exec_launch_info deals them out, and the proxy's local_to_global_id
+     * takes them: first what fills up the nodes, then so many for each node in turn. */
+    int fill = 0, all_fill = 0, cores = 0, all_cores = 0, past = 0, rest, per_turn;
+
+    HYD_FAULTLOC_EACH_OF(pg, p)
+    {
+        past |= p == proxy;
+        fill += past ? 0 : p->filler_processes;
+        cores += past ? 0 : p->node->core_count;
+        all_fill += p->filler_processes;
+        all_cores += p->node->core_count;
+    }
+    if (local < proxy->filler_processes)
+        return fill + local;
+    rest = local - proxy->filler_processes;
+    per_turn = proxy->node->core_count > 0 ? proxy->node->core_count : 1;
+    return all_fill + cores + rest / per_turn * all_cores + rest % per_turn;
+#endif
+}
+
 /* Purpose: the header of a message of `size` bytes to a proxy. */
 static inline struct HYD_pmcd_hdr HYD_faultloc_header(const struct HYD_proxy *proxy, size_t size)
 {

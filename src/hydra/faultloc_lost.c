@@ -18,29 +18,6 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
-/* As HYD_pmcd_pmi_fill_in_exec_launch_info deals them out, and the proxy's local_to_global_id
- * takes them: first what fills up the nodes, then so many for each node in turn. */
-int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local)
-{
-    int fill = 0, all_fill = 0, cores = 0, all_cores = 0, past = 0, rest, per_turn;
-
-    HYD_FAULTLOC_EACH_OF(HYD_faultloc_pg(HYD_faultloc_pgid(proxy)), p)
-    {
-        past |= p == proxy;
-        fill += past ? 0 : p->filler_processes;
-        cores += past ? 0 : p->node->core_count;
-        all_fill += p->filler_processes;
-        all_cores += p->node->core_count;
-    }
-    if (local < proxy->filler_processes)
-        return fill + local;
-    rest = local - proxy->filler_processes;
-    per_turn = proxy->node->core_count > 0 ? proxy->node->core_count : 1;
-    return all_fill + cores + rest / per_turn * all_cores + rest % per_turn;
-}
-
 /* ---- connections ----------------------------------------------------------------------------- */
 
 bool HYD_faultloc_is_connected(const struct HYD_proxy *proxy)

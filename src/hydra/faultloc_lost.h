@@ -9,9 +9,6 @@
 #include "faultloc_hydra.h"
 #include "hydra.h"
 
-/* Purpose: the rank of a proxy's process, by its local number. */
-int HYD_faultloc_rank_of(const struct HYD_proxy *proxy, int local);
-
 /* Purpose: true if there is a connection to the proxy. */
 bool HYD_faultloc_is_connected(const struct HYD_proxy *proxy);
 
