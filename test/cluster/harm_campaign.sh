@@ -224,7 +224,7 @@ plan() {
     draw_of ${programs//,/ }
     program=$DRAWN
     [ -z "${call_kinds[$kind]:-}" ] || { plan_call; return; }
-    draw 300 2000
+    draw 300 8000 # a history of short waits counts from the third second on
     DELAY=$DRAWN
     draw_ms 2000 4000
     LASTS=$DRAWN
