@@ -158,7 +158,6 @@ typedef int MPIR_Errflag_t;
     } while (0)
 #define MPIDI_FAULTLOC_VCI_LOCK(vci) MPIDI_VCI_LOCK(vci)
 #define MPIDI_FAULTLOC_IS_AM(req) ((req)->dev.type == MPIDI_REQ_TYPE_AM)
-#define MPIDI_FAULTLOC_TELLS_AM 1       /* of OFI's own requests, too */
 #define MPIDI_FAULTLOC_IS_PART_OF_COMM(comm) ((comm)->attr & MPIR_COMM_ATTR__SUBCOMM)
 #define MPIDI_FAULTLOC_LPID(group, i) MPIR_Group_rank_to_lpid(group, i)
 /* ranks of the communicator are those of the world */
@@ -193,11 +192,6 @@ static inline int MPIDI_faultloc_group_of(const int32_t * rank, int n, MPIR_Grou
 #define MPIR_INT_INTERNAL MPI_INT
 #define MPIDI_FAULTLOC_VCI_LOCK(vci) MPIDI_VCI(vci).lock
 #define MPIDI_FAULTLOC_IS_AM(req) (MPIDIG_REQUEST(req, req) != NULL)
-#ifdef HAVE_CH4_NETMOD_OFI
-#define MPIDI_FAULTLOC_TELLS_AM 0
-#else
-#define MPIDI_FAULTLOC_TELLS_AM 1
-#endif
 #define MPIDI_FAULTLOC_IS_PART_OF_COMM(comm) \
     ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE || \
      (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)

@@ -115,21 +115,6 @@ int32_t MPIDI_faultloc_rma_lost(void)
     return FTREE_NONE;
 }
 
-/* The answer to an active message may still come from a rank that is only silent, to a request that
- * must be there.  OFI's own requests do not tell their target. */
-int32_t MPIDI_faultloc_rma_lost_target(MPIR_Request * req)
-{
-    int32_t target = FTREE_NONE;
-
-    if (MPIDI_FAULTLOC_TELLS_AM && MPIDI_FAULTLOC_IS_AM(req))
-        target = rank_of(req->u.rma.win, MPIDIG_REQUEST(req, u.origin.target_rank));
-#ifdef HAVE_CH4_NETMOD_UCX
-    else if (MPIDI_faultloc_is_given_up(MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer))))
-        return MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
-#endif
-    return MPIDI_faultloc_has_ended(target) ? target : FTREE_NONE;
-}
-
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* MPICH counts no references to windows; those that are whole are in its map. */
@@ -141,6 +126,43 @@ static bool is_whole(MPIR_Win * win)
 static void each_window(void (*f) (void *object, void *arg), void *arg)
 {
     MPIDI_faultloc_each_object(&MPIR_Win_mem, HANDLE_NUM_INDICES, f, arg);
+}
+
+/* ---- targets of requests --------------------------------------------------------------------- */
+
+struct counted {
+    const MPIR_cc_t *by;
+    int32_t target;
+};
+
+static void find_target(void *object, void *arg)
+{
+    MPIR_Win *win = object;
+    struct counted *c = arg;
+    MPIDIG_win_target_t *t, *next;
+
+    if (!is_whole(win))
+        return;
+    HASH_ITER(hash_handle, MPIDIG_WIN(win, targets), t, next) {
+        if (&t->local_cmpl_cnts == c->by)
+            c->target = rank_of(win, t->rank);
+    }
+}
+
+/* An active message is counted for its target.  The answer to it may still come from a rank that is
+ * only silent, to a request that must be there.  OFI's own requests do not tell their target. */
+int32_t MPIDI_faultloc_rma_lost_target(MPIR_Request * req)
+{
+    struct counted c = {.by = MPIDI_FAULTLOC_NOTIFICATION(req),.target = FTREE_NONE };
+
+    if (c.by) {
+        each_window(find_target, &c);
+        return MPIDI_faultloc_has_ended(c.target) ? c.target : FTREE_NONE;
+    }
+#ifdef HAVE_CH4_NETMOD_UCX
+    c.target = MPIDI_faultloc_rank_at(MPIDI_REQUEST(req, faultloc_peer));
+#endif
+    return MPIDI_faultloc_is_given_up(c.target) ? c.target : FTREE_NONE;
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
