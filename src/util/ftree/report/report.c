@@ -215,6 +215,18 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
     return finish(&t);
 }
 
+static void add_end(struct text *t, const struct report_job *rj, const struct ftree_verdict *v,
+                    const struct report_about *about, const char *json_file)
+{
+    if (json_file && *json_file)
+        add(t, INDENT "full report: %s\n", json_file);
+    if (rj->verbose) {
+        add_nodes(t, rj);
+        add_trace(t, rj);
+    }
+    add_conclusion(t, v, about);
+}
+
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
                         const char *json_file)
 {
@@ -235,13 +247,7 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
         add_victims(&t, v, &about);
         add_walltime(&t, rj, v);
     }
-    if (json_file && *json_file)
-        add(&t, INDENT "full report: %s\n", json_file);
-    if (rj->verbose) {
-        add_nodes(&t, rj);
-        add_trace(&t, rj);
-    }
-    add_conclusion(&t, v, &about);
+    add_end(&t, rj, v, &about, json_file);
     return finish(&t);
 }
 
@@ -270,13 +276,7 @@ char *ftree_report_alike_text(const struct report_job *rj, const struct ftree_ve
     ftree_report_victims(&all, &victims, line, sizeof(line));
     add(&t, INDENT "victims: %s\n", line);
     add_walltime(&t, rj, v);
-    if (json_file && *json_file)
-        add(&t, INDENT "full report: %s\n", json_file);
-    if (rj->verbose) {
-        add_nodes(&t, rj);
-        add_trace(&t, rj);
-    }
-    add_conclusion(&t, v, &all);
+    add_end(&t, rj, v, &all, json_file);
     free(together);
     return finish(&t);
 }
