@@ -22,7 +22,7 @@ struct build {
     int32_t *head; /* [groups] */
     int32_t *begin; /* [groups + 1]: the group's members are member[begin[g] ..] */
     int32_t *filled; /* [groups]: how many of them are known */
-    int32_t *member; /* [begin[groups]], at most nodes + groups: a head is one of two */
+    int32_t *member; /* [begin[groups]]: each node once, and once more for each group it heads */
     int32_t *parent; /* [nodes], all in the job's order */
     int32_t *child_begin; /* [nodes + 1] */
     int32_t *child; /* [nodes] */
