@@ -23,11 +23,11 @@ const struct ftree_job sample_job = {.nodes = 4,
                                      .node_first = node_first,
                                      .node_ranks = node_ranks};
 
-static const int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
-static const int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
+static int32_t parent[] = {FTREE_NONE, 0, 0, 2}, first_child[] = {1, 3, 3, 4, 4};
+static int32_t height[] = {2, 0, 1, 0}, leaf[] = {1, 3};
 static const char *const switches[] = {"leaf0", "leaf1"};
-static const int32_t above[] = {FTREE_NONE, FTREE_NONE}, heads[] = {0, 2};
-static const int32_t node_switch[] = {0, 0, 1, 1};
+static int32_t above[] = {FTREE_NONE, FTREE_NONE}, heads[] = {0, 2};
+static int32_t node_switch[] = {0, 0, 1, 1};
 
 const struct ftree_tree sample_tree = {.nodes = 4,
                                        .parent = parent,

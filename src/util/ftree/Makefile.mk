@@ -120,7 +120,6 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/topology/topo.c \
     src/util/ftree/topology/tree.c \
     src/util/ftree/topology/tree_check.c \
-    src/util/ftree/topology/tree_error.c \
     src/util/ftree/topology/tree_fold.c \
     src/util/ftree/topology/tree_hostlist.c \
     src/util/ftree/topology/tree_match.c \

@@ -787,7 +787,7 @@ static void leave(struct ftree *ft, ftree_time now, bool cut_short)
     ftree_events_begin(ft, &q);
     ftree_observe_stop(ft);
     ftree_intake_stop(ft);
-    ftree_waitfor_stop(ft);
+    ftree_waitfor_clear(ft);
     ftree_examine_stop(ft);
     ftree_announce_release(ft, now);
     ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is sent now or never */

@@ -822,9 +822,9 @@ TEST_CASES(what_slows_ranks_means, COUNT(slowed))
         ck_assert_str_eq(sign->name, slowed[_i].sign);
     else
         ck_assert_ptr_null(sign);
-    ck_assert(!sign || ftree_rules_is_slowed(rules, sign->name));
+    ck_assert(!sign || ftree_rules_needs(rules, sign->name, RULES_FACT_SLOWED));
     ck_assert(!sign || !ftree_rules_needs(rules, sign->name, RULES_FACT_OUTSIDE));
-    ck_assert(!ftree_rules_is_slowed(rules, "straggler/throttled"));
+    ck_assert(!ftree_rules_needs(rules, "straggler/throttled", RULES_FACT_SLOWED));
     ftree_rules_free(rules);
 }
 
@@ -1122,7 +1122,8 @@ TEST_CASE(the_built_in_text_ends_with_a_zero)
 
 static bool leads(const struct ftree_rules *rules, const char *from, const char *to)
 {
-    return ftree_rules_led_to(rules, ftree_rules_model(rules, from)) >> ftree_rules_model(rules, to) & 1;
+    return ftree_rules_follow(rules, ftree_rules_model(rules, from), false) >>
+               ftree_rules_model(rules, to) & 1;
 }
 
 TEST_CASE(a_chain_is_followed_to_its_end)

@@ -94,7 +94,7 @@ TEST_CASE(another_tag_is_nearer_than_another_communicator)
                                               {WAITS_SENT, 4, 9, WORLD, 1}};
     struct waits_request q = {.kind = WAITS_RECV, .peer = PEER, .tag = 7};
     struct waits_flows flows;
-    struct waits_hints hints;
+    struct waits_hints hints = {0};
 
     flows_of(sent, false, &flows);
     ftree_waits_near(&q, WORLD, ME, &flows, &hints);
@@ -110,7 +110,7 @@ TEST_CASE(a_message_inside_a_collective_is_no_hint)
     static const struct waits_flow posted[3] = {{WAITS_POSTED, ME, 7, WORLD | 1, 1}};
     struct waits_request q = {.kind = WAITS_SSEND, .peer = PEER, .tag = 7};
     struct waits_flows flows;
-    struct waits_hints hints;
+    struct waits_hints hints = {0};
 
     flows_of(posted, false, &flows);
     ftree_waits_near(&q, WORLD, ME, &flows, &hints);
@@ -123,7 +123,7 @@ TEST_CASE(a_send_is_near_a_posted_receive)
                                                 {WAITS_SENT, ME, 8, WORLD, 1}};
     struct waits_request q = {.kind = WAITS_SSEND, .peer = PEER, .tag = 7};
     struct waits_flows flows;
-    struct waits_hints hints;
+    struct waits_hints hints = {0};
 
     flows_of(posted, false, &flows);
     ftree_waits_near(&q, WORLD, ME, &flows, &hints);

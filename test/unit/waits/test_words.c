@@ -143,13 +143,6 @@ TEST_CASE(locks_are_named_by_their_targets)
                      "locks, a window (context 12)");
 }
 
-TEST_CASE(states_and_kinds_have_names)
-{
-    ck_assert_str_eq(ftree_waits_state_name(WAITS_WAITING), "waiting");
-    ck_assert_str_eq(ftree_waits_kind_name(WAITS_RMA), "rma");
-    ck_assert_str_eq(ftree_waits_kind_name(WAITS_KIND_COUNT), "?");
-}
-
 TEST_CASE(what_does_not_fit_is_cut_after_a_word)
 {
     static const struct {

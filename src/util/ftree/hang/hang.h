@@ -105,9 +105,8 @@ struct hang_region {
 struct hang_region ftree_hang_region(int32_t some, int32_t others);
 
 /* Purpose: true if n samples, in the order of time, are above and below their mean in random order;
- * false also where less than two are on one side, which says nothing.  *runs: how many runs; may be
- * NULL.  Pure. */
-bool ftree_hang_is_random(const int32_t *sample, int32_t n, int32_t *runs);
+ * false also where less than two are on one side, which says nothing.  Pure. */
+bool ftree_hang_is_random(const int32_t *sample, int32_t n);
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
@@ -127,7 +126,6 @@ int32_t ftree_hang_needed(double q, double alpha);
 struct hang_model {
     int32_t n; /* samples that are known */
     int32_t t; /* a sample of up to t is suspicious */
-    double p; /* of the level */
     double d; /* error of f, at least that of the level */
     double f; /* share of the samples up to t */
     double q; /* f + d: no less than the probability of a suspicious sample, at 97.5 % */

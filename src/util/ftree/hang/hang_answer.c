@@ -77,15 +77,13 @@ static void add_sums(struct hang_sum *sum, uint64_t first, const struct hang_ans
 
 static bool merge_sums(struct ftree *ft, struct hang_answer *a, const struct hang_answer *more)
 {
-    uint64_t last = a->last > more->last ? a->last : more->last;
-    uint64_t first =
-        first_of(a) < first_of(more) || more->sums.n == 0 ? first_of(a) : first_of(more);
+    uint64_t last = a->last > more->last ? a->last : more->last, first = last + 1;
     struct hang_answer both = {.last = last};
 
-    if (a->sums.n == 0)
+    if (a->sums.n > 0)
+        first = first_of(a);
+    if (more->sums.n > 0 && first_of(more) < first)
         first = first_of(more);
-    if (a->sums.n == 0 && more->sums.n == 0)
-        first = last + 1;
     if (last >= first + HANG_HISTORY_MAX)
         first = last - HANG_HISTORY_MAX + 1;
     if (last + 1 > first && !FTREE_RESERVE(ft, both.sums, (int32_t) (last + 1 - first)))

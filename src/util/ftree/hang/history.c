@@ -5,6 +5,9 @@
 
 #include "ftree/hang/hang.h"
 
+#include <math.h>
+#include <string.h>
+
 #define EACH_UP_TO 16 /* samples of a run; of a longer one fewer are tried */
 
 /*
@@ -24,8 +27,8 @@ static int32_t step_of(uint64_t instant, int32_t doublings)
     return doublings == 0 ? 1 : (int32_t) (i / 2 + (x >> 33) % (i + 1));
 }
 
-/* What is left of n samples, in the order of time; *since: those from this place on are behind the
- * last gap. */
+/* What is left of n samples, in the order of time, where there is room for HANG_HISTORY_MAX; *since:
+ * those from this place on are behind the last gap. */
 static int32_t thin_out(const int32_t *sample, int32_t n, uint64_t first, int32_t doublings,
                         int32_t *out, int32_t *since)
 {
@@ -36,25 +39,12 @@ static int32_t thin_out(const int32_t *sample, int32_t n, uint64_t first, int32_
     for (int32_t i = n - 1; i >= 0; i -= step_of(first + (uint64_t) i, doublings)) {
         if (sample[i] == HANG_UNKNOWN)
             continue;
-        out[kept++] = sample[i];
+        out[HANG_HISTORY_MAX - ++kept] = sample[i];
         behind += i > gap;
     }
-    for (int32_t i = 0; i < kept / 2; i++) {
-        int32_t x = out[i];
-        out[i] = out[kept - 1 - i];
-        out[kept - 1 - i] = x;
-    }
+    memmove(out, out + HANG_HISTORY_MAX - kept, (size_t) kept * sizeof(*out));
     *since = kept - behind;
     return kept;
-}
-
-static double power(double q, int32_t k)
-{
-    double p = 1;
-
-    while (k-- > 0)
-        p *= q;
-    return p;
 }
 
 static int32_t low_at_end(const int32_t *sample, int32_t n, int32_t t)
@@ -78,10 +68,10 @@ static bool test(const int32_t *sample, int32_t n, int32_t since, double alpha,
     low = low_at_end(sample, n, r->model.t);
     r->run = low < n - since ? low : n - since;
     r->needed = ftree_hang_needed(r->model.q, alpha);
-    r->significance = power(r->model.q < 1 ? r->model.q : 1, r->run);
+    r->significance = pow(r->model.q < 1 ? r->model.q : 1, r->run);
     if (n - low < HANG_WINDOW)
         return true;
-    if (!ftree_hang_is_random(sample, n - low, NULL))
+    if (!ftree_hang_is_random(sample, n - low))
         return false;
     r->state = r->run >= r->needed ? HANG_LIKELY : HANG_HEALTHY;
     return true;

@@ -52,12 +52,6 @@ static int32_t place_of(const int32_t *value, int32_t n, double p, int32_t least
     return i;
 }
 
-/* The error of a share f of n, at 95 %. */
-static double error_of(double f, int32_t n)
-{
-    return 1.96 * sqrt(f * (1 - f) / n);
-}
-
 bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct hang_model *out)
 {
     const struct hang_level *level;
@@ -76,9 +70,8 @@ bool ftree_hang_model(const int32_t *sample, int32_t n, int32_t least, struct ha
     if (i < 0)
         return false;
     out->t = value[i];
-    out->p = level->p;
     out->f = (i + 1) / (double) known;
-    d = error_of(out->f, known);
+    d = 1.96 * sqrt(out->f * (1 - out->f) / known); /* at 95 % */
     out->d = d > level->d ? d : level->d;
     out->q = out->f + out->d;
     return true;

@@ -55,9 +55,8 @@ static struct hang_region normal(double a, double b)
 {
     double n = a + b, mean = 2 * a * b / n + 1;
     double width = Z * sqrt(2 * a * b * (2 * a * b - n) / (n * n * (n - 1)));
-    struct hang_region g = {.low = (int32_t) (mean - width), .high = (int32_t) (mean + width) + 1};
 
-    return g;
+    return (struct hang_region){(int32_t) (mean - width), (int32_t) (mean + width) + 1};
 }
 
 struct hang_region ftree_hang_region(int32_t some, int32_t others)
@@ -69,7 +68,7 @@ struct hang_region ftree_hang_region(int32_t some, int32_t others)
     return a <= EXACT_MAX ? exact(a, b) : normal(a, b);
 }
 
-bool ftree_hang_is_random(const int32_t *sample, int32_t n, int32_t *runs)
+bool ftree_hang_is_random(const int32_t *sample, int32_t n)
 {
     int32_t above = 0, count = 0;
     struct hang_region g;
@@ -82,8 +81,6 @@ bool ftree_hang_is_random(const int32_t *sample, int32_t n, int32_t *runs)
         above += is_above;
         count += i == 0 || is_above != (sample[i - 1] * (double) n > sum);
     }
-    if (runs)
-        *runs = count;
     if (above < 2 || n - above < 2)
         return false;
     g = ftree_hang_region(above, n - above);

@@ -5,23 +5,16 @@
 
 #include "ftree/hang/hang.h"
 
+#include <stdlib.h>
+
 /* Samples say that something is wrong; only looking at all ranks, again and again, says with
  * whom. */
 
-static const struct ftree_stay *find(const struct hang_sweep *s, int32_t rank)
+static int by_rank(const void *a, const void *b)
 {
-    int32_t first = 0, last = s->count - 1;
+    const struct ftree_stay *x = a, *y = b;
 
-    while (first <= last) {
-        int32_t i = first + (last - first) / 2;
-        if (s->stay[i].rank == rank)
-            return &s->stay[i];
-        if (s->stay[i].rank < rank)
-            first = i + 1;
-        else
-            last = i - 1;
-    }
-    return NULL;
+    return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* Who runs at a look may as well have done so only then. */
@@ -55,7 +48,8 @@ static void keep_both(const struct hang_sweep *before, struct hang_sweep *now)
     int32_t kept = 0;
 
     for (int32_t i = 0; i < now->count; i++) {
-        const struct ftree_stay *old = find(before, now->stay[i].rank);
+        const struct ftree_stay *old = bsearch(&now->stay[i], before->stay, (size_t) before->count,
+                                               sizeof(before->stay[0]), by_rank);
         if (!old || old->calls != now->stay[i].calls)
             continue;
         now->stay[kept] = now->stay[i];

@@ -251,15 +251,16 @@ const struct rules_sign *ftree_rules_decide_at_end(const struct ftree_rules *rul
 
 /* ---- what leads to what ---------------------------------------------------------------------- */
 
-uint64_t ftree_rules_led_to(const struct ftree_rules *rules, int32_t m)
+uint64_t ftree_rules_follow(const struct ftree_rules *rules, int32_t m, bool causes)
 {
-    uint64_t all = rules->model[m].leads_to, before = 0;
+    const struct rules_model *model = rules->model;
+    uint64_t all = causes ? model[m].causes : model[m].leads_to, before = 0;
 
     while (all != before) {
         before = all;
         for (int32_t i = 0; i < rules->models; i++)
             if (all >> i & 1)
-                all |= rules->model[i].leads_to;
+                all |= causes ? model[i].causes : model[i].leads_to;
     }
     return all;
 }
@@ -269,7 +270,7 @@ uint64_t ftree_rules_leading_to(const struct ftree_rules *rules, int32_t model)
     uint64_t all = 0;
 
     for (int32_t m = 0; m < rules->models; m++)
-        if (ftree_rules_led_to(rules, m) >> model & 1)
+        if (ftree_rules_follow(rules, m, false) >> model & 1)
             all |= (uint64_t) 1 << m;
     return all;
 }
@@ -389,11 +390,6 @@ const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rul
     f.number[RULES_NUMBER_LOST] = lost;
     f.number[RULES_NUMBER_SLOWED] = percent;
     return ftree_rules_decide_at_end(rules, &f, models, model);
-}
-
-bool ftree_rules_is_slowed(const struct ftree_rules *rules, const char *sign)
-{
-    return ftree_rules_needs(rules, sign, RULES_FACT_SLOWED) != 0;
 }
 
 bool ftree_rules_by_waits(const struct ftree_rules *rules, int32_t m)

@@ -400,14 +400,11 @@ uint32_t ftree_rules_needs(const struct ftree_rules *rules, const char *sign, in
 const struct rules_sign *ftree_rules_decide_slowed(const struct ftree_rules *rules, int slowed,
                                                    double lost, double percent, int32_t *model);
 
-/* Purpose: true if the sign of that name needs the fact `slowed`.  Pure. */
-bool ftree_rules_is_slowed(const struct ftree_rules *rules, const char *sign);
-
 /* Purpose: all models that lead to this one in the end, bit m: model m; all that symptoms of a kind are
- * of which lead to anything; and to what model m leads in the end.  Pure. */
+ * of which lead to anything; and to what model m leads in the end, or what it causes.  Pure. */
 uint64_t ftree_rules_leading_to(const struct ftree_rules *rules, int32_t model);
 uint64_t ftree_rules_leading_by(const struct ftree_rules *rules, int kind);
-uint64_t ftree_rules_led_to(const struct ftree_rules *rules, int32_t m);
+uint64_t ftree_rules_follow(const struct ftree_rules *rules, int32_t m, bool causes);
 
 /* Purpose: the limits of all models, "temperature-high>95,fan-failed<500", for handlers; what does not fit is
  * left out.  Pure. */

@@ -45,122 +45,101 @@ static void check_derived(struct rules_reader *r, const struct rules_rule *rule)
     rules_path_leave(&r->path);
 }
 
-/* A chain has a first cause. */
-static void check_leads_to(struct rules_reader *r, int32_t m)
+/* A chain has a first cause, and no fault is its own consequence. */
+static void check_circle(struct rules_reader *r, int32_t m, bool causes, const char *key,
+                         const char *does)
 {
     rules_path_index(&r->path, m);
-    rules_path_key(&r->path, "leads_to");
-    if (ftree_rules_led_to(r->rules, m) >> m & 1)
-        rules_fail(r, false, "goes in a circle: in the end \"%s\" leads to itself",
-                   r->rules->model[m].name);
-    rules_path_leave(&r->path);
-    rules_path_leave(&r->path);
-}
-
-/* A fault that in the end causes itself would be a consequence of itself. */
-static void check_causes(struct rules_reader *r, int32_t m)
-{
-    const struct rules_model *model = r->rules->model;
-    uint64_t all = model[m].causes, before = 0;
-
-    while (all != before) {
-        before = all;
-        for (int32_t i = 0; i < r->rules->models; i++)
-            if (all >> i & 1)
-                all |= model[i].causes;
-    }
-    rules_path_index(&r->path, m);
-    rules_path_key(&r->path, "causes");
-    if (all >> m & 1)
-        rules_fail(r, false, "goes in a circle: in the end \"%s\" causes itself", model[m].name);
+    rules_path_key(&r->path, key);
+    if (ftree_rules_follow(r->rules, m, causes) >> m & 1)
+        rules_fail(r, false, "goes in a circle: in the end \"%s\" %s itself",
+                   r->rules->model[m].name, does);
     rules_path_leave(&r->path);
     rules_path_leave(&r->path);
 }
 
 /* ---- what a strategy can find out ------------------------------------------------------------ */
 
-struct asked {
-    bool agent, deputy, state, elsewhere, neighbours;
-};
-
-static struct asked what_is_asked(const struct rules_strategy *s)
-{
-    struct asked a = {.agent = false};
-
-    for (int32_t i = 0; s && i < s->steps; i++) {
-        a.neighbours |= s->step[i].of == RULES_OF_NEIGHBOURS;
-        if (s->step[i].from == RULES_FROM_ELSEWHERE && s->step[i].of == RULES_OF_AGENT) {
-            a.elsewhere = true;
-            continue;
-        }
-        a.agent |= s->step[i].of == RULES_OF_AGENT;
-        a.deputy |= s->step[i].of == RULES_OF_DEPUTY;
-        a.state |= s->step[i].ask == RULES_ASK_STATE && s->step[i].of == RULES_OF_AGENT;
-    }
-    return a;
-}
-
 #define BIT(value) (1u << (value))
 
-/* The values that a fact may come to have; of what is not asked, that it is not known. */
-static unsigned possible_values(const struct asked *a, int fact)
-{
-    unsigned all = BIT(ftree_rules_values(fact)) - 1;
-    unsigned not_asked = BIT(FTREE_REACH_NOT_ASKED) | BIT(RULES_REACH_NO_PATH);
+enum asked {
+    ASKS_AGENT = 1,
+    ASKS_DEPUTY = 2,
+    ASKS_STATE = 4,
+    ASKS_ELSEWHERE = 8,
+    ASKS_NEIGHBOURS = 16,
+    ASKS_NEVER = 32 /* no examination does */
+};
 
-    switch (fact) {
-        case RULES_FACT_AGENT:
-        case RULES_FACT_MAIN:
-        case RULES_FACT_DATA:
-        case RULES_FACT_MGMT:
-            return a->agent ? all : not_asked;
-        case RULES_FACT_DEPUTY:
-            return a->deputy ? all : not_asked;
-        case RULES_FACT_ELSEWHERE:
-        case RULES_FACT_ELSEWHERE_DATA:
-            return a->elsewhere ? all : not_asked;
-        case RULES_FACT_BEHIND:
-        case RULES_FACT_BEHIND_DATA:
-            return a->neighbours ? all : BIT(RULES_BEHIND_NONE);
-        case RULES_FACT_DEPUTY_CONNECTS:
-            return a->deputy ? all : BIT(RULES_NO);
-        case RULES_FACT_SEEN_BY:
-            return a->deputy ? all : all & ~BIT(RULES_SEEN_BY_DEPUTY);
-        case RULES_FACT_WITNESSED: /* while one waits, any node may be heard */
-        case RULES_FACT_DATA_WITNESSED:
-            return a->agent ? all : BIT(0);
-        case RULES_FACT_LINK:
-            return a->state ? all : BIT(FTREE_LINK_UNKNOWN);
-        case RULES_FACT_STATE_KNOWN:
-            return a->state ? all : BIT(RULES_NO);
-        case RULES_FACT_WAITS: /* no examination finds it */
-            return BIT(RULES_WAITS_NONE);
-        case RULES_FACT_OUTSIDE: /* likewise */
-            return BIT(RULES_OUTSIDE_NONE);
-        case RULES_FACT_SLOWED: /* likewise */
-            return BIT(RULES_SLOWED_NONE);
-        case RULES_FACT_IN_MPI:
-        case RULES_FACT_OTHERS_GO_ON:
-            return BIT(RULES_NO);
-        default: /* known without asking */
-            return all;
+static unsigned what_is_asked(const struct rules_strategy *s)
+{
+    unsigned asked = 0;
+
+    for (int32_t i = 0; s && i < s->steps; i++) {
+        const struct rules_step *step = &s->step[i];
+        bool of_agent = step->of == RULES_OF_AGENT;
+        asked |= step->of == RULES_OF_NEIGHBOURS ? ASKS_NEIGHBOURS : 0;
+        if (step->from == RULES_FROM_ELSEWHERE && of_agent) {
+            asked |= ASKS_ELSEWHERE;
+            continue;
+        }
+        asked |= of_agent ? ASKS_AGENT : 0;
+        asked |= step->of == RULES_OF_DEPUTY ? ASKS_DEPUTY : 0;
+        asked |= step->ask == RULES_ASK_STATE && of_agent ? ASKS_STATE : 0;
     }
+    return asked;
 }
 
-static bool can_hold(const struct rules_sign *sign, const struct asked *a)
+#define NOT_ASKED (BIT(FTREE_REACH_NOT_ASKED) | BIT(RULES_REACH_NO_PATH))
+
+/* By what a fact becomes known, and the values that it has else; the others are known without
+ * asking. */
+static const struct {
+    uint8_t by, otherwise;
+} sources[RULES_FACT_COUNT] = {
+    [RULES_FACT_AGENT] = {ASKS_AGENT, NOT_ASKED},
+    [RULES_FACT_MAIN] = {ASKS_AGENT, NOT_ASKED},
+    [RULES_FACT_DATA] = {ASKS_AGENT, NOT_ASKED},
+    [RULES_FACT_MGMT] = {ASKS_AGENT, NOT_ASKED},
+    [RULES_FACT_DEPUTY] = {ASKS_DEPUTY, NOT_ASKED},
+    [RULES_FACT_ELSEWHERE] = {ASKS_ELSEWHERE, NOT_ASKED},
+    [RULES_FACT_ELSEWHERE_DATA] = {ASKS_ELSEWHERE, NOT_ASKED},
+    [RULES_FACT_BEHIND] = {ASKS_NEIGHBOURS, BIT(RULES_BEHIND_NONE)},
+    [RULES_FACT_BEHIND_DATA] = {ASKS_NEIGHBOURS, BIT(RULES_BEHIND_NONE)},
+    [RULES_FACT_DEPUTY_CONNECTS] = {ASKS_DEPUTY, BIT(RULES_NO)},
+    [RULES_FACT_SEEN_BY] = {ASKS_DEPUTY, BIT(RULES_SEEN_BY_NOBODY) | BIT(RULES_SEEN_BY_AGENT)},
+    /* while one waits, any node may be heard */
+    [RULES_FACT_WITNESSED] = {ASKS_AGENT, BIT(RULES_WITNESSED_NONE)},
+    [RULES_FACT_DATA_WITNESSED] = {ASKS_AGENT, BIT(RULES_NO)},
+    [RULES_FACT_LINK] = {ASKS_STATE, BIT(FTREE_LINK_UNKNOWN)},
+    [RULES_FACT_STATE_KNOWN] = {ASKS_STATE, BIT(RULES_NO)},
+    [RULES_FACT_WAITS] = {ASKS_NEVER, BIT(RULES_WAITS_NONE)},
+    [RULES_FACT_OUTSIDE] = {ASKS_NEVER, BIT(RULES_OUTSIDE_NONE)},
+    [RULES_FACT_SLOWED] = {ASKS_NEVER, BIT(RULES_SLOWED_NONE)},
+    [RULES_FACT_IN_MPI] = {ASKS_NEVER, BIT(RULES_NO)},
+    [RULES_FACT_OTHERS_GO_ON] = {ASKS_NEVER, BIT(RULES_NO)},
+};
+
+static bool may_hold(const struct rules_condition *c, unsigned asked)
 {
-    for (int32_t i = 0; i < sign->conditions; i++) {
-        const struct rules_condition *c = &sign->condition[i];
-        if (c->is_number ? !a->state : !(c->values & possible_values(a, c->fact)))
+    if (c->is_number)
+        return asked & ASKS_STATE;
+    return !sources[c->fact].by || asked & sources[c->fact].by ||
+           c->values & sources[c->fact].otherwise;
+}
+
+static bool can_hold(const struct rules_sign *sign, unsigned asked)
+{
+    for (int32_t i = 0; i < sign->conditions; i++)
+        if (!may_hold(&sign->condition[i], asked))
             return false;
-    }
     return true;
 }
 
-static bool can_be_decided(const struct rules_model *model, const struct asked *a)
+static bool can_be_decided(const struct rules_model *model, unsigned asked)
 {
     for (int32_t s = 0; s < model->signs; s++)
-        if (can_hold(&model->sign[s], a))
+        if (can_hold(&model->sign[s], asked))
             return true;
     return false;
 }
@@ -169,14 +148,14 @@ static void check_candidates(struct rules_reader *r, const struct rules_rule *ru
 {
     const struct rules_strategy *s =
         rule->strategy < 0 ? NULL : &r->rules->strategy[rule->strategy];
-    struct asked a = what_is_asked(s);
+    unsigned asked = what_is_asked(s);
 
     rules_path_key(&r->path, "then");
     rules_path_key(&r->path, "candidates");
     for (int32_t i = 0; i < rule->candidates; i++) {
         const struct rules_model *model = &r->rules->model[rule->candidate[i].model];
         rules_path_index(&r->path, i);
-        if (!model->listed_only && !can_be_decided(model, &a))
+        if (!model->listed_only && !can_be_decided(model, asked))
             rules_fail(r, false, "no sign of \"%s\" can ever hold: %s%s%s does not ask for it",
                        model->name, s ? "strategy \"" : "the rule", s ? s->name : "",
                        s ? "\"" : ", without \"probes\",");
@@ -190,8 +169,8 @@ void rules_check(struct rules_reader *r)
 {
     rules_path_key(&r->path, "models");
     for (int32_t m = 0; m < r->rules->models; m++) {
-        check_causes(r, m);
-        check_leads_to(r, m);
+        check_circle(r, m, true, "causes", "causes");
+        check_circle(r, m, false, "leads_to", "leads to");
     }
     rules_path_leave(&r->path);
     rules_path_key(&r->path, "rules");

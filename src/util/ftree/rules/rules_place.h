@@ -46,9 +46,10 @@ void rules_path_leave(struct rules_path *path);
 /* Purpose: the path as people write it, "" for the whole; cut to size, printable.  Returns buf. */
 const char *rules_path_text(const struct rules_path *path, char *buf, size_t size);
 
-/* Purpose: checks that the text is one well-formed value of the language above.  Returns NULL, or
- * what is wrong (a constant), and *at then is the byte where.  `plain`, NULL or `len` bytes, gets
- * the text as plain JSON of the same length: blanks where comments and needless commas are. */
+/* Purpose: checks that the text is one value of the language above, of which only escape sequences
+ * and words without quotes may be other than well-formed.  Returns NULL, or what is wrong (a
+ * constant), and *at then is the byte where.  `plain`, NULL or `len` bytes, gets the text as plain
+ * JSON of the same length: blanks where comments and needless commas are. */
 const char *rules_place_scan(const char *text, size_t len, char *plain, size_t *at);
 
 /* Purpose: the span of what the path leads to; with `key`, of the key that its last step names.

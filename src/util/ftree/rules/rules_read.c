@@ -131,18 +131,8 @@ static void read_pattern(struct rules_reader *r, struct json_object *v, struct r
         (p->relation == RULES_SAME_COMPONENT || p->relation == RULES_SAME_NODE))
         rules_fail(r, false, "\"components\": only one has the relation \"%s\"",
                    ftree_rules_relation_name(p->relation));
-    if (!rules_enter(r, v, "errno", &error))
-        return;
-    p->error = rules_errno_in(r, error);
-    rules_path_leave(&r->path);
-}
-
-static void read_if(struct rules_reader *r, struct json_object *v, struct rules_rule *rule)
-{
-    struct json_object *list = rules_enter_list(r, v, "if", RULES_PATTERNS_MAX, true);
-
-    for (size_t i = 0; rules_next(r, list, i, &v); i++)
-        read_pattern(r, v, &rule->pattern[rule->patterns++]);
+    RULES_IN(r, rules_enter(r, v, "errno", &error))
+        p->error = rules_errno_in(r, error);
 }
 
 static void read_fault(struct rules_reader *r, struct json_object *v, struct rules_rule *rule)
@@ -185,11 +175,13 @@ static void read_rule(struct rules_reader *r, struct json_object *v, int32_t i)
     static const char *const keys[] = {"name", "if", "then", NULL};
     static const char *const then_keys[] = {"candidates", "derive", "probes", NULL};
     struct rules_rule *rule = &r->rules->rule[i];
-    struct json_object *then;
+    struct json_object *then, *list, *pattern;
 
     if (!rules_check_keys(r, v, keys))
         return;
-    read_if(r, v, rule);
+    list = rules_enter_list(r, v, "if", RULES_PATTERNS_MAX, true);
+    for (size_t k = 0; rules_next(r, list, k, &pattern); k++)
+        read_pattern(r, pattern, &rule->pattern[rule->patterns++]);
     if (!rules_enter_type(r, v, "then", json_type_object, true, &then))
         return;
     if (rules_check_keys(r, then, then_keys)) {
@@ -368,19 +360,23 @@ static int refuse(struct ftree_rules_error *e, const char *text, size_t len, siz
     return FTREE_ERR_INVALID;
 }
 
-/* `plain` is strict JSON by now, so that json-c has nothing to be lenient or strict about. */
-static int parse(const char *plain, size_t len, struct json_object **root)
+/* `plain` has no comments, and is well-formed but for what is in its strings and words. */
+static int parse(const char *plain, size_t len, struct json_object **root, size_t *at,
+                 const char **why)
 {
     struct json_tokener *tok = json_tokener_new_ex(RULES_DEPTH_MAX + 2);
-    bool fine;
+    enum json_tokener_error error;
 
     if (!tok)
         return FTREE_ERR_NOMEM;
+    json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
     /* with the zero byte, which ends what is a number only */
     *root = json_tokener_parse_ex(tok, plain, (int) len + 1);
-    fine = json_tokener_get_error(tok) == json_tokener_success;
+    error = json_tokener_get_error(tok);
+    *at = json_tokener_get_parse_end(tok);
+    *why = error == json_tokener_success ? NULL : json_tokener_error_desc(error);
     json_tokener_free(tok);
-    return fine ? FTREE_OK : FTREE_ERR_INVALID;
+    return FTREE_OK;
 }
 
 int ftree_rules_read(const char *text, size_t len, struct ftree_rules **out,
@@ -388,10 +384,10 @@ int ftree_rules_read(const char *text, size_t len, struct ftree_rules **out,
 {
     struct rules_reader r = {.text = text, .len = len, .e = e};
     struct json_object *root = NULL;
+    int rc = FTREE_OK;
     const char *why;
     char *plain;
     size_t at;
-    int rc;
 
     *out = NULL;
     memset(e, 0, sizeof(*e));
@@ -402,17 +398,13 @@ int ftree_rules_read(const char *text, size_t len, struct ftree_rules **out,
         return FTREE_ERR_NOMEM;
     plain[len] = '\0';
     why = rules_place_scan(text, len, plain, &at);
-    if (why)
-        rc = refuse(e, text, len, at, why);
-    else
-        rc = parse(plain, len, &root);
+    if (!why)
+        rc = parse(plain, len, &root, &at, &why);
     free(plain);
-    if (rc == FTREE_ERR_INVALID && !why)
-        refuse(e, text, len, 0, "json-c refuses it");
-    if (rc == FTREE_OK)
-        rc = read_document(&r, root);
+    if (!rc)
+        rc = why ? refuse(e, text, len, at, why) : read_document(&r, root);
     json_object_put(root);
-    if (rc == FTREE_OK)
+    if (!rc)
         *out = r.rules;
     return rc;
 }

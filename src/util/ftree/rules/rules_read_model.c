@@ -155,12 +155,11 @@ static void read_model_sign(struct rules_reader *r, struct json_object *v, struc
     sign->confidence = rules_get_permille(r, v, "confidence");
     read_candidates(r, v, "leaves_open", sign);
     read_candidates(r, v, "rules_out", sign);
-    if (!rules_enter_type(r, v, "about", json_type_string, false, &about))
-        return;
-    sign->about_asker = !strcmp(json_object_get_string(about), sides[1]);
-    if (!sign->about_asker && strcmp(json_object_get_string(about), sides[0]))
-        rules_fail(r, false, "must be \"suspect\" or \"asker\"");
-    rules_path_leave(&r->path);
+    RULES_IN(r, rules_enter_type(r, v, "about", json_type_string, false, &about)) {
+        sign->about_asker = !strcmp(json_object_get_string(about), sides[1]);
+        if (!sign->about_asker && strcmp(json_object_get_string(about), sides[0]))
+            rules_fail(r, false, "must be \"suspect\" or \"asker\"");
+    }
 }
 
 /* Puts the sign behind the *n that are there, once for each alternative.  It is an object: it has
@@ -298,11 +297,10 @@ static void read_leads_to(struct rules_reader *r, struct json_object *v, struct 
     struct json_object *range;
 
     mo->leads_to = rules_get_set(r, v, "leads_to", RULES_WORD_MODEL);
-    if (rules_enter(r, v, "before_s", &range)) {
+    RULES_IN(r, rules_enter(r, v, "before_s", &range)) {
         read_range(r, range, &c);
         if (!r->failed && !mo->leads_to)
             rules_fail(r, false, "without \"leads_to\"");
-        rules_path_leave(&r->path);
     }
     mo->before_above = isinf(c.above) ? BEFORE_ABOVE : c.above;
     mo->before_below = isinf(c.below) ? BEFORE_BELOW : c.below;
@@ -313,10 +311,8 @@ static double get_limit(struct rules_reader *r, struct json_object *limits, cons
     struct json_object *v;
     double limit = NAN;
 
-    if (rules_enter(r, limits, key, &v)) {
+    RULES_IN(r, rules_enter(r, limits, key, &v))
         limit = rules_number_in(r, v, -1e15, 1e15);
-        rules_path_leave(&r->path);
-    }
     return limit;
 }
 

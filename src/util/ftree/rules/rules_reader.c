@@ -266,10 +266,8 @@ int rules_get_name_of(struct rules_reader *r, struct json_object *object, const 
 {
     struct json_object *v;
 
-    if (!rules_enter(r, object, key, &v))
-        return otherwise;
-    otherwise = name_in(r, v, of);
-    rules_path_leave(&r->path);
+    RULES_IN(r, rules_enter(r, object, key, &v))
+        otherwise = name_in(r, v, of);
     return otherwise;
 }
 
@@ -312,12 +310,10 @@ uint64_t rules_get_set(struct rules_reader *r, struct json_object *object, const
                        enum rules_word of)
 {
     struct json_object *v;
-    uint64_t set;
+    uint64_t set = 0;
 
-    if (!rules_enter(r, object, key, &v))
-        return 0;
-    set = rules_set_in(r, v, of);
-    rules_path_leave(&r->path);
+    RULES_IN(r, rules_enter(r, object, key, &v))
+        set = rules_set_in(r, v, of);
     return set;
 }
 
@@ -396,12 +392,10 @@ void rules_get_text(struct rules_reader *r, struct json_object *object, const ch
 bool rules_get_bool(struct rules_reader *r, struct json_object *object, const char *key)
 {
     struct json_object *v;
-    bool is;
+    bool is = false;
 
-    if (!rules_enter_type(r, object, key, json_type_boolean, false, &v))
-        return false;
-    is = json_object_get_boolean(v);
-    rules_path_leave(&r->path);
+    RULES_IN(r, rules_enter_type(r, object, key, json_type_boolean, false, &v))
+        is = json_object_get_boolean(v);
     return is;
 }
 
@@ -421,15 +415,13 @@ uint32_t rules_get_count(struct rules_reader *r, struct json_object *object, con
                          uint32_t min, uint32_t max, uint32_t otherwise)
 {
     struct json_object *v;
-    double x;
 
-    if (!rules_enter(r, object, key, &v))
-        return otherwise;
-    x = rules_number_in(r, v, min, max);
-    if (!r->failed && !json_object_is_type(v, json_type_int))
-        rules_fail(r, false, "must be a whole number");
-    rules_path_leave(&r->path);
-    return (uint32_t) x;
+    RULES_IN(r, rules_enter(r, object, key, &v)) {
+        otherwise = (uint32_t) rules_number_in(r, v, min, max);
+        if (!r->failed && !json_object_is_type(v, json_type_int))
+            rules_fail(r, false, "must be a whole number");
+    }
+    return otherwise;
 }
 
 uint16_t rules_get_permille(struct rules_reader *r, struct json_object *object, const char *key)

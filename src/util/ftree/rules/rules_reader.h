@@ -52,6 +52,10 @@ bool rules_enter(struct rules_reader *r, struct json_object *object, const char 
 bool rules_enter_type(struct rules_reader *r, struct json_object *object, const char *key,
                       enum json_type type, bool required, struct json_object **v);
 
+/* What follows is done if that was entered, which is then left. */
+#define RULES_IN(r, entered) \
+    for (bool in_ = (entered); in_; in_ = (rules_path_leave(&(r)->path), false))
+
 /* Purpose: true if the value is of the type; an error if not. */
 bool rules_is(struct rules_reader *r, struct json_object *v, enum json_type type);
 
@@ -94,8 +98,7 @@ bool rules_check_keys(struct rules_reader *r, struct json_object *object, const 
     X(RULES_WORD_ERRNO, "errno", ftree_errno_at(i, &(int){0})) \
     X(RULES_WORD_KEY, "key", r->keys[i])
 
-#define RULES_WORD_ENUM(id, what, name) id,
-enum rules_word { RULES_WORDS(RULES_WORD_ENUM) };
+enum rules_word { RULES_WORDS(FTREE_ENUM) };
 
 /* Purpose: the number of a name, -1 and an error (with the nearest name there is) if it is none. */
 int rules_number_of(struct rules_reader *r, const char *name, enum rules_word of, bool at_key);

@@ -127,7 +127,7 @@ static int32_t find_links(const struct ftree *ft, int32_t model, const struct ft
         link[n] = (struct link){.p = p, .models = models};
         for (int32_t m = 0; m < ft->rules->models; m++)
             if (models >> m & 1)
-                link[n].follow |= ftree_rules_led_to(ft->rules, m);
+                link[n].follow |= ftree_rules_follow(ft->rules, m, false);
         n++;
     }
     return n;

@@ -47,7 +47,7 @@ struct straggle_work {
 static bool is_standing(const struct ftree *ft, const struct known *k)
 {
     return !k->v.withdrawn && k->v.class_ == FTREE_CLASS_STRAGGLER &&
-           ftree_rules_is_slowed(ft->rules, ftree_verdict_rule(ft, &k->v));
+           ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_SLOWED);
 }
 
 /* The first verdict that stands, on a node (FTREE_NONE: on any); NULL: there is none. */

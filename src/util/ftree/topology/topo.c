@@ -132,11 +132,7 @@ bool ftree_topo_same_switch(const struct topo *t, int32_t a, int32_t b)
 
 bool ftree_tree_is_behind(const struct ftree_tree *t, int32_t switch_, int32_t node)
 {
-    int32_t s = t->node_switch[node];
-
-    while (s != FTREE_NONE && s != switch_)
-        s = t->switch_parent[s];
-    return s != FTREE_NONE;
+    return ftree_tree_is_above(t, switch_, t->node_switch[node]);
 }
 
 bool ftree_tree_is_above(const struct ftree_tree *t, int32_t above, int32_t switch_)

@@ -22,17 +22,12 @@ struct build {
     int32_t *head; /* [groups] */
     int32_t *begin; /* [groups + 1]: the group's members are member[begin[g] ..] */
     int32_t *filled; /* [groups]: how many of them are known */
-    int32_t *member; /* [begin[groups]] */
+    int32_t *member; /* [begin[groups]]: each node once, and once more for each group it heads */
     int32_t *parent; /* [nodes], all in the job's order */
     int32_t *child_begin; /* [nodes + 1] */
     int32_t *child; /* [nodes] */
     int32_t *number; /* [nodes]: new ones */
 };
-
-static int32_t *integers(int64_t n)
-{
-    return malloc((size_t) (n ? n : 1) * sizeof(int32_t));
-}
 
 static int32_t group_of(const struct build *b, int32_t node)
 {
@@ -117,16 +112,7 @@ static void number_nodes(struct build *b, int32_t *order)
     }
 }
 
-static int32_t count_leaves(const struct build *b)
-{
-    int32_t n = 0;
-
-    for (int32_t i = 0; i < b->shape->nodes; i++)
-        n += b->child_begin[i] == b->child_begin[i + 1];
-    return n;
-}
-
-static void fill_nodes(const struct build *b, const int32_t *order, struct tree_tables *t)
+static void fill_nodes(const struct build *b, const int32_t *order, struct ftree_tree *t)
 {
     const int32_t nodes = b->shape->nodes;
     int32_t leaves = 0;
@@ -146,79 +132,60 @@ static void fill_nodes(const struct build *b, const int32_t *order, struct tree_
             t->height[t->parent[n]] = t->height[n] + 1;
 }
 
-static void fill_switches(const struct build *b, struct tree_tables *t)
-{
-    char *text = t->text;
-
-    for (int32_t s = 0; s < b->shape->switches; s++) {
-        const char *name = names_text(b->shape->switch_name, s);
-        t->switch_parent[s] = b->shape->switch_parent[s];
-        t->switch_head[s] = b->head[s] == FTREE_NONE ? FTREE_NONE : b->number[b->head[s]];
-        memcpy(text, name, strlen(name) + 1);
-        text += strlen(name) + 1;
-    }
-}
-
 static int finish(const struct build *b, const int32_t *order, struct ftree_tree **out)
 {
-    struct tree_sizes sizes = {
-        .nodes = b->shape->nodes, .leaves = count_leaves(b), .switches = b->shape->switches};
-    struct tree_tables t;
+    const struct names *names = b->shape->switch_name;
+    struct tree_sizes sizes = {.nodes = b->shape->nodes,
+                               .switches = b->shape->switches,
+                               .text = (uint32_t) names->text_len};
+    char *text;
     void *block;
 
-    for (int32_t s = 0; s < sizes.switches; s++)
-        sizes.text += (uint32_t) strlen(names_text(b->shape->switch_name, s)) + 1;
-    block = ftree_tree_block(&sizes, &t);
+    for (int32_t i = 0; i < sizes.nodes; i++)
+        sizes.leaves += b->child_begin[i] == b->child_begin[i + 1];
+    block = ftree_tree_block(&sizes, &text);
     if (!block)
         return FTREE_ERR_NOMEM;
-    fill_nodes(b, order, &t);
-    fill_switches(b, &t);
+    if (sizes.text > 0)
+        memcpy(text, names->text, names->text_len);
     *out = ftree_tree_over(block, block);
-    if (!*out)
+    if (!*out) {
         free(block);
-    return *out ? FTREE_OK : FTREE_ERR_NOMEM;
-}
-
-static int make(struct build *b, struct ftree_tree **out, int32_t *order)
-{
-    const int32_t nodes = b->shape->nodes;
-
-    b->head = integers(b->groups);
-    b->begin = integers((int64_t) b->groups + 1);
-    b->filled = integers(b->groups);
-    b->parent = integers(nodes);
-    b->child_begin = integers((int64_t) nodes + 1);
-    b->child = integers(nodes);
-    b->number = integers(nodes);
-    if (!b->head || !b->begin || !b->filled || !b->parent || !b->child_begin || !b->child ||
-        !b->number)
         return FTREE_ERR_NOMEM;
-    find_heads(b);
-    count_members(b);
-    b->member = integers(b->begin[b->groups]);
-    if (!b->member)
-        return FTREE_ERR_NOMEM;
-    find_parents(b);
-    list_children(b);
-    number_nodes(b, order);
-    return finish(b, order, out);
+    }
+    fill_nodes(b, order, *out);
+    for (int32_t s = 0; s < sizes.switches; s++) {
+        (*out)->switch_parent[s] = b->shape->switch_parent[s];
+        (*out)->switch_head[s] = b->head[s] == FTREE_NONE ? FTREE_NONE : b->number[b->head[s]];
+    }
+    return FTREE_OK;
 }
 
 int ftree_tree_build(const struct tree_shape *shape, int32_t fanout, struct ftree_tree **out,
                      int32_t *order)
 {
+    size_t nodes = (size_t) shape->nodes, groups = (size_t) shape->switches + 1;
+    int32_t *block = malloc((4 * groups + 5 * nodes + 2) * sizeof(*block));
     struct build b = {.shape = shape, .fanout = fanout, .groups = shape->switches + 1};
     int rc;
 
     *out = NULL;
-    rc = make(&b, out, order);
-    free(b.head);
-    free(b.begin);
-    free(b.filled);
-    free(b.member);
-    free(b.parent);
-    free(b.child_begin);
-    free(b.child);
-    free(b.number);
+    if (!block)
+        return FTREE_ERR_NOMEM;
+    b.head = block;
+    b.begin = b.head + groups;
+    b.filled = b.begin + groups + 1;
+    b.member = b.filled + groups;
+    b.parent = b.member + nodes + groups;
+    b.child_begin = b.parent + nodes;
+    b.child = b.child_begin + nodes + 1;
+    b.number = b.child + nodes;
+    find_heads(&b);
+    count_members(&b);
+    find_parents(&b);
+    list_children(&b);
+    number_nodes(&b, order);
+    rc = finish(&b, order, out);
+    free(block);
     return rc;
 }

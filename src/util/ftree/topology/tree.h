@@ -27,16 +27,16 @@
  */
 struct ftree_tree {
     int32_t nodes;
-    const int32_t *parent; /* [nodes]; FTREE_NONE of node 0, the root */
-    const int32_t *first_child; /* [nodes + 1]: of n, first_child[n] .. first_child[n + 1] - 1 */
-    const int32_t *height; /* [nodes]: levels below */
+    int32_t *parent; /* [nodes]; FTREE_NONE of node 0, the root */
+    int32_t *first_child; /* [nodes + 1]: of n, first_child[n] .. first_child[n + 1] - 1 */
+    int32_t *height; /* [nodes]: levels below */
     int32_t leaves;
-    const int32_t *leaf; /* [leaves], ascending */
+    int32_t *leaf; /* [leaves], ascending */
     int32_t switches;
     const char *const *switch_name; /* [switches] */
-    const int32_t *switch_parent; /* [switches]; FTREE_NONE: no switch above */
-    const int32_t *switch_head; /* [switches]; FTREE_NONE: none of its nodes is in the job */
-    const int32_t *node_switch; /* [nodes]: leaf switch, FTREE_NONE: the file does not have it */
+    int32_t *switch_parent; /* [switches]; FTREE_NONE: no switch above */
+    int32_t *switch_head; /* [switches]; FTREE_NONE: none of its nodes is in the job */
+    int32_t *node_switch; /* [nodes]: leaf switch, FTREE_NONE: the file does not have it */
 };
 
 /* What is wrong with a file or a string, and where: line and column from 1, 0 where it is about

@@ -13,227 +13,147 @@
  * range, so 01-16 is 01, 02, ... and 1-16 is 1, 2, ....
  */
 
-#define PARTS_MAX 16
 #define DIGITS_MAX 18 /* fit into 64 bits, with room for a difference */
-
-struct part {
-    const char *text; /* as it stands, or what is between the brackets */
-    size_t len;
-    bool ranges;
-    size_t next; /* the range after the present one */
-    int64_t now, last;
-    int width;
-};
-
-struct item {
-    struct part part[PARTS_MAX];
-    int parts;
-    size_t at; /* in the list */
-};
 
 struct list {
     const char *text;
     size_t len;
+    int64_t *most;
+    hostlist_each_fn each;
+    void *ctx;
     struct hostlist_error *e;
+    size_t item, end; /* of the present item, in the list */
+    char name[TREE_NAME_MAX + 1]; /* as far as it is known */
 };
 
-static int wrong(const struct list *l, const char *at, const char *format, ...)
+struct range {
+    int64_t first, last;
+    int width;
+};
+
+static int wrong(const struct list *l, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static int wrong(const struct list *l, const char *at, const char *format, ...)
+static int wrong(const struct list *l, size_t at, const char *format, ...)
 {
     va_list args;
 
-    l->e->at = (size_t) (at - l->text);
+    l->e->at = at;
     va_start(args, format);
     vsnprintf(l->e->text, sizeof(l->e->text), format, args);
     va_end(args);
     return FTREE_ERR_INVALID;
 }
 
-static int read_number(const struct list *l, const struct part *p, size_t *at, int64_t *out)
+static int read_number(const struct list *l, size_t *at, int64_t *out)
 {
     size_t begin = *at;
 
     *out = 0;
-    while (*at < p->len && p->text[*at] >= '0' && p->text[*at] <= '9') {
+    for (; l->text[*at] >= '0' && l->text[*at] <= '9'; (*at)++) {
         if (*at - begin == DIGITS_MAX)
-            return wrong(l, p->text + begin, "a number of more than %d digits", DIGITS_MAX);
-        *out = 10 * *out + (p->text[(*at)++] - '0');
+            return wrong(l, begin, "a number of more than %d digits", DIGITS_MAX);
+        *out = 10 * *out + (l->text[*at] - '0');
     }
     if (*at == begin)
-        return wrong(l, p->text + begin, "a number is expected here, as in [1-16,20]");
+        return wrong(l, begin, "a number is expected here, as in [1-16,20]");
     return FTREE_OK;
 }
 
-/* The range at p->next becomes the present one. */
-static int load_range(const struct list *l, struct part *p)
+/* The range at *at, which is then the comma or the bracket behind it. */
+static int read_range(const struct list *l, size_t *at, struct range *r)
 {
-    size_t begin = p->next;
-    int rc = read_number(l, p, &p->next, &p->now);
+    size_t begin = *at;
+    int rc = read_number(l, at, &r->first);
 
-    p->last = p->now;
-    p->width = (int) (p->next - begin);
-    if (!rc && p->next < p->len && p->text[p->next] == '-') {
-        p->next++;
-        rc = read_number(l, p, &p->next, &p->last);
+    r->last = r->first;
+    r->width = (int) (*at - begin);
+    if (!rc && l->text[*at] == '-') {
+        ++*at;
+        rc = read_number(l, at, &r->last);
     }
     if (rc)
         return rc;
-    if (p->last < p->now)
-        return wrong(l, p->text + begin, "a range from %lld down to %lld", (long long) p->now,
-                     (long long) p->last);
-    if (p->next < p->len && p->text[p->next] != ',')
-        return wrong(l, p->text + p->next, "',' or ']' is expected here");
-    if (p->next + 1 == p->len)
-        return wrong(l, p->text + p->next, "a number is expected after ','");
-    p->next += p->next < p->len;
+    if (r->last < r->first)
+        return wrong(l, begin, "a range from %lld down to %lld", (long long) r->first,
+                     (long long) r->last);
+    if (l->text[*at] != ',' && l->text[*at] != ']')
+        return wrong(l, *at, "',' or ']' is expected here");
+    if (l->text[*at] == ',' && l->text[*at + 1] == ']')
+        return wrong(l, *at, "a number is expected after ','");
     return FTREE_OK;
 }
 
-static void rewind_part(const struct list *l, struct part *p)
+/* How many numbers the brackets around `at` hold, at most `most`. */
+static int count_numbers(const struct list *l, size_t at, int64_t most, int64_t *n)
 {
-    p->next = 0;
-    (void) load_range(l, p); /* count_part() has seen that all are well */
-}
-
-/* How many numbers the brackets hold, at most `most`. */
-static int count_part(const struct list *l, struct part *p, int64_t most, int64_t *out)
-{
-    int rc = FTREE_OK;
-
-    *out = 0;
-    p->next = 0;
-    do {
-        rc = load_range(l, p);
-        if (!rc && p->last - p->now >= most - *out)
-            rc = wrong(l, p->text, "more than %d names in all", TREE_NAMES_MAX);
-        if (!rc)
-            *out += p->last - p->now + 1;
-    } while (!rc && p->next < p->len);
-    return rc;
-}
-
-/* Splits the item at l->text + *at; *at is then behind it. */
-static int split_item(const struct list *l, size_t *at, struct item *item)
-{
-    const char *p = l->text + *at, *end = l->text + l->len, *close;
-
-    item->parts = 0;
-    item->at = *at;
-    while (p < end && *p != ',') {
-        struct part *part = &item->part[item->parts];
-        if (item->parts++ == PARTS_MAX)
-            return wrong(l, p, "too many brackets in one name");
-        close = p;
-        if (*p == '[') {
-            close = memchr(p, ']', (size_t) (end - p));
-            if (!close)
-                return wrong(l, p, "'[' without a ']'");
-            *part = (struct part){.text = p + 1, .len = (size_t) (close - p - 1), .ranges = true};
-            p = close + 1;
-        } else {
-            while (p < end && !strchr(",[]", *p))
-                p++;
-            if (p == close)
-                return wrong(l, p, "']' without a '['");
-            *part = (struct part){.text = close, .len = (size_t) (p - close)};
-        }
-    }
-    *at = (size_t) (p - l->text);
-    return item->parts ? FTREE_OK : wrong(l, p, "a name is expected here");
-}
-
-static int count_item(const struct list *l, struct item *item, int64_t *most)
-{
-    int64_t all = 1, n;
-
-    for (int i = 0; i < item->parts; i++) {
-        if (!item->part[i].ranges)
-            continue;
-        int rc = count_part(l, &item->part[i], *most / all, &n);
-        if (rc)
-            return rc;
-        all *= n;
-    }
-    if (all > *most)
-        return wrong(l, l->text + item->at, "more than %d names in all", TREE_NAMES_MAX);
-    *most -= all;
-    return FTREE_OK;
-}
-
-/* To the next name of an item; false: that was the last. */
-static bool step(const struct list *l, struct item *item)
-{
-    for (int i = item->parts - 1; i >= 0; i--) {
-        struct part *p = &item->part[i];
-        if (!p->ranges)
-            continue;
-        if (p->now < p->last) {
-            p->now++;
-            return true;
-        }
-        if (p->next < p->len)
-            return load_range(l, p) == FTREE_OK;
-        rewind_part(l, p);
-    }
-    return false;
-}
-
-/* The present name of an item; its length, which may be more than there is room. */
-static size_t compose(const struct item *item, char *out, size_t room)
-{
-    size_t len = 0;
-
-    for (int i = 0; i < item->parts; i++) {
-        const struct part *p = &item->part[i];
-        char digits[DIGITS_MAX + 2];
-        size_t n = p->len;
-        const char *text = p->text;
-        if (p->ranges) {
-            n = (size_t) snprintf(digits, sizeof(digits), "%0*lld", p->width, (long long) p->now);
-            text = digits;
-        }
-        if (len + n <= room)
-            memcpy(out + len, text, n);
-        len += n;
-    }
-    return len;
-}
-
-static int each_name(const struct list *l, struct item *item, hostlist_each_fn each, void *ctx)
-{
-    char name[TREE_NAME_MAX];
+    size_t begin = at;
+    struct range r;
     int rc;
 
-    for (int i = 0; i < item->parts; i++)
-        if (item->part[i].ranges)
-            rewind_part(l, &item->part[i]);
+    *n = 0;
     do {
-        size_t len = compose(item, name, sizeof(name));
-        if (len > sizeof(name))
-            return wrong(l, l->text + item->at, "a name of more than %d characters", TREE_NAME_MAX);
-        rc = each(ctx, name, len, item->at);
-    } while (rc == FTREE_OK && step(l, item));
+        rc = read_range(l, &at, &r);
+        if (!rc && r.last - r.first >= most - *n)
+            rc = wrong(l, begin, "more than %d names in all", TREE_NAMES_MAX);
+        *n += rc ? 0 : r.last - r.first + 1;
+    } while (!rc && l->text[at++] == ',');
     return rc;
+}
+
+static int expand(struct list *l, size_t at, size_t len, int64_t most);
+
+/* The name, of which there are `len` bytes, with each number of the brackets that begin at `at`. */
+static int expand_brackets(struct list *l, size_t at, size_t len, int64_t most)
+{
+    const char *close = memchr(l->text + at, ']', l->len - at);
+    struct range r;
+    int64_t n;
+    int rc;
+
+    if (!close)
+        return wrong(l, at, "'[' without a ']'");
+    rc = count_numbers(l, ++at, most, &n);
+    for (; !rc && l->text + at < close; at++) {
+        rc = read_range(l, &at, &r);
+        for (; !rc && r.first <= r.last; r.first++) {
+            int digits = snprintf(l->name + len, sizeof(l->name) - len, "%0*lld", r.width,
+                                  (long long) r.first);
+            rc = expand(l, (size_t) (close + 1 - l->text), len + (size_t) digits, most / n);
+        }
+    }
+    return rc;
+}
+
+/* All names, at most so many, that begin so and go on as the item does at `at`. */
+static int expand(struct list *l, size_t at, size_t len, int64_t most)
+{
+    while (len <= TREE_NAME_MAX && at < l->len && !strchr(",[]", l->text[at]))
+        l->name[len++] = l->text[at++];
+    if (len > TREE_NAME_MAX)
+        return wrong(l, l->item, "a name of more than %d characters", TREE_NAME_MAX);
+    if (at < l->len && l->text[at] == '[')
+        return expand_brackets(l, at, len, most);
+    if (at < l->len && l->text[at] != ',')
+        return wrong(l, at, "']' without a '['");
+    l->end = at;
+    if (len == 0)
+        return wrong(l, at, "a name is expected here");
+    if (most < 1)
+        return wrong(l, l->item, "more than %d names in all", TREE_NAMES_MAX);
+    --*l->most;
+    return l->each(l->ctx, l->name, len, l->item);
 }
 
 int ftree_hostlist_each(const char *list, size_t len, int64_t *most, hostlist_each_fn each,
                         void *ctx, struct hostlist_error *e)
 {
-    const struct list l = {.text = list, .len = len, .e = e};
-    struct item item;
-    size_t at = 0;
-    int rc;
+    struct list l = {.text = list, .len = len, .most = most, .each = each, .ctx = ctx, .e = e};
+    int rc = FTREE_OK;
 
-    for (;;) {
-        rc = split_item(&l, &at, &item);
-        if (!rc)
-            rc = count_item(&l, &item, most);
-        if (!rc)
-            rc = each_name(&l, &item, each, ctx);
-        if (rc || at == len)
-            return rc;
-        at++; /* the comma */
+    for (l.end = (size_t) -1; !rc && l.end != len;) {
+        l.item = l.end + 1;
+        rc = expand(&l, l.item, 0, *most);
     }
+    return rc;
 }

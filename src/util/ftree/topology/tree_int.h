@@ -21,13 +21,12 @@
  *     tree_read.c       the syntax of topology.conf; what a file may not say
  *     tree_hostlist.c   "c[01-16,20]"
  *     tree_fold.c       names as such a list
- *     tree_names.c      a set of names, each with a number
+ *     tree_names.c      a set of names, each with a number; what is wrong with the text
  *     tree_synthetic.c  "switch:32 node:64"
  *     tree_match.c      which nodes of the file the job's nodes are
  *     tree.c            from switches and nodes to the finished tables
  *     tree_pack.c       how they lie in memory, which processes may share
  *     tree_check.c      every invariant
- *     tree_error.c      what is wrong with the text
  */
 
 /* Bounds that keep a file, whatever is in it, within a machine's memory. */
@@ -98,18 +97,12 @@ struct tree_sizes {
     uint32_t text; /* bytes of the names of all switches, with their final zeros */
 };
 
-/* As in struct ftree_tree, to be filled in. */
-struct tree_tables {
-    int32_t *parent, *first_child, *height, *leaf, *node_switch, *switch_parent, *switch_head;
-    char *text; /* the names of the switches, one behind the other */
-};
+/* Purpose: a block for a tree of these sizes, to be freed with free(), and where in it the names of
+ * the switches go, one behind the other.  NULL: out of memory. */
+void *ftree_tree_block(const struct tree_sizes *sizes, char **text);
 
-/* Purpose: a block for a tree of these sizes, to be freed with free(); *t points into it.  NULL:
- * out of memory. */
-void *ftree_tree_block(const struct tree_sizes *sizes, struct tree_tables *t);
-
-/* Purpose: the tree that a block holds, of which all is valid.  `own` is freed with it; may be
- * NULL.  NULL: out of memory. */
+/* Purpose: the tree that a block holds, which has the names; its tables are filled in, or valid.
+ * `own` is freed with it; may be NULL.  NULL: out of memory. */
 struct ftree_tree *ftree_tree_over(const void *block, void *own);
 
 /* Purpose: node_switch[i] of the job's node name[i]; `file` are the nodes of the file and

@@ -5,6 +5,25 @@
 
 #include "ftree/topology/tree_int.h"
 
+#include "ftree/base/text.h"
+
+#include <stdio.h>
+
+int ftree_tree_wrong(struct ftree_tree_error *e, int line, int column, const char *format, ...)
+{
+    va_list args;
+
+    e->line = line;
+    e->column = column;
+    va_start(args, format);
+    vsnprintf(e->text, sizeof(e->text), format, args);
+    va_end(args);
+    ftree_text_ascii(e->text); /* it may quote a job's own name for a node */
+    return FTREE_ERR_INVALID;
+}
+
+/* ---- the set ---------------------------------------------------------------------------------- */
+
 static uint32_t hash(const char *name, size_t len)
 {
     uint64_t h = 14695981039346656037u; /* FNV-1a */

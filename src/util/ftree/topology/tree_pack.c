@@ -29,6 +29,18 @@ static uint64_t bytes_of(const struct tree_sizes *s)
            s->text;
 }
 
+void *ftree_tree_block(const struct tree_sizes *sizes, char **text)
+{
+    struct tree_sizes *s = malloc(bytes_of(sizes));
+
+    if (!s)
+        return NULL;
+    *s = *sizes;
+    s->magic = MAGIC;
+    *text = (char *) s + bytes_of(s) - s->text;
+    return s;
+}
+
 static int32_t *take(char **at, int64_t n)
 {
     int32_t *table = (int32_t *) (void *) *at;
@@ -37,61 +49,29 @@ static int32_t *take(char **at, int64_t n)
     return table;
 }
 
-static void find_tables(void *block, struct tree_tables *t)
-{
-    const struct tree_sizes *s = block;
-    char *at = (char *) block + sizeof(*s);
-
-    t->parent = take(&at, s->nodes);
-    t->first_child = take(&at, (int64_t) s->nodes + 1);
-    t->height = take(&at, s->nodes);
-    t->leaf = take(&at, s->leaves);
-    t->node_switch = take(&at, s->nodes);
-    t->switch_parent = take(&at, s->switches);
-    t->switch_head = take(&at, s->switches);
-    t->text = at;
-}
-
-void *ftree_tree_block(const struct tree_sizes *sizes, struct tree_tables *t)
-{
-    struct tree_sizes *s = malloc(bytes_of(sizes));
-
-    if (!s)
-        return NULL;
-    *s = *sizes;
-    s->magic = MAGIC;
-    find_tables(s, t);
-    return s;
-}
-
 struct ftree_tree *ftree_tree_over(const void *block, void *own)
 {
     const struct tree_sizes *s = block;
+    char *at = (char *) (uintptr_t) block + sizeof(*s);
     struct view *v = malloc(sizeof(*v) + (size_t) s->switches * sizeof(v->name[0]));
-    struct tree_tables t;
-    const char *name;
 
     if (!v)
         return NULL;
-    find_tables((void *) (uintptr_t) block, &t); /* they are only read from here on */
     v->block = block;
     v->own = own;
-    name = t.text;
-    for (int32_t i = 0; i < s->switches; i++) {
-        v->name[i] = name;
-        name += strlen(name) + 1;
-    }
     v->tree = (struct ftree_tree){.nodes = s->nodes,
-                                  .parent = t.parent,
-                                  .first_child = t.first_child,
-                                  .height = t.height,
                                   .leaves = s->leaves,
-                                  .leaf = t.leaf,
                                   .switches = s->switches,
-                                  .switch_name = v->name,
-                                  .switch_parent = t.switch_parent,
-                                  .switch_head = t.switch_head,
-                                  .node_switch = t.node_switch};
+                                  .switch_name = v->name};
+    v->tree.parent = take(&at, s->nodes);
+    v->tree.first_child = take(&at, (int64_t) s->nodes + 1);
+    v->tree.height = take(&at, s->nodes);
+    v->tree.leaf = take(&at, s->leaves);
+    v->tree.node_switch = take(&at, s->nodes);
+    v->tree.switch_parent = take(&at, s->switches);
+    v->tree.switch_head = take(&at, s->switches);
+    for (int32_t i = 0; i < s->switches; at += strlen(at) + 1)
+        v->name[i++] = at;
     return &v->tree;
 }
 

@@ -28,14 +28,9 @@ enum key {
 };
 static const char *const key_name[] = {"SwitchName", "Nodes", "Switches", "LinkSpeed"};
 
-/* Character i of the statement that begins at `line` in the text. */
-struct place {
-    size_t line, i;
-};
-
 struct switch_ {
     bool is_described;
-    struct place described, named; /* in its own line, in that of the switch above */
+    size_t described, named; /* where in the text: in its own line, in that of the switch above */
     int32_t parent;
 };
 
@@ -45,8 +40,9 @@ struct reader {
     struct ftree_tree_error *e;
     int64_t most; /* names that hostlists may still have */
 
-    size_t line_at, next; /* where the present statement begins in text, and the one after it */
-    char *line; /* the statement without comment and joints */
+    size_t next; /* where the next statement begins in text */
+    char *line; /* the present one without comment and joints */
+    size_t *place; /* [line_len + 1]: where its characters are in text */
     size_t line_len;
 
     struct names nodes, switches;
@@ -84,30 +80,25 @@ static int next_char(const struct reader *r, size_t *at)
     return (unsigned char) r->text[(*at)++];
 }
 
-/* Places are looked up where something is wrong only: it takes the way through the whole text. */
-static int line_of(const struct reader *r, struct place place, int *column)
+/* Looked up where something is wrong only: it takes the way through the whole text. */
+static int line_of(const struct reader *r, size_t place, int *column)
 {
-    size_t at = place.line, begin = 0;
+    size_t begin = 0;
     int line = 1;
 
-    while (next_char(r, &at) >= 0)
-        if (place.i-- == 0) {
-            at--;
-            break;
-        }
-    for (size_t i = 0; i < at; i++)
+    for (size_t i = 0; i < place; i++)
         if (r->text[i] == '\n') {
             line++;
             begin = i + 1;
         }
-    *column = (int) (at - begin) + 1;
+    *column = (int) (place - begin) + 1;
     return line;
 }
 
-static int wrong(const struct reader *r, struct place place, const char *format, ...)
+static int wrong(const struct reader *r, size_t place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static int wrong(const struct reader *r, struct place place, const char *format, ...)
+static int wrong(const struct reader *r, size_t place, const char *format, ...)
 {
     char text[sizeof(r->e->text)];
     va_list args;
@@ -119,23 +110,20 @@ static int wrong(const struct reader *r, struct place place, const char *format,
     return ftree_tree_wrong(r->e, line, column, "%s", text);
 }
 
-static struct place here(const struct reader *r, size_t i)
-{
-    return (struct place){.line = r->line_at, .i = i};
-}
-
 /* Something is wrong with what begins at character i of the present statement. */
-#define WRONG(r, i, ...) wrong(r, here(r, i), __VA_ARGS__)
+#define WRONG(r, i, ...) wrong(r, (r)->place[i], __VA_ARGS__)
 
 static int load_line(struct reader *r)
 {
     size_t at = r->next;
     int c;
 
-    r->line_at = at;
     r->line_len = 0;
-    while ((c = next_char(r, &at)) >= 0)
+    while ((c = next_char(r, &at)) >= 0) {
+        r->place[r->line_len] = at - 1;
         r->line[r->line_len++] = (char) c;
+    }
+    r->place[r->line_len] = at;
     while (at < r->len && r->text[at] != '\n')
         at++; /* the comment */
     r->next = at + (at < r->len);
@@ -288,7 +276,7 @@ static int add_switch(void *ctx, const char *name, size_t len, size_t at)
                      (int) len, name, names_text(&r->switches, r->sw[i].parent),
                      line_of(r, r->sw[i].named, &column));
     r->sw[i].parent = l->switch_;
-    r->sw[i].named = here(r, l->at + at);
+    r->sw[i].named = r->place[l->at + at];
     return FTREE_OK;
 }
 
@@ -328,7 +316,7 @@ static int describe_switch(struct reader *r, const struct span *value)
         return WRONG(r, name->at, "switch %.*s is described in line %d already", (int) name->len,
                      text, line_of(r, r->sw[i].described, &column));
     r->sw[i].is_described = true;
-    r->sw[i].described = here(r, name->at);
+    r->sw[i].described = r->place[name->at];
     return leaf ? read_list(r, &value[KEY_NODES], i, add_node)
                 : read_list(r, &value[KEY_SWITCHES], i, add_switch);
 }
@@ -434,7 +422,8 @@ int ftree_tree_read_most(const char *text, size_t len, int64_t most, const char 
         return ftree_tree_wrong(e, 0, 0, "a job of %d nodes, a fan-out of %d", (int) nodes,
                                 (int) fanout);
     r.line = malloc(len + 1);
-    if (r.line)
+    r.place = malloc((len + 1) * sizeof(*r.place));
+    if (r.line && r.place)
         rc = read_all(&r);
     if (!rc)
         rc = make_tree(&r, name, nodes, fanout, out, order);
@@ -443,6 +432,7 @@ int ftree_tree_read_most(const char *text, size_t len, int64_t most, const char 
     free(r.node_switch);
     free(r.sw);
     free(r.line);
+    free(r.place);
     return rc;
 }
 

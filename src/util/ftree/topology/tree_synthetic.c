@@ -30,8 +30,8 @@ static int read_level(const char *p, size_t len, int column, enum level *level, 
                       struct ftree_tree_error *e)
 {
     const char *colon = memchr(p, ':', len);
-    size_t word = colon ? (size_t) (colon - p) : len, digits = 0;
-    int64_t n = 0;
+    size_t word = colon ? (size_t) (colon - p) : len, digits;
+    long n;
 
     for (*level = 0; *level < LEVEL_COUNT; (*level)++)
         if (strlen(level_name[*level]) == word && !strncasecmp(level_name[*level], p, word))
@@ -39,11 +39,9 @@ static int read_level(const char *p, size_t len, int column, enum level *level, 
     if (!colon || *level == LEVEL_COUNT)
         return ftree_tree_wrong(e, 1, column, "'%.*s' is none of switch:N, node:N, rank:N",
                                 (int) (len < 40 ? len : 40), p);
-    for (const char *c = colon + 1; c < p + len && *c >= '0' && *c <= '9' && digits < 9; c++) {
-        n = 10 * n + (*c - '0');
-        digits++;
-    }
-    if (digits == 0 || word + 1 + digits != len || n == 0 || n > TREE_NAMES_MAX)
+    digits = strspn(colon + 1, "0123456789");
+    n = strtol(colon + 1, NULL, 10);
+    if (digits == 0 || word + 1 + digits != len || n < 1 || n > TREE_NAMES_MAX)
         return ftree_tree_wrong(e, 1, column + (int) word + 1,
                                 "a number from 1 to %d is expected after %s:", TREE_NAMES_MAX,
                                 level_name[*level]);

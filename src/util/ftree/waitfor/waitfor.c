@@ -131,11 +131,6 @@ void ftree_waitfor_undeliverable(struct ftree *ft, ftree_time now, enum wire_typ
     waitfor_changed(ft, now);
 }
 
-void ftree_waitfor_stop(struct ftree *ft)
-{
-    end_work(ft);
-}
-
 /* ---- time ------------------------------------------------------------------------------------ */
 
 ftree_time ftree_waitfor_deadline(const struct ftree *ft)

@@ -208,10 +208,9 @@ void ftree_waitfor_victims(struct ftree *ft, const struct known *k, struct ftree
 void ftree_waitfor_look(struct ftree *ft, ftree_time now);
 /* A verdict is known, or over. */
 void ftree_waitfor_learned(struct ftree *ft, ftree_time now);
-/* The job ends here. */
-void ftree_waitfor_stop(struct ftree *ft);
 void ftree_waitfor_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_waitfor_deadline(const struct ftree *ft);
+/* Also where the job ends here. */
 void ftree_waitfor_clear(struct ftree *ft);
 
 /* ---- within the room ------------------------------------------------------------------------- */
@@ -285,6 +284,8 @@ struct waitfor_asked *waitfor_look_add(struct ftree *ft, struct waitfor_candidat
 /* waitfor_judge.c */
 /* A rank of a candidate; NULL: it is not there. */
 struct waitfor_asked *waitfor_asked_find(const struct waitfor_candidate *c, int32_t rank);
+/* What a rank says of its messages with a peer; NULL: nothing. */
+const struct waits_exchange *waitfor_exchange_with(const struct waitfor_answer *a, int32_t peer);
 /* What both sides say of a request of a rank; answers of others are those of the candidate.
  * *unsure is set where that is no proof: a rank that has called MPI_Finalize does not say what it
  * has sent, and of one-sided communication nobody does. */

@@ -64,28 +64,16 @@ uint64_t waitfor_progress(const struct waits_record *r, int32_t n)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static bool is_wanted(int32_t peer, const int32_t *with, int32_t withs)
-{
-    for (int32_t i = 0; i < withs; i++)
-        if (with[i] == peer)
-            return true;
-    return false;
-}
-
-static void wire_exchange(struct wire_codec *c, struct waits_exchange *x)
-{
-    WIRE_WITHIN(c, x->peer, 0, c->job->size - 1);
-    WIRE_PACKED(c, x->sent.count, UINT32_MAX);
-    WIRE_PACKED(c, x->sent.sum, UINT64_MAX);
-    WIRE_PACKED(c, x->received.count, UINT32_MAX);
-    WIRE_PACKED(c, x->received.sum, UINT64_MAX);
-}
-
 static void wire_exchanges(struct wire_codec *c, struct waits_exchange *x, int32_t *n)
 {
     WIRE_WITHIN(c, *n, 0, WAITS_PEERS_MAX);
-    for (int32_t i = 0; i < *n && !c->bad; i++)
-        wire_exchange(c, &x[i]);
+    for (int32_t i = 0; i < *n && !c->bad; i++, x++) {
+        WIRE_WITHIN(c, x->peer, 0, c->job->size - 1);
+        WIRE_PACKED(c, x->sent.count, UINT32_MAX);
+        WIRE_PACKED(c, x->sent.sum, UINT64_MAX);
+        WIRE_PACKED(c, x->received.count, UINT32_MAX);
+        WIRE_PACKED(c, x->received.sum, UINT64_MAX);
+    }
 }
 
 static void wire_flows(struct wire_codec *c, struct waits_flow *f, int32_t *n, int32_t most,
@@ -135,7 +123,7 @@ static int32_t choose_flows(const struct waits_flow *flow, int32_t flows, const 
     int32_t n = 0;
 
     for (int32_t i = 0; i < flows; i++)
-        if (flow[i].peer == WAITS_ANY || is_wanted(flow[i].peer, with, withs))
+        if (flow[i].peer == WAITS_ANY || ftree_waits_is_listed(with, withs, flow[i].peer))
             out[n++] = flow[i];
     return n;
 }
@@ -145,7 +133,7 @@ static void choose(const struct waits_page *page, const int32_t *with, int32_t w
                    struct waitfor_answer *a, struct tables *t)
 {
     for (int32_t i = 0; i < page->exchanges; i++)
-        if (is_wanted(page->exchange[i].peer, with, withs))
+        if (ftree_waits_is_listed(with, withs, page->exchange[i].peer))
             t->exchange[a->exchanges++] = page->exchange[i];
     a->records = page->records;
     a->posted_more = page->posted_more;

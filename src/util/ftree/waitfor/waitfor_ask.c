@@ -55,12 +55,6 @@ static bool is_in_mpi(const struct ftree_rank_state *s)
     return s->phase != FTREE_PHASE_OUTSIDE || s->call != 0;
 }
 
-/* Of one in MPI it may not be known: then for ever, for 0 is that it does not wait. */
-static ftree_time waits_since(const struct ftree_rank_state *s)
-{
-    return s->waiting == 0 && is_in_mpi(s) ? 1 : s->waiting;
-}
-
 /* One that has come to its end waited for that no more; others that have left had been ended. */
 static bool has_gone_on(const struct ftree_rank_state *s, bool unless_it_waits)
 {
@@ -90,12 +84,6 @@ static bool is_as_before(const struct waitfor_own *own, const struct waits_page 
     return own->records == page->records;
 }
 
-/* It is in the wait that it has reported, as its agent sees, and has only not come to answer. */
-static bool is_in_that_wait(const struct waitfor_own *own, ftree_time now, ftree_time waiting)
-{
-    return own->records > 0 && now - waiting <= own->said;
-}
-
 /* Whatever comes, from whomever. */
 static bool serves(const struct waits_record *r)
 {
@@ -123,7 +111,8 @@ static void keep_records(struct ftree *ft, ftree_time now, int32_t rank, ftree_t
     struct waitfor_own *own = waitfor_own_find(ft, rank);
     size_t size = page ? (size_t) page->records * sizeof(page->record[0]) : 0;
 
-    if (!own || (!page && (own->records == 0 || is_in_that_wait(own, now, waiting))))
+    /* else it is in the wait that it has reported, as its agent sees, and has only not answered */
+    if (!own || (!page && (own->records == 0 || now - waiting <= own->said)))
         return;
     own->said = now;
     if (page && waitfor_has_records(ft, rank, page) && !computes(page)) {
@@ -278,15 +267,6 @@ static void note_answer(struct ftree *ft, ftree_time now, struct waitfor_look *l
         l->answers.n = 0; /* out of memory: the other side waits in vain */
 }
 
-static void note_left(struct ftree *ft, ftree_time now, struct waitfor_look *l,
-                      struct waitfor_looked *r, const struct waits_page *page)
-{
-    if (waitfor_is_last_word(ft, r->rank, page))
-        note_answer(ft, now, l, r, WAITFOR_READY, 0, page);
-    else
-        note_answer(ft, now, l, r, WAITFOR_LEFT, 0, NULL);
-}
-
 static void ask_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
                      struct waitfor_looked *r)
 {
@@ -303,12 +283,16 @@ static void ask_rank(struct ftree *ft, ftree_time now, struct waitfor_look *l,
         said = ft->io->waits(ft->io_ctx, r->i, l->look, l->with.items + r->with, r->withs, &page);
     if (said != FTREE_WAITS_READY)
         page = NULL;
-    if (s.phase == FTREE_PHASE_LEFT)
-        note_left(ft, now, l, r, page);
+    if (s.phase == FTREE_PHASE_LEFT && waitfor_is_last_word(ft, r->rank, page))
+        note_answer(ft, now, l, r, WAITFOR_READY, 0, page);
+    else if (s.phase == FTREE_PHASE_LEFT)
+        note_answer(ft, now, l, r, WAITFOR_LEFT, 0, NULL);
     else if (page)
         note_answer(ft, now, l, r, WAITFOR_READY, s.waiting, page);
     else if (said == FTREE_WAITS_UNABLE || now >= l->until)
-        note_answer(ft, now, l, r, WAITFOR_UNABLE, waits_since(&s), NULL);
+        /* of one in MPI it may not be known: then for ever, for 0 is that it does not wait */
+        note_answer(ft, now, l, r, WAITFOR_UNABLE,
+                    s.waiting == 0 && is_in_mpi(&s) ? 1 : s.waiting, NULL);
 }
 
 static enum ftree_doing doing_of(const struct ftree_rank_state *s)

@@ -53,14 +53,6 @@ static void drop(struct ftree *ft, ftree_time now, struct waitfor_candidate *c, 
     c->is_waiting_for_it = false;
 }
 
-static struct waitfor_candidate *find(const struct ftree *ft, uint64_t key)
-{
-    FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates)
-        if (c->key == key)
-            return c;
-    return NULL;
-}
-
 static uint64_t key_of(enum waitfor_kind kind, const int32_t *rank, int32_t n, uint64_t more)
 {
     uint64_t key = ftree_topo_mix((uint64_t) kind + 1) ^ more;
@@ -74,8 +66,10 @@ static uint64_t key_of(enum waitfor_kind kind, const int32_t *rank, int32_t n, u
 static bool take(struct ftree *ft, ftree_time now, enum waitfor_kind kind, uint64_t key,
                  struct waitfor_candidate **out)
 {
-    struct waitfor_candidate *c = find(ft, key);
+    struct waitfor_candidate *c = NULL;
 
+    FTREE_EACH(struct waitfor_candidate, old, ft->waitfor->work->candidates)
+        c = old->key == key ? old : c;
     *out = c;
     if (c)
         c->was_there = true;
@@ -105,13 +99,6 @@ struct pair {
 
 /* Pairs of ranks whose messages matter, each in both directions. */
 typedef FTREE_ARRAY(struct pair) pairs;
-
-static bool add_pair(struct ftree *ft, pairs *all, int32_t rank, int32_t peer)
-{
-    struct pair there = {rank, peer}, back = {peer, rank};
-
-    return FTREE_ADD(ft, *all, there) && FTREE_ADD(ft, *all, back);
-}
 
 static int by_rank(const void *a, const void *b)
 {
@@ -159,7 +146,9 @@ static bool fill_in(struct ftree *ft, const struct waits *w, const int32_t *set,
         peers = ftree_waits_peers(w, set[i], set, n, peer, WAITS_PEERS_MAX);
         fits = peers <= WAITS_PEERS_MAX;
         for (int32_t k = 0; k < peers && fits; k++)
-            fits = waitfor_look_add(ft, c, peer[k]) && add_pair(ft, &all, set[i], peer[k]);
+            fits = waitfor_look_add(ft, c, peer[k]) &&
+                   FTREE_ADD(ft, all, ((struct pair){set[i], peer[k]})) &&
+                   FTREE_ADD(ft, all, ((struct pair){peer[k], set[i]}));
     }
     fits = fits && distribute(ft, c, &all);
     ftree_alloc(ft, all.items, 0);
@@ -273,11 +262,6 @@ static ftree_time patience(const struct ftree *ft, const struct waits_mismatch *
     return of_count || m->is_settled || all_reported ? ft->cfg.stall / 2 : ft->cfg.stall;
 }
 
-static bool is_more(const struct waits_mismatch *m, const struct waits_mismatch *than)
-{
-    return m->reported > than->reported || m->silent < than->silent || m->how != than->how;
-}
-
 /* True: it is new, or more ranks have spoken before any was asked. */
 static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m,
                           struct waitfor_candidate **out)
@@ -290,7 +274,9 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
     c = *out;
     if (is_new)
         c->next = until;
-    if (is_new || !c || c->state != WAITFOR_DUE || c->round > 0 || !is_more(m, c->mismatch))
+    if (is_new || !c || c->state != WAITFOR_DUE || c->round > 0 ||
+        (m->reported <= c->mismatch->reported && m->silent >= c->mismatch->silent &&
+         m->how == c->mismatch->how))
         return is_new;
     c->next = ftree_min(c->next, until);
     c->ranks.n = c->with.n = 0;
@@ -311,14 +297,6 @@ static void consider_mismatch(struct ftree *ft, ftree_time now, const struct wai
         drop(ft, now, c, "out of memory");
 }
 
-static bool has_class_of(const struct waits_mismatch *m, int32_t rank)
-{
-    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
-        if (ftree_ranks_has(&m->class_[i].ranks, rank))
-            return true;
-    return false;
-}
-
 /* A core is the consequence of a mismatch if it is held together by a collective of that
  * communicator, or has a rank whose last collective there is one of those that differ. */
 static bool has_mismatch(const struct waits *w, const struct waits_core *core)
@@ -330,7 +308,7 @@ static bool has_mismatch(const struct waits *w, const struct waits_core *core)
             m.comm.first == core->comm.first)
             return true;
         for (int32_t k = 0; k < core->ranks; k++)
-            if (has_class_of(&m, core->rank[k]))
+            if (ftree_waits_class_of(&m, core->rank[k]) != FTREE_NONE)
                 return true;
     }
     return false;
@@ -541,47 +519,33 @@ static void end_look(struct ftree *ft, ftree_time now, struct waitfor_candidate 
 
 /* ---- verdicts that were said ----------------------------------------------------------------- */
 
-static bool has_rank(const struct waitfor_candidate *c, int32_t rank)
-{
-    FTREE_EACH(const int32_t, r, c->component)
-        if (*r == rank)
-            return true;
-    return false;
-}
-
 /* Who waits for one that has called MPI_Finalize is not of the component, but goes on. */
 static bool counts(const struct waitfor_candidate *c, int32_t rank)
 {
-    return c->is_core_missing ? !c->was_there : has_rank(c, rank);
+    return c->is_core_missing
+               ? !c->was_there
+               : ftree_waits_is_listed(c->component.items, c->component.n, rank);
 }
 
 /* A rank of the component that does not answer may be in trouble, which is another verdict's
- * business. */
-static int32_t one_that_goes_on(const struct waitfor_candidate *c)
+ * business; one that is outside MPI does not either, but is heard of: its node says where it is. */
+static bool goes_on(const struct waitfor_candidate *c, const struct waitfor_asked *a)
 {
-    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (a->answer && a->answer->seen == WAITFOR_READY && counts(c, a->rank) &&
-            waitfor_progress(a->answer->record, a->answer->records) != a->progress)
-            return a->rank;
-    return FTREE_NONE;
-}
-
-/* A rank outside MPI does not answer either, but is heard of: its node says where it is. */
-static int32_t one_that_left_mpi(const struct waitfor_candidate *c)
-{
-    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (a->answer && a->answer->seen == WAITFOR_UNABLE && !a->answer->since &&
-            counts(c, a->rank))
-            return a->rank;
-    return FTREE_NONE;
+    if (!a->answer || !counts(c, a->rank))
+        return false;
+    if (a->answer->seen == WAITFOR_UNABLE)
+        return !c->was_there && !a->answer->since;
+    return a->answer->seen == WAITFOR_READY &&
+           waitfor_progress(a->answer->record, a->answer->records) != a->progress;
 }
 
 static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
-    int32_t rank = one_that_goes_on(c);
+    int32_t rank = FTREE_NONE;
 
-    if (rank == FTREE_NONE && !c->was_there)
-        rank = one_that_left_mpi(c);
+    for (int32_t i = 0; i < c->ranks.n && rank == FTREE_NONE; i++)
+        if (goes_on(c, &c->ranks.items[i]))
+            rank = c->ranks.items[i].rank;
     waitfor_look_forget(ft, c);
     c->state = WAITFOR_SAID;
     c->pause = ftree_min(2 * c->pause, ft->cfg.stall_repeat_max);

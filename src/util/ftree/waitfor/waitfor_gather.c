@@ -61,13 +61,6 @@ static int add_records(struct waits *w, const struct waits_record *record, int32
     return rc;
 }
 
-static int add_finalized(struct waits *w, int32_t rank)
-{
-    struct waits_record r = {.rank = rank, .threads = 1, .state = WAITS_FINALIZED};
-
-    return ftree_waits_add(w, &r);
-}
-
 /* What it wrote before it left says where it is in the sequence of collectives. */
 static int add_left(struct ftree *ft, struct waits *w, int32_t i, int32_t rank)
 {
@@ -78,7 +71,7 @@ static int add_left(struct ftree *ft, struct waits *w, int32_t i, int32_t rank)
     if (ft->io->waits(ft->io_ctx, i, look, NULL, 0, &page) == FTREE_WAITS_READY &&
         waitfor_is_last_word(ft, rank, page))
         return add_records(w, page->record, page->records);
-    return add_finalized(w, rank);
+    return ftree_waits_add_done(w, rank);
 }
 
 static int add_own(struct ftree *ft, struct waits *w)
@@ -135,7 +128,7 @@ static int add_ends(struct ftree *ft, struct waits *w, ftree_time now)
 
     FTREE_EACH(waitfor_answer_of_rank, a, ft->waitfor->work->end_answers) {
         if (!rc && (*a)->seen == WAITFOR_LEFT)
-            rc = add_finalized(w, (*a)->rank);
+            rc = ftree_waits_add_done(w, (*a)->rank);
         else if (!rc && !waitfor_is_new(ft, now, *a))
             rc = add_records(w, (*a)->record, (*a)->records);
     }
@@ -191,42 +184,38 @@ static bool core_of(const struct waits *w, const struct known *k, int32_t *core)
     return what == WAITS_BLOCKED || what == WAITS_DONE;
 }
 
-/* The next of those who wait, from the i-th on, who is a victim of another finding. */
-static bool next_of_others(const struct ftree *ft, const struct waits *w, const struct known *k,
-                           int32_t own_core, int32_t *i, int32_t *rank)
+/* It is a victim of another finding. */
+static bool is_of_others(const struct ftree *ft, const struct waits *w, const struct known *k,
+                         int32_t own_core, int32_t rank)
 {
     int32_t core;
 
-    while (ftree_waits_rank_at(w, (*i)++, rank))
-        if (ftree_waits_of(w, *rank, &core) == WAITS_BLOCKED && core != own_core &&
-            !(k->component && ftree_ranks_has(k->component, core)) &&
-            (own_core != FTREE_NONE || has_other_verdict(ft, k, core)))
-            return true;
-    return false;
+    return ftree_waits_of(w, rank, &core) == WAITS_BLOCKED && core != own_core &&
+           !(k->component && ftree_ranks_has(k->component, core)) &&
+           (own_core != FTREE_NONE || has_other_verdict(ft, k, core));
 }
 
-/* Both are sorted.  Of victims that found no room in the list only the number is known. */
+/* Of victims that found no room in the list only the number is known. */
 static void leave_out(const struct ftree *ft, const struct waits *w, const struct known *k,
                       int32_t own_core, struct ftree_ranks *victims)
 {
-    int32_t unlisted = victims->count - ftree_ranks_listed(victims), i = 0, rank;
-    bool more = next_of_others(ft, w, k, own_core, &i, &rank);
+    int32_t unlisted = victims->count - ftree_ranks_listed(victims), rank;
     struct ftree_ranks own = {0};
 
+    for (int32_t i = 0; unlisted > 0 && ftree_waits_rank_at(w, i, &rank); i++)
+        unlisted -= !ftree_ranks_has(victims, rank) && is_of_others(ft, w, k, own_core, rank);
     for (int32_t r = 0; r < victims->ranges; r++) {
         int32_t from = victims->range[r].first, last = victims->range[r].last;
-        for (; more && rank <= last; more = next_of_others(ft, w, k, own_core, &i, &rank)) {
-            unlisted -= rank < from;
-            if (rank > from)
-                ftree_ranks_add(&own, from, rank - 1);
-            from = rank < from ? from : rank + 1;
-        }
+        for (rank = from; rank <= last; rank++)
+            if (is_of_others(ft, w, k, own_core, rank)) {
+                if (rank > from)
+                    ftree_ranks_add(&own, from, rank - 1);
+                from = rank + 1;
+            }
         if (from <= last)
             ftree_ranks_add(&own, from, last);
     }
-    for (; more; more = next_of_others(ft, w, k, own_core, &i, &rank))
-        unlisted--;
-    own.count += unlisted > 0 ? unlisted : 0;
+    own.count += unlisted;
     *victims = own;
 }
 
@@ -274,16 +263,6 @@ static int32_t next_hop(struct ftree *ft, ftree_time now)
     return hop == ft->self || (substitute && ftree_peer_can_act(ft, 0)) ? FTREE_NONE : hop;
 }
 
-/* The receiver may have a new agent, that knows nothing: what has not changed is sent again, as
- * stalls are. */
-static void again_later(struct ftree *ft, ftree_time now, bool same)
-{
-    struct waitfor *w = ft->waitfor->work;
-
-    w->tell_pause = same ? ftree_min(2 * w->tell_pause, ft->cfg.stall_repeat_max) : ft->cfg.stall;
-    w->tell_again = now + w->tell_pause;
-}
-
 static bool send_up(struct ftree *ft, ftree_time now, int32_t to, const waitfor_bytes *items)
 {
     uint32_t number = ftree_parcel_number(&ft->waitfor->round, now);
@@ -328,7 +307,10 @@ static void tell_hop(struct ftree *ft, ftree_time now, int32_t hop, const waitfo
         return;
     }
     go_by(ft, now, hop);
-    again_later(ft, now, same);
+    /* the receiver may have a new agent, that knows nothing: what has not changed is sent again, as
+     * stalls are */
+    w->tell_pause = same ? ftree_min(2 * w->tell_pause, ft->cfg.stall_repeat_max) : ft->cfg.stall;
+    w->tell_again = now + w->tell_pause;
     w->sent = print;
     w->has_sent = items->n > 0;
     if (!w->has_sent)

@@ -46,14 +46,6 @@ static bool is_wanted(const struct ftree *ft)
     return w->unexplained && ft->io->samples && ft->io->stay && any_outside(w);
 }
 
-/* False: out of memory. */
-static bool begin_history(struct ftree *ft)
-{
-    if (!ft->waitfor->history)
-        ft->waitfor->history = ftree_alloc_zeroed(ft, sizeof(*ft->waitfor->history));
-    return ft->waitfor->history != NULL;
-}
-
 /* NULL: out of memory. */
 static struct waitfor_hang *begin(struct ftree *ft, ftree_time now)
 {
@@ -61,9 +53,10 @@ static struct waitfor_hang *begin(struct ftree *ft, ftree_time now)
 
     if (w->hang)
         return w->hang;
-    if (!begin_history(ft))
-        return NULL;
-    w->hang = ftree_alloc_zeroed(ft, sizeof(*w->hang));
+    if (!ft->waitfor->history)
+        ft->waitfor->history = ftree_alloc_zeroed(ft, sizeof(*ft->waitfor->history));
+    if (ft->waitfor->history)
+        w->hang = ftree_alloc_zeroed(ft, sizeof(*w->hang));
     if (!w->hang)
         return NULL;
     w->hang->next = now;
@@ -182,11 +175,6 @@ static void conclude(struct ftree *ft, ftree_time now, struct waitfor_hang *h)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void look_again(struct ftree *ft, struct waitfor_hang *h, ftree_time now)
-{
-    h->next = now + ft->cfg.sample;
-}
-
 static bool is_too_early(struct ftree *ft, struct waitfor_hang *h, const struct hang_sweep *s,
                          ftree_time now)
 {
@@ -252,13 +240,12 @@ static void sweep(struct ftree *ft, ftree_time now, struct waitfor_hang *h,
     h->sweeping = true;
     switch (ftree_hang_swept(&h->sweeps, s)) {
         case HANG_SWEEP_ON:
-            look_again(ft, h, now);
+            h->next = now + ft->cfg.sample;
             break;
         case HANG_NAMED:
+            h->next = now + ft->cfg.sample;
             if (h->is_improbable)
                 conclude(ft, now, h);
-            else
-                look_again(ft, h, now);
             break;
         case HANG_SLOW:
             ftree_trace(ft, "  a rank has ended a call: the job is slow");
@@ -307,14 +294,6 @@ static void test(struct ftree *ft, struct waitfor_hang *h, const struct hang_ans
                 "  S_out of %d samples: %s, %d of %d suspicious ones, interval doubled %d times", n,
                 ftree_hang_state_name(h->result.state), h->result.run, h->result.needed,
                 h->result.doublings);
-}
-
-/* An answer may not take the place of what is to come. */
-static bool is_of_now(struct ftree *ft, const struct hang_answer *a)
-{
-    uint64_t own = ft->io->samples(ft->io_ctx, NULL, 0);
-
-    return a->last <= own || a->last - own <= HANG_APART;
 }
 
 static void note_away(const struct waitfor *w, struct waitfor_hang *h, const struct hang_answer *a)
@@ -367,10 +346,11 @@ ftree_time waitfor_hang_longest(const struct ftree *ft, int32_t rank)
 void ftree_waitfor_said(struct ftree *ft, ftree_time now, struct hang_answer *a)
 {
     struct waitfor_hang *h = ft->waitfor->work ? ft->waitfor->work->hang : NULL;
+    uint64_t own = h && h->asked && a ? ft->io->samples(ft->io_ctx, NULL, 0) : 0;
 
     if (h && h->asked) {
         h->asked = false;
-        if (a && !is_of_now(ft, a))
+        if (a && a->last > own && a->last - own > HANG_APART) /* it is not of now */
             rest(h, now);
         else if (a && (h->of_all ? ftree_hang_is_disk_sleep_of_all(a) : is_wanted(ft)))
             judge(ft, now, h, a);

@@ -104,11 +104,6 @@ static inline ftree_time waitfor_hang_too_long_for(const struct ftree *ft,
     return ftree_min(waitfor_hang_too_long(ft, &any), waitfor_hang_too_long(ft, &own));
 }
 
-static inline double waitfor_hang_significance(const struct waitfor_tail *t)
-{
-    return ftree_hang_tail(&t->stays, t->stay);
-}
-
 static inline ftree_time waitfor_hang_time_of_sweeps(const struct ftree *ft)
 {
     return (HANG_SWEEPS - 1) * ft->cfg.sample;
@@ -123,9 +118,6 @@ bool waitfor_hang_any_stopped(const struct hang_sweep *s);
 
 /* One waits for a disk: only such ones may be accused, as the others may wait for it. */
 bool waitfor_hang_is_of_disk(const struct hang_sweep *s);
-
-/* Of those that may be accused the shortest stay outside MPI; FTREE_NEVER: there is none. */
-ftree_time waitfor_hang_least_stay(const struct hang_sweep *s);
 
 /* In how much time sweeps can begin at whose end the rule base has a verdict, if all ranks stay as
  * they are; at most WAITFOR_HANG_PAUSE_MAX. */

@@ -14,13 +14,6 @@
  * wants more time of these.
  */
 
-static void one_of(const struct hang_sweep *s, int32_t i, struct hang_sweep *out)
-{
-    *out = *s;
-    out->count = 1;
-    out->stay[0] = s->stay[i];
-}
-
 /* Outside MPI for no longer than before: to these the phase is as known as to those that are in a
  * familiar call. */
 static int32_t as_before(const struct ftree *ft, const struct hang_answer *a)
@@ -65,12 +58,13 @@ static void keep_those_with_a_sign(const struct ftree *ft, const struct hang_ans
                                    struct hang_sweep *s, ftree_time *later)
 {
     int32_t n = s->count;
-    struct hang_sweep one;
+    struct hang_sweep one = *s;
     ftree_time time;
 
+    one.count = 1;
     s->count = 0;
     for (int32_t i = 0; i < n; i++) {
-        one_of(s, i, &one);
+        one.stay[0] = s->stay[i];
         if (one.stay[0].what == FTREE_OUTSIDE_SLEEPS && any_active_beside(a, &s->stay[i]))
             one.stay[0].what = FTREE_OUTSIDE_UNKNOWN;
         time = waitfor_hang_time_to_sign(ft, &one);

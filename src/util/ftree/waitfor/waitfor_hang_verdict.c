@@ -15,23 +15,11 @@
 #define RANKS_SHOWN (FTREE_EVIDENCE_MAX - 3)
 #define DOUBTFUL 600 /* in 1/1000, at most */
 
-static int outside_of(uint8_t what)
-{
-    switch (what) {
-        case FTREE_OUTSIDE_RUNS:
-            return RULES_OUTSIDE_BURNING;
-        case FTREE_OUTSIDE_PAUSES:
-            return RULES_OUTSIDE_PAUSING;
-        case FTREE_OUTSIDE_AWAITS:
-            return RULES_OUTSIDE_AWAITING;
-        case FTREE_OUTSIDE_SLEEPS:
-            return RULES_OUTSIDE_BLOCKED;
-        case FTREE_OUTSIDE_DISK:
-            return RULES_OUTSIDE_DISK_SLEEP;
-        default:
-            return RULES_OUTSIDE_UNKNOWN;
-    }
-}
+static const int outside_of[FTREE_OUTSIDE_COUNT] = {
+    [FTREE_OUTSIDE_UNKNOWN] = RULES_OUTSIDE_UNKNOWN, [FTREE_OUTSIDE_RUNS] = RULES_OUTSIDE_BURNING,
+    [FTREE_OUTSIDE_PAUSES] = RULES_OUTSIDE_PAUSING,  [FTREE_OUTSIDE_AWAITS] = RULES_OUTSIDE_AWAITING,
+    [FTREE_OUTSIDE_SLEEPS] = RULES_OUTSIDE_BLOCKED,  [FTREE_OUTSIDE_DISK] = RULES_OUTSIDE_DISK_SLEEP,
+    [FTREE_OUTSIDE_STOPPED] = RULES_OUTSIDE_UNKNOWN};
 
 /* Each has a verdict of its own. */
 enum group {
@@ -56,7 +44,7 @@ static int what_they_do(const struct hang_sweep *s, enum group group)
 
     for (int32_t i = 0; i < s->count; i++) {
         any = any || is_of_group(&s->stay[i], group);
-        does[outside_of(s->stay[i].what)] = true;
+        does[outside_of[s->stay[i].what]] = true;
     }
     if (!any)
         return RULES_OUTSIDE_NONE;
@@ -76,7 +64,7 @@ static bool is_blocked(int outside)
 int waitfor_hang_exponent(const struct ftree_stay *stay, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
-        if (!is_blocked(outside_of(stay[i].what)))
+        if (!is_blocked(outside_of[stay[i].what]))
             return HANG_TAIL_COMPUTES;
     return HANG_TAIL_BLOCKED;
 }
@@ -104,6 +92,16 @@ static ftree_time shortest_stay(const struct hang_sweep *s, enum group group)
     for (int32_t i = 0; i < s->count; i++)
         if (is_of_group(&s->stay[i], group))
             least = ftree_min(least, s->stay[i].stay);
+    return least;
+}
+
+/* Of those that may be accused; FTREE_NEVER: there is none. */
+static ftree_time least_stay(const struct hang_sweep *s)
+{
+    ftree_time least = FTREE_NEVER;
+
+    for (int group = 0; group < groups_of(s); group++)
+        least = ftree_min(least, shortest_stay(s, group));
     return least;
 }
 
@@ -186,7 +184,7 @@ static struct waitfor_tail tail_of(const struct ftree *ft, const struct waitfor_
                                    const struct hang_sweep *s, bool blocked)
 {
     int exponent = blocked ? HANG_TAIL_BLOCKED : HANG_TAIL_COMPUTES;
-    ftree_time stay = s->others_go_on ? waitfor_hang_least_stay(s) : h->all.stay;
+    ftree_time stay = s->others_go_on ? least_stay(s) : h->all.stay;
     struct waitfor_tail t = {.stay = stay,
                              .stays = waitfor_hang_of_any(ft, stay, s->longest, exponent)};
     struct hang_stays own = waitfor_hang_of_own(ft, &s->stay[0]);
@@ -218,7 +216,7 @@ static void set_statistics(const struct ftree *ft, const struct waitfor_hang *h,
     s->stay.before = t->stays.before;
     s->stay.exponent = t->stays.exponent;
     s->stay.ranks = t->stays.ranks;
-    s->stay.significance = waitfor_hang_significance(t);
+    s->stay.significance = ftree_hang_tail(&t->stays, t->stay);
     s->samples = n < FTREE_STATISTICS_SAMPLES ? n : FTREE_STATISTICS_SAMPLES;
     memcpy(s->sample, sample + n - s->samples, (size_t) s->samples * sizeof(*sample));
 }
@@ -290,22 +288,16 @@ static void add_history(struct ftree *ft, ftree_time now, struct ftree_verdict *
     add_line(ft, now, v->node, line, v);
 }
 
-/* "outside MPI", "stuck in MPI_File_read" */
-static void place_of(const struct ftree *ft, const struct ftree_stay *s, char *buf, size_t len)
-{
-    if (s->call == 0)
-        snprintf(buf, len, "outside MPI");
-    else
-        snprintf(buf, len, "stuck in %s", ft->io->call_name ? ft->io->call_name(s->call) : "MPI");
-}
-
 static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *s,
                      struct ftree_verdict *v)
 {
     static const char *const words[] = {FTREE_OUTSIDES(FTREE_SECOND)};
-    char line[FTREE_DETAIL_MAX], place[40], longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "";
+    char line[FTREE_DETAIL_MAX], place[40] = "outside MPI";
+    char longest[32] = "no stay before", does[FTREE_WHOM_MAX + 2] = "";
 
-    place_of(ft, s, place, sizeof(place));
+    if (s->call)
+        snprintf(place, sizeof(place), "stuck in %s",
+                 ft->io->call_name ? ft->io->call_name(s->call) : "MPI");
     if (s->longest > 0)
         snprintf(longest, sizeof(longest), "at most %.*f s before",
                  s->longest < 1000 * FTREE_MS ? 2 : 1, (double) s->longest / 1e9);
@@ -325,14 +317,6 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct ftree_stay *
     if (s->what == FTREE_OUTSIDE_DISK)
         ftree_text_add(line, sizeof(line), ", nothing done for %.1f s", (double) s->still / 1e9);
     add_line(ft, now, ftree_node_of(ft, s->rank), line, v);
-}
-
-/* One that is older than the stall limit began when the others' waits did, or before. */
-static void set_time(const struct waitfor *w, const struct waitfor_hang *h,
-                     const struct hang_sweep *s, ftree_time now, struct ftree_verdict *v)
-{
-    v->first_symptom = ftree_min(v->first_symptom, h->of_all ? now - h->all.stay : w->unexplained);
-    v->symptoms = (uint32_t) (s->count + s->more);
 }
 
 static void hold_back(struct ftree *ft, ftree_time now, const struct hang_sweep *s,
@@ -391,7 +375,10 @@ static bool say(struct ftree *ft, ftree_time now, const struct waitfor_hang *h,
     if (v.component.count == 1)
         v.component = (struct ftree_ranks){0};
     v.pid = shown == 1 && ft->job->rank_pid ? ft->job->rank_pid[v.rank] : 0;
-    set_time(ft->waitfor->work, h, s, now, &v);
+    /* one that is older than the stall limit began when the others' waits did, or before */
+    v.first_symptom = ftree_min(v.first_symptom, h->of_all ? now - h->all.stay
+                                                           : ft->waitfor->work->unexplained);
+    v.symptoms = (uint32_t) (s->count + s->more);
     ftree_cause_add(ft, model, &v);
     ftree_emit_verdict(ft, &v);
     return true;
@@ -426,19 +413,10 @@ static bool any_sign(const struct ftree *ft, const struct hang_sweep *s, ftree_t
     return false;
 }
 
-ftree_time waitfor_hang_least_stay(const struct hang_sweep *s)
-{
-    ftree_time least = FTREE_NEVER;
-
-    for (int group = 0; group < groups_of(s); group++)
-        least = ftree_min(least, shortest_stay(s, group));
-    return least;
-}
-
 /* What a rank was seen to do may change in the sweeps, how long it has been away grows. */
 ftree_time waitfor_hang_time_to_sign(const struct ftree *ft, const struct hang_sweep *s)
 {
-    ftree_time pause = ftree_min(ftree_max(waitfor_hang_least_stay(s) / 8, WAITFOR_HANG_PAUSE_MIN),
+    ftree_time pause = ftree_min(ftree_max(least_stay(s) / 8, WAITFOR_HANG_PAUSE_MIN),
                                  WAITFOR_HANG_PAUSE_MAX);
     ftree_time later = 0;
 

@@ -40,32 +40,30 @@ static const struct waitfor_answer *answer_of(const struct waitfor_candidate *c,
     return a ? a->answer : NULL;
 }
 
-/* False: it does not say. */
-static bool exchange_with(const struct waitfor_answer *a, int32_t peer, struct waits_exchange *x)
+const struct waits_exchange *waitfor_exchange_with(const struct waitfor_answer *a, int32_t peer)
 {
     for (int32_t i = 0; i < a->exchanges; i++)
-        if (a->exchange[i].peer == peer) {
-            *x = a->exchange[i];
-            return true;
-        }
-    return false;
+        if (a->exchange[i].peer == peer)
+            return &a->exchange[i];
+    return NULL;
 }
 
 /* What `from` has sent to `to` and that has not received; false: nobody can tell. */
 static bool under_way(const struct waitfor_answer *from, const struct waitfor_answer *to,
                       struct waits_flows *flows)
 {
+    const struct waits_exchange *x = waitfor_exchange_with(from, to->rank);
+    const struct waits_exchange *y = waitfor_exchange_with(to, from->rank);
     struct waits_flow last[WAITS_LAST_MAX];
-    struct waits_exchange x, y;
     int32_t n = 0;
 
     *flows = (struct waits_flows){.rank = from->rank};
-    if (!exchange_with(from, to->rank, &x) || !exchange_with(to, from->rank, &y))
+    if (!x || !y)
         return false;
     for (int32_t i = 0; i < from->last && n < WAITS_LAST_MAX; i++)
         if (from->sent[i].peer == to->rank)
             last[n++] = from->sent[i];
-    return ftree_waits_unreceived(&x.sent, &y.received, last, n, flows);
+    return ftree_waits_unreceived(&x->sent, &y->received, last, n, flows);
 }
 
 /* ---- receives -------------------------------------------------------------------------------- */
@@ -132,11 +130,6 @@ static enum waits_fate fate_of_any(const struct waitfor_candidate *c,
 
 /* ---- sends ----------------------------------------------------------------------------------- */
 
-static bool meets(int32_t a, int32_t b)
-{
-    return a == b || a == WAITS_ANY || b == WAITS_ANY;
-}
-
 /* A send of less may only wait until the network has taken it; no transport takes more without a
  * receive. */
 #define EAGER_MAX 65536
@@ -150,18 +143,25 @@ static bool is_awaited(const struct waitfor_answer *peer, int32_t rank, uint32_t
             const struct waits_record *r = &peer->record[i];
             const struct waits_request *other = &r->request[k];
             if ((other->kind == WAITS_RECV || other->kind == WAITS_PROBE) && other->comm >= 0 &&
-                r->comm[other->comm].key.context == context && meets(other->peer, rank) &&
-                meets(other->tag, q->tag))
+                r->comm[other->comm].key.context == context &&
+                ftree_waits_meet(other->peer, rank) && ftree_waits_meet(other->tag, q->tag))
                 return true;
         }
     return false;
+}
+
+static void list_posted(const struct waitfor_answer *peer, struct waits_flows *flows)
+{
+    *flows = (struct waits_flows){
+        .rank = peer->rank, .flows = peer->posted, .whole = !peer->posted_more};
+    memcpy(flows->flow, peer->post, (size_t) peer->posted * sizeof(peer->post[0]));
 }
 
 static enum waits_fate fate_of_send(const struct waitfor_candidate *c, int32_t rank,
                                     uint32_t context, const struct waits_request *q, bool *unsure)
 {
     const struct waitfor_answer *peer = answer_of(c, q->peer);
-    struct waits_flows flows = {.rank = q->peer};
+    struct waits_flows flows;
 
     if (!peer || peer->seen == WAITFOR_UNABLE)
         return WAITS_UNKNOWN;
@@ -173,9 +173,7 @@ static enum waits_fate fate_of_send(const struct waitfor_candidate *c, int32_t r
     }
     if (is_awaited(peer, rank, context, q))
         return WAITS_COMES;
-    for (int32_t i = 0; i < peer->posted && flows.flows < WAITS_FLOWS_MAX; i++)
-        flows.flow[flows.flows++] = peer->post[i];
-    flows.whole = !peer->posted_more;
+    list_posted(peer, &flows);
     *unsure = *unsure || (q->kind == WAITS_SEND && q->bytes <= EAGER_MAX);
     return ftree_waits_match(q, context, rank, &flows);
 }
@@ -233,8 +231,7 @@ enum waits_fate waitfor_fate(const struct waitfor_candidate *c, const struct wai
 static int add_answer(struct waits *w, const struct waitfor_candidate *c, struct waitfor_answer *a,
                       bool *unsure)
 {
-    struct waits_record left = {.rank = a->rank, .threads = 1, .state = WAITS_FINALIZED};
-    int rc = a->seen == WAITFOR_LEFT ? ftree_waits_add(w, &left) : FTREE_OK;
+    int rc = a->seen == WAITFOR_LEFT ? ftree_waits_add_done(w, a->rank) : FTREE_OK;
 
     for (int32_t i = 0; i < a->records && !rc; i++) {
         struct waits_record *r = &a->record[i];
@@ -263,18 +260,6 @@ struct waits *waitfor_judge(struct ftree *ft, const struct waitfor_candidate *c,
 
 /* ---- near misses ----------------------------------------------------------------------------- */
 
-static void add_hints(const struct waits_request *q, uint32_t context, int32_t rank,
-                      const struct waits_flows *flows, struct waits_hints *hints)
-{
-    struct waits_hints more;
-
-    ftree_waits_near(q, context, rank, flows, &more);
-    for (int32_t i = 0; i < more.hints && hints->hints < WAITS_HINTS_MAX; i++) {
-        hints->hint[hints->hints] = more.hint[i];
-        hints->hint[hints->hints++].peer = flows->rank; /* whose it is */
-    }
-}
-
 void waitfor_hints(const struct waitfor_candidate *c, const struct waitfor_answer *own,
                    const struct waits_record *r, const struct waits_request *q,
                    struct waits_hints *hints)
@@ -287,12 +272,10 @@ void waitfor_hints(const struct waitfor_candidate *c, const struct waitfor_answe
         const struct waitfor_answer *peer = c->ranks.items[i].answer;
         if (!peer || peer == own || (q->peer != peer->rank && q->peer != WAITS_ANY))
             continue;
-        flows = (struct waits_flows){.rank = peer->rank};
         if (q->kind == WAITS_SEND || q->kind == WAITS_SSEND)
-            for (int32_t k = 0; k < peer->posted; k++)
-                flows.flow[flows.flows++] = peer->post[k];
+            list_posted(peer, &flows);
         else if (!under_way(peer, own, &flows))
             continue;
-        add_hints(q, context, own->rank, &flows, hints);
+        ftree_waits_near(q, context, own->rank, &flows, hints);
     }
 }

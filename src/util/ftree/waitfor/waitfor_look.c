@@ -47,30 +47,16 @@ void waitfor_look_forget(struct ftree *ft, struct waitfor_candidate *c)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static void write_rank(struct wire_codec *c, const struct waitfor_candidate *of,
-                       const struct waitfor_asked *a)
-{
-    ftree_wire_within(c, a->rank, 0, INT32_MAX);
-    ftree_wire_within(c, a->withs, 0, WAITS_PEERS_MAX);
-    for (int32_t i = 0; i < a->withs; i++)
-        ftree_wire_within(c, of->with.items[a->with + i], 0, INT32_MAX);
-}
-
 static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
                          int32_t node, enum waitfor_seen seen)
 {
-    waitfor_bytes bytes = {0};
-    size_t at = 0;
-
     FTREE_EACH(struct waitfor_asked, a, c->ranks) {
         if (a->answer || ftree_node_of(ft, a->rank) != node)
             continue;
-        bytes.n = 0;
-        at = 0;
-        if (waitfor_answer_put(ft, now, &bytes, a->rank, seen, 0, NULL, NULL, 0))
-            a->answer = waitfor_answer_get(ft, now, bytes.items, (size_t) bytes.n, &at);
+        a->answer = ftree_alloc_zeroed(ft, sizeof(*a->answer));
+        if (a->answer)
+            *a->answer = (struct waitfor_answer){.rank = a->rank, .seen = (uint8_t) seen};
     }
-    ftree_alloc(ft, bytes.items, 0);
     if (waitfor_look_is_over(c))
         c->next = now + 1; /* behind this tick */
 }
@@ -89,9 +75,14 @@ static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate 
         note_unasked(ft, now, c, node, WAITFOR_LEFT);
         return;
     }
-    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (ftree_node_of(ft, a->rank) == node)
-            write_rank(&w, c, a);
+    FTREE_EACH(const struct waitfor_asked, a, c->ranks) {
+        if (ftree_node_of(ft, a->rank) != node)
+            continue;
+        ftree_wire_within(&w, a->rank, 0, INT32_MAX);
+        ftree_wire_within(&w, a->withs, 0, WAITS_PEERS_MAX);
+        for (int32_t i = 0; i < a->withs; i++)
+            ftree_wire_within(&w, c->with.items[a->with + i], 0, INT32_MAX);
+    }
     if (!w.nomem && node == ft->self)
         waitfor_ask(ft, now, ft->self, c->number, bytes.items, (size_t) bytes.n);
     else if (!w.nomem)
@@ -158,21 +149,15 @@ bool waitfor_look_is_over(const struct waitfor_candidate *c)
     return true;
 }
 
-static struct waitfor_candidate *find(const struct ftree *ft, uint32_t number)
-{
-    FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates)
-        if (c->state == WAITFOR_ASKED && c->number == number)
-            return c;
-    return NULL;
-}
-
 void waitfor_look_seen(struct ftree *ft, ftree_time now, int32_t from, uint32_t number,
                        const uint8_t *bytes, size_t len)
 {
-    struct waitfor_candidate *c = find(ft, number);
+    struct waitfor_candidate *c = NULL;
     struct waitfor_answer *answer;
     size_t at = 0;
 
+    FTREE_EACH(struct waitfor_candidate, asked, ft->waitfor->work->candidates)
+        c = asked->state == WAITFOR_ASKED && asked->number == number ? asked : c;
     while (c && (answer = waitfor_answer_get(ft, now, bytes, len, &at))) {
         struct waitfor_asked *a = waitfor_asked_find(c, answer->rank);
         if (!a || a->answer || ftree_node_of(ft, answer->rank) != from)

@@ -100,22 +100,17 @@ static void state_of(const struct ftree *ft, const struct waitfor_answer *a, cha
     ftree_text_ascii(buf);
 }
 
-static bool any_new(const struct ftree *ft, ftree_time now)
-{
-    FTREE_EACH(const waitfor_answer_of_rank, a, ft->waitfor->work->end_answers)
-        if (waitfor_is_new(ft, now, *a))
-            return true;
-    return false;
-}
-
 /* A rank that others wait for may wait for them, too, at each look in another call: it has not
  * waited for long, and is one of the ends.  False: out of memory. */
 static bool count_anew(struct ftree *ft, ftree_time now)
 {
     struct waitfor *work = ft->waitfor->work;
+    bool any_new = false;
     struct waits *w;
 
-    if (!any_new(ft, now))
+    FTREE_EACH(const waitfor_answer_of_rank, a, work->end_answers)
+        any_new = any_new || waitfor_is_new(ft, now, *a);
+    if (!any_new)
         return true;
     w = waitfor_gather_reduce(ft, now);
     if (!w)

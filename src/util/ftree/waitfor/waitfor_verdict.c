@@ -25,12 +25,9 @@ static struct waits_names names_of(const struct ftree *ft)
         .job = ft->job, .call = ft->io->call_name, .op = ft->io->op_name};
 }
 
-static void add_line(struct ftree *ft, ftree_time now, int32_t rank, const char *line,
-                     struct ftree_verdict *v)
-{
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_WAIT, ftree_node_of(ft, rank), v, "%s",
-                           line);
-}
+#define add_line(ft, now, rank, v, ...) \
+    ftree_verdict_add_line((ft), (now), FTREE_EVIDENCE_WAIT, ftree_node_of((ft), (rank)), (v), \
+                           __VA_ARGS__)
 
 /* `before` the line: "<- " where the line before waits for this rank. */
 static void add_record(struct ftree *ft, ftree_time now, const char *before,
@@ -39,11 +36,10 @@ static void add_record(struct ftree *ft, ftree_time now, const char *before,
     struct waits_record left = {.rank = a->rank, .threads = 1, .state = WAITS_FINALIZED};
     const struct waits_names names = names_of(ft);
     char line[FTREE_DETAIL_MAX];
-    size_t len = (size_t) snprintf(line, sizeof(line), "%s", before);
 
-    ftree_waits_line(&names, a->records > 0 ? &a->record[0] : &left, line + len,
-                     sizeof(line) - len);
-    add_line(ft, now, a->rank, line, v);
+    ftree_waits_line(&names, a->records > 0 ? &a->record[0] : &left, line,
+                     sizeof(line) - strlen(before));
+    add_line(ft, now, a->rank, v, "%s%s", before, line);
 }
 
 /* What would have matched, had its tag or communicator been another. */
@@ -61,18 +57,9 @@ static void add_near(struct ftree *ft, ftree_time now, const struct waitfor_cand
                 q.peer = hints.hint[h].peer;
                 ftree_waits_hint_line(&q, a->record[i].comm[q.comm].key.context, a->rank,
                                       &hints.hint[h], line, sizeof(line));
-                add_line(ft, now, q.peer, line, v);
+                add_line(ft, now, q.peer, v, "%s", line);
             }
         }
-}
-
-static void add_rest(struct ftree *ft, ftree_time now, int32_t rank, int32_t rest,
-                     struct ftree_verdict *v)
-{
-    char line[FTREE_DETAIL_MAX];
-
-    snprintf(line, sizeof(line), "and %d more ranks", rest);
-    add_line(ft, now, rank, line, v);
 }
 
 /* ---- a core ---------------------------------------------------------------------------------- */
@@ -128,7 +115,7 @@ static void tell_core(struct ftree *ft, ftree_time now, const struct waitfor_can
         add_record(ft, now, i > 0 && i < cycle ? "<- " : "",
                    waitfor_asked_find(c, rank[i])->answer, v);
     if (shown < n)
-        add_rest(ft, now, rank[shown], n - shown, v);
+        add_line(ft, now, rank[shown], v, "and %d more ranks", n - shown);
     for (int32_t i = 0; i < shown; i++)
         add_near(ft, now, c, waitfor_asked_find(c, rank[i])->answer, v);
 }
@@ -196,7 +183,7 @@ static void tell_mismatch(struct ftree *ft, ftree_time now, const struct waitfor
 
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++) {
         ftree_waits_class_line(&names, w, m, i, line, sizeof(line));
-        add_line(ft, now, m->class_[i].example, line, v);
+        add_line(ft, now, m->class_[i].example, v, "%s", line);
     }
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
         if (m->how == WAITS_DIFFER_COUNT && holds_lock(a->answer) && shown++ < LINES_MAX)
@@ -208,7 +195,7 @@ static void tell_mismatch(struct ftree *ft, ftree_time now, const struct waitfor
 /* Ranks that go on after a fault may part because each had another error of it. */
 static void add_before(struct ftree *ft, ftree_time now, struct ftree_verdict *v)
 {
-    char line[FTREE_DETAIL_MAX], of[32] = "";
+    char of[32] = "";
 
     FTREE_EACH(const struct known, k, ft->state->known) {
         if (k->v.withdrawn || k->v.class_ == FTREE_CLASS_STRAGGLER ||
@@ -216,9 +203,8 @@ static void add_before(struct ftree *ft, ftree_time now, struct ftree_verdict *v
             continue;
         if (k->v.rank != FTREE_NONE)
             snprintf(of, sizeof(of), "rank %d on ", (int) k->v.rank);
-        snprintf(line, sizeof(line), "after %s of %s%s, which stands: this may follow from it",
+        add_line(ft, now, v->rank, v, "after %s of %s%s, which stands: this may follow from it",
                  ftree_class_name(k->v.class_), of, ftree_name(ft, k->v.node));
-        add_line(ft, now, v->rank, line, v);
         return;
     }
 }
@@ -256,20 +242,18 @@ static const char *may_go_on(const struct waitfor_answer *a)
 static void hold_back(struct ftree *ft, ftree_time now, const struct waitfor_candidate *c,
                       struct ftree_verdict *v)
 {
-    char line[FTREE_DETAIL_MAX] =
-        "the job may be ended after 600 s: not all is known of what is under way";
     const char *why = NULL;
     int32_t i = 0;
 
-    v->holds_back = DOUBT_HOLDS;
     while (i < c->ranks.n && !(why = may_go_on(c->ranks.items[i].answer)))
         i++;
-    if (why) {
-        v->holds_back = FTREE_HOLDS_FOR_EVER;
-        snprintf(line, sizeof(line), "the job is never ended because of it: rank %d %s",
+    v->holds_back = why ? FTREE_HOLDS_FOR_EVER : DOUBT_HOLDS;
+    if (why)
+        add_line(ft, now, v->rank, v, "the job is never ended because of it: rank %d %s",
                  (int) c->ranks.items[i].rank, why);
-    }
-    add_line(ft, now, v->rank, line, v);
+    else
+        add_line(ft, now, v->rank, v, "%s",
+                 "the job may be ended after 600 s: not all is known of what is under way");
 }
 
 /* It came about when the last of them began to wait. */
@@ -313,24 +297,18 @@ static bool is_in_collective(const struct waitfor_answer *a)
     return false;
 }
 
-static uint32_t sent_to(const struct waitfor_answer *a, int32_t peer, bool received)
-{
-    for (int32_t i = 0; i < a->exchanges; i++)
-        if (a->exchange[i].peer == peer)
-            return received ? a->exchange[i].received.count : a->exchange[i].sent.count;
-    return 0;
-}
-
 /* It waits for that rank's messages alone, and has sent it some that are not received. */
 static bool misses(const struct waitfor_answer *a, const struct waitfor_answer *other)
 {
+    const struct waits_exchange *own = waitfor_exchange_with(a, other->rank);
+    const struct waits_exchange *its = waitfor_exchange_with(other, a->rank);
     const struct waits_record *r = &a->record[0];
 
     for (int32_t i = 0; i < r->requests; i++)
         if (r->request[i].kind > WAITS_RECV || r->request[i].peer != other->rank)
             return false;
     return r->requests > 0 && !r->more && r->mode == WAITS_FOR_ALL &&
-           sent_to(a, other->rank, false) != sent_to(other, a->rank, true);
+           (own ? own->sent.count : 0) != (its ? its->received.count : 0);
 }
 
 /* The rank of a cycle that is in a collective, where two others at least, which are all there are,

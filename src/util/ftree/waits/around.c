@@ -14,17 +14,9 @@ struct list {
     int32_t n, most;
 };
 
-static bool is_listed(const int32_t *rank, int32_t n, int32_t wanted)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (rank[i] == wanted)
-            return true;
-    return false;
-}
-
 static void list_rank(struct list *l, int32_t rank)
 {
-    if (is_listed(l->rank, l->n < l->most ? l->n : l->most, rank))
+    if (ftree_waits_is_listed(l->rank, l->n < l->most ? l->n : l->most, rank))
         return;
     if (l->n < l->most)
         l->rank[l->n] = rank;
@@ -46,7 +38,8 @@ static void list_term(const struct waits *w, const struct entry *e, const struct
 {
     if (t->type == TERM_ANY)
         list_members(l, ftree_waits_comm(w, t->key), e->rank);
-    else if (t->type == TERM_RANK && (e->mode == WAITS_FOR_ONE || is_listed(set, n, t->rank)))
+    else if (t->type == TERM_RANK &&
+             (e->mode == WAITS_FOR_ONE || ftree_waits_is_listed(set, n, t->rank)))
         list_rank(l, t->rank);
 }
 
@@ -99,7 +92,7 @@ int32_t ftree_waits_waiters(const struct waits *w, int32_t rank, int32_t *waiter
     for (int32_t i = 0; i < w->entries.n && n < most; i++) {
         const struct entry *e = &w->entries.items[i];
         if (e->what == WAITS_BLOCKED && waits_for(w, e, rank) &&
-            !is_listed(waiter, n, e->rank))
+            !ftree_waits_is_listed(waiter, n, e->rank))
             waiter[n++] = e->rank;
     }
     return n;
@@ -205,7 +198,7 @@ static bool is_known(const struct waits *w, int32_t rank, int32_t *at)
 #define SILENT_MAX 4096
 #define MEMBERS_MAX 16
 
-static void count_members(const struct waits *w, const struct gate *g, const struct waits_comm *c,
+static void count_members(const struct waits *w, const struct term *g, const struct waits_comm *c,
                           int32_t by, struct silent *s)
 {
     int32_t found = s->n, looked = 0, at = 0;
@@ -224,14 +217,14 @@ static void count_members(const struct waits *w, const struct gate *g, const str
         }
 }
 
-static int32_t count_waiting(const struct waits *w, const struct gate *g)
+static int32_t count_waiting(const struct waits *w, const struct term *g)
 {
     int32_t node = w->graph.entries + (int32_t) (g - w->graph.gates.items);
 
     return w->graph.out_first[node + 1] - w->graph.out_first[node];
 }
 
-static void count_gate(const struct waits *w, const struct gate *g, struct silent *s)
+static void count_gate(const struct waits *w, const struct term *g, struct silent *s)
 {
     int32_t by = count_waiting(w, g);
     const struct waits_comm *c =
@@ -250,7 +243,7 @@ static void count_holders(const struct waits *w, struct silent *s)
 {
     int32_t at = 0, unknown = 0, by = 0;
 
-    FTREE_EACH(const struct gate, g, w->graph.gates)
+    FTREE_EACH(const struct term, g, w->graph.gates)
         if (ftree_waits_is_lock(g->key) && by < count_waiting(w, g))
             by = count_waiting(w, g);
     for (int32_t rank = 0; rank < w->ft->job->size && by > 0 && unknown <= s->most; rank++)
@@ -271,7 +264,7 @@ int32_t ftree_waits_silent(const struct waits *w, struct waits_end *end, int32_t
             if (w->terms.items[i].type == TERM_RANK)
                 count_silent(w, &s, w->terms.items[i].rank, 1,
                              e->terms == 1 || e->mode != WAITS_FOR_ONE);
-    FTREE_EACH(const struct gate, g, w->graph.gates)
+    FTREE_EACH(const struct term, g, w->graph.gates)
         count_gate(w, g, &s);
     if (s.n == 0)
         count_holders(w, &s);

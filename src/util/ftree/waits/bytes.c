@@ -67,22 +67,16 @@ void waits_wire_members(struct wire_codec *c, struct waits_comm *comm)
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-#define ORDER(a, b) \
-    do { \
-        if ((a) != (b)) \
-            return (a) < (b) ? -1 : 1; \
-    } while (0)
-
 int waits_compare_collectives(const struct waits_collective *a, const struct waits_collective *b)
 {
-    ORDER(a->begun, b->begun);
+    WAITS_ORDER(a->begun, b->begun);
     if (a->begun == 0)
         return 0; /* there was none */
-    ORDER(a->call, b->call);
-    ORDER(a->root, b->root);
-    ORDER(a->bytes, b->bytes);
-    ORDER(a->op, b->op);
-    ORDER(a->blocking, b->blocking);
+    WAITS_ORDER(a->call, b->call);
+    WAITS_ORDER(a->root, b->root);
+    WAITS_ORDER(a->bytes, b->bytes);
+    WAITS_ORDER(a->op, b->op);
+    WAITS_ORDER(a->blocking, b->blocking);
     return 0;
 }
 

@@ -24,18 +24,12 @@ static const struct waits_record *first_waiting(const struct waits_record *recor
 
 static enum ftree_doing doing_of(const struct waits_record *r)
 {
-    switch ((enum waits_state) r->state) {
-        case WAITS_OUTSIDE:
-            return r->polls ? FTREE_DOES_WAIT : FTREE_DOES_COMPUTE;
-        case WAITS_FINALIZED:
-            return FTREE_DOES_LEAVE;
-        case WAITS_LOST:
-            return FTREE_DOES_END;
-        case WAITS_WAITING:
-            return FTREE_DOES_WAIT;
-        default:
-            return FTREE_DOES_CALL;
-    }
+    static const enum ftree_doing doing[WAITS_STATE_COUNT] = {
+        [WAITS_OUTSIDE] = FTREE_DOES_COMPUTE, [WAITS_INSIDE] = FTREE_DOES_CALL,
+        [WAITS_WAITING] = FTREE_DOES_WAIT,    [WAITS_FINALIZING] = FTREE_DOES_CALL,
+        [WAITS_FINALIZED] = FTREE_DOES_LEAVE, [WAITS_LOST] = FTREE_DOES_END};
+
+    return r->state == WAITS_OUTSIDE && r->polls ? FTREE_DOES_WAIT : doing[r->state];
 }
 
 /* That of the first request which has one with a name. */
@@ -234,26 +228,22 @@ static void read_run(struct wire_codec *c, int32_t most, struct ftree_spans *s)
     c->nomem = c->nomem || (!c->bad && !add_run(c->ft, s, &run));
 }
 
-static void write_run(struct wire_codec *c, int32_t most, const struct ftree_spans *s, int32_t *at)
-{
-    struct waits_run run;
-
-    run.first = ftree_spans_run(s, at, &run.step, &run.count);
-    waits_wire_run(c, &run, most);
-}
-
 void ftree_classes_wire_spans(struct wire_codec *c, struct ftree_spans *s, int32_t most,
                               int32_t runs)
 {
     int32_t count = s->count, n = c->reads ? 0 : runs_of(s, runs), at = 0;
+    struct waits_run run;
 
     WIRE_WITHIN(c, count, 0, most);
     WIRE_WITHIN(c, n, 0, most);
-    for (int32_t i = 0; i < n && !c->bad && !c->nomem; i++)
-        if (c->reads)
+    for (int32_t i = 0; i < n && !c->bad && !c->nomem; i++) {
+        if (c->reads) {
             read_run(c, most, s);
-        else
-            write_run(c, most, s, &at);
+            continue;
+        }
+        run.first = ftree_spans_run(s, &at, &run.step, &run.count);
+        waits_wire_run(c, &run, most);
+    }
     if (!c->reads)
         return;
     c->bad |= s->count > count;

@@ -130,12 +130,11 @@ static void sort_ranks(struct waits *w, struct core *core)
 /* What is said of a core because of one of its nodes; a collective that is waited for is a gate. */
 static void note_node(struct search *s, struct core *core, int32_t v)
 {
-    const struct gate *gate = v >= s->g->entries ? &s->g->gates.items[v - s->g->entries] : NULL;
+    const struct term *gate = v >= s->g->entries ? &s->g->gates.items[v - s->g->entries] : NULL;
 
     if (!gate && s->w->entries.items[v].polls)
         core->c.polls = true;
-    if (!gate || (gate->type != TERM_ALL && gate->type != TERM_FIRST) || core->c.collective ||
-        ftree_waits_is_lock(gate->key))
+    if (!gate || !waits_is_collective(gate) || core->c.collective)
         return;
     core->c.collective = true;
     core->c.comm = gate->key;
@@ -247,14 +246,6 @@ static void release_fixed(struct search *s)
             add_missing(s, v);
 }
 
-/* All cores that can be seen at once.  A component of which a part went on is looked at anew. */
-static void add_cores(struct search *s, const struct components *c)
-{
-    for (int32_t i = 0; i < c->components; i++)
-        if (waits_only_within(s, c, i) && (s->is_top || !s->is_open[c->members[c->first[i]]]))
-            add_core(s, c->members + c->first[i], c->first[i + 1] - c->first[i], false);
-}
-
 /* The first component of each round waits for no other.  So each round finds a core, until only
  * open ones are left. */
 void waits_find_cores(struct search *s)
@@ -267,6 +258,8 @@ void waits_find_cores(struct search *s)
     while (s->tail < s->g->nodes && cores < s->w->cores.n) {
         cores = s->w->cores.n;
         find_components(&c, s);
-        add_cores(s, &c);
+        for (int32_t i = 0; i < c.components; i++) /* one of which a part went on is looked at anew */
+            if (waits_only_within(s, &c, i) && (s->is_top || !s->is_open[c.members[c.first[i]]]))
+                add_core(s, c.members + c.first[i], c.first[i + 1] - c.first[i], false);
     }
 }

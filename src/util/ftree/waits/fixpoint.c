@@ -14,11 +14,12 @@
 
 bool waits_needs_all(const struct search *s, int32_t v)
 {
+    int type;
+
     if (v < s->g->entries)
         return s->w->entries.items[v].mode != WAITS_FOR_ONE;
-    return s->g->gates.items[v - s->g->entries].type == TERM_ALL ||
-           s->g->gates.items[v - s->g->entries].type == TERM_FIRST ||
-           s->g->gates.items[v - s->g->entries].type == TERM_TURNS;
+    type = s->g->gates.items[v - s->g->entries].type;
+    return type != TERM_ANY && type != TERM_RANK;
 }
 
 bool waits_is_done(const struct search *s, int32_t v)

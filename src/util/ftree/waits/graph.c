@@ -14,26 +14,22 @@
  * is behind at the 5th, too.
  */
 
-static int compare_gates(const struct gate *a, const struct gate *b)
-{
-    int order = (a->type > b->type) - (a->type < b->type);
-
-    if (!order)
-        order = key_compare(a->key, b->key);
-    if (!order)
-        order = (a->number > b->number) - (a->number < b->number);
-    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
-}
-
 static int by_gate(const void *a, const void *b)
 {
-    return compare_gates(a, b);
+    const struct term *x = a, *y = b;
+    int order = key_compare(x->key, y->key);
+
+    WAITS_ORDER(x->type, y->type);
+    if (order)
+        return order;
+    WAITS_ORDER(x->number, y->number);
+    WAITS_ORDER(x->rank, y->rank);
+    return 0;
 }
 
 static bool has_gate(const struct term *t)
 {
-    return t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST ||
-           t->type == TERM_TURNS;
+    return waits_has_comm(t->type) || t->type == TERM_TURNS;
 }
 
 /* Threads of a rank are entries; who waits for the rank waits for any of them. */
@@ -42,9 +38,9 @@ static bool has_threads(const struct entry *e)
     return e->thread == 0 && e->threads > 1;
 }
 
-static struct gate gate_of(const struct term *t)
+static struct term gate_of(const struct term *t)
 {
-    struct gate gate = {.type = t->type, .key = t->key};
+    struct term gate = {.type = t->type, .key = t->key};
 
     if (t->type != TERM_ANY)
         gate.number = t->number;
@@ -69,26 +65,10 @@ static void push_gates(struct waits *w, const struct entry *e)
             push_gate(w, &w->terms.items[i]);
 }
 
-/* Each once, sorted. */
-static void collect_gates(struct waits *w)
-{
-    struct graph *g = &w->graph;
-    int32_t kept = 0;
-
-    FTREE_EACH(const struct entry, e, w->entries)
-        push_gates(w, e);
-    if (g->gates.n > 0)
-        qsort(g->gates.items, (size_t) g->gates.n, sizeof(*g->gates.items), by_gate);
-    for (int32_t i = 0; i < g->gates.n; i++)
-        if (kept == 0 || compare_gates(&g->gates.items[kept - 1], &g->gates.items[i]))
-            g->gates.items[kept++] = g->gates.items[i];
-    g->gates.n = kept;
-}
-
 static int32_t find_gate(const struct graph *g, const struct term *t)
 {
-    struct gate wanted = gate_of(t);
-    const struct gate *found =
+    struct term wanted = gate_of(t);
+    const struct term *found =
         bsearch(&wanted, g->gates.items, (size_t) g->gates.n, sizeof(wanted), by_gate);
 
     return g->entries + (int32_t) (found - g->gates.items);
@@ -146,7 +126,7 @@ static int32_t link_known(struct waits *w, int32_t node, const struct waits_comm
     return found;
 }
 
-static void link_any(struct waits *w, int32_t node, const struct gate *gate)
+static void link_any(struct waits *w, int32_t node, const struct term *gate)
 {
     const struct waits_comm *c = ftree_waits_comm(w, gate->key);
     int32_t found = 0;
@@ -176,10 +156,10 @@ static void link_threads(struct waits *w, int32_t node, int32_t rank)
 
 /* Those behind, from where the gate before ends, which is of the same communicator or none.  Who
  * has not spoken is unknown. */
-static void link_all(struct waits *w, int32_t node, const struct gate *gate)
+static void link_all(struct waits *w, int32_t node, const struct term *gate)
 {
     const struct waits_comm *c = ftree_waits_comm(w, gate->key);
-    const struct gate *before = node > w->graph.entries ? gate - 1 : NULL;
+    const struct term *before = node > w->graph.entries ? gate - 1 : NULL;
     bool chained = before && before->type == TERM_ALL && !key_compare(before->key, gate->key);
     int32_t first = waits_first_position(w, gate->key, 0), end = waits_end_position(w, gate->key);
     int32_t from = chained ? waits_first_position(w, gate->key, before->number) : first;
@@ -192,23 +172,15 @@ static void link_all(struct waits *w, int32_t node, const struct gate *gate)
         w->graph.unknown[node] = true;
 }
 
-static int by_member(const void *a, const void *b)
-{
-    const struct position *x = a, *y = b;
-    int order = key_compare(x->key, y->key);
-
-    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
 /* Who waits until a rank has begun a collective waits for nobody once it has. */
-static void link_first(struct waits *w, int32_t node, const struct gate *gate)
+static void link_first(struct waits *w, int32_t node, const struct term *gate)
 {
     struct position wanted = {.key = gate->key, .rank = gate->rank};
     const struct position *p = NULL;
 
     if (w->positions.n > 0)
         p = bsearch(&wanted, w->positions.items, (size_t) w->positions.n, sizeof(wanted),
-                    by_member);
+                    waits_by_member);
     if (!p || p->last.begun < gate->number)
         link_to(w, node, p ? waits_node_of(w, gate->rank) : FTREE_NONE);
 }
@@ -224,7 +196,7 @@ static void link_firsts(struct waits *w)
             continue;
         if (!sorted && w->positions.n > 0)
             qsort(w->positions.items, (size_t) w->positions.n, sizeof(*w->positions.items),
-                  by_member);
+                  waits_by_member);
         sorted = true;
         link_first(w, g->entries + i, &g->gates.items[i]);
     }
@@ -256,7 +228,7 @@ static void link_gates(struct waits *w)
 
     link_firsts(w);
     for (int32_t i = 0; i < g->gates.n; i++) {
-        const struct gate *gate = &g->gates.items[i];
+        const struct term *gate = &g->gates.items[i];
         if (gate->type == TERM_RANK)
             link_threads(w, g->entries + i, gate->rank);
         else if (gate->type == TERM_TURNS)
@@ -310,7 +282,9 @@ bool waits_graph_build(struct waits *w)
 {
     struct graph *g = &w->graph;
 
-    collect_gates(w);
+    FTREE_EACH(const struct entry, e, w->entries)
+        push_gates(w, e);
+    WAITS_SORT(g->gates, by_gate, by_gate);
     g->entries = w->entries.n;
     g->nodes = g->entries + g->gates.n;
     g->unknown = table(w, g->nodes, sizeof(*g->unknown));

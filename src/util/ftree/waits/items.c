@@ -35,9 +35,7 @@ static void need_comms(struct waits *w, const struct entry *e)
         return;
     for (int32_t i = e->term; i < e->term + e->terms; i++) {
         const struct term *t = &w->terms.items[i];
-        bool is_of_comm =
-            t->type == TERM_ANY || t->type == TERM_ALL || t->type == TERM_FIRST;
-        int32_t comm = is_of_comm ? waits_find_comm(w, t->key) : FTREE_NONE;
+        int32_t comm = waits_has_comm(t->type) ? waits_find_comm(w, t->key) : FTREE_NONE;
         if (comm != FTREE_NONE)
             w->comm_goes_up[comm] = true;
     }
@@ -63,13 +61,6 @@ bool waits_choose_comms(struct waits *w)
     return true;
 }
 
-static bool goes_up(const struct waits *w, struct waits_key key)
-{
-    int32_t comm = waits_find_comm(w, key);
-
-    return comm == FTREE_NONE || w->comm_goes_up[comm];
-}
-
 /* ---- runs of ranks --------------------------------------------------------------------------- */
 
 /* Numbers of an entry that may be the same in a run, or go with the rank: the ranks in its terms,
@@ -78,11 +69,6 @@ struct shape {
     uint32_t fixed, moves;
     int32_t step;
 };
-
-static bool same_term(const struct term *a, const struct term *b)
-{
-    return a->type == b->type && a->number == b->number && key_compare(a->key, b->key) == 0;
-}
 
 static bool same_kind(const struct waits *w, const struct entry *a, const struct entry *b)
 {
@@ -93,9 +79,11 @@ static bool same_kind(const struct waits *w, const struct entry *a, const struct
         return true;
     if (a->mode != b->mode || a->polls != b->polls || a->terms != b->terms)
         return false;
-    for (int32_t i = 0; i < a->terms; i++)
-        if (!same_term(&w->terms.items[a->term + i], &w->terms.items[b->term + i]))
+    for (int32_t i = 0; i < a->terms; i++) {
+        const struct term *x = &w->terms.items[a->term + i], *y = &w->terms.items[b->term + i];
+        if (x->type != y->type || x->number != y->number || key_compare(x->key, y->key))
             return false;
+    }
     return true;
 }
 
@@ -105,20 +93,16 @@ static int32_t number_of(const struct waits *w, const struct entry *e, int32_t i
     return sent_as(e) == WAITS_UNDECIDED ? w->terms.items[e->term + i].rank : e->of;
 }
 
-static int32_t numbers_of(const struct entry *e)
-{
-    return sent_as(e) == WAITS_UNDECIDED ? e->terms : 1;
-}
-
 /* Whether b continues the run that begins with a. */
 static bool joins(const struct waits *w, const struct entry *a, const struct entry *b,
                   struct shape *shape)
 {
+    int32_t numbers = sent_as(a) == WAITS_UNDECIDED ? a->terms : 1;
     struct shape s = *shape;
 
     if (!same_kind(w, a, b))
         return false;
-    for (int32_t i = 0; i < numbers_of(a); i++) {
+    for (int32_t i = 0; i < numbers; i++) {
         int64_t x = number_of(w, a, i), y = number_of(w, b, i);
         if (x != y)
             s.fixed &= ~(1u << i);
@@ -181,7 +165,7 @@ static void wire_term(struct wire_codec *c, const struct waits_run *run, struct 
     WIRE_NUMBER(c, t->t.type, 1, TERM_TYPES);
     if (waits_has_rank(t->t.type))
         wire_number(c, run, &t->rank);
-    if (t->t.type == TERM_ANY || t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
+    if (waits_has_comm(t->t.type))
         waits_wire_key(c, &t->t.key);
     if (t->t.type == TERM_ALL || t->t.type == TERM_FIRST)
         WIRE_PACKED(c, t->t.number, UINT32_MAX);
@@ -273,6 +257,7 @@ static int32_t put_ranks(struct wire_codec *out, const struct waits *w, int32_t 
 static int32_t put_positions(struct wire_codec *out, const struct waits *w, int32_t at)
 {
     struct position *p = &w->positions.items[at];
+    int32_t comm;
     struct waits_run run = {.first = p->rank, .step = 1, .count = 1};
 
     for (; at + run.count < w->positions.n; run.count++) {
@@ -284,7 +269,8 @@ static int32_t put_positions(struct wire_codec *out, const struct waits *w, int3
             waits_compare_collectives(&p->before, &next->before))
             break;
     }
-    if (goes_up(w, p->key)) {
+    comm = waits_find_comm(w, p->key);
+    if (comm == FTREE_NONE || w->comm_goes_up[comm]) {
         ftree_wire_number(out, ITEM_POSITION, 1, 0);
         wire_positions(out, &run, p);
     }

@@ -128,6 +128,11 @@ static int add_comms(struct waits *w, const struct waits_record *r)
     return rc;
 }
 
+int ftree_waits_add_done(struct waits *w, int32_t rank)
+{
+    return waits_put_entry(w, rank, WAITS_DONE) ? FTREE_OK : FTREE_ERR_NOMEM;
+}
+
 int ftree_waits_add(struct waits *w, const struct waits_record *r)
 {
     int rc;
@@ -146,17 +151,24 @@ int ftree_waits_add(struct waits *w, const struct waits_record *r)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
+static int by_thread(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    WAITS_ORDER(x->thread, y->thread);
+    WAITS_ORDER(x->rank, y->rank);
+    return 0;
+}
+
 /* A rank stands twice where a peer has called MPI_Finalize; what is final comes first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
+    int order = by_thread(a, b);
 
-    if (x->thread != y->thread)
-        return x->thread - y->thread;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->what != y->what)
-        return x->what > y->what ? -1 : 1;
+    if (order)
+        return order;
+    WAITS_ORDER(y->what, x->what);
     return y->is_core - x->is_core;
 }
 
@@ -177,31 +189,12 @@ static int by_position(const void *a, const void *b)
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void drop_repeated(void *items, int32_t *n, size_t size,
-                          bool (*same)(const void *, const void *))
+int waits_by_member(const void *a, const void *b)
 {
-    uint8_t *base = items;
-    int32_t kept = 0;
+    const struct position *x = a, *y = b;
+    int order = key_compare(x->key, y->key);
 
-    for (int32_t i = 0; i < *n; i++) {
-        if (kept > 0 && same(base + (size_t) (kept - 1) * size, base + (size_t) i * size))
-            continue;
-        memmove(base + (size_t) kept * size, base + (size_t) i * size, size);
-        kept++;
-    }
-    *n = kept;
-}
-
-static bool same_rank(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-
-    return x->rank == y->rank && x->thread == y->thread;
-}
-
-static bool same_key(const void *a, const void *b)
-{
-    return by_key(a, b) == 0;
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* What a rank said last of a communicator comes first.  A lock is taken and given back, so that
@@ -209,27 +202,18 @@ static bool same_key(const void *a, const void *b)
 static int by_newest(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;
-    int order = key_compare(x->key, y->key);
+    int order = waits_by_member(a, b);
 
-    if (!order)
-        order = (x->rank > y->rank) - (x->rank < y->rank);
     return order ? order : waits_compare_collectives(&y->last, &x->last);
 }
 
-static bool same_member(const void *a, const void *b)
+static bool differ_in_member(const void *a, const void *b)
 {
     const struct position *x = a, *y = b;
 
-    return x->rank == y->rank && key_compare(x->key, y->key) == 0 &&
-           (!ftree_waits_is_lock(x->key) || x->last.begun == y->last.begun);
+    return waits_by_member(a, b) ||
+           (ftree_waits_is_lock(x->key) && x->last.begun != y->last.begun);
 }
-
-#define SORT(array, compare, same) \
-    do { \
-        if ((array).n > 0) \
-            qsort((array).items, (size_t) (array).n, sizeof(*(array).items), compare); \
-        drop_repeated((array).items, &(array).n, sizeof(*(array).items), same); \
-    } while (0)
 
 void waits_sort_positions(struct waits *w)
 {
@@ -240,28 +224,25 @@ void waits_sort_positions(struct waits *w)
 
 void waits_sort(struct waits *w)
 {
-    SORT(w->entries, by_rank, same_rank);
-    SORT(w->comms, by_key, same_key);
-    SORT(w->positions, by_newest, same_member);
+    WAITS_SORT(w->entries, by_rank, by_thread);
+    WAITS_SORT(w->comms, by_key, by_key);
+    WAITS_SORT(w->positions, by_newest, differ_in_member);
     waits_sort_positions(w);
 }
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
+#define FIND(array, wanted, compare) \
+    ((array).n == 0 ? NULL \
+                    : bsearch(&(wanted), (array).items, (size_t) (array).n, \
+                              sizeof(*(array).items), compare))
+
 int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread)
 {
     struct entry wanted = {.rank = rank, .thread = (uint8_t) thread};
-    int32_t low = 0, high = w->entries.n;
+    const struct entry *e = FIND(w->entries, wanted, by_thread);
 
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        const struct entry *e = &w->entries.items[middle];
-        if (e->thread < thread || (e->thread == thread && e->rank < rank))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < w->entries.n && same_rank(&w->entries.items[low], &wanted) ? low : FTREE_NONE;
+    return e ? (int32_t) (e - w->entries.items) : FTREE_NONE;
 }
 
 /* Free is better than undecided, and that than blocked. */
@@ -292,23 +273,16 @@ enum waits_what ftree_waits_of(const struct waits *w, int32_t rank, int32_t *of)
 
 int32_t waits_find_comm(const struct waits *w, struct waits_key key)
 {
-    int32_t low = 0, high = w->comms.n;
+    const struct waits_comm *c = ftree_waits_comm(w, key);
 
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (key_compare(w->comms.items[middle].key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < w->comms.n && key_compare(w->comms.items[low].key, key) == 0 ? low : FTREE_NONE;
+    return c ? (int32_t) (c - w->comms.items) : FTREE_NONE;
 }
 
 const struct waits_comm *ftree_waits_comm(const struct waits *w, struct waits_key key)
 {
-    int32_t i = waits_find_comm(w, key);
+    struct waits_comm wanted = {.key = key};
 
-    return i == FTREE_NONE ? NULL : &w->comms.items[i];
+    return FIND(w->comms, wanted, by_key);
 }
 
 /* The first position at or behind (key, begun). */
@@ -328,6 +302,11 @@ int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32
     return low;
 }
 
+const struct waits_collective *waits_did(const struct position *p, uint32_t number)
+{
+    return p->last.begun == number ? &p->last : p->before.begun == number ? &p->before : NULL;
+}
+
 int32_t waits_end_position(const struct waits *w, struct waits_key key)
 {
     int32_t i = waits_first_position(w, key, UINT32_MAX);
@@ -337,18 +316,14 @@ int32_t waits_end_position(const struct waits *w, struct waits_key key)
     return i;
 }
 
-static bool run_has(const struct waits_run *run, int32_t rank)
-{
-    int32_t from = rank - run->first;
-
-    return from >= 0 && from % run->step == 0 && from / run->step < run->count;
-}
-
 bool waits_has_member(const struct waits_comm *c, int32_t rank)
 {
-    for (int32_t i = 0; c && i < c->runs; i++)
-        if (run_has(&c->run[i], rank))
+    for (int32_t i = 0; c && i < c->runs; i++) {
+        const struct waits_run *run = &c->run[i];
+        int32_t from = rank - run->first;
+        if (from >= 0 && from % run->step == 0 && from / run->step < run->count)
             return true;
+    }
     return false;
 }
 

@@ -5,8 +5,6 @@
 
 #include "ftree/waits/waits_int.h"
 
-#include <string.h>
-
 /*
  * Messages under way.  MPI does not say which message a receive will get before it has it, and need
  * not: what was sent and not received will meet this receive or one posted before it, and either
@@ -24,11 +22,6 @@ static bool is_send(const struct waits_request *q)
     return q->kind == WAITS_SEND || q->kind == WAITS_SSEND;
 }
 
-static bool same(int32_t a, int32_t b)
-{
-    return a == b || a == WAITS_ANY || b == WAITS_ANY;
-}
-
 /* The messages of one kind with a peer that q is about.  False: there may be others. */
 static bool count(const struct waits_request *q, uint32_t context, const struct waits_flows *flows,
                   enum waits_flow_kind kind, int32_t peer, uint32_t *n)
@@ -36,7 +29,8 @@ static bool count(const struct waits_request *q, uint32_t context, const struct 
     *n = 0;
     for (int32_t i = 0; i < flows->flows; i++) {
         const struct waits_flow *f = &flows->flow[i];
-        if (f->kind == kind && f->context == context && same(f->peer, peer) && same(f->tag, q->tag))
+        if (f->kind == kind && f->context == context && ftree_waits_meet(f->peer, peer) &&
+            ftree_waits_meet(f->tag, q->tag))
             *n += f->count;
     }
     if (kind != WAITS_SENT || !flows->lone)
@@ -45,35 +39,18 @@ static bool count(const struct waits_request *q, uint32_t context, const struct 
     return flows->whole && q->tag != WAITS_ANY;
 }
 
-static enum waits_fate match_receive(const struct waits_request *q, uint32_t context, int32_t rank,
-                                     const struct waits_flows *peer)
-{
-    uint32_t sent;
-
-    if (!count(q, context, peer, WAITS_SENT, rank, &sent))
-        return WAITS_UNKNOWN;
-    return sent > 0 ? WAITS_COMES : WAITS_OPEN;
-}
-
-static enum waits_fate match_send(const struct waits_request *q, uint32_t context, int32_t rank,
-                                  const struct waits_flows *peer)
-{
-    uint32_t posted;
-    bool whole = count(q, context, peer, WAITS_POSTED, rank, &posted);
-
-    if (posted > 0)
-        return WAITS_COMES;
-    return whole ? WAITS_OPEN : WAITS_UNKNOWN;
-}
-
 enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
                                   const struct waits_flows *peer)
 {
-    if (is_receive(q))
-        return match_receive(q, context, rank, peer);
-    if (is_send(q))
-        return match_send(q, context, rank, peer);
-    return WAITS_UNKNOWN;
+    bool receive = is_receive(q), whole;
+    uint32_t n;
+
+    if (!receive && !is_send(q))
+        return WAITS_UNKNOWN;
+    whole = count(q, context, peer, receive ? WAITS_SENT : WAITS_POSTED, rank, &n);
+    if (n > 0 && (whole || !receive))
+        return WAITS_COMES;
+    return whole ? WAITS_OPEN : WAITS_UNKNOWN;
 }
 
 /* ---- near misses ----------------------------------------------------------------------------- */
@@ -85,25 +62,27 @@ static int nearness(const struct waits_flow *f, const struct waits_request *q, u
 {
     bool right_kind = is_receive(q) ? f->kind == WAITS_SENT : is_send(q) && f->kind == WAITS_POSTED;
 
-    if (!right_kind || f->count == 0 || !same(f->peer, rank) || ((f->context ^ context) & 1))
+    if (!right_kind || f->count == 0 || !ftree_waits_meet(f->peer, rank) ||
+        ((f->context ^ context) & 1))
         return 0;
     if (f->context == context)
-        return same(f->tag, q->tag) ? 0 : 2;
-    return same(f->tag, q->tag) ? 1 : 0;
+        return ftree_waits_meet(f->tag, q->tag) ? 0 : 2;
+    return ftree_waits_meet(f->tag, q->tag) ? 1 : 0;
 }
 
 static void take_near(const struct waits_request *q, uint32_t context, int32_t rank,
                       const struct waits_flows *peer, int near, struct waits_hints *hints)
 {
     for (int32_t i = 0; i < peer->flows && hints->hints < WAITS_HINTS_MAX; i++)
-        if (nearness(&peer->flow[i], q, context, rank) == near)
-            hints->hint[hints->hints++] = peer->flow[i];
+        if (nearness(&peer->flow[i], q, context, rank) == near) {
+            hints->hint[hints->hints] = peer->flow[i];
+            hints->hint[hints->hints++].peer = peer->rank;
+        }
 }
 
 void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
                       const struct waits_flows *peer, struct waits_hints *hints)
 {
-    memset(hints, 0, sizeof(*hints));
     take_near(q, context, rank, peer, 2, hints);
     take_near(q, context, rank, peer, 1, hints);
 }

@@ -64,38 +64,22 @@ static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
     }
 }
 
-static int32_t same_class(const struct part *p, int32_t most)
-{
-    int32_t n = 1;
-
-    while (n < most && compare_parts(p, &p[n]) == 0)
-        n++;
-    return n;
-}
-
 static void add_classes(struct waits_mismatch *m, struct part *part, int32_t parts)
 {
     int32_t class_;
 
     qsort(part, (size_t) parts, sizeof(*part), by_did);
     for (int32_t i = 0; i < parts; i += class_) {
-        class_ = same_class(part + i, parts - i);
+        class_ = 1;
+        while (i + class_ < parts && compare_parts(&part[i], &part[i + class_]) == 0)
+            class_++;
         add_class(m, part + i, class_);
     }
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-/* How many positions from p on have the same communicator, or number. */
-static int32_t same_comm(const struct position *p, int32_t most)
-{
-    int32_t n = 1;
-
-    while (n < most && key_compare(p->key, p[n].key) == 0)
-        n++;
-    return n;
-}
-
+/* How many positions from p on have the same number. */
 static int32_t same_number(const struct position *p, int32_t most)
 {
     int32_t n = 1;
@@ -105,19 +89,13 @@ static int32_t same_number(const struct position *p, int32_t most)
     return n;
 }
 
-/* What it did at a number; NULL: that is not known. */
-static const struct waits_collective *did(const struct position *p, uint32_t number)
-{
-    return p->last.begun == number ? &p->last : p->before.begun == number ? &p->before : NULL;
-}
-
 /* n positions at the number of the first and the next one. */
 static bool all_agree(const struct position *p, int32_t n)
 {
     const struct waits_collective *what;
 
     for (int32_t i = 1; i < n; i++) {
-        what = did(&p[i], p->last.begun);
+        what = waits_did(&p[i], p->last.begun);
         if (what && waits_compare_collectives(&p->last, what))
             return false;
     }
@@ -129,7 +107,7 @@ static int32_t list_different(const struct position *p, int32_t n, struct part *
     int32_t parts = 0;
 
     for (int32_t i = 0; i < n; i++) {
-        const struct waits_collective *what = did(&p[i], p->last.begun);
+        const struct waits_collective *what = waits_did(&p[i], p->last.begun);
         if (what)
             part[parts++] =
                 (struct part){.did = *what, .rank = p[i].rank, .gone = what == &p[i].before};
@@ -168,7 +146,7 @@ static int32_t list_uneven(const struct waits *w, const struct position *p, int3
 
     for (int32_t i = 0; i < n; i++) {
         bool begun = p[i].last.begun >= number, done = what_is(w, p[i].rank) == WAITS_DONE;
-        const struct waits_collective *what = begun ? did(&p[i], number) : NULL;
+        const struct waits_collective *what = begun ? waits_did(&p[i], number) : NULL;
         if (begun == done)
             continue;
         part[parts++] = (struct part){.did = what ? *what : p[i].last,
@@ -196,8 +174,7 @@ static int32_t count_known(const struct waits *w, int32_t *done)
     return known;
 }
 
-/* FTREE_NONE: it is in none of them. */
-static int32_t class_of(const struct waits_mismatch *m, int32_t rank)
+int32_t ftree_waits_class_of(const struct waits_mismatch *m, int32_t rank)
 {
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++)
         if (ftree_ranks_has(&m->class_[i].ranks, rank))
@@ -212,11 +189,11 @@ static int32_t class_waited_for(const struct waits *w, const struct waits_mismat
     int32_t found = FTREE_NONE;
 
     FTREE_EACH(const struct entry, e, w->entries) {
-        if (e->terms == 0 || class_of(m, e->rank) != FTREE_NONE)
+        if (e->terms == 0 || ftree_waits_class_of(m, e->rank) != FTREE_NONE)
             continue;
         for (int32_t i = e->term; i < e->term + e->terms; i++) {
             const struct term *t = &w->terms.items[i];
-            int32_t in = waits_has_rank(t->type) ? class_of(m, t->rank) : FTREE_NONE;
+            int32_t in = waits_has_rank(t->type) ? ftree_waits_class_of(m, t->rank) : FTREE_NONE;
             if (in != FTREE_NONE && found != FTREE_NONE && in != found)
                 return FTREE_NONE;
             found = in != FTREE_NONE ? in : found;
@@ -341,7 +318,7 @@ bool waits_find_mismatches(struct waits *w)
     int32_t n;
 
     for (int32_t i = 0; i < w->positions.n; i += n) {
-        n = same_comm(&w->positions.items[i], w->positions.n - i);
+        n = waits_end_position(w, w->positions.items[i].key) - i;
         find_in_comm(w, &w->positions.items[i], n);
     }
     return !w->nomem;

@@ -119,7 +119,7 @@ struct choices {
 };
 
 /* False: there are more, or two of one communicator. */
-static bool add_choice(struct choices *c, const struct gate *gate)
+static bool add_choice(struct choices *c, const struct term *gate)
 {
     for (int32_t i = 0; i < c->n; i++)
         if (key_compare(c->key[i], gate->key) == 0)
@@ -129,11 +129,6 @@ static bool add_choice(struct choices *c, const struct gate *gate)
     c->key[c->n] = gate->key;
     c->number[c->n++] = gate->number;
     return true;
-}
-
-static bool is_of_collective(const struct gate *gate)
-{
-    return (gate->type == TERM_ALL || gate->type == TERM_FIRST) && !ftree_waits_is_lock(gate->key);
 }
 
 /* It waits in one collective, be it for messages inside, too. */
@@ -150,11 +145,11 @@ static bool is_in_collective(const struct waits *w, const struct entry *e)
 static bool list_choices(const struct waits *w, int32_t core, struct choices *c)
 {
     for (int32_t v = 0; v < w->graph.nodes; v++) {
-        const struct gate *gate =
+        const struct term *gate =
             v >= w->graph.entries ? &w->graph.gates.items[v - w->graph.entries] : NULL;
         if (w->core_of[v] != core)
             continue;
-        if (gate ? !is_of_collective(gate) || !add_choice(c, gate)
+        if (gate ? !waits_is_collective(gate) || !add_choice(c, gate)
                  : !is_in_collective(w, &w->entries.items[v]))
             return false;
     }
@@ -193,11 +188,9 @@ static struct waits_collective what_of(const struct waits *w, const struct choic
     int32_t i = waits_first_position(w, c->key[k], c->number[k]);
 
     for (; i < waits_end_position(w, c->key[k]); i++) {
-        const struct position *p = &w->positions.items[i];
-        if (p->last.begun == c->number[k])
-            return p->last;
-        if (p->before.begun == c->number[k])
-            return p->before;
+        const struct waits_collective *what = waits_did(&w->positions.items[i], c->number[k]);
+        if (what)
+            return *what;
     }
     return (struct waits_collective){
         .begun = c->number[k], .root = FTREE_NONE, .bytes = WAITS_NO_BYTES};

@@ -7,29 +7,7 @@
 
 #include <string.h>
 
-/* The record and the flows of one rank: names, bounds, bytes. */
-
-static const char *const states[] = {
-#define WAITS_STATE_TEXT(id, text) text,
-    WAITS_STATES(WAITS_STATE_TEXT)
-#undef WAITS_STATE_TEXT
-};
-
-static const char *const kinds[] = {
-#define WAITS_KIND_TEXT(id, text, before) text,
-    WAITS_KINDS(WAITS_KIND_TEXT)
-#undef WAITS_KIND_TEXT
-};
-
-const char *ftree_waits_state_name(int state)
-{
-    return state >= 0 && state < WAITS_STATE_COUNT ? states[state] : "?";
-}
-
-const char *ftree_waits_kind_name(int kind)
-{
-    return kind >= 0 && kind < WAITS_KIND_COUNT ? kinds[kind] : "?";
-}
+/* The record and the flows of one rank: bounds, bytes. */
 
 /* Of several threads the name may be another one's (mpi/waits/waits_threads.c), and the rank itself
  * reads the stamp. */

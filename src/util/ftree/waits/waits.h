@@ -56,12 +56,7 @@ struct ftree_job;
     X(WAITS_FINALIZED, "finalized") \
     X(WAITS_LOST, "lost")
 
-enum waits_state {
-#define WAITS_STATE_ENUM(id, text) id,
-    WAITS_STATES(WAITS_STATE_ENUM)
-#undef WAITS_STATE_ENUM
-    WAITS_STATE_COUNT
-};
+enum waits_state { WAITS_STATES(FTREE_ENUM) WAITS_STATE_COUNT };
 
 /* What a request is, and how it reads before a peer: "recv from 5", "send to 3". */
 #define WAITS_KINDS(X) \
@@ -78,12 +73,7 @@ enum waits_state {
     X(WAITS_PRECV, "precv", "from") \
     X(WAITS_STORE, "store", "by")
 
-enum waits_kind {
-#define WAITS_KIND_ENUM(id, text, before) id,
-    WAITS_KINDS(WAITS_KIND_ENUM)
-#undef WAITS_KIND_ENUM
-    WAITS_KIND_COUNT
-};
+enum waits_kind { WAITS_KINDS(FTREE_ENUM) WAITS_KIND_COUNT };
 
 /*
  * WAITS_PSEND, WAITS_PRECV: partitioned.  As of one-sided operations nobody counts what of them is
@@ -146,6 +136,20 @@ struct waits_key {
 struct waits_run {
     int32_t first, step, count;
 };
+
+/* True: what is sent to the one, as a rank or tag, may be received by the other. */
+static inline bool ftree_waits_meet(int32_t a, int32_t b)
+{
+    return a == b || a == WAITS_ANY || b == WAITS_ANY;
+}
+
+/* True: the rank is one of these n. */
+static inline bool ftree_waits_is_listed(const int32_t *rank, int32_t n, int32_t wanted)
+{
+    while (n > 0 && rank[n - 1] != wanted)
+        n--;
+    return n > 0;
+}
 
 static inline bool ftree_waits_is_lock(struct waits_key key)
 {
@@ -236,9 +240,6 @@ const char *ftree_waits_record_check(const struct ftree_job *job, const struct w
 struct wire_codec;
 void ftree_waits_wire_record(struct wire_codec *c, struct waits_record *r);
 
-const char *ftree_waits_state_name(int state);
-const char *ftree_waits_kind_name(int kind);
-
 /* ---- messages under way ---------------------------------------------------------------------- */
 
 #define WAITS_FLOWS_MAX 64
@@ -281,8 +282,8 @@ struct waits_hints {
 enum waits_fate ftree_waits_match(const struct waits_request *q, uint32_t context, int32_t rank,
                                   const struct waits_flows *peer);
 
-/* Purpose: what the peer has that nearly matches q: another tag of the same communicator, or the
- * tag in another one. */
+/* Purpose: adds what the peer has that nearly matches q: another tag of the same communicator, or the
+ * tag in another one.  The `peer` of a hint is whose it is. */
 void ftree_waits_near(const struct waits_request *q, uint32_t context, int32_t rank,
                       const struct waits_flows *peer, struct waits_hints *hints);
 
@@ -365,6 +366,9 @@ struct waits_end {
  * not used for anything else.  NULL: out of memory. */
 struct waits *ftree_waits_create(struct ftree *ft);
 void ftree_waits_destroy(struct waits *w);
+
+/* Purpose: adds that a rank has called MPI_Finalize.  Errors: as below. */
+int ftree_waits_add_done(struct waits *w, int32_t rank);
 
 /* Purpose: adds what a rank of the own node does, with the fates of its requests.  One that does
  * not wait is left out.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of
@@ -462,6 +466,9 @@ struct waits_mismatch {
  * lowest position.  Where `reported` is less than `size` the few may yet turn out to be the many:
  * the node above knows more, and the root decides all the same.  False: there are no more. */
 bool ftree_waits_mismatch_at(const struct waits *w, int32_t i, struct waits_mismatch *m);
+
+/* Purpose: the class of a rank; FTREE_NONE: it is in none of those that are there. */
+int32_t ftree_waits_class_of(const struct waits_mismatch *m, int32_t rank);
 
 /* Purpose: the i-th core as a difference in order: each of its ranks is in a collective, of two or
  * more communicators, and of all ranks that are in these more than half have begun the same one

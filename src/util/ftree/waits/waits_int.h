@@ -32,12 +32,22 @@ static inline bool waits_has_rank(int type)
     return type == TERM_RANK || type == TERM_FIRST || type == TERM_TURNS;
 }
 
+static inline bool waits_has_comm(int type)
+{
+    return type == TERM_ANY || type == TERM_ALL || type == TERM_FIRST;
+}
+
 struct term {
     uint8_t type;
     struct waits_key key;
     uint32_t number;
     int32_t rank;
 };
+
+static inline bool waits_is_collective(const struct term *t)
+{
+    return (t->type == TERM_ALL || t->type == TERM_FIRST) && !ftree_waits_is_lock(t->key);
+}
 
 #define TERMS_MAX (WAITS_REQUESTS_MAX + 1)
 
@@ -65,24 +75,16 @@ struct core {
     int32_t first; /* in core_ranks */
 };
 
-/* What many ranks may wait for: of TERM_ANY one of its inputs goes on, and of TERM_RANK, whose
- * inputs are the threads of a rank; of others all do. */
-struct gate {
-    uint8_t type;
-    struct waits_key key;
-    uint32_t number;
-    int32_t rank;
-};
-
 struct edge {
     int32_t node, input;
 };
 
 /* The conditions as a graph (graph.c): nodes are the entries, then the gates, by which ranks share
- * what they wait for.  A node goes on if all (or one) of its inputs do. */
+ * what they wait for.  A node goes on if all (or one) of its inputs do: of a gate of TERM_ANY one, and
+ * of TERM_RANK, whose inputs are the threads of a rank; of others all. */
 struct graph {
     int32_t nodes, entries;
-    FTREE_ARRAY(struct gate) gates;
+    FTREE_ARRAY(struct term) gates; /* what a type does not need of a term is 0 */
     FTREE_ARRAY(struct edge) edges;
     bool *unknown; /* [nodes] it has an input besides, of which nothing is known here */
     /* The inputs of node v are in[in_first[v]] .. in[in_first[v + 1] - 1]; those that have v as an
@@ -113,14 +115,31 @@ static inline int64_t most_entries(const struct waits *w)
     return (WAITS_THREADS_MAX + 1) * (int64_t) w->ft->job->size + WAITS_REQUESTS_MAX;
 }
 
+#define WAITS_ORDER(a, b) \
+    do { \
+        if ((a) != (b)) \
+            return (a) < (b) ? -1 : 1; \
+    } while (0)
+
 static inline int key_compare(struct waits_key a, struct waits_key b)
 {
-    if (a.context != b.context)
-        return a.context < b.context ? -1 : 1;
-    if (a.first != b.first)
-        return a.first < b.first ? -1 : 1;
-    return (a.members > b.members) - (a.members < b.members);
+    WAITS_ORDER(a.context, b.context);
+    WAITS_ORDER(a.first, b.first);
+    WAITS_ORDER(a.members, b.members);
+    return 0;
 }
+
+/* Sorts an array, and drops all but the first of those that do not differ. */
+#define WAITS_SORT(array, compare, differ) \
+    do { \
+        int32_t kept_ = 0; \
+        if ((array).n > 0) \
+            qsort((array).items, (size_t) (array).n, sizeof(*(array).items), compare); \
+        for (int32_t i_ = 0; i_ < (array).n; i_++) \
+            if (kept_ == 0 || differ(&(array).items[kept_ - 1], &(array).items[i_])) \
+                (array).items[kept_++] = (array).items[i_]; \
+        (array).n = kept_; \
+    } while (0)
 
 /* known.c */
 int waits_put_comm(struct waits *w, const struct waits_comm *comm);
@@ -131,11 +150,15 @@ int32_t waits_find(const struct waits *w, int32_t rank, int32_t thread); /* inde
 /* Sorts what was added, and drops what was said twice. */
 void waits_sort(struct waits *w);
 void waits_sort_positions(struct waits *w);
+int waits_by_member(const void *a, const void *b); /* of positions: by communicator and rank */
 /* The index of a communicator, FTREE_NONE; and of its positions the first, and the one behind. */
 int32_t waits_find_comm(const struct waits *w, struct waits_key key);
 int32_t waits_first_position(const struct waits *w, struct waits_key key, uint32_t begun);
 int32_t waits_end_position(const struct waits *w, struct waits_key key);
 bool waits_has_member(const struct waits_comm *c, int32_t rank); /* NULL: it has none */
+
+/* What a rank did at a number; NULL: that is not known. */
+const struct waits_collective *waits_did(const struct position *p, uint32_t number);
 
 /* graph.c.  These return false once memory has run out. */
 bool waits_graph_build(struct waits *w);

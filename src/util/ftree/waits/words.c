@@ -59,14 +59,6 @@ static const char *call_name(const struct waits_names *names, uint32_t call)
     return call && names->call ? names->call(call) : "MPI";
 }
 
-static void say_rank(struct text *t, const struct waits_names *names, int32_t rank)
-{
-    char name[16];
-    int32_t node = names->job->rank_node ? names->job->rank_node[rank] : rank;
-
-    say(t, "rank %d (%s)", rank, ftree_node_name(names->job, node, name, sizeof(name)));
-}
-
 /* ---- communicators --------------------------------------------------------------------------- */
 
 static void say_comm(struct text *t, const struct waits_comm *c)
@@ -86,14 +78,6 @@ static void say_peer(struct text *t, int32_t peer)
         say(t, "?");
     else
         say(t, "%d", peer);
-}
-
-static void say_tag(struct text *t, int32_t tag)
-{
-    if (tag == WAITS_ANY)
-        say(t, ", any tag");
-    else
-        say(t, ", tag %d", tag);
 }
 
 static const char *th(uint32_t n)
@@ -174,16 +158,9 @@ static void say_collective_request(struct text *t, const struct waits_names *nam
     say_collective(t, names, c, &only);
 }
 
-static const char *preposition(uint8_t kind)
-{
-    static const char *const before[] = {
-#define WAITS_KIND_BEFORE(id, text, before) before,
-        WAITS_KINDS(WAITS_KIND_BEFORE)
-#undef WAITS_KIND_BEFORE
-    };
-
-    return before[kind];
-}
+#define PREPOSITION(id, text, before) before,
+static const char *const kinds[] = {WAITS_KINDS(FTREE_SECOND)};
+static const char *const prepositions[] = {WAITS_KINDS(PREPOSITION)};
 
 static void say_request(struct text *t, const struct waits_names *names,
                         const struct waits_record *r, int32_t i, bool with_kind)
@@ -195,11 +172,13 @@ static void say_request(struct text *t, const struct waits_names *names,
         return;
     }
     if (with_kind)
-        say(t, "%s ", ftree_waits_kind_name(q->kind));
-    say(t, "%s ", preposition(q->kind));
+        say(t, "%s ", kinds[q->kind]);
+    say(t, "%s ", prepositions[q->kind]);
     say_peer(t, q->peer);
-    if (q->kind <= WAITS_PROBE)
-        say_tag(t, q->tag);
+    if (q->kind <= WAITS_PROBE && q->tag == WAITS_ANY)
+        say(t, ", any tag");
+    else if (q->kind <= WAITS_PROBE)
+        say(t, ", tag %d", q->tag);
     if (q->comm >= 0) {
         say(t, ", ");
         say_comm(t, &r->comm[q->comm]);
@@ -209,6 +188,8 @@ static void say_request(struct text *t, const struct waits_names *names,
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 #define SHOWN 3 /* requests of one rank */
+
+static const char *const states[] = {WAITS_STATES(FTREE_SECOND)};
 
 /* A blocking operation that waits for its root; the messages inside say how it does. */
 static bool waits_for_root(const struct waits_record *r, const struct waits_request *q)
@@ -226,12 +207,9 @@ static void say_requests(struct text *t, const struct waits_names *names,
 {
     bool with_kind = r->requests > 1 || strstr(call, "Wait") || strstr(call, "Test");
 
-    if (is_lock(r, &r->request[0])) { /* the others are the same, in other words */
-        say_request(t, names, r, 0, with_kind);
-        return;
-    }
-    if (waits_for_root(r, &r->request[0])) {
-        say_request(t, names, r, 0, false);
+    /* of a lock the others are the same, in other words */
+    if (is_lock(r, &r->request[0]) || waits_for_root(r, &r->request[0])) {
+        say_request(t, names, r, 0, with_kind && is_lock(r, &r->request[0]));
         return;
     }
     if (r->requests > 1 || r->more)
@@ -250,13 +228,15 @@ static void say_record(struct text *t, const struct waits_names *names,
                        const struct waits_record *r)
 {
     const char *call = call_name(names, r->call);
+    int32_t node = names->job->rank_node ? names->job->rank_node[r->rank] : r->rank;
+    char name[16];
 
-    say_rank(t, names, r->rank);
+    say(t, "rank %d (%s)", r->rank, ftree_node_name(names->job, node, name, sizeof(name)));
     if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED) {
         say(t, " has called MPI_Finalize");
         say_held(t, r);
     } else if (r->state != WAITS_WAITING && r->state != WAITS_INSIDE) {
-        say(t, " is %s", ftree_waits_state_name(r->state));
+        say(t, " is %s", states[r->state]);
     } else {
         say(t, r->polls ? " polls by %s" : " in %s", call);
         if (r->requests > 0) {
@@ -290,12 +270,6 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
-
-/* "(3 of 4)" */
-static int32_t out_of(const struct waits_mismatch *m, const struct waits_comm *known)
-{
-    return m->size > 0 ? m->size : known ? known->size : m->reported;
-}
 
 static void say_next(struct text *t, int32_t count, int32_t gone)
 {
@@ -333,13 +307,14 @@ void ftree_waits_class_line(const struct waits_names *names, const struct waits 
     char ranks[128];
 
     ftree_report_ranks(&m->class_[class_].ranks, ranks, sizeof(ranks));
-    say(&t, "rank%s %s (%d of %d)", count == 1 ? "" : "s", ranks, count, out_of(m, known));
+    say(&t, "rank%s %s (%d of %d)", count == 1 ? "" : "s", ranks, count,
+        m->size > 0 ? m->size : known ? known->size : m->reported);
     if (m->class_[class_].done) {
         say_end(&t, names, known ? known : &nameless, did, count);
-        return;
+    } else {
+        say(&t, " in %s(", call_name(names, did->call));
+        say_collective(&t, names, known ? known : &nameless, did);
+        say(&t, ")");
+        say_next(&t, count, m->class_[class_].gone);
     }
-    say(&t, " in %s(", call_name(names, did->call));
-    say_collective(&t, names, known ? known : &nameless, did);
-    say(&t, ")");
-    say_next(&t, count, m->class_[class_].gone);
 }

@@ -54,11 +54,6 @@ static void code_component_ranks(struct wire_codec *c, int32_t rank, struct ftre
         c->bad |= ranks->ranges == 0 || ranks->range[0].first != rank;
 }
 
-static bool same_node(const struct ftree_job *job, int32_t rank, int32_t node)
-{
-    return (job->rank_node ? job->rank_node[rank] : rank) == node;
-}
-
 static void code_component(struct wire_codec *c, uint8_t *kind, int32_t *node, int32_t *rank,
                            int32_t *switch_)
 {
@@ -72,8 +67,8 @@ static void code_component(struct wire_codec *c, uint8_t *kind, int32_t *node, i
         return;
     c->bad |= (*kind == FTREE_KIND_SWITCH) != (*switch_ != FTREE_NONE) || *switch_ < FTREE_NONE ||
               *switch_ >= switches;
-    if (!c->bad && *rank != FTREE_NONE && !same_node(c->job, *rank, *node))
-        c->bad = true;
+    if (!c->bad && *rank != FTREE_NONE)
+        c->bad = (c->job->rank_node ? c->job->rank_node[*rank] : *rank) != *node;
 }
 
 /* When a verdict was withdrawn; 0 is kept for "it stands". */
@@ -268,32 +263,32 @@ static void code_victims(struct wire_codec *c, struct wire_victims *v)
     code_ranks(c, &v->ranks);
 }
 
-/* What is relayed is read by its receiver. */
+/* As they are: they are read by their receiver. */
+static void code_bytes(struct wire_codec *c, const uint8_t **bytes, size_t len)
+{
+    if (c->reads)
+        *bytes = c->p + c->at;
+    else if (len > 0)
+        memcpy(c->p + c->at, *bytes, len);
+    c->at += len;
+    c->bad |= c->reads && c->at > c->len;
+}
+
 static void code_relay(struct wire_codec *c, struct wire_relay *r)
 {
     ftree_wire_node(c, &r->node);
     WIRE_NUMBER(c, r->len, 2, c->reads ? c->len - c->at + 1 : 0);
-    if (c->reads)
-        r->bytes = c->p + c->at;
-    else if (r->len > 0)
-        memcpy(c->p + c->at, r->bytes, r->len);
-    c->at += r->len;
-    c->bad |= c->reads && c->at > c->len;
+    code_bytes(c, &r->bytes, r->len);
 }
 
-/* Likewise. */
 static void code_part(struct wire_codec *c, struct wire_part *p)
 {
     WIRE_NUMBER(c, p->number, 4, 0);
     WIRE_NUMBER(c, p->part, 2, 0);
     WIRE_NUMBER(c, p->parts, 2, 0);
     WIRE_NUMBER(c, p->len, 2, c->reads ? c->len - c->at + 1 : 0);
-    if (c->reads)
-        p->bytes = c->p + c->at;
-    else if (p->len > 0)
-        memcpy(c->p + c->at, p->bytes, p->len);
-    c->at += p->len;
-    c->bad |= c->reads && (c->at > c->len || p->part >= p->parts || p->len > WIRE_PART_BYTES);
+    code_bytes(c, &p->bytes, p->len);
+    c->bad |= c->reads && (p->part >= p->parts || p->len > WIRE_PART_BYTES);
 }
 
 /* ---- summaries ------------------------------------------------------------------------------- */
@@ -400,13 +395,10 @@ static void read_summaries(struct wire_codec *c, struct wire_summary_list *t)
 static void code_summaries(struct wire_codec *c, struct wire_summary_list *t)
 {
     WIRE_NUMBER(c, t->n, 2, 0);
-    if (c->reads) {
+    if (c->reads)
         read_summaries(c, t);
-        return;
-    }
-    if (t->n > 0)
-        memcpy(c->p + c->at, t->bytes, t->len);
-    c->at += t->len;
+    else
+        code_bytes(c, &t->bytes, t->len);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
