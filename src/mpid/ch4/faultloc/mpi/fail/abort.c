@@ -102,13 +102,13 @@ static bool explain(const struct faultloc_board *b)
 /* ---- an error in a collective ---------------------------------------------------------------- */
 
 /* Members that do not agree on a size get such errors, and mostly not those that are wrong: the last
- * is what another has told. */
+ * two are what another has told (4.0, 4.2). */
 static bool may_be_mismatch(int mpi_errno, const char *text)
 {
     return mpi_errno != MPI_SUCCESS && MPIDI_faultloc_collective_now() != NULL &&
         (MPIR_ERR_GET_CLASS(mpi_errno) == MPI_ERR_TRUNCATE ||
          strstr(text, "sizes do not match") || strstr(text, "Failure during collective") ||
-         strstr(text, "(unknown)(): Other MPI error"));
+         strstr(text, "(unknown)(): Other MPI error") || strstr(text, "MPIR_Process_status("));
 }
 
 static bool find_mismatch(const struct faultloc_board *b)
