@@ -100,35 +100,3 @@ bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size
         return false;
     return true;
 }
-
-static int32_t node_of(const struct ftree_job *job, int32_t rank)
-{
-    return job->rank_node ? job->rank_node[rank] : rank;
-}
-
-void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
-                    struct report_waiting_room *room, struct report_waiting *words)
-{
-    *words = (struct report_waiting){.seconds = (int64_t) (w->waiting / (1000 * FTREE_MS)),
-                                     .count = w->count,
-                                     .size = rj->job->size,
-                                     .ends = w->ends,
-                                     .classes = w->classes};
-    for (int32_t i = 0; i < w->ends; i++) {
-        words->end[i].rank = w->end[i].rank;
-        words->end[i].count = w->end[i].count;
-        words->end[i].state = w->end[i].state;
-        words->end[i].still = (int64_t) (w->end[i].still / (1000 * FTREE_MS));
-        words->end[i].node = ftree_node_name(rj->job, node_of(rj->job, w->end[i].rank),
-                                             room->end[i], sizeof(room->end[i]));
-    }
-    for (int32_t i = 0; i < w->classes; i++) {
-        words->class_[i].example = w->class_[i].example;
-        words->class_[i].count = w->class_[i].count;
-        words->class_[i].call = w->class_[i].call;
-        words->class_[i].comm = w->class_[i].comm;
-        words->class_[i].on = w->class_[i].on;
-        words->class_[i].node = ftree_node_name(rj->job, node_of(rj->job, w->class_[i].example),
-                                                room->class_[i], sizeof(room->class_[i]));
-    }
-}

@@ -610,14 +610,6 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
         probe_words(e, buf, len);
 }
 
-const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
-                           size_t len)
-{
-    if (!rj->address || path >= FTREE_PATHS)
-        return NULL;
-    return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
-}
-
 /* ---- places ---------------------------------------------------------------------------------- */
 
 #define PIECES_MAX 4 /* of a line */
@@ -753,10 +745,8 @@ static void put_pieces(FILE *f, const struct ftree_verdict *v, const struct ftre
     }
 }
 
-/* Where the ranks that line i of the evidence is about are in the code, by rj->stacks, "" where that
- * is not known: "exchange(), halo.c:112", or several with their ranks. */
-static void say_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
-                      char *buf, size_t len)
+void report_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i, char *buf,
+                  size_t len)
 {
     const struct ftree_evidence *e = &v->evidence[i];
     const struct report_stacks *s = e->source == FTREE_EVIDENCE_WAIT ? report_stacks(rj, v) : NULL;
@@ -773,46 +763,6 @@ static void say_place(const struct report_job *rj, const struct ftree_verdict *v
         return;
     put_pieces(f, v, &s->places, known ? &of : NULL);
     fclose(f);
-}
-
-void report_evidence(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
-                     struct report_evidence_room *room, struct report_evidence *words)
-{
-    const struct ftree_evidence *e = &v->evidence[i];
-    static const char *const sources[] = {
-        [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
-        [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
-        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
-        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
-        [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst",
-        [FTREE_EVIDENCE_HANDLER] = "handler",       [FTREE_EVIDENCE_CAUSE] = "cause",
-        [FTREE_EVIDENCE_UNKNOWN] = "unknown"};
-    bool by_path = e->path < FTREE_PATHS;
-    const char *address =
-        report_address(rj, e->target, e->path, room->address, sizeof(room->address));
-
-    say_place(rj, v, i, room->place, sizeof(room->place));
-    room->state[0] = e->proc_state;
-    room->state[1] = '\0';
-    *words = (struct report_evidence){
-        .source = sources[e->source],
-        .path = ftree_path_name(e->path),
-        .role = !by_path                       ? ""
-                : e->role == FTREE_ROLE_DEPUTY ? "deputy"
-                                               : "agent",
-        .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
-        .address = address ? address : "",
-        .result = ftree_reach_name(
-            e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT ? e->reach
-            : e->source == FTREE_EVIDENCE_SYMPTOM || e->source >= FTREE_EVIDENCE_HANDLER
-                ? FTREE_REACH_NOT_ASKED
-                : FTREE_REACH_ANSWERED),
-        .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
-        .state = room->state,
-        .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),
-        .detail = e->detail,
-        .place = room->place,
-        .before_s = ((double) v->first_symptom - (double) e->at) / 1e9};
 }
 
 /* ---- the nodes ------------------------------------------------------------------------------- */
