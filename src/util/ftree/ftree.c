@@ -324,20 +324,9 @@ int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *
     return rc;
 }
 
-void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
-                        const char *text)
-{
-    ftree_handled_said(ft, now, at, node, symptom, text);
-}
-
 void ftree_limits(const struct ftree *ft, char *text, size_t room)
 {
     ftree_rules_limits(ft->rules, text, room);
-}
-
-void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)
-{
-    ftree_handled_done(ft, now, node);
 }
 
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
@@ -366,22 +355,6 @@ int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, 
     return rc;
 }
 
-const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
-{
-    return ftree_inquiry_find(ft, number);
-}
-
-void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
-{
-    ftree_inquiry_drop(ft, number);
-}
-
-int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
-                size_t len, uint32_t *number)
-{
-    return ftree_survey_ask(ft, now, kind, bytes, len, number);
-}
-
 int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
                        int what, uint32_t *number)
 {
@@ -389,8 +362,7 @@ int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_rank
     int rc = FTREE_ERR_NOMEM;
 
     if (survey_stacks_request(ft, ranks, what, &request))
-        rc =
-            ftree_survey_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
+        rc = ftree_query(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
     ftree_alloc(ft, request.items, 0);
     return rc;
 }
@@ -808,22 +780,12 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now)
 
 bool ftree_has_unacknowledged(const struct ftree *ft)
 {
-    return !ftree_outbox_is_empty(ft) || ftree_announce_is_under_way(ft);
+    return !ftree_outbox_is_empty(ft) || ftree_is_announcing(ft);
 }
 
 bool ftree_has_unannounced(const struct ftree *ft)
 {
     return ftree_symptom_any_finding(ft) || ftree_announce_has_pending(ft);
-}
-
-bool ftree_is_asking(const struct ftree *ft)
-{
-    return ftree_case_any_suspect(ft);
-}
-
-bool ftree_is_announcing(const struct ftree *ft)
-{
-    return ftree_announce_is_under_way(ft);
 }
 
 bool ftree_may_go(const struct ftree *ft)

@@ -33,9 +33,7 @@ static ftree_time last_first_symptom(const struct ftree *ft)
 /* True if what is being announced is about this rank. */
 static bool is_about(const struct ftree *ft, uint32_t announcement, int32_t rank)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
+    FTREE_EACH_ABOUT(k, ft, ft->self)
         if (ftree_announcing(ft, k)->announcement == announcement &&
             is_component(ft, &k->v, rank))
             return true;

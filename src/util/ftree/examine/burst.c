@@ -159,10 +159,8 @@ static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
 
 static bool is_degraded(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED)
             return true;
     return false;
 }
@@ -416,8 +414,7 @@ static void add_other(const struct ftree *ft, ftree_time now, const struct burst
 static bool is_beyond_bad_switch(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH_SWITCH(k, ft)
-        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
-            k->v.kind == FTREE_KIND_SWITCH &&
+        if (k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
             ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
     return false;

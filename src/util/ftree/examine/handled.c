@@ -80,7 +80,7 @@ static void note_cause(struct ftree *ft, ftree_time at, int32_t node, int sympto
     ftree_cause_note(ft, &s);
 }
 
-void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
+void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
                         const char *text)
 {
     struct suspect *su = ftree_suspect(ft, node);
@@ -100,7 +100,7 @@ void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t
     h->n++;
 }
 
-void ftree_handled_done(struct ftree *ft, ftree_time now, int32_t node)
+void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct suspect *su = ftree_suspect(ft, node);
 

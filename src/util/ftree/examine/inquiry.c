@@ -172,14 +172,14 @@ int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t 
     return FTREE_OK;
 }
 
-const struct ftree_inquiry *ftree_inquiry_find(const struct ftree *ft, uint32_t number)
+const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
 {
     const struct inquiry *q = find(ft, number);
 
     return q ? &q->said : NULL;
 }
 
-void ftree_inquiry_drop(struct ftree *ft, uint32_t number)
+void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
 {
     struct inquiry *q = find(ft, number);
 

@@ -285,7 +285,7 @@ void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t sw
     g->state = CASE_IDLE;
     if (ftree_is_leaving(ft) || ftree_has_failed(ft, node))
         return;
-    if (!ftree_case_any_suspect(ft))
+    if (!ftree_is_asking(ft))
         ftree_neighbour_forget(ft);
     su = ftree_suspect_open(ft, now, g, round);
     if (!su)
@@ -728,7 +728,7 @@ static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *s
  * it did not for so long that the others may not have run either. */
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew)
 {
-    if (!ftree_case_any_suspect(ft))
+    if (!ftree_is_asking(ft))
         return;
     ftree_trace(ft, "own tick late by %d ms: nobody is accused before being asked again",
                 (int) (late / FTREE_MS));

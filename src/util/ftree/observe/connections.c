@@ -132,20 +132,17 @@ static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftre
 /* What crosses a switch that is known to be bad may be lost. */
 static bool is_behind_bad_switch(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH_SWITCH(k, ft) {
-        if (!k->v.withdrawn && ftree_is_behind(ft, k->v.switch_, node))
+    FTREE_EACH_SWITCH(k, ft)
+        if (ftree_is_behind(ft, k->v.switch_, node))
             return true;
-    }
     return false;
 }
 
 /* A node that is lost acknowledges nothing. */
 static bool is_explained(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.kind != FTREE_KIND_RANK)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->v.kind != FTREE_KIND_RANK)
             return true;
     return ftree_has_failed(ft, node) || is_behind_bad_switch(ft, node);
 }

@@ -196,10 +196,8 @@ static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, i
 /* By its memory limit, as a verdict says already. */
 static bool is_named_held(const struct ftree *ft, int32_t rank)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
-        if (!k->v.withdrawn && ftree_verdict_has_rank(&k->v, rank) &&
+    FTREE_EACH_STANDING(k, ft, ft->self)
+        if (ftree_verdict_has_rank(&k->v, rank) &&
             ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_PROCESS) ==
                 1u << RULES_PROCESS_MEMORY)
             return true;

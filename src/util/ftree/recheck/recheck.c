@@ -251,9 +251,7 @@ static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t 
 static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32_t from,
                            enum ftree_path path)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+    FTREE_EACH_STANDING(k, ft, node)
         if (k->v.kind != FTREE_KIND_SWITCH)
             ask_soon(ft, now, k, from, path);
 }

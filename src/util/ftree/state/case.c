@@ -66,7 +66,7 @@ void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
         drop(ft, (int32_t) (g - ft->state->cases.items));
 }
 
-bool ftree_case_any_suspect(const struct ftree *ft)
+bool ftree_is_asking(const struct ftree *ft)
 {
     FTREE_EACH_EXAMINED(g, ft)
         return true;

@@ -128,10 +128,8 @@ void ftree_peer_tick(struct ftree *ft, ftree_time now)
 /* Its agent and its deputy have ended, or cannot be reached, and no more is known. */
 static bool has_stopped(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (k->ends_agent && !k->v.withdrawn)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->ends_agent)
             return true;
     return false;
 }

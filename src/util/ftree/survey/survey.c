@@ -517,8 +517,8 @@ static void submit(struct ftree *ft, ftree_time now, struct survey_own *own)
     ftree_alloc(ft, request.items, 0);
 }
 
-int ftree_survey_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
-                    const void *bytes, size_t len, uint32_t *number)
+int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
+                size_t len, uint32_t *number)
 {
     uint8_t first = (uint8_t) kind;
     struct survey_work *w;
@@ -555,7 +555,7 @@ void ftree_survey_hang(struct ftree *ft, ftree_time now, uint64_t first)
     uint32_t number;
 
     ftree_wire_packed(&w, first, UINT64_MAX);
-    if (ftree_survey_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
+    if (ftree_query(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
         FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
 }
 
@@ -564,7 +564,7 @@ void ftree_survey_lags(struct ftree *ft, ftree_time now)
 {
     uint32_t number;
 
-    ftree_survey_ask(ft, now, FTREE_QUERY_LAG, NULL, 0, &number);
+    ftree_query(ft, now, FTREE_QUERY_LAG, NULL, 0, &number);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
