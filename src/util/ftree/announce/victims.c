@@ -98,11 +98,9 @@ static void leave_out_components(const struct ftree *ft, struct survey_round *r)
 static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftree_ranks *victims)
 {
     struct ftree_ranks *copy = NULL;
-    bool others = ftree_verdict_is_wait(&k->v);
 
-    FTREE_EACH(const struct known, other, ft->state->known)
-        others = others || ftree_verdict_is_wait(&other->v);
-    if (others && victims->count > 0)
+    if (victims->count > 0 && FTREE_ANY(const struct known, other, ft->state->known,
+                                        ftree_verdict_is_wait(&other->v)))
         copy = ftree_alloc_copy(ft, victims, sizeof(*copy));
     if (!copy)
         return false;

@@ -67,6 +67,29 @@ struct ftree {
     for (type *item = (any) ? (array).items : NULL, *item##_end = item ? item + (array).n : item; \
          item != item##_end; item++)
 
+/* The first item for which `such`, an expression of it, is true; NULL: it is of none. */
+#define FTREE_FIND(type, item, array, such) \
+    ({ \
+        type *item##_found = NULL; \
+        FTREE_EACH(type, item, array) \
+            if (such) { \
+                item##_found = item; \
+                break; \
+            } \
+        item##_found; \
+    })
+
+#define FTREE_ANY(...) (FTREE_FIND(__VA_ARGS__) != NULL)
+
+/* The least `when`, likewise; FTREE_NEVER: there is no item. */
+#define FTREE_EARLIEST(type, item, array, when) \
+    ({ \
+        ftree_time item##_least = FTREE_NEVER; \
+        FTREE_EACH(type, item, array) \
+            item##_least = ftree_min(item##_least, (when)); \
+        item##_least; \
+    })
+
 /* Appends a zeroed item and returns it; NULL: out of memory, the array is as it was. */
 #define FTREE_PUSH(ft, array) \
     ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))

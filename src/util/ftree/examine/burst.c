@@ -142,11 +142,9 @@ static bool is_outdone(const struct ftree *ft, const struct burst *b, int path)
 {
     int own = missing_at_most(b, path);
 
-    FTREE_EACH(struct burst, other, ft->examine->bursts)
-        if (other->asked && other->said && other->over && is_as_new(other, b) &&
-            missing_at_most(other, path) > FAR_MORE * own)
-            return true;
-    return false;
+    return FTREE_ANY(struct burst, other, ft->examine->bursts,
+                      other->asked && other->said && other->over && is_as_new(other, b) &&
+                          missing_at_most(other, path) > FAR_MORE * own);
 }
 
 static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
@@ -191,10 +189,7 @@ static bool is_bad(uint8_t way)
 /* The burst that the node was asked for last; NULL: it was not. */
 static struct burst *find_asked(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->node == node && b->asked)
-            return b;
-    return NULL;
+    return FTREE_FIND(struct burst, b, ft->examine->bursts, b->node == node && b->asked);
 }
 
 static struct burst *find_over(const struct ftree *ft, int32_t node)
@@ -300,10 +295,7 @@ static void add_facts(const struct ftree *ft, const struct burst *b, struct rule
 
 static bool any_runs(const struct ftree *ft)
 {
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->asked && !b->over)
-            return true;
-    return false;
+    return FTREE_ANY(struct burst, b, ft->examine->bursts, b->asked && !b->over);
 }
 
 /* Others tell a node's link from what is between switches. */
@@ -574,10 +566,8 @@ static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
 
 static struct burst *find(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
 {
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->node == node && b->nonce == nonce && b->asked == asked)
-            return b;
-    return NULL;
+    return FTREE_FIND(struct burst, b, ft->examine->bursts,
+                      b->node == node && b->nonce == nonce && b->asked == asked);
 }
 
 static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint32_t nonce,
@@ -862,9 +852,5 @@ void ftree_burst_stop(struct ftree *ft)
 
 ftree_time ftree_burst_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        t = ftree_min(t, ftree_min(b->next, b->until));
-    return t;
+    return FTREE_EARLIEST(struct burst, b, ft->examine->bursts, ftree_min(b->next, b->until));
 }

@@ -72,10 +72,7 @@ static int32_t distance(const struct ftree *ft, const struct chain *own, int32_t
 
 static struct neighbour *find(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct neighbour, nb, ft->examine->neighbours)
-        if (nb->node == node)
-            return nb;
-    return NULL;
+    return FTREE_FIND(struct neighbour, nb, ft->examine->neighbours, nb->node == node);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

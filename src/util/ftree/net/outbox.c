@@ -229,19 +229,13 @@ enum announced ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pa
 /* True if nobody has to acknowledge anything any more. */
 bool ftree_outbox_is_empty(const struct ftree *ft)
 {
-    FTREE_EACH(struct message, l, ft->net->outbox)
-        if (!l->answer)
-            return false;
-    return true;
+    return !FTREE_ANY(struct message, l, ft->net->outbox, !l->answer);
 }
 
 /* True if it has not acknowledged that message yet. */
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
 {
-    FTREE_EACH(struct message, l, ft->net->outbox)
-        if (l->to == from && l->id == id)
-            return true;
-    return false;
+    return FTREE_ANY(struct message, l, ft->net->outbox, l->to == from && l->id == id);
 }
 
 /* The symptom that it carries is to go to another. */
@@ -412,11 +406,7 @@ void ftree_outbox_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_outbox_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct message, l, ft->net->outbox)
-        t = ftree_min(t, l->next);
-    return t;
+    return FTREE_EARLIEST(struct message, l, ft->net->outbox, l->next);
 }
 
 void ftree_outbox_clear(struct ftree *ft)

@@ -38,10 +38,7 @@ static enum ftree_path path_of(const struct ftree *ft)
 
 static struct checked *find(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct checked, k, ft->observe->checked)
-        if (k->node == node)
-            return k;
-    return NULL;
+    return FTREE_FIND(struct checked, k, ft->observe->checked, k->node == node);
 }
 
 /* ---- whether the node answers ---------------------------------------------------------------- */

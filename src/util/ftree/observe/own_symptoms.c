@@ -91,10 +91,7 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
 
 static struct stall *find_stall(const struct ftree *ft, int32_t rank)
 {
-    FTREE_EACH(struct stall, s, ft->observe->stalls)
-        if (s->rank == rank)
-            return s;
-    return NULL;
+    return FTREE_FIND(struct stall, s, ft->observe->stalls, s->rank == rank);
 }
 
 bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank)
@@ -156,10 +153,7 @@ static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_ti
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)
 {
-    FTREE_EACH(struct halt, h, ft->observe->halts)
-        if (h->rank == rank)
-            return h;
-    return NULL;
+    return FTREE_FIND(struct halt, h, ft->observe->halts, h->rank == rank);
 }
 
 /* True: it runs again, and did not before. */
@@ -462,13 +456,8 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_symptom_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct stall, s, ft->observe->stalls)
-        t = ftree_min(t, s->again);
-    FTREE_EACH(struct finding, f, ft->observe->findings)
-        t = ftree_min(t, f->confirm);
-    return t;
+    return ftree_min(FTREE_EARLIEST(struct stall, s, ft->observe->stalls, s->again),
+                     FTREE_EARLIEST(struct finding, f, ft->observe->findings, f->confirm));
 }
 
 void ftree_observe_clear(struct ftree *ft)

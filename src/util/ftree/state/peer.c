@@ -20,10 +20,7 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
 
 static struct peer *find(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct peer, p, ft->state->peers)
-        if (p->node == node)
-            return p;
-    return NULL;
+    return FTREE_FIND(struct peer, p, ft->state->peers, p->node == node);
 }
 
 /* NULL: out of memory. */

@@ -16,10 +16,7 @@
 
 struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    FTREE_EACH(struct known, k, ft->state->known)
-        if (k->v.fln == fln && k->v.id == id)
-            return k;
-    return NULL;
+    return FTREE_FIND(struct known, k, ft->state->known, k->v.fln == fln && k->v.id == id);
 }
 
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
@@ -208,11 +205,9 @@ struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, const st
 /* Where something is lost or hangs all others wait, and longer than ever. */
 bool ftree_verdict_any_fault(const struct ftree *ft)
 {
-    FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER &&
-            !ftree_class_says(k->v.class_, FTREE_IS_WARNING))
-            return true;
-    return false;
+    return FTREE_ANY(const struct known, k, ft->state->known,
+                      !k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER &&
+                          !ftree_class_says(k->v.class_, FTREE_IS_WARNING));
 }
 
 /* Makes room for n more, exactly: they come by the hundred and to every node. */
