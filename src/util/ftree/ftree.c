@@ -602,18 +602,39 @@ int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_pat
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* In this order. */
+static const struct {
+    void (*tick)(struct ftree *ft, ftree_time now); /* does what is due in a step */
+    ftree_time (*deadline)(const struct ftree *ft);
+} steps[] = {
+    {ftree_intake_tick, ftree_intake_deadline},
+    {ftree_symptom_tick, ftree_symptom_deadline},
+    {ftree_connections_tick, ftree_connections_deadline},
+    {ftree_indirect_tick, ftree_indirect_deadline},
+    {ftree_inquiry_tick, ftree_inquiry_deadline},
+    {ftree_burst_tick, ftree_burst_deadline},
+    {ftree_probe_tick, ftree_probe_deadline},
+    {ftree_waitfor_tick, ftree_waitfor_deadline},
+    {ftree_straggle_tick, ftree_straggle_deadline},
+    {ftree_announce_tick, ftree_announce_deadline},
+    {ftree_recheck_tick, ftree_recheck_deadline},
+    {ftree_outbox_tick, ftree_outbox_deadline},
+    {ftree_survey_tick, ftree_survey_deadline}, /* the last whom it awaits may have been given up */
+    {ftree_parcel_tick, ftree_parcel_deadline},
+    {ftree_correlate_tick, ftree_correlate_deadline}, /* what all these did may have been the last of
+                                                       * a case */
+    {ftree_leave_tick, ftree_leave_deadline},
+};
+
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
 ftree_time ftree_deadline(const struct ftree *ft)
 {
-    ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
-                             ftree_min(ftree_announce_deadline(ft), ftree_outbox_deadline(ft)));
+    ftree_time t = FTREE_NEVER;
 
-    t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_inquiry_deadline(ft), ftree_straggle_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_survey_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
-    t = ftree_min(t, ftree_burst_deadline(ft));
-    return ftree_min(t, ftree_connections_deadline(ft));
+    for (size_t i = 0; i < STEPS; i++)
+        t = ftree_min(t, steps[i].deadline(ft));
+    return t;
 }
 
 /* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may
@@ -642,14 +663,6 @@ void ftree_own_link(struct ftree *ft, ftree_time now, bool up)
     ftree_burst_link(ft, now, up);
 }
 
-/* Does what is due in a step, and what follows from it. */
-static void run(struct ftree *ft, ftree_time now, void (*tick)(struct ftree *, ftree_time))
-{
-    do
-        tick(ft, now);
-    while (drain(ft, now));
-}
-
 void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
@@ -657,22 +670,10 @@ void ftree_tick(struct ftree *ft, ftree_time now)
 
     ftree_events_begin(ft, &q);
     ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    run(ft, now, ftree_intake_tick);
-    run(ft, now, ftree_symptom_tick);
-    run(ft, now, ftree_connections_tick);
-    run(ft, now, ftree_indirect_tick);
-    run(ft, now, ftree_inquiry_tick);
-    run(ft, now, ftree_burst_tick);
-    run(ft, now, ftree_probe_tick);
-    run(ft, now, ftree_waitfor_tick);
-    run(ft, now, ftree_straggle_tick);
-    run(ft, now, ftree_announce_tick);
-    run(ft, now, ftree_recheck_tick);
-    run(ft, now, ftree_outbox_tick);
-    run(ft, now, ftree_survey_tick); /* the last whom it awaits may have been given up */
-    ftree_parcel_tick(ft, now);
-    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
-    run(ft, now, ftree_leave_tick);
+    for (size_t i = 0; i < STEPS; i++)
+        do
+            steps[i].tick(ft, now);
+        while (drain(ft, now));
     ftree_events_end(ft);
 }
 

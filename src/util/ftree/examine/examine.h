@@ -263,7 +263,6 @@ void ftree_inquiry_stop(struct ftree *ft);
 void ftree_inquiry_clear(struct ftree *ft);
 
 /* neighbour.c */
-bool ftree_neighbour_matters(const struct ftree *ft);
 void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);
 void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct suspect *su);
 void ftree_neighbour_forget(struct ftree *ft);

@@ -190,12 +190,6 @@ static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
     }
 }
 
-/* True: there is something to be found out. */
-bool ftree_neighbour_matters(const struct ftree *ft)
-{
-    return ft->job->tree != NULL;
-}
-
 void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su)
 {
     struct chain own, its;

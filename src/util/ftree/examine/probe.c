@@ -134,7 +134,7 @@ static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 static bool holds(const struct ftree *ft, const struct suspect *su,
                   const struct rules_step *step)
 {
-    if ((step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft)) ||
+    if ((step->of == RULES_OF_NEIGHBOURS && !ft->job->tree) ||
         (step->ask == RULES_ASK_BURST && !ft->io->packet))
         return false;
     if (step->of == RULES_OF_HANDLERS && (!ft->io->handlers || su->handled.over))

@@ -20,25 +20,9 @@
 /* A growing string; once memory has run out it stays NULL. */
 struct text {
     char *s;
-    size_t len, room;
+    size_t len;
     bool failed;
 };
-
-static bool reserve(struct text *t, size_t more)
-{
-    char *s;
-
-    if (t->len + more <= t->room)
-        return true;
-    s = t->failed ? NULL : realloc(t->s, 2 * t->room + more + 256);
-    if (!s) {
-        t->failed = true;
-        return false;
-    }
-    t->s = s;
-    t->room = 2 * t->room + more + 256;
-    return true;
-}
 
 static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -47,19 +31,24 @@ static void add(struct text *t, const char *format, ...) __attribute__((format(p
 static void add(struct text *t, const char *format, ...)
 {
     bool line = format[strlen(format) - 1] == '\n';
+    char *piece = NULL, *s = NULL;
     va_list args;
     int n;
 
     va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
+    n = vasprintf(&piece, format, args);
     va_end(args);
-    if (n < 0 || !reserve(t, (size_t) n + 1))
-        return;
-    va_start(args, format);
-    vsnprintf(t->s + t->len, (size_t) n + 1, format, args);
-    va_end(args);
-    ftree_text_clean(t->s + t->len, (size_t) n - line, '?');
-    t->len += (size_t) n;
+    if (n >= 0)
+        s = realloc(t->s, t->len + (size_t) n + 1);
+    if (s) {
+        ftree_text_clean(piece, (size_t) n - line, '?');
+        memcpy(s + t->len, piece, (size_t) n + 1);
+        t->len += (size_t) n;
+        t->s = s;
+    }
+    t->failed |= !s;
+    if (n >= 0)
+        free(piece);
 }
 
 static char *finish(struct text *t)

@@ -49,7 +49,6 @@ int ftree_report_errno_number(const char *name)
 void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
 {
     static const char more[] = ", ...";
-    int32_t listed = 0;
     char piece[32];
 
     buf[0] = '\0';
@@ -63,9 +62,8 @@ void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
             return;
         }
         ftree_text_add(buf, len, "%s", piece);
-        listed += last - first + 1;
     }
-    if (listed < set->count)
+    if (ftree_ranks_listed(set) < set->count)
         ftree_text_add(buf, len, "%s", *buf ? more : "...");
 }
 
@@ -108,13 +106,8 @@ void ftree_report_component_ranks(const struct ftree_job *job, const struct ftre
     }
     memset(set, 0, sizeof(*set));
     for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
-         r = report_next_rank(job, v, r)) {
-        set->count++;
-        if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == r)
-            set->range[set->ranges - 1].last = r;
-        else if (set->ranges < FTREE_RANGES_MAX)
-            set->range[set->ranges].first = set->range[set->ranges].last = r, set->ranges++;
-    }
+         r = report_next_rank(job, v, r))
+        ftree_ranks_add(set, r, r);
 }
 
 /* ---- components ------------------------------------------------------------------------------ */
@@ -141,13 +134,12 @@ static bool has_rank_of(const struct ftree_job *job, const struct ftree_ranks *s
  * are listed.  Else 1. */
 static int32_t nodes_of(const struct ftree_job *job, const struct ftree_verdict *v)
 {
-    int32_t listed = 0, nodes = 0;
+    bool listed = ftree_ranks_listed(&v->component) == v->component.count;
+    int32_t nodes = 0;
 
     if (v->component.count == 0)
         return 1;
-    for (int32_t i = 0; i < v->component.ranges; i++)
-        listed += v->component.range[i].last - v->component.range[i].first + 1;
-    for (int32_t n = 0; listed == v->component.count && n < job->nodes; n++)
+    for (int32_t n = 0; listed && n < job->nodes; n++)
         nodes += has_rank_of(job, &v->component, n);
     return nodes;
 }
@@ -468,18 +460,13 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
 
 static void conclude_nothing(const struct report_open *open, char *buf, size_t len)
 {
-    size_t used;
-
-    snprintf(buf, len, "conclusion: cause not identified");
+    snprintf(buf, len, "conclusion: cause not identified%s",
+             open->n == 0 ? ", hardware or software" : "");
     for (int i = 0; i < open->n; i++) {
         int class_ = ftree_class_by_name(open->candidate[i].class_);
-        used = strlen(buf);
-        snprintf(buf + used, len - used, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
-                 open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
+        ftree_text_add(buf, len, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
+                       open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
     }
-    used = strlen(buf);
-    if (open->n == 0)
-        snprintf(buf + used, len - used, ", hardware or software");
 }
 
 /* A rank is no hardware, but what it uses is. */
