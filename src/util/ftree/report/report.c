@@ -13,45 +13,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "[faultloc] "
-#define INDENT "[faultloc]   "
 #define LINE 2048
 
-/* A growing string; once memory has run out it stays NULL. */
-struct text {
-    char *s;
-    size_t len;
-    bool failed;
-};
-
-static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The only control character of a piece is a newline at the end of its format, which is never
- * empty. */
-static void add(struct text *t, const char *format, ...)
+void report_add(struct report_text *t, const char *format, ...)
 {
     bool line = format[strlen(format) - 1] == '\n';
-    char *piece = NULL, *s = NULL;
     va_list args;
+    char *s;
     int n;
 
     va_start(args, format);
-    n = vasprintf(&piece, format, args);
+    n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (n >= 0)
-        s = realloc(t->s, t->len + (size_t) n + 1);
-    if (s) {
-        ftree_text_clean(piece, (size_t) n - line, '?');
-        memcpy(s + t->len, piece, (size_t) n + 1);
-        t->len += (size_t) n;
-        t->s = s;
-    }
+    s = n < 0 ? NULL : realloc(t->s, t->len + (size_t) n + 1);
     t->failed |= !s;
-    if (n >= 0)
-        free(piece);
+    if (!s)
+        return;
+    va_start(args, format);
+    vsnprintf(s + t->len, (size_t) n + 1, format, args);
+    va_end(args);
+    ftree_text_clean(s + t->len, (size_t) n - line, '?');
+    t->len += (size_t) n;
+    t->s = s;
 }
 
-static char *finish(struct text *t)
+static char *finish(struct report_text *t)
 {
     if (t->failed) {
         free(t->s);
@@ -62,51 +48,64 @@ static char *finish(struct text *t)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-/* Of a member that may be missing: "". */
-static const char *string(struct json_object *object, const char *key)
+const char *report_string(struct json_object *object, const char *key)
 {
     struct json_object *value = json_object_object_get(object, key);
 
     return value ? json_object_get_string(value) : "";
 }
 
-static void add_headline(struct text *t, const struct report_about *a)
+static bool is(const char *a, const char *b)
 {
-    char line[LINE];
-
-    ftree_report_first_line(a, line, sizeof(line));
-    add(t, PREFIX "%s\n", line);
+    return strcmp(a, b) == 0;
 }
 
-static void add_rule(struct text *t, struct json_object *v)
+/* The confidence is a rank (high, medium, low), not a probability. */
+static void add_headline(struct report_text *t, const struct report_about *a)
 {
-    const char *raised_by = string(v, "raised_by"), *because = string(v, "because");
+    char headline[2 * REPORT_LABEL];
 
-    add(t, INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s\n", string(v, "fln"),
-        json_object_get_double(json_object_object_get(v, "latency_s")), string(v, "rule"),
-        *raised_by ? ", raised by " : "", raised_by);
+    ftree_report_headline(a, headline, sizeof(headline));
+    report_add(t, REPORT_PREFIX "%s: %s", a->class_, headline);
+    if (!is(a->class_, "unknown"))
+        report_add(t, " -- %s, confidence %s",
+                   is(a->origin, "unknown") ? "hardware or software" : a->origin,
+                   a->percent >= 90   ? "high"
+                   : a->percent >= 70 ? "medium"
+                                      : "low");
+    report_add(t, "\n");
+}
+
+static void add_rule(struct report_text *t, struct json_object *v)
+{
+    const char *raised_by = report_string(v, "raised_by"), *because = report_string(v, "because");
+
+    report_add(t, REPORT_INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s\n",
+               report_string(v, "fln"),
+               json_object_get_double(json_object_object_get(v, "latency_s")),
+               report_string(v, "rule"), *raised_by ? ", raised by " : "", raised_by);
     if (*because)
-        add(t, INDENT "because %s\n", because);
+        report_add(t, REPORT_INDENT "because %s\n", because);
 }
 
 struct report_evidence ftree_report_evidence_of(struct json_object *e)
 {
     return (struct report_evidence){
-        .source = string(e, "source"),
-        .path = string(e, "path"),
-        .role = string(e, "role"),
-        .target = string(e, "target"),
-        .address = string(e, "address"),
-        .result = string(e, "result"),
-        .error = string(e, "errno"),
-        .state = string(e, "process_state"),
-        .by = string(e, "by"),
-        .detail = string(e, "detail"),
-        .place = string(e, "place"),
+        .source = report_string(e, "source"),
+        .path = report_string(e, "path"),
+        .role = report_string(e, "role"),
+        .target = report_string(e, "target"),
+        .address = report_string(e, "address"),
+        .result = report_string(e, "result"),
+        .error = report_string(e, "errno"),
+        .state = report_string(e, "process_state"),
+        .by = report_string(e, "by"),
+        .detail = report_string(e, "detail"),
+        .place = report_string(e, "place"),
         .before_s = json_object_get_double(json_object_object_get(e, "before_s"))};
 }
 
-static void add_evidence(struct text *t, struct json_object *v)
+static void add_evidence(struct report_text *t, struct json_object *v)
 {
     struct json_object *list = json_object_object_get(v, "evidence");
     char line[2 * LINE];
@@ -115,105 +114,145 @@ static void add_evidence(struct text *t, struct json_object *v)
         struct report_evidence words =
             ftree_report_evidence_of(json_object_array_get_idx(list, i));
         ftree_report_evidence(&words, line, sizeof(line));
-        add(t, "%s%s\n", i ? INDENT "          " : INDENT "evidence: ", line);
+        report_add(t, "%s%s\n", i ? REPORT_INDENT "          " : REPORT_INDENT "evidence: ", line);
     }
 }
 
-static void add_texts(struct text *t, const char *title, struct json_object *list)
+static void add_texts(struct report_text *t, const char *title, struct json_object *list)
 {
     size_t n = list ? json_object_array_length(list) : 0;
 
     if (n > 0)
-        add(t, INDENT "%s:\n", title);
+        report_add(t, REPORT_INDENT "%s:\n", title);
     for (size_t i = 0; i < n; i++)
-        add(t, INDENT "  %s\n", json_object_get_string(json_object_array_get_idx(list, i)));
+        report_add(t, REPORT_INDENT "  %s\n",
+                   json_object_get_string(json_object_array_get_idx(list, i)));
 }
 
-static void add_stacks(struct text *t, struct json_object *v)
+static void add_stacks(struct report_text *t, struct json_object *v)
 {
-    const char *why = string(v, "no_stacks");
+    const char *why = report_string(v, "no_stacks");
 
     if (*why)
-        add(t, INDENT "no stacks: %s\n", why);
+        report_add(t, REPORT_INDENT "no stacks: %s\n", why);
     add_texts(t, "stacks", json_object_object_get(json_object_object_get(v, "stacks"), "text"));
 }
 
-static void add_candidates(struct text *t, const struct report_about *a)
+static void add_candidates(struct report_text *t, const struct report_about *a)
 {
-    char line[LINE];
-
-    ftree_report_open(a, line, sizeof(line));
+    for (int i = 0; i < a->open.n; i++)
+        report_add(t, "%s%s", i ? ", " : REPORT_INDENT "not ruled out: ",
+                   a->open.candidate[i].class_);
     if (a->open.n > 0)
-        add(t, INDENT "not ruled out: %s\n", line);
+        report_add(t, "\n");
 }
 
-static void add_victims(struct text *t, const struct report_about *a,
+static void add_victims(struct report_text *t, const struct report_about *a,
                         const struct ftree_ranks *victims)
 {
-    char line[LINE];
+    char list[400];
 
-    ftree_report_victims(a, victims, line, sizeof(line));
-    add(t, INDENT "victims: %s\n", line);
+    ftree_report_ranks(victims, list, sizeof(list));
+    report_add(t, REPORT_INDENT "victims: %d %s blocked on %s, directly or indirectly%s%s\n",
+               (int) victims->count, victims->count == 1 ? "rank is" : "ranks are", a->ranks,
+               victims->count ? ": " : "", list);
 }
 
-static void add_walltime(struct text *t, struct json_object *v)
+/* What the job's end leaves unused: "action abort: 47 min of 60 min walltime were left". */
+static void add_walltime(struct report_text *t, struct json_object *v)
 {
     struct json_object *w = json_object_object_get(v, "walltime");
-    char line[LINE];
+    int64_t limit_s = json_object_get_int64(json_object_object_get(w, "limit_s"));
 
     if (!w)
         return;
-    ftree_report_walltime(json_object_get_int64(json_object_object_get(w, "left_s")),
-                          json_object_get_int64(json_object_object_get(w, "limit_s")),
-                          json_object_object_get(w, "at_most") != NULL, line, sizeof(line));
-    add(t, INDENT "%s\n", line);
+    report_add(t, REPORT_INDENT "action abort: %s%lld min ",
+               json_object_object_get(w, "at_most") ? "at most " : "",
+               (long long) json_object_get_int64(json_object_object_get(w, "left_s")) / 60);
+    if (limit_s > 0)
+        report_add(t, "of %lld min ", (long long) limit_s / 60);
+    report_add(t, "walltime were left\n");
 }
 
-static void add_nodes(struct text *t, struct json_object *table)
+static void add_nodes(struct report_text *t, struct json_object *table)
 {
     char line[LINE];
 
-    add(t, INDENT "nodes:%s\n",
+    report_add(t, REPORT_INDENT "nodes:%s\n",
         table ? "" : " none in this file; MPIR_CVAR_FAULTLOC_VERBOSE=1 puts them there");
     for (size_t i = 0; table && i < json_object_array_length(table); i++) {
         struct json_object *n = json_object_array_get_idx(table, i);
         struct json_object *address = json_object_object_get(n, "address");
-        ftree_report_node(string(n, "name"), string(address, "data"), string(address, "mgmt"),
-                          string(n, "state"), line, sizeof(line));
-        add(t, INDENT "  %s\n", line);
+        ftree_report_node(report_string(n, "name"), report_string(address, "data"),
+                          report_string(address, "mgmt"), report_string(n, "state"), line,
+                          sizeof(line));
+        report_add(t, REPORT_INDENT "  %s\n", line);
     }
 }
 
-static void add_file(struct text *t, const char *json_file)
+static void add_file(struct report_text *t, const char *json_file)
 {
     if (json_file && *json_file)
-        add(t, INDENT "full report: %s\n", json_file);
+        report_add(t, REPORT_INDENT "full report: %s\n", json_file);
 }
 
-static char *end(struct text *t, const struct report_about *a, bool withdrawn,
+static void conclude_nothing(struct report_text *t, const struct report_open *open)
+{
+    report_add(t, "cause not identified%s", open->n == 0 ? ", hardware or software" : "");
+    for (int i = 0; i < open->n; i++) {
+        int class_ = ftree_class_by_name(open->candidate[i].class_);
+        report_add(t, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
+                   open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
+    }
+}
+
+/* Hardware or software, which component, and whom to call; where none is known to be at fault, the
+ * explanations in order. */
+static void add_conclusion(struct report_text *t, const struct report_about *a, bool withdrawn)
+{
+    bool known = is(a->origin, "hardware") || is(a->origin, "software");
+    char who[REPORT_LABEL + 32];
+
+    report_guilty(a, who, sizeof(who));
+    report_add(t, REPORT_INDENT "conclusion: ");
+    if (withdrawn && known)
+        report_add(t, "the %s fault in %s is over", a->origin, who);
+    else if (withdrawn)
+        report_add(t, "the fault is over");
+    else if (known)
+        report_add(t, "%s fault in %s", a->origin, who);
+    else if (is(a->class_, "unknown"))
+        conclude_nothing(t, &a->open);
+    else
+        report_add(t, "fault in %s; hardware or software is not known", who);
+    if (!withdrawn && a->cause && *a->cause)
+        report_add(t, ", first cause: %s", a->cause);
+    if (!withdrawn && a->ticket && *a->ticket)
+        report_add(t, "; ticket: %s", a->ticket);
+    report_add(t, "\n");
+}
+
+static char *end(struct report_text *t, const struct report_about *a, bool withdrawn,
                  struct json_object *report, const char *json_file)
 {
-    char line[LINE];
-
     add_file(t, json_file);
     if (report) {
         add_nodes(t, json_object_object_get(report, "node_table"));
         add_texts(t, "trace", json_object_object_get(report, "trace"));
     }
-    ftree_report_conclusion(a, withdrawn, line, sizeof(line));
-    add(t, INDENT "%s\n", line);
+    add_conclusion(t, a, withdrawn);
     return finish(t);
 }
 
 char *ftree_report_over_lines(const struct report_told *v, struct json_object *report,
                               const char *json_file)
 {
-    struct text t = {0};
+    struct report_text t = {0};
     char component[LINE];
 
     ftree_report_component(&v->about, component, sizeof(component));
-    add(&t, PREFIX "withdrawn: %s of %s: ", v->about.class_, component);
-    add(&t, "%s, %.1f s after the verdict\n",
+    report_add(&t, REPORT_PREFIX "withdrawn: %s of %s: ", v->about.class_, component);
+    report_add(&t, "%s, %.1f s after the verdict\n",
         ftree_class_over(ftree_class_by_name(v->about.class_)), v->over_s);
     return end(&t, &v->about, true, report, json_file);
 }
@@ -223,15 +262,15 @@ static char *alike_lines(const struct report_told *v, struct json_object *report
                          const char *json_file)
 {
     struct report_together *all = report_join(v);
-    struct text t = {0};
+    struct report_text t = {0};
     char *text;
 
     if (!all)
         return NULL;
     add_headline(&t, &all->about);
     if (!*all->about.name)
-        add(&t, INDENT "%s\n", all->names);
-    add(&t, INDENT "%s\n", all->line);
+        report_add(&t, REPORT_INDENT "%s\n", all->names);
+    report_add(&t, REPORT_INDENT "%s\n", all->line);
     add_rule(&t, v->json);
     add_evidence(&t, v->json);
     add_candidates(&t, &all->about);
@@ -245,7 +284,7 @@ static char *alike_lines(const struct report_told *v, struct json_object *report
 char *ftree_report_lines(const struct report_told *v, struct json_object *report,
                          const char *json_file)
 {
-    struct text t = {0};
+    struct report_text t = {0};
 
     if (v->next)
         return alike_lines(v, report, json_file);
@@ -253,11 +292,11 @@ char *ftree_report_lines(const struct report_told *v, struct json_object *report
     add_rule(&t, v->json);
     add_evidence(&t, v->json);
     if (v->no_places)
-        add(&t, INDENT "where in the code they are is not known%s%s\n",
+        report_add(&t, REPORT_INDENT "where in the code they are is not known%s%s\n",
             *v->no_places ? ": " : "", v->no_places);
     add_stacks(&t, v->json);
     add_candidates(&t, &v->about);
-    if (v->victims.count > 0 || strcmp(v->about.class_, ftree_class_name(FTREE_CLASS_STRAGGLER)))
+    if (v->victims.count > 0 || !is(v->about.class_, "straggler"))
         add_victims(&t, &v->about, &v->victims); /* for a slow one others wait now and then */
     add_walltime(&t, v->json);
     return end(&t, &v->about, false, report, json_file);
@@ -265,52 +304,11 @@ char *ftree_report_lines(const struct report_told *v, struct json_object *report
 
 /* ---- a note ---------------------------------------------------------------------------------- */
 
-static int integer(struct json_object *object, const char *key)
-{
-    return json_object_get_int(json_object_object_get(object, key));
-}
-
-static void read_ends(struct json_object *list, struct report_waiting *w)
-{
-    w->ends = (int) json_object_array_length(list);
-    for (int i = 0; i < w->ends; i++) {
-        struct json_object *e = json_object_array_get_idx(list, (size_t) i);
-        w->end[i].rank = integer(e, "rank");
-        w->end[i].count = integer(e, "count");
-        w->end[i].node = string(e, "node");
-        w->end[i].state = string(e, "state");
-        w->end[i].still = integer(e, "no_cpu_time_s");
-    }
-}
-
-static void read_classes(struct json_object *list, struct report_waiting *w)
-{
-    w->classes = (int) json_object_array_length(list);
-    for (int i = 0; i < w->classes; i++) {
-        struct json_object *c = json_object_array_get_idx(list, (size_t) i);
-        w->class_[i].example = integer(c, "example");
-        w->class_[i].count = integer(c, "count");
-        w->class_[i].node = string(c, "node");
-        w->class_[i].call = string(c, "call");
-        w->class_[i].comm = string(c, w->count > 0 ? "communicator" : "asleep_in");
-        w->class_[i].on = string(c, "example_waits_for");
-    }
-}
-
-/* The schema says that no list is longer than there is room. */
 char *ftree_report_waiting_lines(struct json_object *waiting, int size, const char *json_file)
 {
-    struct report_waiting w = {
-        .seconds = json_object_get_int64(json_object_object_get(waiting, "waited_s")),
-        .count = integer(waiting, "count"),
-        .size = size};
-    struct text t = {0};
-    char line[LINE];
+    struct report_text t = {0};
 
-    read_ends(json_object_object_get(waiting, "ends"), &w);
-    read_classes(json_object_object_get(waiting, "classes"), &w);
-    for (int i = 0; ftree_report_waiting(&w, i, line, sizeof(line)); i++)
-        add(&t, "%s%s\n", i ? INDENT : PREFIX, line);
+    report_add_waiting(&t, waiting, size);
     add_file(&t, json_file);
     return finish(&t);
 }
@@ -368,7 +366,7 @@ char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict 
 
 char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v)
 {
-    struct text t = {0};
+    struct report_text t = {0};
     char line[LINE];
 
     for (int32_t i = 0; i < v->evidences; i++) {
@@ -376,9 +374,10 @@ char *ftree_report_places_text(const struct report_job *rj, const struct ftree_v
         struct report_evidence words = ftree_report_evidence_of(e);
         ftree_report_evidence(&words, line, sizeof(line));
         if (*words.place && t.len == 0)
-            add(&t, PREFIX "%s, where its ranks are in the code:\n", ftree_class_name(v->class_));
+            report_add(&t, REPORT_PREFIX "%s, where its ranks are in the code:\n",
+                       ftree_class_name(v->class_));
         if (*words.place)
-            add(&t, INDENT "%s\n", line);
+            report_add(&t, REPORT_INDENT "%s\n", line);
         json_object_put(e);
     }
     return finish(&t);
@@ -386,8 +385,8 @@ char *ftree_report_places_text(const struct report_job *rj, const struct ftree_v
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static void add_facts(struct text *t, const struct report_job *rj, const struct ftree_verdict *v,
-                      const char *json_file)
+static void add_facts(struct report_text *t, const struct report_job *rj,
+                      const struct ftree_verdict *v, const char *json_file)
 {
     struct report_about about;
     struct report_room room;
@@ -397,22 +396,22 @@ static void add_facts(struct text *t, const struct report_job *rj, const struct 
     report_about(rj->job, v, &room, &about);
     ftree_report_component_ranks(rj->job, v, &ranks);
     ftree_report_ranks(&ranks, line, sizeof(line));
-    add(t, "FAULTLOC_RANKS=%s\n", line);
+    report_add(t, "FAULTLOC_RANKS=%s\n", line);
     ftree_report_headline(&about, line, sizeof(line));
-    add(t, "FAULTLOC_TEXT=%s\n", line);
-    add(t, "FAULTLOC_JOB=%s\n", rj->id);
-    add(t, "FAULTLOC_ACTION=%s\n", report_ends_job(rj, v) ? "abort" : "report");
-    add(t, "FAULTLOC_ID=%lld\n", (long long) v->id);
-    add(t, "FAULTLOC_FLN=%s\n", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
-    add(t, "FAULTLOC_CLASS=%s\n", about.class_);
-    add(t, "FAULTLOC_ORIGIN=%s\n", about.origin);
-    add(t, "FAULTLOC_TICKET=%s\n", about.ticket);
-    add(t, "FAULTLOC_CONFIDENCE=%d.%03d\n", v->confidence / 1000, v->confidence % 1000);
-    add(t, "FAULTLOC_KIND=%s\n", about.kind);
-    add(t, "FAULTLOC_COMPONENT=%s\n", about.name);
-    add(t, "FAULTLOC_HOST=%s\n", about.node);
-    add(t, "FAULTLOC_RULE=%s\n", v->rule);
-    add(t, "FAULTLOC_REPORT=%s\n", json_file ? json_file : "");
+    report_add(t, "FAULTLOC_TEXT=%s\n", line);
+    report_add(t, "FAULTLOC_JOB=%s\n", rj->id);
+    report_add(t, "FAULTLOC_ACTION=%s\n", report_ends_job(rj, v) ? "abort" : "report");
+    report_add(t, "FAULTLOC_ID=%lld\n", (long long) v->id);
+    report_add(t, "FAULTLOC_FLN=%s\n", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
+    report_add(t, "FAULTLOC_CLASS=%s\n", about.class_);
+    report_add(t, "FAULTLOC_ORIGIN=%s\n", about.origin);
+    report_add(t, "FAULTLOC_TICKET=%s\n", about.ticket);
+    report_add(t, "FAULTLOC_CONFIDENCE=%d.%03d\n", v->confidence / 1000, v->confidence % 1000);
+    report_add(t, "FAULTLOC_KIND=%s\n", about.kind);
+    report_add(t, "FAULTLOC_COMPONENT=%s\n", about.name);
+    report_add(t, "FAULTLOC_HOST=%s\n", about.node);
+    report_add(t, "FAULTLOC_RULE=%s\n", v->rule);
+    report_add(t, "FAULTLOC_REPORT=%s\n", json_file ? json_file : "");
 }
 
 /* Lines become strings behind the pointers to them. */
@@ -438,7 +437,7 @@ static char **split(const char *lines, size_t len)
 char **ftree_report_facts(const struct report_job *rj, const struct ftree_verdict *v,
                           const char *json_file)
 {
-    struct text t = {0};
+    struct report_text t = {0};
     char *lines, **list;
 
     add_facts(&t, rj, v, json_file);

@@ -250,17 +250,6 @@ char *ftree_report_waiting_lines(struct json_object *waiting, int size, const ch
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
 
-/* Purpose: the same with its class before, and after it origin and confidence; that is a rank
- * (high, medium, low), not a probability. */
-void ftree_report_first_line(const struct report_about *a, char *buf, size_t len);
-
-/* Purpose: "3 ranks are blocked on rank 4, directly or indirectly: 0-1, 3". */
-void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
-                          size_t len);
-
-/* Purpose: what is not ruled out: "nic-fault, link-fault"; "" for nothing. */
-void ftree_report_open(const struct report_about *a, char *buf, size_t len);
-
 /* Purpose: what the last change of a setting was: "action=abort, stall-ms=500, rules=NAME". */
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len);
 
@@ -275,14 +264,6 @@ void ftree_report_component_ranks(const struct ftree_job *job, const struct ftre
 
 /* Purpose: "node h2", "rank 4 (node h2)". */
 void ftree_report_component(const struct report_about *a, char *buf, size_t len);
-
-/* Purpose: the last line: hardware or software, which component, and whom to call; where none is
- * known to be at fault, the explanations in order. */
-void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
-
-/* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left";
- * limit_s 0: not known. */
-void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len);
 
 /* Purpose: a line of the table of nodes; addresses may be "". */
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
@@ -301,27 +282,6 @@ struct report_evidence ftree_report_evidence_of(struct json_object *e);
  * is none.  And one more whom to call: "network or node". */
 void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len);
 void ftree_report_ticket_add(const char *name, char *buf, size_t len);
-
-/* A note on a stall, in words as the JSON has them. */
-struct report_waiting {
-    int64_t seconds;
-    int count, size; /* ranks that wait, 0: all are asleep; of the job */
-    int ends, classes;
-    struct {
-        int rank, count; /* 0: not known how many */
-        const char *node, *state;
-        int64_t still; /* seconds without CPU time; 0: not known */
-    } end[FTREE_WAITING_ENDS_MAX];
-    struct {
-        int example, count;
-        const char *node, *call, *comm; /* "": it has no name; where nobody waits `comm` is in what
-                                         * they sleep, outside MPI if there is no call; */
-        const char *on; /* for this, "": not known */
-    } class_[FTREE_WAITING_CLASSES_MAX];
-};
-
-/* Purpose: line i of the note, from 0; false: there are no more. */
-bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len);
 
 #pragma GCC visibility pop
 

@@ -61,6 +61,31 @@ bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v)
 int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v);
 
 struct json_object;
+
+#define REPORT_PREFIX "[faultloc] "
+#define REPORT_INDENT "[faultloc]   "
+
+/* A growing string; without memory for all of it it is none in the end. */
+struct report_text {
+    char *s;
+    size_t len;
+    bool failed;
+};
+
+/* Purpose: adds a piece, whose only control character is a newline at the end of its format, which
+ * is never empty. */
+void report_add(struct report_text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Purpose: the lines of a note, as the JSON has it. */
+void report_add_waiting(struct report_text *t, struct json_object *w, int size);
+
+/* Purpose: who or what has the fault: "node h2", "what rank 3 (node h1) waits for". */
+void report_guilty(const struct report_about *a, char *buf, size_t len);
+
+/* Purpose: the member that is a string; "" where there is none. */
+const char *report_string(struct json_object *object, const char *key);
+
 /* Purpose: adds a value, which the object or list then owns.  What there is no memory for is NULL,
  * and shows in the end: whatever is not whole is not used. */
 void report_set(struct json_object *o, const char *key, struct json_object *value);

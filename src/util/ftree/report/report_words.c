@@ -387,38 +387,6 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         snprintf(buf, len, "%s (%s)%s%s", what, a->ranks, gap, words);
 }
 
-void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
-{
-    char headline[2 * REPORT_LABEL];
-
-    ftree_report_headline(a, headline, sizeof(headline));
-    snprintf(buf, len, "%s: %s", a->class_, headline);
-    if (!is(a->class_, "unknown"))
-        ftree_text_add(buf, len, " -- %s, confidence %s",
-                       is(a->origin, "unknown") ? "hardware or software" : a->origin,
-                       a->percent >= 90   ? "high"
-                       : a->percent >= 70 ? "medium"
-                                          : "low");
-}
-
-void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims,
-                          char *buf, size_t len)
-{
-    char list[400];
-
-    ftree_report_ranks(victims, list, sizeof(list));
-    snprintf(buf, len, "%d %s blocked on %s, directly or indirectly%s%s", (int) victims->count,
-             victims->count == 1 ? "rank is" : "ranks are", a->ranks, victims->count ? ": " : "",
-             list);
-}
-
-void ftree_report_open(const struct report_about *a, char *buf, size_t len)
-{
-    buf[0] = '\0';
-    for (int i = 0; i < a->open.n; i++)
-        ftree_text_add(buf, len, "%s%s", i ? ", " : "", a->open.candidate[i].class_);
-}
-
 void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
                        size_t len)
 {
@@ -458,19 +426,8 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
     open->candidate[i].percent = percent;
 }
 
-static void conclude_nothing(const struct report_open *open, char *buf, size_t len)
-{
-    snprintf(buf, len, "conclusion: cause not identified%s",
-             open->n == 0 ? ", hardware or software" : "");
-    for (int i = 0; i < open->n; i++) {
-        int class_ = ftree_class_by_name(open->candidate[i].class_);
-        ftree_text_add(buf, len, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
-                       open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
-    }
-}
-
 /* A rank is no hardware, but what it uses is. */
-static void guilty(const struct report_about *a, char *buf, size_t len)
+void report_guilty(const struct report_about *a, char *buf, size_t len)
 {
     char component[REPORT_LABEL];
 
@@ -482,28 +439,6 @@ static void guilty(const struct report_about *a, char *buf, size_t len)
         snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
         snprintf(buf, len, "%s", component);
-}
-
-void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len)
-{
-    bool known = is(a->origin, "hardware") || is(a->origin, "software");
-    char who[REPORT_LABEL + 32];
-
-    guilty(a, who, sizeof(who));
-    if (withdrawn && known)
-        snprintf(buf, len, "conclusion: the %s fault in %s is over", a->origin, who);
-    else if (withdrawn)
-        snprintf(buf, len, "conclusion: the fault is over");
-    else if (known)
-        snprintf(buf, len, "conclusion: %s fault in %s", a->origin, who);
-    else if (is(a->class_, "unknown"))
-        conclude_nothing(&a->open, buf, len);
-    else
-        snprintf(buf, len, "conclusion: fault in %s; hardware or software is not known", who);
-    if (!withdrawn && a->cause && *a->cause)
-        ftree_text_add(buf, len, ", first cause: %s", a->cause);
-    if (!withdrawn && a->ticket && *a->ticket)
-        ftree_text_add(buf, len, "; ticket: %s", a->ticket);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
@@ -818,16 +753,6 @@ int64_t report_walltime_left(const struct report_job *rj, const struct ftree_ver
     if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
         return -1;
     return ends_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - ends_ms) / 1000 : 0;
-}
-
-void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len)
-{
-    char limit[40] = "";
-
-    if (limit_s > 0)
-        snprintf(limit, sizeof(limit), "of %lld min ", (long long) limit_s / 60);
-    snprintf(buf, len, "action abort: %s%lld min %swalltime were left", at_most ? "at most " : "",
-             (long long) left_s / 60, limit);
 }
 
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)
