@@ -291,36 +291,35 @@ void ftree_end(struct ftree *ft, ftree_time now)
     ftree_events_end(ft);
 }
 
+/* What is called in it may emit events: these, and what follows from them, are handed over then. */
+#define WITH_EVENTS(ft, now) \
+    for (struct ftree_events q, *at = (ftree_events_begin((ft), &q), &q); at; \
+         at = NULL, ftree_end((ft), (now)))
+
 int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
-    while (drain(ft, now))
-        ftree_symptom_tick(ft, now);
-    ftree_events_end(ft);
+    WITH_EVENTS(ft, now) {
+        rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
+        while (drain(ft, now))
+            ftree_symptom_tick(ft, now);
+    }
     return rc;
 }
 
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
 {
-    struct ftree_events q;
-
-    ftree_events_begin(ft, &q);
-    ftree_symptom_over(ft, rank);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        ftree_symptom_over(ft, rank);
 }
 
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = ftree_symptom_take(ft, now, s);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = ftree_symptom_take(ft, now, s);
     return rc;
 }
 
@@ -331,27 +330,23 @@ void ftree_limits(const struct ftree *ft, char *text, size_t room)
 
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = ftree_recheck_confirm(ft, now, fln, id);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = ftree_recheck_confirm(ft, now, fln, id);
     return rc;
 }
 
 int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number)
 {
-    struct ftree_events q;
     int rc;
 
     *number = 0;
     if (node < 0 || node >= ft->job->nodes || rank < FTREE_NONE || rank >= ft->job->size ||
         (rank != FTREE_NONE && ftree_node_of(ft, rank) != node))
         return FTREE_ERR_INVALID;
-    ftree_events_begin(ft, &q);
-    rc = ftree_inquiry_begin(ft, now, node, rank, number);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = ftree_inquiry_begin(ft, now, node, rank, number);
     return rc;
 }
 
@@ -369,21 +364,16 @@ int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_rank
 
 void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s)
 {
-    struct ftree_events q;
-
-    ftree_events_begin(ft, &q);
-    ftree_survey_stacks_taken(ft, now, number, s);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        ftree_survey_stacks_taken(ft, now, number, s);
 }
 
 void ftree_block_over(struct ftree *ft, ftree_time now)
 {
-    struct ftree_events q;
-
-    ftree_events_begin(ft, &q);
-    ftree_straggle_look(ft, now);
-    ftree_waitfor_look(ft, now);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_straggle_look(ft, now);
+        ftree_waitfor_look(ft, now);
+    }
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -557,12 +547,10 @@ static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pa
 int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const void *bytes, size_t len)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = receive(ft, now, from, path, conn, bytes, len);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = receive(ft, now, from, path, conn, bytes, len);
     return rc;
 }
 
@@ -584,19 +572,17 @@ int ftree_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t f
 int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                   enum ftree_role role, enum ftree_reach reach, int error)
 {
-    struct ftree_events q;
-
     if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
-    ftree_events_begin(ft, &q);
-    ftree_silence_heard(ft, now, node, path, reach);
-    ftree_indirect_reached(ft, now, node, path, role, reach);
-    ftree_inquiry_reached(ft, node, path, role, reach);
-    ftree_probe_reached(ft, now, node, path, role, reach, error);
-    if (role == FTREE_ROLE_AGENT)
-        ftree_outbox_reached(ft, now, node, reach);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_silence_heard(ft, now, node, path, reach);
+        ftree_indirect_reached(ft, now, node, path, role, reach);
+        ftree_inquiry_reached(ft, node, path, role, reach);
+        ftree_probe_reached(ft, now, node, path, role, reach, error);
+        if (role == FTREE_ROLE_AGENT)
+            ftree_outbox_reached(ft, now, node, reach);
+    }
     return FTREE_OK;
 }
 
@@ -666,31 +652,28 @@ void ftree_own_link(struct ftree *ft, ftree_time now, bool up)
 void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
-    struct ftree_events q;
 
-    ftree_events_begin(ft, &q);
-    ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    for (size_t i = 0; i < STEPS; i++)
-        do
-            steps[i].tick(ft, now);
-        while (drain(ft, now));
-    ftree_events_end(ft);
+    WITH_EVENTS(ft, now) {
+        ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
+        for (size_t i = 0; i < STEPS; i++)
+            do
+                steps[i].tick(ft, now);
+            while (drain(ft, now));
+    }
 }
 
 void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules)
 {
-    struct ftree_events q;
-
     if (ft->rules == rules)
         return;
     ft->rules = rules;
     ftree_trace(ft, "uses the rules %s", rules->name);
-    ftree_events_begin(ft, &q);
-    ftree_correlate_anew(ft, now);
-    ftree_probe_restart(ft, now);
-    drain(ft, now);
-    ftree_correlate_examine_all(ft, now);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_correlate_anew(ft, now);
+        ftree_probe_restart(ft, now);
+        drain(ft, now);
+        ftree_correlate_examine_all(ft, now);
+    }
 }
 
 /* ---- the own node ---------------------------------------------------------------------------- */
@@ -753,19 +736,17 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
 
 static void leave(struct ftree *ft, ftree_time now, bool cut_short)
 {
-    struct ftree_events q;
-
     if (!ftree_leave_begin(ft, now, cut_short))
         return;
-    ftree_events_begin(ft, &q);
-    ftree_observe_stop(ft);
-    ftree_intake_stop(ft);
-    ftree_waitfor_stop(ft);
-    ftree_examine_stop(ft);
-    ftree_announce_release(ft, now);
-    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is sent now or never */
-    ftree_leave_try(ft, now);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_observe_stop(ft);
+        ftree_intake_stop(ft);
+        ftree_waitfor_stop(ft);
+        ftree_examine_stop(ft);
+        ftree_announce_release(ft, now);
+        ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is sent now or never */
+        ftree_leave_try(ft, now);
+    }
 }
 
 void ftree_leave(struct ftree *ft, ftree_time now)
