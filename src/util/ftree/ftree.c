@@ -7,7 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "ftree/examine/examine.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and

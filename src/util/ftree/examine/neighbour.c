@@ -5,8 +5,6 @@
 
 #include "ftree/examine/examine.h"
 
-#include <stdio.h>
-
 /*
  * Neighbours: is it one node that is silent, or all behind a switch?  Who examines a suspect also
  * asks a few nodes behind each switch above it, and a few behind each switch above the own node,

@@ -8,7 +8,6 @@
 #include "ftree/base/event.h"
 #include "ftree/hang/hang.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /*

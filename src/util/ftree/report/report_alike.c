@@ -6,7 +6,6 @@
 #include "ftree/report/report_int.h"
 
 #include "ftree/base/base.h"
-#include "ftree/base/text.h"
 #include "ftree/topology/tree.h"
 
 #include <stdlib.h>

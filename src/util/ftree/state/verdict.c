@@ -5,7 +5,6 @@
 
 #include "ftree/state/state.h"
 
-#include "ftree/base/event.h"
 #include "ftree/base/text.h"
 
 #include <stdarg.h>
