@@ -55,11 +55,6 @@ const char *report_string(struct json_object *object, const char *key)
     return value ? json_object_get_string(value) : "";
 }
 
-static bool is(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* The confidence is a rank (high, medium, low), not a probability. */
 static void add_headline(struct report_text *t, const struct report_about *a)
 {
@@ -67,9 +62,9 @@ static void add_headline(struct report_text *t, const struct report_about *a)
 
     ftree_report_headline(a, headline, sizeof(headline));
     report_add(t, REPORT_PREFIX "%s: %s", a->class_, headline);
-    if (!is(a->class_, "unknown"))
+    if (!report_is(a->class_, "unknown"))
         report_add(t, " -- %s, confidence %s",
-                   is(a->origin, "unknown") ? "hardware or software" : a->origin,
+                   report_is(a->origin, "unknown") ? "hardware or software" : a->origin,
                    a->percent >= 90   ? "high"
                    : a->percent >= 70 ? "medium"
                                       : "low");
@@ -210,7 +205,7 @@ static void conclude_nothing(struct report_text *t, const struct report_open *op
  * explanations in order. */
 static void add_conclusion(struct report_text *t, const struct report_about *a, bool withdrawn)
 {
-    bool known = is(a->origin, "hardware") || is(a->origin, "software");
+    bool known = report_is(a->origin, "hardware") || report_is(a->origin, "software");
     char who[REPORT_LABEL + 32];
 
     report_guilty(a, who, sizeof(who));
@@ -221,7 +216,7 @@ static void add_conclusion(struct report_text *t, const struct report_about *a, 
         report_add(t, "the fault is over");
     else if (known)
         report_add(t, "%s fault in %s", a->origin, who);
-    else if (is(a->class_, "unknown"))
+    else if (report_is(a->class_, "unknown"))
         conclude_nothing(t, &a->open);
     else
         report_add(t, "fault in %s; hardware or software is not known", who);
@@ -296,7 +291,7 @@ char *ftree_report_lines(const struct report_told *v, struct json_object *report
             *v->no_places ? ": " : "", v->no_places);
     add_stacks(&t, v->json);
     add_candidates(&t, &v->about);
-    if (v->victims.count > 0 || !is(v->about.class_, "straggler"))
+    if (v->victims.count > 0 || !report_is(v->about.class_, "straggler"))
         add_victims(&t, &v->about, &v->victims); /* for a slow one others wait now and then */
     add_walltime(&t, v->json);
     return end(&t, &v->about, false, report, json_file);

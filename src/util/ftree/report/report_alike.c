@@ -18,18 +18,13 @@
 
 #define NAMES_MAX 200 /* characters in a headline */
 
-static bool is(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* What makes a node silent, or cuts it off; the packets of one connection are no matter of nodes. */
 static bool joins(const struct report_about *a)
 {
     static const char of_connection[] = "unknown/connection-";
     int class_ = ftree_class_by_name(a->class_);
 
-    if (is(a->kind, "rank") || is(a->kind, "switch") || class_ < 0)
+    if (report_is(a->kind, "rank") || report_is(a->kind, "switch") || class_ < 0)
         return false;
     return ftree_class_says(class_, FTREE_NODE_DEAD | FTREE_NODE_UNREACHABLE) ||
            (class_ == FTREE_CLASS_UNKNOWN &&
@@ -39,7 +34,7 @@ static bool joins(const struct report_about *a)
 static bool leave_open_alike(const struct report_open *a, const struct report_open *b)
 {
     for (int i = 0; i < a->n && a->n == b->n; i++)
-        if (!is(a->candidate[i].class_, b->candidate[i].class_))
+        if (!report_is(a->candidate[i].class_, b->candidate[i].class_))
             return false;
     return a->n == b->n;
 }
@@ -54,10 +49,11 @@ static bool have_one_cause(const char *a, const char *b)
 
 bool ftree_report_is_alike(const struct report_about *a, const struct report_about *b)
 {
-    return joins(a) && is(a->class_, b->class_) && is(a->kind, b->kind) &&
-           is(a->rule, b->rule) && a->percent == b->percent && is(a->ticket, b->ticket) &&
-           b->at - a->at < REPORT_ALIKE_S && a->at - b->at < REPORT_ALIKE_S &&
-           have_one_cause(a->cause, b->cause) && leave_open_alike(&a->open, &b->open);
+    return joins(a) && report_is(a->class_, b->class_) && report_is(a->kind, b->kind) &&
+           report_is(a->rule, b->rule) && a->percent == b->percent &&
+           report_is(a->ticket, b->ticket) && b->at - a->at < REPORT_ALIKE_S &&
+           a->at - b->at < REPORT_ALIKE_S && have_one_cause(a->cause, b->cause) &&
+           leave_open_alike(&a->open, &b->open);
 }
 
 bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verdict *v,
@@ -82,7 +78,7 @@ static void say_what_is_common(const struct report_told *v, char *buf, size_t le
     for (const struct report_told *w = v->next; w; w = w->next) {
         first = w->about.at < first ? w->about.at : first;
         last = w->about.at > last ? w->about.at : last;
-        one_leaf = one_leaf && is(a->leaf, w->about.leaf);
+        one_leaf = one_leaf && report_is(a->leaf, w->about.leaf);
     }
     snprintf(buf, len, "within %.1f s%s%s; of %s, for example:", last - first,
              one_leaf ? ", all behind switch " : "", one_leaf ? a->leaf : "", a->name);

@@ -8,9 +8,16 @@
 
 #include "ftree/report/report.h"
 
+#include <string.h>
+
 #pragma GCC visibility push(hidden)
 
 /* What the two forms of a report share. */
+
+static inline bool report_is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
 
 /* Purpose: the next rank after `before` (begin with -1) that the component of a verdict is, or that
  * is on it or behind it; FTREE_NONE: there are no more. */

@@ -252,15 +252,10 @@ const char *report_candidate(const struct ftree_job *job, const struct ftree_ver
     return ftree_node_name(job, v->node, buf, len);
 }
 
-static bool is(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* "ranks 4-7": what is said of them is in the plural. */
 static bool are_several(const struct report_about *a)
 {
-    return a->alike > 0 || (is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0);
+    return a->alike > 0 || (report_is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0);
 }
 
 /* "node h2", "16 nodes c[01-16]" */
@@ -283,7 +278,7 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
     buf[0] = '\0';
     for (int i = 0; i < open->n; i++) {
         size_t r = 0;
-        while (r < 3 && !is(rows[r].class_, open->candidate[i].class_))
+        while (r < 3 && !report_is(rows[r].class_, open->candidate[i].class_))
             r++;
         if (r == 3) {
             buf[0] = '\0';
@@ -311,7 +306,7 @@ static void unknown_headline(const struct report_about *a, char *buf, size_t len
 
     subject(a, what, sizeof(what));
     network_parts(&a->open, parts, sizeof(parts));
-    if (is_of_connection(a) && !is(a->fln, a->name))
+    if (is_of_connection(a) && !report_is(a->fln, a->name))
         snprintf(buf, len, "network fault between node %s and node %s (%s)", a->fln, a->name,
                  a->ranks);
     else if (is_of_connection(a))
@@ -361,9 +356,9 @@ static const char *headline(const struct report_about *a)
     bool several = are_several(a);
 
     for (size_t i = 0; a->rule && i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (is(rows[i].rule, a->rule))
+        if (report_is(rows[i].rule, a->rule))
             return several ? rows[i].several : rows[i].one;
-    if (is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
+    if (report_is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
         return a->because + 3;
     return ftree_class_headline(ftree_class_by_name(a->class_), several);
 }
@@ -373,7 +368,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
     char pid[32] = "", where[REPORT_LABEL], what[REPORT_LABEL];
     const char *words = headline(a), *gap = *words == ':' ? "" : " ";
 
-    if (is(a->class_, "unknown")) {
+    if (report_is(a->class_, "unknown")) {
         unknown_headline(a, buf, len);
         return;
     }
@@ -381,7 +376,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
     place(a, where, sizeof(where));
     subject(a, what, sizeof(what));
-    if (is(a->kind, "rank"))
+    if (report_is(a->kind, "rank"))
         snprintf(buf, len, "%s (%s%s)%s%s", a->ranks, pid, where, gap, words);
     else
         snprintf(buf, len, "%s (%s)%s%s", what, a->ranks, gap, words);
@@ -405,7 +400,7 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
     char where[REPORT_LABEL];
 
     place(a, where, sizeof(where));
-    if (is(a->kind, "rank"))
+    if (report_is(a->kind, "rank"))
         snprintf(buf, len, "%s (%s)", a->ranks, where);
     else
         subject(a, buf, len);
@@ -432,10 +427,10 @@ void report_guilty(const struct report_about *a, char *buf, size_t len)
     char component[REPORT_LABEL];
 
     ftree_report_component(a, component, sizeof(component));
-    if (a->rule && is(a->rule, "deadlock/library"))
+    if (a->rule && report_is(a->rule, "deadlock/library"))
         snprintf(buf, len, "the MPI library, in which %s wait", component);
-    else if ((is(a->origin, "hardware") && is(a->kind, "rank")) ||
-             (a->rule && is(a->rule, "user-code-hang/awaits-answer")))
+    else if ((report_is(a->origin, "hardware") && report_is(a->kind, "rank")) ||
+             (a->rule && report_is(a->rule, "user-code-hang/awaits-answer")))
         snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
         snprintf(buf, len, "%s", component);
@@ -445,11 +440,11 @@ void report_guilty(const struct report_about *a, char *buf, size_t len)
 
 static const char *process_words(const char *state, char *buf, size_t len)
 {
-    if (is(state, "X"))
+    if (report_is(state, "X"))
         return "gone";
-    if (is(state, "t"))
+    if (report_is(state, "t"))
         return "held by a debugger (state t)";
-    if (is(state, "T"))
+    if (report_is(state, "T"))
         return "stopped (state T)";
     if (*state == FTREE_PROC_FROZEN)
         return "frozen by its control group";
@@ -461,11 +456,11 @@ static const char *process_words(const char *state, char *buf, size_t len)
 
 static void probe_words(const struct report_evidence *e, char *buf, size_t len)
 {
-    bool is_indirect = is(e->source, "visit");
+    bool is_indirect = report_is(e->source, "visit");
 
     snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
-             is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
-             is_indirect ? ", asked by " : "", is_indirect ? e->by : "", e->result,
+             report_is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "",
+             e->address, is_indirect ? ", asked by " : "", is_indirect ? e->by : "", e->result,
              *e->error ? " (" : "", e->error, *e->error ? ")" : "",
              *e->state ? ", reports state " : "", e->state, *e->detail ? ", " : "", e->detail);
 }
@@ -490,7 +485,7 @@ void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len)
     char when[48];
 
     buf[0] = '\0';
-    if (!is(e->source, "cause"))
+    if (!report_is(e->source, "cause"))
         return;
     time_words(e->before_s, when, sizeof(when));
     snprintf(buf, len, "%.*s %s", (int) strcspn(e->detail, ":"), e->detail, when);
@@ -509,23 +504,23 @@ void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t le
     bool has_limit = *e->state == FTREE_PROC_MEMORY && *e->detail;
     char state[32];
 
-    if (is(e->source, "proc"))
+    if (report_is(e->source, "proc"))
         snprintf(buf, len, "the kernel of %s says the process is %s%s%s", e->target,
                  process_words(e->state, state, sizeof(state)), has_limit ? ": " : "",
                  has_limit ? e->detail : "");
-    else if (is(e->source, "state"))
+    else if (report_is(e->source, "state"))
         snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
-    else if (is(e->source, "log"))
+    else if (report_is(e->source, "log"))
         snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
-    else if (is(e->source, "cause"))
+    else if (report_is(e->source, "cause"))
         cause_words(e, buf, len);
-    else if (is(e->source, "unknown"))
+    else if (report_is(e->source, "unknown"))
         snprintf(buf, len, "not known: %s", e->detail);
-    else if (is(e->source, "symptom") || is(e->source, "handler"))
+    else if (report_is(e->source, "symptom") || report_is(e->source, "handler"))
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
                  *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection") ||
-             is(e->source, "burst"))
+    else if (report_is(e->source, "wait") || report_is(e->source, "sample") ||
+             report_is(e->source, "connection") || report_is(e->source, "burst"))
         snprintf(buf, len, "%s%s%s", e->detail, e->place && *e->place ? " at " : "",
                  e->place ? e->place : "");
     else
@@ -725,7 +720,7 @@ const char *report_node_state(const struct report_job *rj, int32_t node)
 
     for (int32_t i = 0; i < rj->knowns; i++) {
         const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
-        if (is(s, "dead") || is(state, "alive"))
+        if (report_is(s, "dead") || report_is(state, "alive"))
             state = s;
     }
     return state;
