@@ -184,6 +184,21 @@ static inline bool ftree_ask_home(const struct ftree *ft)
     return ft->io->handlers && ft->io->handlers(ft->io_ctx, ft->self);
 }
 
+/* The path of the ranks' data. */
+static inline enum ftree_path ftree_main_path(const struct ftree *ft)
+{
+    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
+}
+
+/* True if `such`, an expression of a path, is true for one of the two. */
+#define FTREE_ANY_PATH(path, such) \
+    ({ \
+        bool any_path = false; \
+        for (int path = 0; path < FTREE_PATHS && !any_path; path++) \
+            any_path = (such); \
+        any_path; \
+    })
+
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
 {
     return a < b ? a : b;

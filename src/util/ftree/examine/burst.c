@@ -68,11 +68,6 @@ static int count(uint64_t packets)
     return __builtin_popcountll(packets);
 }
 
-static enum ftree_path main_path(const struct ftree *ft)
-{
-    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-}
-
 /* ---- what a burst came to -------------------------------------------------------------------- */
 
 /* Groups of which packets are missing. */
@@ -167,7 +162,7 @@ static bool is_degraded(const struct ftree *ft, int32_t node)
  * that is known to be degraded packets may come later than a burst lasts: it is not silent. */
 static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
 {
-    enum ftree_path path = main_path(ft);
+    enum ftree_path path = ftree_main_path(ft);
     bool resent = b->resent && !is_outdone(ft, b, path);
     uint8_t way = way_on(b, path, out, resent);
 
@@ -204,7 +199,7 @@ static struct burst *find_over(const struct ftree *ft, int32_t node)
 static uint8_t way_beside(const struct ftree *ft, const struct burst *other, const struct burst *b,
                           bool out)
 {
-    enum ftree_path path = main_path(ft);
+    enum ftree_path path = ftree_main_path(ft);
     uint8_t way = way_of(ft, other, out);
 
     if (way_of(ft, b, out) != RULES_WAY_LOSSY || (way != RULES_WAY_WELL && way != RULES_WAY_LOSSY))
@@ -381,7 +376,7 @@ void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t no
                               struct ftree_verdict *v)
 {
     const struct burst *b = find_over(ft, node);
-    int paths[2] = {main_path(ft), FTREE_PATH_MGMT};
+    int paths[2] = {ftree_main_path(ft), FTREE_PATH_MGMT};
     bool bad = b && (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false)));
 
     for (int i = 0; bad && i < 2; i++)
@@ -395,7 +390,7 @@ static void add_other(const struct ftree *ft, ftree_time now, const struct burst
 {
     FTREE_EACH(struct burst, other, ft->examine->bursts)
         if (other->node != b->node && other->asked && other->over) {
-            add_way(ft, now, other, main_path(ft), is_bad(way_of(ft, b, true)), v);
+            add_way(ft, now, other, ftree_main_path(ft), is_bad(way_of(ft, b, true)), v);
             return;
         }
 }

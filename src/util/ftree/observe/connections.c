@@ -31,11 +31,6 @@
 #define LASTS_SLOW (4 * LASTS) /* where a slow path's queue may drop what is too much */
 #define ASKS 4 /* of which none is answered */
 
-static enum ftree_path path_of(const struct ftree *ft)
-{
-    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-}
-
 static struct checked *find(const struct ftree *ft, int32_t node)
 {
     return FTREE_FIND(struct checked, k, ft->observe->checked, k->node == node);
@@ -46,7 +41,7 @@ static struct checked *find(const struct ftree *ft, int32_t node)
 static void ask_node(struct ftree *ft, ftree_time now, int32_t node, uint32_t nonce)
 {
     ftree_ask(ft, now, &(struct ftree_route){.node = node, .role = FTREE_ROLE_AGENT, .fresh = true},
-              (uint8_t) (1u << path_of(ft)), nonce);
+              (uint8_t) (1u << ftree_main_path(ft)), nonce);
 }
 
 /* Another node each time; one to which nothing is stuck. */
@@ -92,7 +87,7 @@ static void check(struct ftree *ft, ftree_time now, const struct ftree_connectio
 void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                               const struct wire_answer *a)
 {
-    if (a->role != FTREE_ROLE_AGENT || path != path_of(ft))
+    if (a->role != FTREE_ROLE_AGENT || path != ftree_main_path(ft))
         return;
     FTREE_EACH(struct checked, k, ft->observe->checked) {
         if (k->nonce != a->nonce)
@@ -107,7 +102,7 @@ void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, en
 
 static bool is_slow(const struct ftree *ft)
 {
-    return ft->io->delivers && ft->io->delivers(ft->io_ctx, FTREE_NONE, path_of(ft), ft->cfg.stall,
+    return ft->io->delivers && ft->io->delivers(ft->io_ctx, FTREE_NONE, ftree_main_path(ft), ft->cfg.stall,
                                                 ftree_silence_unit(ft));
 }
 

@@ -17,19 +17,14 @@
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-/* The code of a character of UTF-8, of `n` bytes; 0: it is none. */
+/* The code of a character of UTF-8, of `n` bytes, 0: it is none. */
 static unsigned code_of(const unsigned char *s, size_t n)
 {
-    switch (n) {
-        case 1:
-            return s[0];
-        case 2:
-            return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
-        case 3:
-            return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-        default:
-            return 0xfffd; /* of four all are printable */
-    }
+    unsigned code = n > 1 ? s[0] & 0x7fu >> n : s[0];
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (s[i] & 0x3fu);
+    return n ? code : 0xfffd; /* of four all are printable */
 }
 
 /* Returns how long it becomes, without the zero at its end; out may be NULL.  What is below ' ' is
