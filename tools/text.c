@@ -73,13 +73,12 @@ static const char *list_tickets(struct json_object *list, char *buf, size_t len)
 
 static const char *first_cause(struct json_object *list, char *buf, size_t len)
 {
-    struct report_evidence e;
+    struct json_object *e = list ? json_object_array_get_idx(list, 0) : NULL;
 
     buf[0] = '\0';
-    if (list && json_object_array_length(list) > 0) {
-        e = ftree_report_evidence_of(json_object_array_get_idx(list, 0));
-        ftree_report_cause(&e, buf, len);
-    }
+    if (e && strcmp(tool_string(e, "source"), "cause") == 0)
+        ftree_report_cause(tool_string(e, "detail"),
+                           json_object_get_double(tool_member(e, "before_s")), buf, len);
     return buf;
 }
 

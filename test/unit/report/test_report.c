@@ -1569,51 +1569,63 @@ TEST_CASE(text_of_words_as_evidence)
 
 /* The words of a piece of evidence, as the JSON has it: `faultloc` says them again from a file. */
 static const struct {
-    struct report_evidence e;
+    struct {
+        const char *text[11]; /* evidence_keys */
+        double before_s;
+    } e;
     const char *text;
 } evidence_rows[] = {
-    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", "", 0},
+    {{{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", ""}, 0},
      "h2 on data 10.0.0.3: unreachable (EHOSTUNREACH)"},
-    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", "", 0},
+    {{{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", ""}, 0},
      "h2 on data: no answer, twice"},
-    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", "", 0},
+    {{{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", ""}, 0},
      "h2's deputy on mgmt: answered (EIO), reports state D, late"},
-    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", "", 0},
+    {{{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", ""}, 0},
      "h2 on data 10.0.0.3, asked by h3: answered"},
-    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", "", 0}, "h2 on mgmt: answered"},
-    {{"proc", "", "", "h2", "", "", "", "X", "h0", "", "", 0},
+    {{{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", ""}, 0}, "h2 on mgmt: answered"},
+    {{{"proc", "", "", "h2", "", "", "", "X", "h0", "", ""}, 0},
      "the kernel of h2 says the process is gone"},
-    {{"proc", "", "", "h2", "", "", "", "", "h0", "", "", 0},
+    {{{"proc", "", "", "h2", "", "", "", "", "h0", "", ""}, 0},
      "the kernel of h2 says the process is in state "},
-    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9", "", 0}, "the state of h2: load 9"},
-    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", "", 0},
+    {{{"state", "", "", "h2", "", "", "", "", "h0", "load 9", ""}, 0}, "the state of h2: load 9"},
+    {{{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", ""}, 0},
      "messages of h2: send to 3"},
-    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", "", 0},
+    {{{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", ""}, 0},
      "reported to h3 about h2: power-off"},
-    {{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3", 0},
+    {{{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3"}, 0},
      "rank 1 (h2) in MPI_Recv(from 2) at halo(), a.c:3"},
-    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", "", 0},
+    {{{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", ""}, 0},
      "reported to h3 about h2: io-error (EIO)"},
-    {{"handler", "", "", "h2", "", "", "", "", "h3", "bmc: power-off: chassis power is off", "", 0},
+    {{{"handler", "", "", "h2", "", "", "", "", "h3", "bmc: power-off: chassis power is off", ""}, 0},
      "reported to h3 about h2: bmc: power-off: chassis power is off"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed: fan 2", "", 40.2},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed: fan 2", ""}, 40.2},
      "cause: fan-failed: fan 2, 40 s before (reported to h3)"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed", "", 600},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed", ""}, 600},
      "cause: fan-failed, 10 min before (reported to h3)"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "out-of-memory", "", -0.5},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "out-of-memory", ""}, -0.5},
      "cause: out-of-memory, just before (reported to h3)"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "mount-silent: /home", "", -20},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "mount-silent: /home", ""}, -20},
      "cause: mount-silent: /home, seen 20 s after the first symptom (reported to h3)"},
-    {{"unknown", "", "", "h2", "", "", "", "", "h3", "fan, cpu", "", 0},
+    {{{"unknown", "", "", "h2", "", "", "", "", "h3", "fan, cpu", ""}, 0},
      "not known: fan, cpu"},
 };
 
+static const char *const evidence_keys[] = {"source", "path",          "role", "target", "address", "result",
+                                            "errno",  "process_state", "by",   "detail", "place"};
+
 TEST_CASES(evidence_in_words, COUNT(evidence_rows))
 {
+    struct json_object *e = json_object_new_object();
     char text[200];
 
-    ftree_report_evidence(&evidence_rows[_i].e, text, sizeof(text));
+    for (size_t i = 0; i < COUNT(evidence_keys); i++)
+        json_object_object_add(e, evidence_keys[i],
+                               json_object_new_string(evidence_rows[_i].e.text[i]));
+    json_object_object_add(e, "before_s", json_object_new_double(evidence_rows[_i].e.before_s));
+    ftree_report_evidence(e, text, sizeof(text));
     ck_assert_str_eq(text, evidence_rows[_i].text);
+    json_object_put(e);
 }
 
 static const struct {

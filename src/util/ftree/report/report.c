@@ -83,32 +83,13 @@ static void add_rule(struct report_text *t, struct json_object *v)
         report_add(t, REPORT_INDENT "because %s\n", because);
 }
 
-struct report_evidence ftree_report_evidence_of(struct json_object *e)
-{
-    return (struct report_evidence){
-        .source = report_string(e, "source"),
-        .path = report_string(e, "path"),
-        .role = report_string(e, "role"),
-        .target = report_string(e, "target"),
-        .address = report_string(e, "address"),
-        .result = report_string(e, "result"),
-        .error = report_string(e, "errno"),
-        .state = report_string(e, "process_state"),
-        .by = report_string(e, "by"),
-        .detail = report_string(e, "detail"),
-        .place = report_string(e, "place"),
-        .before_s = json_object_get_double(json_object_object_get(e, "before_s"))};
-}
-
 static void add_evidence(struct report_text *t, struct json_object *v)
 {
     struct json_object *list = json_object_object_get(v, "evidence");
     char line[2 * LINE];
 
     for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct report_evidence words =
-            ftree_report_evidence_of(json_object_array_get_idx(list, i));
-        ftree_report_evidence(&words, line, sizeof(line));
+        ftree_report_evidence(json_object_array_get_idx(list, i), line, sizeof(line));
         report_add(t, "%s%s\n", i ? REPORT_INDENT "          " : REPORT_INDENT "evidence: ", line);
     }
 }
@@ -366,12 +347,12 @@ char *ftree_report_places_text(const struct report_job *rj, const struct ftree_v
 
     for (int32_t i = 0; i < v->evidences; i++) {
         struct json_object *e = report_json_evidence(rj, v, i);
-        struct report_evidence words = ftree_report_evidence_of(e);
-        ftree_report_evidence(&words, line, sizeof(line));
-        if (*words.place && t.len == 0)
+        bool has_place = *report_string(e, "place");
+        ftree_report_evidence(e, line, sizeof(line));
+        if (has_place && t.len == 0)
             report_add(&t, REPORT_PREFIX "%s, where its ranks are in the code:\n",
                        ftree_class_name(v->class_));
-        if (*words.place)
+        if (has_place)
             report_add(&t, REPORT_INDENT "%s\n", line);
         json_object_put(e);
     }

@@ -269,18 +269,12 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
                        char *buf, size_t len);
 
-/* Purpose: the words of one piece of evidence; strings as in the JSON, "" where there is none. */
-struct report_evidence {
-    const char *source, *path, *role, *target, *address, *result, *error, *state, *by, *detail;
-    const char *place; /* where in the code its ranks are; NULL or "": not known */
-    double before_s; /* of a cause: so long before the first symptom of the fault; below 0: after it */
-};
-void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
-struct report_evidence ftree_report_evidence_of(struct json_object *e);
+/* Purpose: the words of one piece of evidence, as the JSON has it. */
+void ftree_report_evidence(struct json_object *e, char *buf, size_t len);
 
-/* Purpose: the first cause in short, "fan-failed 40 s before", by the first of the evidence: "" where that
- * is none.  And one more whom to call: "network or node". */
-void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len);
+/* Purpose: the first cause in short, "fan-failed 40 s before"; below 0: seen after the first symptom.  And
+ * one more whom to call: "network or node". */
+void ftree_report_cause(const char *detail, double before_s, char *buf, size_t len);
 void ftree_report_ticket_add(const char *name, char *buf, size_t len);
 
 #pragma GCC visibility pop

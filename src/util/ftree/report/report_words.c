@@ -8,6 +8,7 @@
 #include "ftree/base/text.h"
 #include "ftree/topology/tree.h"
 
+#include <json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,12 +170,10 @@ static const char *list_tickets(unsigned all, char *buf, size_t len)
 static const char *first_cause(const struct ftree_verdict *v, char *buf, size_t len)
 {
     const struct ftree_evidence *e = &v->evidence[0];
-    struct report_evidence words = {.source = "cause", .detail = e->detail};
 
     buf[0] = '\0';
-    words.before_s = ((double) v->first_symptom - (double) e->at) / 1e9;
     if (v->evidences > 0 && e->source == FTREE_EVIDENCE_CAUSE)
-        ftree_report_cause(&words, buf, len);
+        ftree_report_cause(e->detail, ((double) v->first_symptom - (double) e->at) / 1e9, buf, len);
     return buf;
 }
 
@@ -454,15 +453,18 @@ static const char *process_words(const char *state, char *buf, size_t len)
     return buf;
 }
 
-static void probe_words(const struct report_evidence *e, char *buf, size_t len)
+static void probe_words(struct json_object *e, char *buf, size_t len)
 {
-    bool is_indirect = report_is(e->source, "visit");
+    const char *address = report_string(e, "address"), *error = report_string(e, "errno");
+    const char *state = report_string(e, "process_state"), *detail = report_string(e, "detail");
+    bool is_indirect = report_is(report_string(e, "source"), "visit");
 
-    snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
-             report_is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "",
-             e->address, is_indirect ? ", asked by " : "", is_indirect ? e->by : "", e->result,
-             *e->error ? " (" : "", e->error, *e->error ? ")" : "",
-             *e->state ? ", reports state " : "", e->state, *e->detail ? ", " : "", e->detail);
+    snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", report_string(e, "target"),
+             report_is(report_string(e, "role"), "deputy") ? "'s deputy" : "",
+             report_string(e, "path"), *address ? " " : "", address,
+             is_indirect ? ", asked by " : "", is_indirect ? report_string(e, "by") : "",
+             report_string(e, "result"), *error ? " (" : "", error, *error ? ")" : "",
+             *state ? ", reports state " : "", state, *detail ? ", " : "", detail);
 }
 
 static void time_words(double before_s, char *buf, size_t len)
@@ -480,49 +482,49 @@ void ftree_report_ticket_add(const char *name, char *buf, size_t len)
     ftree_text_add(buf, len, "%s%s", *buf ? " or " : "", name);
 }
 
-void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len)
+void ftree_report_cause(const char *detail, double before_s, char *buf, size_t len)
 {
     char when[48];
 
-    buf[0] = '\0';
-    if (!report_is(e->source, "cause"))
-        return;
-    time_words(e->before_s, when, sizeof(when));
-    snprintf(buf, len, "%.*s %s", (int) strcspn(e->detail, ":"), e->detail, when);
+    time_words(before_s, when, sizeof(when));
+    snprintf(buf, len, "%.*s %s", (int) strcspn(detail, ":"), detail, when);
 }
 
-static void cause_words(const struct report_evidence *e, char *buf, size_t len)
+static void process_evidence(struct json_object *e, const char *detail, char *buf, size_t len)
 {
+    const char *state = report_string(e, "process_state");
+    bool has_limit = *state == FTREE_PROC_MEMORY && *detail;
+    char room[32];
+
+    snprintf(buf, len, "the kernel of %s says the process is %s%s%s", report_string(e, "target"),
+             process_words(state, room, sizeof(room)), has_limit ? ": " : "",
+             has_limit ? detail : "");
+}
+
+void ftree_report_evidence(struct json_object *e, char *buf, size_t len)
+{
+    const char *source = report_string(e, "source"), *detail = report_string(e, "detail");
+    const char *target = report_string(e, "target"), *by = report_string(e, "by");
+    const char *error = report_string(e, "errno"), *place = report_string(e, "place");
     char when[48];
 
-    time_words(e->before_s, when, sizeof(when));
-    snprintf(buf, len, "cause: %s, %s (reported to %s)", e->detail, when, e->by);
-}
-
-void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
-{
-    bool has_limit = *e->state == FTREE_PROC_MEMORY && *e->detail;
-    char state[32];
-
-    if (report_is(e->source, "proc"))
-        snprintf(buf, len, "the kernel of %s says the process is %s%s%s", e->target,
-                 process_words(e->state, state, sizeof(state)), has_limit ? ": " : "",
-                 has_limit ? e->detail : "");
-    else if (report_is(e->source, "state"))
-        snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
-    else if (report_is(e->source, "log"))
-        snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
-    else if (report_is(e->source, "cause"))
-        cause_words(e, buf, len);
-    else if (report_is(e->source, "unknown"))
-        snprintf(buf, len, "not known: %s", e->detail);
-    else if (report_is(e->source, "symptom") || report_is(e->source, "handler"))
-        snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
-                 *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (report_is(e->source, "wait") || report_is(e->source, "sample") ||
-             report_is(e->source, "connection") || report_is(e->source, "burst"))
-        snprintf(buf, len, "%s%s%s", e->detail, e->place && *e->place ? " at " : "",
-                 e->place ? e->place : "");
+    time_words(json_object_get_double(json_object_object_get(e, "before_s")), when, sizeof(when));
+    if (report_is(source, "proc"))
+        process_evidence(e, detail, buf, len);
+    else if (report_is(source, "state"))
+        snprintf(buf, len, "the state of %s: %s", target, detail);
+    else if (report_is(source, "log"))
+        snprintf(buf, len, "messages of %s: %s", target, detail);
+    else if (report_is(source, "cause"))
+        snprintf(buf, len, "cause: %s, %s (reported to %s)", detail, when, by);
+    else if (report_is(source, "unknown"))
+        snprintf(buf, len, "not known: %s", detail);
+    else if (report_is(source, "symptom") || report_is(source, "handler"))
+        snprintf(buf, len, "reported to %s about %s: %s%s%s%s", by, target, detail,
+                 *error ? " (" : "", error, *error ? ")" : "");
+    else if (report_is(source, "wait") || report_is(source, "sample") ||
+             report_is(source, "connection") || report_is(source, "burst"))
+        snprintf(buf, len, "%s%s%s", detail, *place ? " at " : "", place);
     else
         probe_words(e, buf, len);
 }
