@@ -429,8 +429,6 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_inquiry_log(ft, from, &m->u.log);
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
-        case WIRE_PACKET: /* see ftree_packet() */
-            break;
         case WIRE_HEARD:
             ftree_burst_heard(ft, now, from, &m->u.heard);
             break;
@@ -447,6 +445,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_VERDICT_UP:
             ftree_announce_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
             break;
+        case WIRE_PACKET: /* see ftree_packet() */
         case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
         case WIRE_RELAY: /* see take_relayed() */
             break;

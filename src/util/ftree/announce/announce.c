@@ -331,8 +331,7 @@ static void send_to_heir(struct ftree *ft, ftree_time now, bool was_root)
     struct wire_message m = {.type = WIRE_VERDICT_UP};
     int32_t heir = ftree_route_root(ft);
 
-    for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_IF(heir != FTREE_NONE && heir != ft->self, const struct known, k, ft->state->known) {
         const struct announcing *a = ftree_announcing(ft, k);
         if (!k->full || k->v.fln != ft->self || !a->announced || k->v.withdrawn ||
             k->v.local_only || (was_root && a->announcement))

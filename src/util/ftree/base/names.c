@@ -23,31 +23,16 @@ static const char *const severities[] = {FTREE_SEVERITIES(TEXT)};
 static const char *const tickets[] = {FTREE_TICKETS(TEXT)};
 
 /* Those that networks and file systems cause. */
+#define ERRNO(number) {number, #number}
 static const struct {
     int error;
     const char *name;
 } errnos[] = {
-    {EACCES, "EACCES"},
-    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
-    {ECONNABORTED, "ECONNABORTED"},
-    {ECONNREFUSED, "ECONNREFUSED"},
-    {ECONNRESET, "ECONNRESET"},
-    {EHOSTDOWN, "EHOSTDOWN"},
-    {EHOSTUNREACH, "EHOSTUNREACH"},
-    {EIO, "EIO"},
-    {ENETDOWN, "ENETDOWN"},
-    {ENETRESET, "ENETRESET"},
-    {ENETUNREACH, "ENETUNREACH"},
-    {ENODEV, "ENODEV"},
-    {ENOMEM, "ENOMEM"},
-    {ENOSPC, "ENOSPC"},
-    {ENOTCONN, "ENOTCONN"},
-    {EPERM, "EPERM"},
-    {EPIPE, "EPIPE"},
-    {EROFS, "EROFS"},
-    {ESHUTDOWN, "ESHUTDOWN"},
-    {ESTALE, "ESTALE"},
-    {ETIMEDOUT, "ETIMEDOUT"},
+    ERRNO(EACCES), ERRNO(EADDRNOTAVAIL), ERRNO(ECONNABORTED), ERRNO(ECONNREFUSED),
+    ERRNO(ECONNRESET), ERRNO(EHOSTDOWN), ERRNO(EHOSTUNREACH), ERRNO(EIO), ERRNO(ENETDOWN),
+    ERRNO(ENETRESET), ERRNO(ENETUNREACH), ERRNO(ENODEV), ERRNO(ENOMEM), ERRNO(ENOSPC),
+    ERRNO(ENOTCONN), ERRNO(EPERM), ERRNO(EPIPE), ERRNO(EROFS), ERRNO(ESHUTDOWN), ERRNO(ESTALE),
+    ERRNO(ETIMEDOUT),
 };
 
 static const char *const origins[] = {"hardware", "software", "unknown"};

@@ -141,14 +141,11 @@ void ftree_symptom_over(struct ftree *ft, int32_t rank)
 static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_time first_symptom)
 {
     struct finding f = {rank, first_symptom, from + ft->cfg.settle};
+    struct finding *old = FTREE_FIND(struct finding, other, ft->observe->findings, other->rank == rank);
 
-    FTREE_EACH(struct finding, other, ft->observe->findings) {
-        if (other->rank != rank)
-            continue;
-        other->confirm = ftree_min(other->confirm, f.confirm);
-        return FTREE_OK;
-    }
-    return FTREE_ADD(ft, ft->observe->findings, f) ? FTREE_OK : FTREE_ERR_NOMEM;
+    if (old)
+        old->confirm = ftree_min(old->confirm, f.confirm);
+    return old || FTREE_ADD(ft, ft->observe->findings, f) ? FTREE_OK : FTREE_ERR_NOMEM;
 }
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)

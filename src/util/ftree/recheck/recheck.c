@@ -600,10 +600,9 @@ void ftree_recheck_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH_IF(ft->state->rechecked > 0, struct known, k, ft->state->known)
-        if (k->recheck)
-            t = ftree_min(t, ftree_min(k->recheck->again, k->recheck->confirm));
-    return t;
+    if (ft->state->rechecked == 0)
+        return FTREE_NEVER;
+    return FTREE_EARLIEST(struct known, k, ft->state->known,
+                          k->recheck ? ftree_min(k->recheck->again, k->recheck->confirm)
+                                     : FTREE_NEVER);
 }
