@@ -102,8 +102,8 @@ void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, en
 
 static bool is_slow(const struct ftree *ft)
 {
-    return ft->io->delivers && ft->io->delivers(ft->io_ctx, FTREE_NONE, ftree_main_path(ft), ft->cfg.stall,
-                                                ftree_silence_unit(ft));
+    return ftree_own_delivers(ft, FTREE_NONE, ftree_main_path(ft), ft->cfg.stall,
+                              ftree_silence_unit(ft));
 }
 
 static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftree_connection *c)

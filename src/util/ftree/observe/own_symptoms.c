@@ -141,7 +141,8 @@ void ftree_symptom_over(struct ftree *ft, int32_t rank)
 static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_time first_symptom)
 {
     struct finding f = {rank, first_symptom, from + ft->cfg.settle};
-    struct finding *old = FTREE_FIND(struct finding, other, ft->observe->findings, other->rank == rank);
+    struct finding *old =
+        FTREE_FIND(struct finding, other, ft->observe->findings, other->rank == rank);
 
     if (old)
         old->confirm = ftree_min(old->confirm, f.confirm);

@@ -52,20 +52,9 @@ void report_place(const struct report_job *rj, const struct ftree_verdict *v, in
 /* Purpose: the stacks of a verdict; NULL: none were asked for. */
 const struct report_stacks *report_stacks(const struct report_job *rj, const struct ftree_verdict *v);
 
-/* Purpose: the kind and the name of the component that a candidate would be about. */
-const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
-                             char *buf, size_t len, const char **kind);
-
-/* Purpose: "alive", "dead" or "unreachable", as the verdicts known say. */
-const char *report_node_state(const struct report_job *rj, int32_t node);
-
 /* Purpose: true if the job is ended because of the verdict, or was to be, before it was
  * withdrawn. */
 bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v);
-
-/* Purpose: how much of the walltime was left when such a verdict was located, seconds; -1: not
- * known, or it is none. */
-int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v);
 
 struct json_object;
 

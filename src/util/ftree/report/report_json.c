@@ -7,6 +7,7 @@
 
 #include "ftree/base/base.h"
 #include "ftree/base/text.h"
+#include "ftree/topology/tree.h"
 
 #include <inttypes.h>
 #include <json.h>
@@ -230,6 +231,26 @@ struct json_object *report_json_evidence(const struct report_job *rj, const stru
     return o;
 }
 
+/* The kind and the name of the component that a candidate would be about. */
+static const char *candidate_of(const struct ftree_job *job, const struct ftree_verdict *v,
+                                int class_, char *buf, size_t len, const char **kind)
+{
+    int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
+
+    *kind = ftree_kind_name(ftree_class_kind(class_));
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH && leaf != FTREE_NONE)
+        return job->tree->switch_name[leaf];
+    if (ftree_class_kind(class_) == FTREE_KIND_RANK && v->rank != FTREE_NONE) {
+        snprintf(buf, len, "%d", (int) v->rank);
+        return buf;
+    }
+    /* the nearest that has a name */
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH ||
+        ftree_class_kind(class_) == FTREE_KIND_RANK)
+        *kind = ftree_kind_name(FTREE_KIND_NODE);
+    return ftree_node_name(job, v->node, buf, len);
+}
+
 static struct json_object *json_candidate(const struct report_job *rj,
                                           const struct ftree_verdict *v, int32_t i)
 {
@@ -238,7 +259,7 @@ static struct json_object *json_candidate(const struct report_job *rj,
     const char *kind, *name;
     char buf[16];
 
-    name = report_candidate(rj->job, v, c->class_, buf, sizeof(buf), &kind);
+    name = candidate_of(rj->job, v, c->class_, buf, sizeof(buf), &kind);
     set_string(component, "kind", kind);
     set_string(component, "name", name);
     set_string(o, "class", ftree_class_name(c->class_));
@@ -260,10 +281,21 @@ static void set_times(struct json_object *o, const struct report_job *rj,
                  unix_ms(rj, v->withdrawn > v->located ? v->withdrawn : v->located));
 }
 
+/* How much of the walltime was left when it was located, seconds; -1: not known, or it is none. */
+static int64_t walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
+    int64_t ends_ms = located_ms + (int64_t) (v->holds_back / FTREE_MS);
+
+    if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
+        return -1;
+    return ends_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - ends_ms) / 1000 : 0;
+}
+
 static void set_walltime(struct json_object *o, const struct report_job *rj,
                          const struct ftree_verdict *v)
 {
-    int64_t left = report_walltime_left(rj, v);
+    int64_t left = walltime_left(rj, v);
     struct json_object *w;
 
     if (left < 0)
@@ -471,6 +503,49 @@ struct json_object *report_json_waiting(const struct report_job *rj)
     return o;
 }
 
+/* Whether a question to this node went unanswered. */
+static bool was_silent(const struct ftree_verdict *v, int32_t node)
+{
+    for (int32_t i = 0; i < v->evidences; i++) {
+        const struct ftree_evidence *e = &v->evidence[i];
+        if (e->source == FTREE_EVIDENCE_PROBE && e->target == node &&
+            (e->reach == FTREE_REACH_SILENT || e->reach == FTREE_REACH_UNREACHABLE ||
+             e->reach == FTREE_REACH_LOCAL_DOWN))
+            return true;
+    }
+    return false;
+}
+
+static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
+                            int32_t node)
+{
+    bool behind = v->class_ == FTREE_CLASS_SWITCH_FAULT && rj->job->tree && v->switch_ != FTREE_NONE
+                      ? ftree_tree_is_behind(rj->job->tree, v->switch_, node)
+                      : v->node == node;
+
+    if (!behind)
+        return "alive";
+    if (ftree_class_says(v->class_, FTREE_NODE_DEAD))
+        return "dead";
+    return ftree_class_says(v->class_, FTREE_NODE_UNREACHABLE) ||
+                   (v->class_ == FTREE_CLASS_UNKNOWN && was_silent(v, node))
+               ? "unreachable"
+               : "alive";
+}
+
+/* "alive", "dead" or "unreachable", as the verdicts known say. */
+static const char *state_of_node(const struct report_job *rj, int32_t node)
+{
+    const char *state = "alive";
+
+    for (int32_t i = 0; i < rj->knowns; i++) {
+        const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
+        if (report_is(s, "dead") || report_is(state, "alive"))
+            state = s;
+    }
+    return state;
+}
+
 static struct json_object *json_nodes(const struct report_job *rj)
 {
     struct json_object *list = json_object_new_array();
@@ -485,7 +560,7 @@ static struct json_object *json_nodes(const struct report_job *rj)
                 set_string(address, ftree_path_name(path), a);
         }
         report_set(o, "address", address);
-        set_string(o, "state", report_node_state(rj, n));
+        set_string(o, "state", state_of_node(rj, n));
         report_append(list, o);
     }
     return list;

@@ -232,25 +232,6 @@ const struct report_stacks *report_stacks(const struct report_job *rj,
     return NULL;
 }
 
-const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
-                             char *buf, size_t len, const char **kind)
-{
-    int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
-
-    *kind = ftree_kind_name(ftree_class_kind(class_));
-    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH && leaf != FTREE_NONE)
-        return switch_name(job, leaf, buf, len);
-    if (ftree_class_kind(class_) == FTREE_KIND_RANK && v->rank != FTREE_NONE) {
-        snprintf(buf, len, "%d", (int) v->rank);
-        return buf;
-    }
-    /* the nearest that has a name */
-    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH ||
-        ftree_class_kind(class_) == FTREE_KIND_RANK)
-        *kind = ftree_kind_name(FTREE_KIND_NODE);
-    return ftree_node_name(job, v->node, buf, len);
-}
-
 /* "ranks 4-7": what is said of them is in the plural. */
 static bool are_several(const struct report_about *a)
 {
@@ -684,49 +665,7 @@ void report_place(const struct report_job *rj, const struct ftree_verdict *v, in
     fclose(f);
 }
 
-/* ---- the nodes ------------------------------------------------------------------------------- */
-
-/* Whether a question to this node went unanswered. */
-static bool was_silent(const struct ftree_verdict *v, int32_t node)
-{
-    for (int32_t i = 0; i < v->evidences; i++) {
-        const struct ftree_evidence *e = &v->evidence[i];
-        if (e->source == FTREE_EVIDENCE_PROBE && e->target == node &&
-            (e->reach == FTREE_REACH_SILENT || e->reach == FTREE_REACH_UNREACHABLE ||
-             e->reach == FTREE_REACH_LOCAL_DOWN))
-            return true;
-    }
-    return false;
-}
-
-static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
-                            int32_t node)
-{
-    bool behind = v->class_ == FTREE_CLASS_SWITCH_FAULT && rj->job->tree && v->switch_ != FTREE_NONE
-                      ? ftree_tree_is_behind(rj->job->tree, v->switch_, node)
-                      : v->node == node;
-
-    if (!behind)
-        return "alive";
-    if (ftree_class_says(v->class_, FTREE_NODE_DEAD))
-        return "dead";
-    return ftree_class_says(v->class_, FTREE_NODE_UNREACHABLE) ||
-                   (v->class_ == FTREE_CLASS_UNKNOWN && was_silent(v, node))
-               ? "unreachable"
-               : "alive";
-}
-
-const char *report_node_state(const struct report_job *rj, int32_t node)
-{
-    const char *state = "alive";
-
-    for (int32_t i = 0; i < rj->knowns; i++) {
-        const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
-        if (report_is(s, "dead") || report_is(state, "alive"))
-            state = s;
-    }
-    return state;
-}
+/* ---- the rest ------------------------------------------------------------------------------- */
 
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
                        char *buf, size_t len)
@@ -740,16 +679,6 @@ bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v)
 {
     return rj->abort && !v->local_only && ftree_class_ends_job(v->class_) &&
            !ftree_verdict_is_held(v);
-}
-
-int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
-{
-    int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
-    int64_t ends_ms = located_ms + (int64_t) (v->holds_back / FTREE_MS);
-
-    if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
-        return -1;
-    return ends_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - ends_ms) / 1000 : 0;
 }
 
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)

@@ -48,25 +48,20 @@ ftree_time ftree_own_data_told(const struct ftree *ft)
     return ft->cfg.stall / 4;
 }
 
-static bool delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
-                     ftree_time rtt)
-{
-    return ft->io->delivers &&
-           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, within, rtt);
-}
-
 /* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) within
  * so long a time, and there and back takes `rtt` at least. */
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
                         ftree_time rtt)
 {
-    return delivers(ft, node, path, ftree_min(within, ftree_own_data_holds(ft)), rtt);
+    within = ftree_min(within, ftree_own_data_holds(ft));
+    return ft->io->delivers &&
+           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, within, rtt);
 }
 
 /* The same, for an answer to another node. */
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
 {
-    return delivers(ft, node, path, ftree_own_data_told(ft), rtt);
+    return ftree_own_delivers(ft, node, path, ftree_own_data_told(ft), rtt);
 }
 
 void ftree_state_clear(struct ftree *ft)
