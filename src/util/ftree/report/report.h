@@ -19,6 +19,7 @@
  * Nothing is written here: the caller gets strings.
  *
  *     report_words.c   the words: what both, and the program `faultloc`, say alike
+ *     report_text.c    what lines are made by
  *     report_waiting.c those of a note, which is no verdict
  *     report_stacks.c  stacks of ranks, which a status has, too
  *     report_json.c    the JSON
