@@ -21,7 +21,6 @@
  */
 
 #define PREFIX "[faultloc] "
-#define INDENT "[faultloc]   "
 
 #define say(...) tool_say(stdout, __VA_ARGS__)
 
@@ -63,21 +62,6 @@ static int nodes_of(struct json_object *component)
     return nodes ? json_object_get_int(nodes) : 1;
 }
 
-/* "rank 3" or "ranks 4-7" */
-static void component_ranks(struct json_object *component, char *buf, size_t len)
-{
-    struct ftree_ranks set;
-    char list[200];
-
-    read_ranks(tool_member(component, "ranks"), count_of(component), &set);
-    ftree_report_ranks(&set, list, sizeof(list));
-    snprintf(buf, len, "%s %s", set.count == 1 ? "rank" : "ranks", list);
-}
-
-struct room {
-    char ranks[256], ticket[48], cause[64];
-};
-
 static const char *list_tickets(struct json_object *list, char *buf, size_t len)
 {
     buf[0] = '\0';
@@ -87,32 +71,14 @@ static const char *list_tickets(struct json_object *list, char *buf, size_t len)
     return buf;
 }
 
-static struct report_evidence evidence_of(struct json_object *e)
-{
-    return (struct report_evidence){
-        .source = tool_string(e, "source"),
-        .path = tool_string(e, "path"),
-        .role = tool_string(e, "role"),
-        .target = tool_string(e, "target"),
-        .address = tool_string(e, "address"),
-        .result = tool_string(e, "result"),
-        .error = tool_string(e, "errno"),
-        .state = tool_string(e, "process_state"),
-        .by = tool_string(e, "by"),
-        .detail = tool_string(e, "detail"),
-        .place = tool_string(e, "place"),
-        .before_s = json_object_get_double(tool_member(e, "before_s"))};
-}
-
 static const char *first_cause(struct json_object *list, char *buf, size_t len)
 {
-    struct report_evidence e;
+    struct json_object *e = list ? json_object_array_get_idx(list, 0) : NULL;
 
     buf[0] = '\0';
-    if (list && json_object_array_length(list) > 0) {
-        e = evidence_of(json_object_array_get_idx(list, 0));
-        ftree_report_cause(&e, buf, len);
-    }
+    if (e && strcmp(tool_string(e, "source"), "cause") == 0)
+        ftree_report_cause(tool_string(e, "detail"),
+                           json_object_get_double(tool_member(e, "before_s")), buf, len);
     return buf;
 }
 
@@ -125,14 +91,31 @@ static double seconds(const char *time)
     return (double) timegm(&tm) + (ms ? strtod(ms, NULL) : 0);
 }
 
-static struct report_about about(struct json_object *v, struct room *room)
+/* What a verdict says of its component and victims. */
+static void read_sets(struct json_object *v, struct report_told *t)
+{
+    struct json_object *component = tool_member(v, "component"), *victims = tool_member(v, "victims");
+    char list[200];
+
+    read_ranks(tool_member(component, "ranks"), count_of(component), &t->ranks);
+    read_ranks(tool_member(victims, "ranks"), json_object_get_int64(tool_member(victims, "count")),
+               &t->victims);
+    ftree_report_ranks(&t->ranks, list, sizeof(list));
+    snprintf(t->room.ranks, sizeof(t->room.ranks), "%s %s", t->ranks.count == 1 ? "rank" : "ranks",
+             list);
+}
+
+static void read_verdict(struct json_object *v, struct report_told *t)
 {
     struct json_object *component = tool_member(v, "component");
     struct json_object *list = tool_member(v, "candidates");
-    struct report_about a;
+    struct report_room *room = &t->room;
 
-    component_ranks(component, room->ranks, sizeof(room->ranks));
-    a = (struct report_about){.class_ = tool_string(v, "class"),
+    t->json = v;
+    t->over_s = seconds(tool_string(v, "withdrawn")) - seconds(tool_string(v, "located"));
+    read_sets(v, t);
+    t->about =
+        (struct report_about){.class_ = tool_string(v, "class"),
                               .origin = tool_string(v, "origin"),
                               .kind = tool_string(component, "kind"),
                               .name = tool_string(component, "name"),
@@ -153,263 +136,50 @@ static struct report_about about(struct json_object *v, struct room *room)
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *c = json_object_array_get_idx(list, i);
         if (!tool_member(c, "ruled_out_by"))
-            ftree_report_open_add(&a.open, tool_string(c, "class"), percent(c));
+            ftree_report_open_add(&t->about.open, tool_string(c, "class"), percent(c));
     }
-    return a;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static void say_headline(const struct report_about *a)
+static void say_lines(char *text)
 {
-    char line[2048];
+    char *rest = text, *line;
 
-    ftree_report_first_line(a, line, sizeof(line));
-    say(PREFIX "%s", line);
-}
-
-static void say_rule(struct json_object *v)
-{
-    const char *raised_by = tool_string(v, "raised_by");
-
-    say(INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s", tool_string(v, "fln"),
-        json_object_get_double(tool_member(v, "latency_s")), tool_string(v, "rule"),
-        *raised_by ? ", raised by " : "", raised_by);
-    if (tool_member(v, "because"))
-        say(INDENT "because %s", tool_string(v, "because"));
-}
-
-static void say_evidence(struct json_object *list)
-{
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct report_evidence words = evidence_of(json_object_array_get_idx(list, i));
-        char line[4096];
-        ftree_report_evidence(&words, line, sizeof(line));
-        say(INDENT "%s%s", i ? "          " : "evidence: ", line);
-    }
-}
-
-static void say_stacks(struct json_object *v)
-{
-    struct json_object *lines = tool_member(tool_member(v, "stacks"), "text");
-
-    if (*tool_string(v, "no_stacks"))
-        say(INDENT "no stacks: %s", tool_string(v, "no_stacks"));
-    if (lines)
-        say(INDENT "stacks:");
-    for (size_t i = 0; lines && i < json_object_array_length(lines); i++)
-        say(INDENT "  %s", json_object_get_string(json_object_array_get_idx(lines, i)));
-}
-
-static void say_candidates(const struct report_about *a)
-{
-    char line[1024];
-
-    ftree_report_open(a, line, sizeof(line));
-    if (a->open.n > 0)
-        say(INDENT "not ruled out: %s", line);
-}
-
-static void say_victims(struct json_object *v, const struct report_about *a)
-{
-    struct json_object *victims = tool_member(v, "victims");
-    struct ftree_ranks set;
-    char line[1024];
-
-    read_ranks(tool_member(victims, "ranks"),
-               json_object_get_int64(tool_member(victims, "count")), &set);
-    ftree_report_victims(a, &set, line, sizeof(line));
-    say(INDENT "victims: %s", line);
-}
-
-static void say_withdrawn(struct json_object *v, const struct report_about *a)
-{
-    char component[2048];
-
-    ftree_report_component(a, component, sizeof(component));
-    say(PREFIX "withdrawn: %s of %s: %s, %.1f s after the verdict", a->class_, component,
-        ftree_class_over(ftree_class_by_name(a->class_)),
-        seconds(tool_string(v, "withdrawn")) - seconds(tool_string(v, "located")));
-}
-
-static void say_conclusion(const struct report_about *a, bool withdrawn)
-{
-    char line[2048];
-
-    ftree_report_conclusion(a, withdrawn, line, sizeof(line));
-    say(INDENT "%s", line);
-}
-
-static void say_nodes(struct json_object *table)
-{
-    char line[1024];
-
-    if (!table) {
-        say(INDENT "nodes: none in this file; MPIR_CVAR_FAULTLOC_VERBOSE=1 puts them there");
-        return;
-    }
-    say(INDENT "nodes:");
-    for (size_t i = 0; i < json_object_array_length(table); i++) {
-        struct json_object *n = json_object_array_get_idx(table, i);
-        struct json_object *address = tool_member(n, "address");
-        ftree_report_node(tool_string(n, "name"), tool_string(address, "data"),
-                          tool_string(address, "mgmt"), tool_string(n, "state"), line,
-                          sizeof(line));
-        say(INDENT "  %s", line);
-    }
-}
-
-static void say_trace(struct json_object *trace)
-{
-    size_t n = trace ? json_object_array_length(trace) : 0;
-
-    if (n > 0)
-        say(INDENT "trace:");
-    for (size_t i = 0; i < n; i++)
-        say(INDENT "  %s", json_object_get_string(json_object_array_get_idx(trace, i)));
-}
-
-static int integer(struct json_object *object, const char *key)
-{
-    return json_object_get_int(tool_member(object, key));
-}
-
-static void read_ends(struct json_object *list, struct report_waiting *w)
-{
-    w->ends = (int) json_object_array_length(list);
-    for (int i = 0; i < w->ends; i++) {
-        struct json_object *e = json_object_array_get_idx(list, (size_t) i);
-        w->end[i].rank = integer(e, "rank");
-        w->end[i].count = integer(e, "count");
-        w->end[i].node = tool_string(e, "node");
-        w->end[i].state = tool_string(e, "state");
-        w->end[i].still = integer(e, "no_cpu_time_s");
-    }
-}
-
-static void read_classes(struct json_object *list, struct report_waiting *w)
-{
-    w->classes = (int) json_object_array_length(list);
-    for (int i = 0; i < w->classes; i++) {
-        struct json_object *c = json_object_array_get_idx(list, (size_t) i);
-        w->class_[i].example = integer(c, "example");
-        w->class_[i].count = integer(c, "count");
-        w->class_[i].node = tool_string(c, "node");
-        w->class_[i].call = tool_string(c, "call");
-        w->class_[i].comm = tool_string(c, w->count > 0 ? "communicator" : "asleep_in");
-        w->class_[i].on = tool_string(c, "example_waits_for");
-    }
-}
-
-/* A note; the schema says that no list is longer than there is room. */
-static void say_waiting(struct json_object *report, struct json_object *waiting, const char *file)
-{
-    struct report_waiting w = {.seconds = json_object_get_int64(tool_member(waiting, "waited_s")),
-                               .count = integer(waiting, "count"),
-                               .size = integer(tool_member(report, "job"), "size")};
-    char line[2048];
-
-    read_ends(tool_member(waiting, "ends"), &w);
-    read_classes(tool_member(waiting, "classes"), &w);
-    for (int i = 0; ftree_report_waiting(&w, i, line, sizeof(line)); i++)
-        say("%s%s", i ? INDENT : PREFIX, line);
-    say(INDENT "full report: %s", file);
-}
-
-static void say_walltime(struct json_object *walltime)
-{
-    char line[256];
-
-    if (!walltime)
-        return;
-    ftree_report_walltime(json_object_get_int64(tool_member(walltime, "left_s")),
-                          json_object_get_int64(tool_member(walltime, "limit_s")),
-                          tool_member(walltime, "at_most") != NULL, line, sizeof(line));
-    say(INDENT "%s", line);
-}
-
-/* What is about the whole job is said once, with the last verdict. */
-static void say_end(struct json_object *report, const struct report_about *a, const char *file,
-                    bool withdrawn, bool verbose)
-{
-    say(INDENT "full report: %s", file);
-    if (verbose) {
-        say_nodes(tool_member(report, "node_table"));
-        say_trace(tool_member(report, "trace"));
-    }
-    say_conclusion(a, withdrawn);
-}
-
-static void say_verdict(struct json_object *report, struct json_object *v, const char *file,
-                        bool verbose)
-{
-    bool withdrawn = tool_member(v, "withdrawn") != NULL;
-    struct room room;
-    struct report_about a = about(v, &room);
-
-    say_headline(&a);
-    say_rule(v);
-    say_evidence(tool_member(v, "evidence"));
-    say_stacks(v);
-    say_candidates(&a);
-    say_victims(v, &a);
-    say_walltime(tool_member(v, "walltime"));
-    say_end(report, &a, file, false, verbose && !withdrawn);
-    if (!withdrawn)
-        return;
-    say_withdrawn(v, &a);
-    say_end(report, &a, file, true, verbose);
+    while (rest && (line = strsep(&rest, "\n")))
+        if (*line)
+            say("%s", line);
+    if (!text)
+        tool_say(stderr, "faultloc: out of memory");
+    free(text);
 }
 
 struct told {
-    struct json_object *v;
-    struct room room;
-    struct report_about a;
+    struct report_told t;
     bool said;
 };
 
-/* Those that are told with the first; returns how many. */
-static int32_t find_alike(struct told *told, size_t n, struct told **alike)
+static bool is_alike(const struct told *told, const struct told *other)
 {
-    int32_t found = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (!told[i].said && !tool_member(told[i].v, "withdrawn") &&
-            ftree_report_is_alike(&told[0].a, &told[i].a))
-            alike[found++] = &told[i];
-    return found;
+    return !other->said && !tool_member(other->t.json, "withdrawn") &&
+           ftree_report_is_alike(&told->t.about, &other->t.about);
 }
 
-static void read_sets(struct told *const *alike, int32_t n, struct ftree_ranks *ranks,
-                      struct ftree_ranks *victims)
+/* Those that are told with the first are said then; fewer are told each by itself. */
+static void find_alike(struct told *told, size_t n)
 {
-    struct ftree_ranks of;
+    struct report_told *last = &told[0].t;
+    int found = 0;
 
-    *ranks = *victims = (struct ftree_ranks){0};
-    for (int32_t i = 0; i < n; i++) {
-        struct json_object *component = tool_member(alike[i]->v, "component");
-        struct json_object *set = tool_member(alike[i]->v, "victims");
-        read_ranks(tool_member(component, "ranks"), count_of(component), &of);
-        ftree_ranks_merge(ranks, &of);
-        read_ranks(tool_member(set, "ranks"), json_object_get_int64(tool_member(set, "count")), &of);
-        ftree_report_add_victims(victims, &of);
-    }
-}
-
-static struct report_together *join(struct told *const *alike, int32_t n, struct report_about *all,
-                                    struct ftree_ranks *victims)
-{
-    struct report_about *about = malloc((size_t) n * sizeof(*about));
-    struct report_together *together = NULL;
-    struct ftree_ranks ranks;
-
-    read_sets(alike, n, &ranks, victims);
-    for (int32_t i = 0; about && i < n; i++)
-        about[i] = alike[i]->a;
-    if (about)
-        together = ftree_report_join(about, n, &ranks, all);
-    free(about);
-    return together;
+    for (size_t i = 0; i < n && is_alike(told, told); i++)
+        found += is_alike(told, &told[i]);
+    for (size_t i = 1; i < n && found >= REPORT_ALIKE_MIN; i++)
+        if (is_alike(told, &told[i])) {
+            last->next = &told[i].t;
+            last = &told[i].t;
+            told[i].said = true;
+        }
+    told[0].said = true;
 }
 
 static bool is_last(const struct told *told, size_t n)
@@ -420,48 +190,21 @@ static bool is_last(const struct told *told, size_t n)
     return true;
 }
 
-/* False: out of memory. */
-static bool say_alike(struct json_object *report, struct told *told, size_t tolds,
-                      struct told *const *alike, int32_t n, const char *file, bool verbose)
-{
-    struct ftree_ranks victims;
-    struct report_about all;
-    struct report_together *together = join(alike, n, &all, &victims);
-    char line[1024];
-
-    if (!together)
-        return false;
-    for (int32_t i = 0; i < n; i++)
-        alike[i]->said = true;
-    say_headline(&all);
-    if (!*all.name)
-        say(INDENT "%s", together->names);
-    say(INDENT "%s", together->line);
-    say_rule(alike[0]->v);
-    say_evidence(tool_member(alike[0]->v, "evidence"));
-    say_candidates(&all);
-    ftree_report_victims(&all, &victims, line, sizeof(line));
-    say(INDENT "victims: %s", line);
-    say_walltime(tool_member(alike[0]->v, "walltime"));
-    say_end(report, &all, file, false, verbose && is_last(told, tolds));
-    free(together);
-    return true;
-}
-
-/* The trace is said with the last. */
+/* What is about the whole job is said once, with the last verdict. */
 static void say_verdicts(struct json_object *report, struct told *told, size_t n, const char *file,
                          bool verbose)
 {
-    struct told **alike = malloc((n + 1) * sizeof(struct told *));
-
     for (size_t i = 0; i < n; i++) {
-        int32_t found = told[i].said || !alike ? 0 : find_alike(&told[i], n - i, alike);
-        if (told[i].said || (found >= REPORT_ALIKE_MIN &&
-                             say_alike(report, &told[i], n - i, alike, found, file, verbose)))
+        bool withdrawn = tool_member(told[i].t.json, "withdrawn") != NULL;
+        struct json_object *around;
+        if (told[i].said)
             continue;
-        say_verdict(report, told[i].v, file, verbose && is_last(&told[i], n - i));
+        find_alike(&told[i], n - i);
+        around = verbose && is_last(&told[i], n - i) ? report : NULL;
+        say_lines(ftree_report_lines(&told[i].t, withdrawn ? NULL : around, file));
+        if (withdrawn)
+            say_lines(ftree_report_over_lines(&told[i].t, around, file));
     }
-    free(alike);
 }
 
 static void say_changes(struct json_object *list)
@@ -487,14 +230,12 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
         size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
         tool_string(job, "started"), n, n == 1 ? "verdict" : "verdicts");
     if (tool_member(report, "waiting"))
-        say_waiting(report, tool_member(report, "waiting"), file);
+        say_lines(ftree_report_waiting_lines(tool_member(report, "waiting"), size, file));
     if (tool_member(report, "settings"))
         say_changes(tool_member(report, "settings"));
     told = calloc(n + 1, sizeof(*told));
-    for (size_t i = 0; told && i < n; i++) {
-        told[i].v = json_object_array_get_idx(verdicts, i);
-        told[i].a = about(told[i].v, &told[i].room);
-    }
+    for (size_t i = 0; told && i < n; i++)
+        read_verdict(json_object_array_get_idx(verdicts, i), &told[i].t);
     if (told)
         say_verdicts(report, told, n, file, verbose);
     free(told);

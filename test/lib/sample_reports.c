@@ -163,10 +163,10 @@ static char *said(const struct report_job *rj, struct ftree_verdict v, const cha
 
     v.withdrawn = 0;
     brief.verbose = rj->verbose && !withdrawn;
-    text = ftree_report_text(&brief, &v, json);
+    text = ftree_report_text(&brief, &v, 1, json);
     v.withdrawn = withdrawn;
     if (text && withdrawn)
-        more = ftree_report_text(rj, &v, json);
+        more = ftree_report_text(rj, &v, 1, json);
     if (!more)
         return text;
     len = strlen(text);
@@ -218,9 +218,9 @@ static void write_alike(const char *folder, struct report_job rj)
     rj.verbose = false;
     snprintf(json, sizeof(json), "%s/alike.json", folder);
     write_file(folder, "alike", ".json", ftree_report_json(&rj));
-    write_file(folder, "alike", ".txt", ftree_report_alike_text(&rj, v, 4, json));
+    write_file(folder, "alike", ".txt", ftree_report_text(&rj, v, 4, json));
     rj.verbose = true;
-    write_file(folder, "alike", ".verbose", ftree_report_alike_text(&rj, v, 4, json));
+    write_file(folder, "alike", ".verbose", ftree_report_text(&rj, v, 4, json));
 }
 
 int main(int argc, char **argv)

@@ -87,6 +87,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/report/report_alike.c \
     src/util/ftree/report/report_json.c \
     src/util/ftree/report/report_stacks.c \
+    src/util/ftree/report/report_text.c \
     src/util/ftree/report/report_waiting.c \
     src/util/ftree/report/report_words.c \
     src/util/ftree/rules/rules.c \

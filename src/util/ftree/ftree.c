@@ -7,7 +7,6 @@
 
 #include "ftree/base/event.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,43 +290,36 @@ void ftree_end(struct ftree *ft, ftree_time now)
     ftree_events_end(ft);
 }
 
+/* What is called in it may emit events: these, and what follows from them, are handed over then. */
+#define WITH_EVENTS(ft, now) \
+    for (struct ftree_events q, *at = (ftree_events_begin((ft), &q), &q); at; \
+         at = NULL, ftree_end((ft), (now)))
+
 int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ftree_time waiting)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
-    while (drain(ft, now))
-        ftree_symptom_tick(ft, now);
-    ftree_events_end(ft);
+    WITH_EVENTS(ft, now) {
+        rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
+        while (drain(ft, now))
+            ftree_symptom_tick(ft, now);
+    }
     return rc;
 }
 
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
 {
-    struct ftree_events q;
-
-    ftree_events_begin(ft, &q);
-    ftree_symptom_over(ft, rank);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        ftree_symptom_over(ft, rank);
 }
 
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = ftree_symptom_take(ft, now, s);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = ftree_symptom_take(ft, now, s);
     return rc;
-}
-
-void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
-                        const char *text)
-{
-    ftree_handled_said(ft, now, at, node, symptom, text);
 }
 
 void ftree_limits(const struct ftree *ft, char *text, size_t room)
@@ -335,51 +327,26 @@ void ftree_limits(const struct ftree *ft, char *text, size_t room)
     ftree_rules_limits(ft->rules, text, room);
 }
 
-void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)
-{
-    ftree_handled_done(ft, now, node);
-}
-
 int ftree_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = ftree_recheck_confirm(ft, now, fln, id);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = ftree_recheck_confirm(ft, now, fln, id);
     return rc;
 }
 
 int ftree_inquire(struct ftree *ft, ftree_time now, int32_t node, int32_t rank, uint32_t *number)
 {
-    struct ftree_events q;
     int rc;
 
     *number = 0;
     if (node < 0 || node >= ft->job->nodes || rank < FTREE_NONE || rank >= ft->job->size ||
         (rank != FTREE_NONE && ftree_node_of(ft, rank) != node))
         return FTREE_ERR_INVALID;
-    ftree_events_begin(ft, &q);
-    rc = ftree_inquiry_begin(ft, now, node, rank, number);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = ftree_inquiry_begin(ft, now, node, rank, number);
     return rc;
-}
-
-const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
-{
-    return ftree_inquiry_find(ft, number);
-}
-
-void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
-{
-    ftree_inquiry_drop(ft, number);
-}
-
-int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
-                size_t len, uint32_t *number)
-{
-    return ftree_survey_ask(ft, now, kind, bytes, len, number);
 }
 
 int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_ranks *ranks,
@@ -389,29 +356,23 @@ int ftree_query_stacks(struct ftree *ft, ftree_time now, const struct ftree_rank
     int rc = FTREE_ERR_NOMEM;
 
     if (survey_stacks_request(ft, ranks, what, &request))
-        rc =
-            ftree_survey_ask(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
+        rc = ftree_query(ft, now, FTREE_QUERY_STACKS, request.items, (size_t) request.n, number);
     ftree_alloc(ft, request.items, 0);
     return rc;
 }
 
 void ftree_stacks_taken(struct ftree *ft, ftree_time now, uint32_t number, struct ftree_stacks *s)
 {
-    struct ftree_events q;
-
-    ftree_events_begin(ft, &q);
-    ftree_survey_stacks_taken(ft, now, number, s);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        ftree_survey_stacks_taken(ft, now, number, s);
 }
 
 void ftree_block_over(struct ftree *ft, ftree_time now)
 {
-    struct ftree_events q;
-
-    ftree_events_begin(ft, &q);
-    ftree_straggle_look(ft, now);
-    ftree_waitfor_look(ft, now);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_straggle_look(ft, now);
+        ftree_waitfor_look(ft, now);
+    }
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -468,8 +429,6 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_inquiry_log(ft, from, &m->u.log);
             ftree_probe_log(ft, now, from, &m->u.log);
             break;
-        case WIRE_PACKET: /* see ftree_packet() */
-            break;
         case WIRE_HEARD:
             ftree_burst_heard(ft, now, from, &m->u.heard);
             break;
@@ -486,6 +445,7 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_VERDICT_UP:
             ftree_announce_up(ft, now, from, &m->u.verdict, m->flags & WIRE_FLAG_MORE);
             break;
+        case WIRE_PACKET: /* see ftree_packet() */
         case WIRE_VERDICT_DOWN: /* what came of it is said with the acknowledgment */
         case WIRE_RELAY: /* see take_relayed() */
             break;
@@ -585,12 +545,10 @@ static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pa
 int ftree_receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                   uint64_t conn, const void *bytes, size_t len)
 {
-    struct ftree_events q;
     int rc;
 
-    ftree_events_begin(ft, &q);
-    rc = receive(ft, now, from, path, conn, bytes, len);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now)
+        rc = receive(ft, now, from, path, conn, bytes, len);
     return rc;
 }
 
@@ -612,36 +570,55 @@ int ftree_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t f
 int ftree_reached(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path,
                   enum ftree_role role, enum ftree_reach reach, int error)
 {
-    struct ftree_events q;
-
     if (node < 0 || node >= ft->job->nodes || path >= FTREE_PATHS || role >= FTREE_ROLES ||
         reach >= FTREE_REACH_COUNT)
         return FTREE_ERR_INVALID;
-    ftree_events_begin(ft, &q);
-    ftree_silence_heard(ft, now, node, path, reach);
-    ftree_indirect_reached(ft, now, node, path, role, reach);
-    ftree_inquiry_reached(ft, node, path, role, reach);
-    ftree_probe_reached(ft, now, node, path, role, reach, error);
-    if (role == FTREE_ROLE_AGENT)
-        ftree_outbox_reached(ft, now, node, reach);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_silence_heard(ft, now, node, path, reach);
+        ftree_indirect_reached(ft, now, node, path, role, reach);
+        ftree_inquiry_reached(ft, node, path, role, reach);
+        ftree_probe_reached(ft, now, node, path, role, reach, error);
+        if (role == FTREE_ROLE_AGENT)
+            ftree_outbox_reached(ft, now, node, reach);
+    }
     return FTREE_OK;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* In this order. */
+static const struct {
+    void (*tick)(struct ftree *ft, ftree_time now); /* does what is due in a step */
+    ftree_time (*deadline)(const struct ftree *ft);
+} steps[] = {
+    {ftree_intake_tick, ftree_intake_deadline},
+    {ftree_symptom_tick, ftree_symptom_deadline},
+    {ftree_connections_tick, ftree_connections_deadline},
+    {ftree_indirect_tick, ftree_indirect_deadline},
+    {ftree_inquiry_tick, ftree_inquiry_deadline},
+    {ftree_burst_tick, ftree_burst_deadline},
+    {ftree_probe_tick, ftree_probe_deadline},
+    {ftree_waitfor_tick, ftree_waitfor_deadline},
+    {ftree_straggle_tick, ftree_straggle_deadline},
+    {ftree_announce_tick, ftree_announce_deadline},
+    {ftree_recheck_tick, ftree_recheck_deadline},
+    {ftree_outbox_tick, ftree_outbox_deadline},
+    {ftree_survey_tick, ftree_survey_deadline}, /* the last whom it awaits may have been given up */
+    {ftree_parcel_tick, ftree_parcel_deadline},
+    {ftree_correlate_tick, ftree_correlate_deadline}, /* what all these did may have been the last of
+                                                       * a case */
+    {ftree_leave_tick, ftree_leave_deadline},
+};
+
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
 ftree_time ftree_deadline(const struct ftree *ft)
 {
-    ftree_time t = ftree_min(ftree_min(ftree_symptom_deadline(ft), ftree_probe_deadline(ft)),
-                             ftree_min(ftree_announce_deadline(ft), ftree_outbox_deadline(ft)));
+    ftree_time t = FTREE_NEVER;
 
-    t = ftree_min(t, ftree_min(ftree_intake_deadline(ft), ftree_recheck_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_correlate_deadline(ft), ftree_indirect_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_inquiry_deadline(ft), ftree_straggle_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_parcel_deadline(ft), ftree_survey_deadline(ft)));
-    t = ftree_min(t, ftree_min(ftree_leave_deadline(ft), ftree_waitfor_deadline(ft)));
-    t = ftree_min(t, ftree_burst_deadline(ft));
-    return ftree_min(t, ftree_connections_deadline(ft));
+    for (size_t i = 0; i < STEPS; i++)
+        t = ftree_min(t, steps[i].deadline(ft));
+    return t;
 }
 
 /* Time in which this agent did not run counts for nobody.  (A tick and a timer of the caller's may
@@ -670,54 +647,31 @@ void ftree_own_link(struct ftree *ft, ftree_time now, bool up)
     ftree_burst_link(ft, now, up);
 }
 
-/* Does what is due in a step, and what follows from it. */
-static void run(struct ftree *ft, ftree_time now, void (*tick)(struct ftree *, ftree_time))
-{
-    do
-        tick(ft, now);
-    while (drain(ft, now));
-}
-
 void ftree_tick(struct ftree *ft, ftree_time now)
 {
     ftree_time due = ftree_deadline(ft);
-    struct ftree_events q;
 
-    ftree_events_begin(ft, &q);
-    ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
-    run(ft, now, ftree_intake_tick);
-    run(ft, now, ftree_symptom_tick);
-    run(ft, now, ftree_connections_tick);
-    run(ft, now, ftree_indirect_tick);
-    run(ft, now, ftree_inquiry_tick);
-    run(ft, now, ftree_burst_tick);
-    run(ft, now, ftree_probe_tick);
-    run(ft, now, ftree_waitfor_tick);
-    run(ft, now, ftree_straggle_tick);
-    run(ft, now, ftree_announce_tick);
-    run(ft, now, ftree_recheck_tick);
-    run(ft, now, ftree_outbox_tick);
-    run(ft, now, ftree_survey_tick); /* the last whom it awaits may have been given up */
-    ftree_parcel_tick(ft, now);
-    run(ft, now, ftree_correlate_tick); /* what all these did may have been the last of a case */
-    run(ft, now, ftree_leave_tick);
-    ftree_events_end(ft);
+    WITH_EVENTS(ft, now) {
+        ftree_late(ft, now, due != FTREE_NEVER && now > due ? now - due : 0);
+        for (size_t i = 0; i < STEPS; i++)
+            do
+                steps[i].tick(ft, now);
+            while (drain(ft, now));
+    }
 }
 
 void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules *rules)
 {
-    struct ftree_events q;
-
     if (ft->rules == rules)
         return;
     ft->rules = rules;
     ftree_trace(ft, "uses the rules %s", rules->name);
-    ftree_events_begin(ft, &q);
-    ftree_correlate_anew(ft, now);
-    ftree_probe_restart(ft, now);
-    drain(ft, now);
-    ftree_correlate_examine_all(ft, now);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_correlate_anew(ft, now);
+        ftree_probe_restart(ft, now);
+        drain(ft, now);
+        ftree_correlate_examine_all(ft, now);
+    }
 }
 
 /* ---- the own node ---------------------------------------------------------------------------- */
@@ -780,19 +734,17 @@ bool ftree_verdict_at(const struct ftree *ft, int32_t i, struct ftree_verdict *v
 
 static void leave(struct ftree *ft, ftree_time now, bool cut_short)
 {
-    struct ftree_events q;
-
     if (!ftree_leave_begin(ft, now, cut_short))
         return;
-    ftree_events_begin(ft, &q);
-    ftree_observe_stop(ft);
-    ftree_intake_stop(ft);
-    ftree_waitfor_clear(ft);
-    ftree_examine_stop(ft);
-    ftree_announce_release(ft, now);
-    ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is sent now or never */
-    ftree_leave_try(ft, now);
-    ftree_end(ft, now);
+    WITH_EVENTS(ft, now) {
+        ftree_observe_stop(ft);
+        ftree_intake_stop(ft);
+        ftree_waitfor_clear(ft);
+        ftree_examine_stop(ft);
+        ftree_announce_release(ft, now);
+        ftree_outbox_heard(ft, now, FTREE_NONE); /* what waits there is sent now or never */
+        ftree_leave_try(ft, now);
+    }
 }
 
 void ftree_leave(struct ftree *ft, ftree_time now)
@@ -808,22 +760,12 @@ void ftree_leave_at_once(struct ftree *ft, ftree_time now)
 
 bool ftree_has_unacknowledged(const struct ftree *ft)
 {
-    return !ftree_outbox_is_empty(ft) || ftree_announce_is_under_way(ft);
+    return !ftree_outbox_is_empty(ft) || ftree_is_announcing(ft);
 }
 
 bool ftree_has_unannounced(const struct ftree *ft)
 {
     return ftree_symptom_any_finding(ft) || ftree_announce_has_pending(ft);
-}
-
-bool ftree_is_asking(const struct ftree *ft)
-{
-    return ftree_case_any_suspect(ft);
-}
-
-bool ftree_is_announcing(const struct ftree *ft)
-{
-    return ftree_announce_is_under_way(ft);
 }
 
 bool ftree_may_go(const struct ftree *ft)

@@ -163,16 +163,12 @@ static const char *check_outbox(const struct ftree *ft)
 
 const char *ftree_check(const struct ftree *ft)
 {
-    const char *broken = check_symptoms(ft);
+    const char *(*const checks[])(const struct ftree *) = {check_symptoms, check_cases, check_index,
+                                                           check_known, check_outbox};
+    const char *broken = NULL;
 
-    if (!broken)
-        broken = check_cases(ft);
-    if (!broken)
-        broken = check_index(ft);
-    if (!broken)
-        broken = check_known(ft);
-    if (!broken)
-        broken = check_outbox(ft);
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !broken; i++)
+        broken = checks[i](ft);
     if (broken)
         return broken;
     HOLDS(ft->self >= 0 && ft->self < ft->job->nodes);

@@ -788,7 +788,7 @@ TEST_CASE(what_finds_no_room_in_one_message_takes_two)
     nobody_waits(l);
     ck_assert_int_eq(l->reports, 1);
     crashes(l, 1, 150);
-    ck_assert(ftree_announce_is_under_way(l->ft)); /* a job that ends now must wait */
+    ck_assert(ftree_is_announcing(l->ft)); /* a job that ends now must wait */
     ck_assert_int_eq(ftree_inspect_announcements(l->ft), 0);
     lone_log(l);
     lone_run(l, 20);

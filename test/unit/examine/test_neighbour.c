@@ -262,16 +262,6 @@ TEST_CASE(nobody_looks_for_long)
     ck_assert_int_eq(l->n_sent, 0);
 }
 
-TEST_CASE(it_matters_only_with_switches)
-{
-    struct lone *l = lone_of(shape_star(4, 1), 0);
-
-    ck_assert(!ftree_neighbour_matters(l->ft));
-    lone_free(l);
-    l = switches_new(FLAT, "0.0");
-    ck_assert(ftree_neighbour_matters(l->ft));
-}
-
 /* ---- asking again, forgetting ---------------------------------------------------------------- */
 
 TEST_CASE(who_was_not_heard_is_asked_again_after_a_while)

@@ -98,7 +98,7 @@ static void add_word(struct ftree_verdict *v, enum ftree_evidence_source source,
 static void expect_text(const struct ftree_verdict *v, const char *json_file, const char *expected)
 {
     struct report_job rj = report_job();
-    char *text = ftree_report_text(&rj, v, json_file);
+    char *text = ftree_report_text(&rj, v, 1, json_file);
 
     ck_assert_ptr_nonnull(text);
     ck_assert_str_eq(text, expected);
@@ -191,7 +191,7 @@ TEST_CASE(nodes_that_are_lost_alike_are_told_as_one)
     outages(v);
     for (int32_t i = 0; i < 4; i++)
         ck_assert(ftree_report_are_alike(&sample_job, &v[0], &v[i]));
-    text = ftree_report_alike_text(&rj, v, 4, "faultloc-4711.json");
+    text = ftree_report_text(&rj, v, 4, "faultloc-4711.json");
     EXPECT_LINES(text,
                  "[faultloc] node-outage: 4 nodes h[0-3] (ranks 0-7) are down -- hardware, confidence high\n"
                  "[faultloc]   within 0.3 s; of h0, for example:\n"
@@ -215,10 +215,10 @@ TEST_CASE(what_they_share_is_said)
     job.tree = &sample_tree;
     rj.job = &job;
     outages(v);
-    text = ftree_report_alike_text(&rj, v, 2, NULL);
+    text = ftree_report_text(&rj, v, 2, NULL);
     ck_assert_ptr_nonnull(strstr(text, "  within 0.1 s, all behind switch leaf0; of h0, for example:\n"));
     free(text);
-    text = ftree_report_alike_text(&rj, v, 4, NULL);
+    text = ftree_report_text(&rj, v, 4, NULL);
     ck_assert_ptr_nonnull(strstr(text, "  within 0.3 s; of h0, for example:\n"));
     free(text);
 }
@@ -239,7 +239,7 @@ TEST_CASE(no_name_is_left_out)
         names[i] = name[i];
         v[i] = verdict(OUTAGE, i, FTREE_NONE);
     }
-    text = ftree_report_alike_text(&rj, v, 1000, NULL);
+    text = ftree_report_text(&rj, v, 1000, NULL);
     ck_assert_ptr_nonnull(strstr(text, "node-outage: 1000 nodes (ranks 0-999) are down"));
     ck_assert_ptr_nonnull(strstr(text, "hardware fault in 1000 nodes; ticket: node"));
     line = strstr(text, "[faultloc]   node[0,2,4,6,");
@@ -315,7 +315,7 @@ TEST_CASE(a_ticket_is_for_the_first_cause)
     char *text;
 
     v.ticket = FTREE_TICKET_NODE;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "software fault in rank 3 (node h1); ticket: node\n"));
     free(text);
 }
@@ -459,7 +459,7 @@ TEST_CASES(evidence_has_the_place_of_its_ranks, COUNT(line_rows))
     add_places(ft, &stacks.places);
     rj.stacks = &stacks;
     rj.stacked = 1;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     snprintf(expected, sizeof(expected), "evidence: %s%s%s\n", line_rows[_i].line,
              *line_rows[_i].place ? " at " : "", line_rows[_i].place);
     ck_assert_msg(strstr(text, expected), "no %s in %s", expected, text);
@@ -503,7 +503,7 @@ TEST_CASE(text_says_why_no_place_is_known)
     snprintf(stacks.places.why, sizeof(stacks.places.why), "built without libdw");
     rj.stacks = &stacks;
     rj.stacked = 1;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "  where in the code they are is not known: built without libdw\n"));
     free(text);
     ftree_stacks_clear(ft, &stacks.places);
@@ -652,7 +652,7 @@ TEST_CASE(text_of_each_state_in_proc)
         if (rows[i].state == 'M')
             strcpy(v.evidence[v.evidences - 1].detail, "64.0 of 64.0 MiB used in /job");
         rj.address = NULL;
-        text = ftree_report_text(&rj, &v, NULL);
+        text = ftree_report_text(&rj, &v, 1, NULL);
         ck_assert_ptr_nonnull(strstr(text, rows[i].words));
         free(text);
     }
@@ -666,7 +666,7 @@ TEST_CASE(text_of_every_class)
         struct report_job rj = report_job();
         char *text, head[64];
         v.class_ = (uint8_t) class_;
-        text = ftree_report_text(&rj, &v, NULL);
+        text = ftree_report_text(&rj, &v, 1, NULL);
         snprintf(head, sizeof(head), "[faultloc] %s: ", ftree_class_name(class_));
         ck_assert_int_eq(strncmp(text, head, strlen(head)), 0);
         ck_assert_ptr_nonnull(strstr(text, "h1"));
@@ -760,7 +760,7 @@ TEST_CASES(a_hostile_name_is_only_text, COUNT(hostile))
     add_word(&v, FTREE_EVIDENCE_SYMPTOM, 1, hostile[_i]);
     add_probe(&v, FTREE_PATH_DATA, FTREE_ROLE_AGENT, FTREE_REACH_CONNECTED, 2, 0, 0);
     add_proc(&v, 2, 'T');
-    text = ftree_report_text(&rj, &v, hostile[_i]);
+    text = ftree_report_text(&rj, &v, 1, hostile[_i]);
     ck_assert_ptr_nonnull(text);
     ck_assert(is_text(text));
     ck_assert_int_eq(lines_of(text), 19);
@@ -863,7 +863,7 @@ TEST_CASE(long_names_lose_no_line)
     name[sizeof(name) - 1] = file[sizeof(file) - 1] = '\0';
     long_job.node_name = long_names;
     rj.job = &long_job;
-    text = ftree_report_text(&rj, &v, file);
+    text = ftree_report_text(&rj, &v, 1, file);
     ck_assert_int_eq(lines_of(text), 7);
     ck_assert_ptr_nonnull(strstr(text, file));
     free(text);
@@ -1169,7 +1169,7 @@ TEST_CASE(scattered_ranks_are_all_in_the_json)
     ck_assert_str_eq(string(c, "name"), "n1");
     json_object_put(o);
     free(text);
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "node n1 (ranks 1, 3, 5, 7,"));
     ck_assert_ptr_nonnull(strstr(text, ", ...) is down"));
     free(text);
@@ -1185,7 +1185,7 @@ TEST_CASE(a_job_without_tables)
 
     v.victims = (struct ftree_ranks){.count = 3, .ranges = 1, .range = {{0, 2}}};
     rj.job = &plain;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "node n3 (rank 3) is down"));
     free(text);
     rj.known = &list;
@@ -1266,7 +1266,7 @@ TEST_CASES(component_in_words, COUNT(component_rows))
     rj.job = &with_tree;
     v.switch_ = v.kind == FTREE_KIND_SWITCH ? component_rows[_i].which : FTREE_NONE;
     v.rank = v.kind == FTREE_KIND_RANK ? component_rows[_i].which : FTREE_NONE;
-    text = ftree_report_text(&rj, &v, "x.json");
+    text = ftree_report_text(&rj, &v, 1, "x.json");
     ck_assert_msg(strstr(text, component_rows[_i].headline) == text + strlen("[faultloc] "), "%s",
                   text);
     last = strstr(text, "[faultloc]   conclusion: ");
@@ -1295,7 +1295,7 @@ TEST_CASES(an_end_in_the_words_of_the_rank, COUNT(own_words))
 
     v.rank = 5;
     snprintf(v.because, sizeof(v.because), "%s", own_words[_i].because);
-    text = ftree_report_text(&rj, &v, "x.json");
+    text = ftree_report_text(&rj, &v, 1, "x.json");
     ck_assert_msg(strstr(text, own_words[_i].headline) == text + strlen("[faultloc] "), "%s", text);
     free(text);
 }
@@ -1431,7 +1431,7 @@ TEST_CASE(candidates_are_named_in_order)
     v.candidate[0] = (struct ftree_candidate){FTREE_CLASS_STRAGGLER, 100, false};
     v.candidate[1] = (struct ftree_candidate){FTREE_CLASS_NIC_FAULT, 800, true};
     v.candidate[2] = (struct ftree_candidate){FTREE_CLASS_DEADLOCK, 400, false};
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "most likely: 1. deadlock (software), 2. straggler "
                                        "(unknown); ticket: node or application\n"));
     free(text);
@@ -1444,7 +1444,7 @@ TEST_CASE(who_waits_for_a_slow_rank_is_no_victim)
     char *text;
 
     v.victims = (struct ftree_ranks){0};
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_null(strstr(text, "victims"));
     free(text);
 }
@@ -1463,7 +1463,7 @@ TEST_CASES(a_network_fault_whose_part_is_not_known_says_so, 3)
     v.candidate[0] = (struct ftree_candidate){FTREE_CLASS_LINK_FAULT, 400, false};
     v.candidate[1] = (struct ftree_candidate){FTREE_CLASS_NIC_FAULT, 400, false};
     v.candidate[2] = (struct ftree_candidate){FTREE_CLASS_SWITCH_FAULT, 200, false};
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_msg(strstr(text, rows[_i]) != NULL, "%s", text);
     free(text);
 }
@@ -1479,7 +1479,7 @@ TEST_CASES(confidence_is_a_rank, 4)
     char *text, *at;
 
     v.confidence = rows[_i].confidence;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     at = strstr(text, "-- hardware, confidence ");
     ck_assert_ptr_nonnull(at);
     at += strlen("-- hardware, confidence ");
@@ -1558,7 +1558,7 @@ TEST_CASE(text_of_words_as_evidence)
     add_word(&v, FTREE_EVIDENCE_SYMPTOM, 2, "power-off: chassis");
     v.evidence[2].error = EHOSTUNREACH;
     snprintf(v.raised_by, sizeof(v.raised_by), "told-by-bmc");
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "rule " OUTAGE ", raised by told-by-bmc\n"));
     ck_assert_ptr_nonnull(strstr(text, "evidence: the state of h2: link down\n"));
     ck_assert_ptr_nonnull(strstr(text, "          messages of h2: send to 3\n"));
@@ -1569,51 +1569,63 @@ TEST_CASE(text_of_words_as_evidence)
 
 /* The words of a piece of evidence, as the JSON has it: `faultloc` says them again from a file. */
 static const struct {
-    struct report_evidence e;
+    struct {
+        const char *text[11]; /* evidence_keys */
+        double before_s;
+    } e;
     const char *text;
 } evidence_rows[] = {
-    {{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", "", 0},
+    {{{"probe", "data", "agent", "h2", "10.0.0.3", "unreachable", "EHOSTUNREACH", "", "h0", "", ""}, 0},
      "h2 on data 10.0.0.3: unreachable (EHOSTUNREACH)"},
-    {{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", "", 0},
+    {{{"probe", "data", "agent", "h2", "", "no answer", "", "", "h0", "twice", ""}, 0},
      "h2 on data: no answer, twice"},
-    {{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", "", 0},
+    {{{"probe", "mgmt", "deputy", "h2", "", "answered", "EIO", "D", "h0", "late", ""}, 0},
      "h2's deputy on mgmt: answered (EIO), reports state D, late"},
-    {{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", "", 0},
+    {{{"visit", "data", "agent", "h2", "10.0.0.3", "answered", "", "", "h3", "", ""}, 0},
      "h2 on data 10.0.0.3, asked by h3: answered"},
-    {{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", "", 0}, "h2 on mgmt: answered"},
-    {{"proc", "", "", "h2", "", "", "", "X", "h0", "", "", 0},
+    {{{"weather", "mgmt", "", "h2", "", "answered", "", "", "h0", "", ""}, 0}, "h2 on mgmt: answered"},
+    {{{"proc", "", "", "h2", "", "", "", "X", "h0", "", ""}, 0},
      "the kernel of h2 says the process is gone"},
-    {{"proc", "", "", "h2", "", "", "", "", "h0", "", "", 0},
+    {{{"proc", "", "", "h2", "", "", "", "", "h0", "", ""}, 0},
      "the kernel of h2 says the process is in state "},
-    {{"state", "", "", "h2", "", "", "", "", "h0", "load 9", "", 0}, "the state of h2: load 9"},
-    {{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", "", 0},
+    {{{"state", "", "", "h2", "", "", "", "", "h0", "load 9", ""}, 0}, "the state of h2: load 9"},
+    {{{"log", "", "", "h2", "", "", "", "", "h0", "send to 3", ""}, 0},
      "messages of h2: send to 3"},
-    {{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", "", 0},
+    {{{"symptom", "", "", "h2", "", "", "", "", "h3", "power-off", ""}, 0},
      "reported to h3 about h2: power-off"},
-    {{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3", 0},
+    {{{"wait", "", "", "h2", "", "", "", "", "h3", "rank 1 (h2) in MPI_Recv(from 2)", "halo(), a.c:3"}, 0},
      "rank 1 (h2) in MPI_Recv(from 2) at halo(), a.c:3"},
-    {{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", "", 0},
+    {{{"symptom", "", "", "h2", "", "", "EIO", "", "h3", "io-error", ""}, 0},
      "reported to h3 about h2: io-error (EIO)"},
-    {{"handler", "", "", "h2", "", "", "", "", "h3", "bmc: power-off: chassis power is off", "", 0},
+    {{{"handler", "", "", "h2", "", "", "", "", "h3", "bmc: power-off: chassis power is off", ""}, 0},
      "reported to h3 about h2: bmc: power-off: chassis power is off"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed: fan 2", "", 40.2},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed: fan 2", ""}, 40.2},
      "cause: fan-failed: fan 2, 40 s before (reported to h3)"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed", "", 600},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "fan-failed", ""}, 600},
      "cause: fan-failed, 10 min before (reported to h3)"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "out-of-memory", "", -0.5},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "out-of-memory", ""}, -0.5},
      "cause: out-of-memory, just before (reported to h3)"},
-    {{"cause", "", "", "h2", "", "", "", "", "h3", "mount-silent: /home", "", -20},
+    {{{"cause", "", "", "h2", "", "", "", "", "h3", "mount-silent: /home", ""}, -20},
      "cause: mount-silent: /home, seen 20 s after the first symptom (reported to h3)"},
-    {{"unknown", "", "", "h2", "", "", "", "", "h3", "fan, cpu", "", 0},
+    {{{"unknown", "", "", "h2", "", "", "", "", "h3", "fan, cpu", ""}, 0},
      "not known: fan, cpu"},
 };
 
+static const char *const evidence_keys[] = {"source", "path",          "role", "target", "address", "result",
+                                            "errno",  "process_state", "by",   "detail", "place"};
+
 TEST_CASES(evidence_in_words, COUNT(evidence_rows))
 {
+    struct json_object *e = json_object_new_object();
     char text[200];
 
-    ftree_report_evidence(&evidence_rows[_i].e, text, sizeof(text));
+    for (size_t i = 0; i < COUNT(evidence_keys); i++)
+        json_object_object_add(e, evidence_keys[i],
+                               json_object_new_string(evidence_rows[_i].e.text[i]));
+    json_object_object_add(e, "before_s", json_object_new_double(evidence_rows[_i].e.before_s));
+    ftree_report_evidence(e, text, sizeof(text));
     ck_assert_str_eq(text, evidence_rows[_i].text);
+    json_object_put(e);
 }
 
 static const struct {
@@ -1645,7 +1657,7 @@ TEST_CASE(verbose_text_of_a_job_that_knows_little)
     rj.address = NULL;
     rj.known = &list;
     rj.knowns = 1;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "[faultloc]   nodes:\n"
                                        "[faultloc]     h0: alive\n"
                                        "[faultloc]     h1: alive\n"
@@ -1672,7 +1684,7 @@ TEST_CASE(verbose_text_has_nodes_and_trace)
     rj.knowns = 3;
     rj.trace = trace;
     rj.traces = 2;
-    text = ftree_report_text(&rj, &v, "x.json");
+    text = ftree_report_text(&rj, &v, 1, "x.json");
     ck_assert_ptr_nonnull(strstr(text,
                                  "[faultloc]   full report: x.json\n"
                                  "[faultloc]   nodes:\n"
@@ -1972,7 +1984,7 @@ TEST_CASES(the_end_of_a_job_says_what_was_left, COUNT(walltime_rows))
     rj.walltime = walltime_rows[_i].walltime;
     rj.known = &list;
     rj.knowns = 1;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     snprintf(line, sizeof(line), "[faultloc]   action abort: %s\n", walltime_rows[_i].text);
     ck_assert_int_eq(strstr(text, line) != NULL, walltime_rows[_i].text != NULL);
     ck_assert_int_eq(strstr(text, "walltime") != NULL, walltime_rows[_i].text != NULL);
@@ -2057,7 +2069,7 @@ TEST_CASE(what_was_left_is_less_if_the_job_goes_on)
     rj.walltime = (struct report_walltime){1769863630250, 3600, false};
     rj.known = &list;
     rj.knowns = 1;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(strstr(text, "37 min of 60 min walltime were left"));
     free(text);
 }
@@ -2072,7 +2084,7 @@ TEST_CASE(what_was_left_is_not_said_of_a_withdrawn_verdict)
     rj.abort = true;
     rj.walltime = (struct report_walltime){.end_ms = 1769863630250};
     v.withdrawn = NOW;
-    text = ftree_report_text(&rj, &v, NULL);
+    text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_null(strstr(text, "walltime"));
     free(text);
 }

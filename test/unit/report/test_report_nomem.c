@@ -29,7 +29,7 @@ static struct ftree_verdict verdict;
 
 static char *text_of(const struct report_job *rj)
 {
-    return ftree_report_text(rj, &verdict, "faultloc-4711.json");
+    return ftree_report_text(rj, &verdict, 1, "faultloc-4711.json");
 }
 
 static const struct ftree_waiting note = {

@@ -524,10 +524,13 @@ TEST_CASE(the_index_finds_each_of_hundreds)
         n[v.node]++;
     }
     for (int32_t node = 0; node < 400; node++) {
-        const struct known *k, *last = NULL;
+        const struct known *last = NULL;
         int32_t found = 0;
-        for (int32_t i = -1; (k = ftree_verdict_about(l->ft, node, &i)); last = k, found++)
+        FTREE_EACH_ABOUT(k, l->ft, node) {
             ck_assert(k->v.node == node && k > last); /* by age */
+            last = k;
+            found++;
+        }
         ck_assert_int_eq(found, n[node]);
     }
 }

@@ -331,8 +331,7 @@ static void send_to_heir(struct ftree *ft, ftree_time now, bool was_root)
     struct wire_message m = {.type = WIRE_VERDICT_UP};
     int32_t heir = ftree_route_root(ft);
 
-    for (int32_t i = 0; i < ft->state->known.n && heir != FTREE_NONE && heir != ft->self; i++) {
-        const struct known *k = &ft->state->known.items[i];
+    FTREE_EACH_IF(heir != FTREE_NONE && heir != ft->self, const struct known, k, ft->state->known) {
         const struct announcing *a = ftree_announcing(ft, k);
         if (!k->full || k->v.fln != ft->self || !a->announced || k->v.withdrawn ||
             k->v.local_only || (was_root && a->announcement))
@@ -379,11 +378,9 @@ static struct known *learn(struct ftree *ft, ftree_time now, const struct summar
 /* What was found here need be sent after all: see look_at_others(). */
 static void announce_what_it_explained(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
+    FTREE_EACH_STANDING(k, ft, node) {
         struct announcing *a = ftree_announcing(ft, k);
-        if (k->v.withdrawn || k->v.fln != ft->self || a->announced || a->queued ||
+        if (k->v.fln != ft->self || a->announced || a->queued ||
             a->up != UP_NOTHING)
             continue;
         ftree_announce_set_up(ft, k, UP_PENDING); /* not at once: others are announced just now */
@@ -810,7 +807,8 @@ bool ftree_announce_has_pending(const struct ftree *ft)
     return false;
 }
 
-bool ftree_announce_is_under_way(const struct ftree *ft)
+/* Victims are awaited here, or the acting root has something to tell soon. */
+bool ftree_is_announcing(const struct ftree *ft)
 {
     SURVEY_EACH(r, ft, SURVEY_VICTIMS)
         return true;

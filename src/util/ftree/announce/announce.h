@@ -60,8 +60,6 @@ enum announced ftree_announce_down(struct ftree *ft, ftree_time now,
                                    const struct ftree_route *back, const struct wire_message *m);
 void ftree_announce_withdraw(struct ftree *ft, ftree_time now, struct known *k, const char *why);
 bool ftree_announce_has_pending(const struct ftree *ft);
-/* Victims are awaited here, or the acting root has something to tell soon. */
-bool ftree_announce_is_under_way(const struct ftree *ft);
 void ftree_announce_again(struct ftree *ft, ftree_time now, int32_t node);
 /* A verdict that the agent before this one knew; NULL: out of memory. */
 struct known *ftree_announce_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v);

@@ -33,9 +33,7 @@ static ftree_time last_first_symptom(const struct ftree *ft)
 /* True if what is being announced is about this rank. */
 static bool is_about(const struct ftree *ft, uint32_t announcement, int32_t rank)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
+    FTREE_EACH_ABOUT(k, ft, ft->self)
         if (ftree_announcing(ft, k)->announcement == announcement &&
             is_component(ft, &k->v, rank))
             return true;
@@ -100,11 +98,9 @@ static void leave_out_components(const struct ftree *ft, struct survey_round *r)
 static bool tell_apart(struct ftree *ft, const struct known *k, const struct ftree_ranks *victims)
 {
     struct ftree_ranks *copy = NULL;
-    bool others = ftree_verdict_is_wait(&k->v);
 
-    FTREE_EACH(const struct known, other, ft->state->known)
-        others = others || ftree_verdict_is_wait(&other->v);
-    if (others && victims->count > 0)
+    if (victims->count > 0 && FTREE_ANY(const struct known, other, ft->state->known,
+                                        ftree_verdict_is_wait(&other->v)))
         copy = ftree_alloc_copy(ft, victims, sizeof(*copy));
     if (!copy)
         return false;

@@ -67,6 +67,29 @@ struct ftree {
     for (type *item = (any) ? (array).items : NULL, *item##_end = item ? item + (array).n : item; \
          item != item##_end; item++)
 
+/* The first item for which `such`, an expression of it, is true; NULL: it is of none. */
+#define FTREE_FIND(type, item, array, such) \
+    ({ \
+        type *item##_found = NULL; \
+        FTREE_EACH(type, item, array) \
+            if (such) { \
+                item##_found = item; \
+                break; \
+            } \
+        item##_found; \
+    })
+
+#define FTREE_ANY(...) (FTREE_FIND(__VA_ARGS__) != NULL)
+
+/* The least `when`, likewise; FTREE_NEVER: there is no item. */
+#define FTREE_EARLIEST(type, item, array, when) \
+    ({ \
+        ftree_time item##_least = FTREE_NEVER; \
+        FTREE_EACH(type, item, array) \
+            item##_least = ftree_min(item##_least, (when)); \
+        item##_least; \
+    })
+
 /* Appends a zeroed item and returns it; NULL: out of memory, the array is as it was. */
 #define FTREE_PUSH(ft, array) \
     ftree_push((ft), &(array).items, &(array).n, &(array).room, sizeof(*(array).items))
@@ -160,6 +183,21 @@ static inline bool ftree_ask_home(const struct ftree *ft)
 {
     return ft->io->handlers && ft->io->handlers(ft->io_ctx, ft->self);
 }
+
+/* The path of the ranks' data. */
+static inline enum ftree_path ftree_main_path(const struct ftree *ft)
+{
+    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
+}
+
+/* True if `such`, an expression of a path, is true for one of the two. */
+#define FTREE_ANY_PATH(path, such) \
+    ({ \
+        bool any_path = false; \
+        for (int path = 0; path < FTREE_PATHS && !any_path; path++) \
+            any_path = (such); \
+        any_path; \
+    })
 
 static inline ftree_time ftree_min(ftree_time a, ftree_time b)
 {

@@ -14,19 +14,6 @@
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
-static const char *pick(const char *const *name, int count, int i)
-{
-    return i >= 0 && i < count ? name[i] : "?";
-}
-
-static int number_of(const char *const *name, int count, const char *wanted)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(name[i], wanted) == 0)
-            return i;
-    return -1;
-}
-
 #define TEXT(id, text) text,
 static const char *const errors[] = {FTREE_ERRORS(TEXT)};
 static const char *const reaches[] = {FTREE_REACHES(TEXT)};
@@ -36,41 +23,22 @@ static const char *const severities[] = {FTREE_SEVERITIES(TEXT)};
 static const char *const tickets[] = {FTREE_TICKETS(TEXT)};
 
 /* Those that networks and file systems cause. */
+#define ERRNO(number) {number, #number}
 static const struct {
     int error;
     const char *name;
 } errnos[] = {
-    {EACCES, "EACCES"},
-    {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
-    {ECONNABORTED, "ECONNABORTED"},
-    {ECONNREFUSED, "ECONNREFUSED"},
-    {ECONNRESET, "ECONNRESET"},
-    {EHOSTDOWN, "EHOSTDOWN"},
-    {EHOSTUNREACH, "EHOSTUNREACH"},
-    {EIO, "EIO"},
-    {ENETDOWN, "ENETDOWN"},
-    {ENETRESET, "ENETRESET"},
-    {ENETUNREACH, "ENETUNREACH"},
-    {ENODEV, "ENODEV"},
-    {ENOMEM, "ENOMEM"},
-    {ENOSPC, "ENOSPC"},
-    {ENOTCONN, "ENOTCONN"},
-    {EPERM, "EPERM"},
-    {EPIPE, "EPIPE"},
-    {EROFS, "EROFS"},
-    {ESHUTDOWN, "ESHUTDOWN"},
-    {ESTALE, "ESTALE"},
-    {ETIMEDOUT, "ETIMEDOUT"},
+    ERRNO(EACCES), ERRNO(EADDRNOTAVAIL), ERRNO(ECONNABORTED), ERRNO(ECONNREFUSED),
+    ERRNO(ECONNRESET), ERRNO(EHOSTDOWN), ERRNO(EHOSTUNREACH), ERRNO(EIO), ERRNO(ENETDOWN),
+    ERRNO(ENETRESET), ERRNO(ENETUNREACH), ERRNO(ENODEV), ERRNO(ENOMEM), ERRNO(ENOSPC),
+    ERRNO(ENOTCONN), ERRNO(EPERM), ERRNO(EPIPE), ERRNO(EROFS), ERRNO(ESHUTDOWN), ERRNO(ESTALE),
+    ERRNO(ETIMEDOUT),
 };
 
 static const char *const origins[] = {"hardware", "software", "unknown"};
 static const char *const links[] = {"unknown", "up", "down", "no-carrier", "gone", "flapping",
                                     "slow"};
-static const char *const doings[] = {
-#define DOING_NAME(id, text) text,
-    FTREE_DOINGS(DOING_NAME)
-#undef DOING_NAME
-};
+static const char *const doings[] = {FTREE_DOINGS(TEXT)};
 
 static const struct {
     const char *name;
@@ -98,7 +66,7 @@ static const struct ftree_symptom_info symptoms[] = {
 #define NAME_OF(function, table) \
     const char *function(int i) \
     { \
-        return pick(table, COUNT(table), i); \
+        return i >= 0 && i < COUNT(table) ? table[i] : "?"; \
     }
 
 NAME_OF(ftree_strerror, errors)
@@ -137,30 +105,17 @@ static bool is_class(int class_)
     return class_ >= 0 && class_ < FTREE_CLASS_COUNT;
 }
 
-const char *ftree_class_name(int class_)
-{
-    return is_class(class_) ? classes[class_].name : "?";
-}
+#define FIELD_OF(type, function, field, otherwise) \
+    type function(int class_) \
+    { \
+        return is_class(class_) ? classes[class_].field : (otherwise); \
+    }
 
-int ftree_class_origin(int class_)
-{
-    return is_class(class_) ? classes[class_].origin : FTREE_ORIGIN_UNKNOWN;
-}
-
-int ftree_class_kind(int class_)
-{
-    return is_class(class_) ? classes[class_].kind : FTREE_KIND_NODE;
-}
-
-int ftree_class_ticket(int class_)
-{
-    return is_class(class_) ? classes[class_].ticket : FTREE_TICKET_OF_CLASS;
-}
-
-enum ftree_explains ftree_class_explains(int class_)
-{
-    return is_class(class_) ? classes[class_].explains : FTREE_EXPLAINS_NEVER;
-}
+FIELD_OF(const char *, ftree_class_name, name, "?")
+FIELD_OF(int, ftree_class_origin, origin, FTREE_ORIGIN_UNKNOWN)
+FIELD_OF(int, ftree_class_kind, kind, FTREE_KIND_NODE)
+FIELD_OF(int, ftree_class_ticket, ticket, FTREE_TICKET_OF_CLASS)
+FIELD_OF(enum ftree_explains, ftree_class_explains, explains, FTREE_EXPLAINS_NEVER)
 
 bool ftree_class_says(int class_, unsigned what)
 {
@@ -205,28 +160,16 @@ const struct ftree_symptom_info *ftree_symptom_info(int kind)
     return kind >= 0 && kind < FTREE_SYMPTOM_COUNT ? &symptoms[kind] : &none;
 }
 
-int ftree_class_by_name(const char *name)
-{
-    for (int i = 0; i < FTREE_CLASS_COUNT; i++)
-        if (strcmp(classes[i].name, name) == 0)
-            return i;
-    return -1;
-}
+#define NUMBER_OF(function, table, field) \
+    int function(const char *name) \
+    { \
+        for (int i = 0; i < COUNT(table); i++) \
+            if (strcmp(table[i] field, name) == 0) \
+                return i; \
+        return -1; \
+    }
 
-int ftree_symptom_by_name(const char *name)
-{
-    for (int i = 0; i < FTREE_SYMPTOM_COUNT; i++)
-        if (strcmp(symptoms[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-int ftree_kind_by_name(const char *name)
-{
-    return number_of(kinds, COUNT(kinds), name);
-}
-
-int ftree_severity_by_name(const char *name)
-{
-    return number_of(severities, COUNT(severities), name);
-}
+NUMBER_OF(ftree_class_by_name, classes, .name)
+NUMBER_OF(ftree_symptom_by_name, symptoms, .name)
+NUMBER_OF(ftree_kind_by_name, kinds, )
+NUMBER_OF(ftree_severity_by_name, severities, )

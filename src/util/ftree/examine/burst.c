@@ -68,11 +68,6 @@ static int count(uint64_t packets)
     return __builtin_popcountll(packets);
 }
 
-static enum ftree_path main_path(const struct ftree *ft)
-{
-    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-}
-
 /* ---- what a burst came to -------------------------------------------------------------------- */
 
 /* Groups of which packets are missing. */
@@ -142,11 +137,9 @@ static bool is_outdone(const struct ftree *ft, const struct burst *b, int path)
 {
     int own = missing_at_most(b, path);
 
-    FTREE_EACH(struct burst, other, ft->examine->bursts)
-        if (other->asked && other->said && other->over && is_as_new(other, b) &&
-            missing_at_most(other, path) > FAR_MORE * own)
-            return true;
-    return false;
+    return FTREE_ANY(struct burst, other, ft->examine->bursts,
+                      other->asked && other->said && other->over && is_as_new(other, b) &&
+                          missing_at_most(other, path) > FAR_MORE * own);
 }
 
 static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
@@ -159,10 +152,8 @@ static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
 
 static bool is_degraded(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED)
             return true;
     return false;
 }
@@ -171,7 +162,7 @@ static bool is_degraded(const struct ftree *ft, int32_t node)
  * that is known to be degraded packets may come later than a burst lasts: it is not silent. */
 static uint8_t way_of(const struct ftree *ft, const struct burst *b, bool out)
 {
-    enum ftree_path path = main_path(ft);
+    enum ftree_path path = ftree_main_path(ft);
     bool resent = b->resent && !is_outdone(ft, b, path);
     uint8_t way = way_on(b, path, out, resent);
 
@@ -193,10 +184,7 @@ static bool is_bad(uint8_t way)
 /* The burst that the node was asked for last; NULL: it was not. */
 static struct burst *find_asked(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->node == node && b->asked)
-            return b;
-    return NULL;
+    return FTREE_FIND(struct burst, b, ft->examine->bursts, b->node == node && b->asked);
 }
 
 static struct burst *find_over(const struct ftree *ft, int32_t node)
@@ -211,7 +199,7 @@ static struct burst *find_over(const struct ftree *ft, int32_t node)
 static uint8_t way_beside(const struct ftree *ft, const struct burst *other, const struct burst *b,
                           bool out)
 {
-    enum ftree_path path = main_path(ft);
+    enum ftree_path path = ftree_main_path(ft);
     uint8_t way = way_of(ft, other, out);
 
     if (way_of(ft, b, out) != RULES_WAY_LOSSY || (way != RULES_WAY_WELL && way != RULES_WAY_LOSSY))
@@ -302,10 +290,7 @@ static void add_facts(const struct ftree *ft, const struct burst *b, struct rule
 
 static bool any_runs(const struct ftree *ft)
 {
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->asked && !b->over)
-            return true;
-    return false;
+    return FTREE_ANY(struct burst, b, ft->examine->bursts, b->asked && !b->over);
 }
 
 /* Others tell a node's link from what is between switches. */
@@ -391,7 +376,7 @@ void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t no
                               struct ftree_verdict *v)
 {
     const struct burst *b = find_over(ft, node);
-    int paths[2] = {main_path(ft), FTREE_PATH_MGMT};
+    int paths[2] = {ftree_main_path(ft), FTREE_PATH_MGMT};
     bool bad = b && (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false)));
 
     for (int i = 0; bad && i < 2; i++)
@@ -405,7 +390,7 @@ static void add_other(const struct ftree *ft, ftree_time now, const struct burst
 {
     FTREE_EACH(struct burst, other, ft->examine->bursts)
         if (other->node != b->node && other->asked && other->over) {
-            add_way(ft, now, other, main_path(ft), is_bad(way_of(ft, b, true)), v);
+            add_way(ft, now, other, ftree_main_path(ft), is_bad(way_of(ft, b, true)), v);
             return;
         }
 }
@@ -416,8 +401,7 @@ static void add_other(const struct ftree *ft, ftree_time now, const struct burst
 static bool is_beyond_bad_switch(const struct ftree *ft, int32_t node)
 {
     FTREE_EACH_SWITCH(k, ft)
-        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
-            k->v.kind == FTREE_KIND_SWITCH &&
+        if (k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
             ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
     return false;
@@ -577,10 +561,8 @@ static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
 
 static struct burst *find(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
 {
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        if (b->node == node && b->nonce == nonce && b->asked == asked)
-            return b;
-    return NULL;
+    return FTREE_FIND(struct burst, b, ft->examine->bursts,
+                      b->node == node && b->nonce == nonce && b->asked == asked);
 }
 
 static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint32_t nonce,
@@ -865,9 +847,5 @@ void ftree_burst_stop(struct ftree *ft)
 
 ftree_time ftree_burst_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct burst, b, ft->examine->bursts)
-        t = ftree_min(t, ftree_min(b->next, b->until));
-    return t;
+    return FTREE_EARLIEST(struct burst, b, ft->examine->bursts, ftree_min(b->next, b->until));
 }

@@ -19,9 +19,7 @@
 
 static bool is_silent(const struct ftree *ft, const struct suspect *su)
 {
-    int path = ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-
-    return su->reach[path][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED;
+    return su->reach[ftree_main_path(ft)][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED;
 }
 
 static bool is_before(const struct suspect *a, const struct suspect *b)

@@ -247,15 +247,10 @@ void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su
 /* What could not be asked, in one line. */
 void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su, int32_t model,
                                struct ftree_verdict *v);
-void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
-                        const char *text);
-void ftree_handled_done(struct ftree *ft, ftree_time now, int32_t node);
 
 /* inquiry.c */
 int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t rank,
                         uint32_t *number);
-const struct ftree_inquiry *ftree_inquiry_find(const struct ftree *ft, uint32_t number);
-void ftree_inquiry_drop(struct ftree *ft, uint32_t number);
 void ftree_inquiry_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                           const struct wire_answer *a);
 void ftree_inquiry_state(struct ftree *ft, int32_t from, const struct wire_state *s);
@@ -268,7 +263,6 @@ void ftree_inquiry_stop(struct ftree *ft);
 void ftree_inquiry_clear(struct ftree *ft);
 
 /* neighbour.c */
-bool ftree_neighbour_matters(const struct ftree *ft);
 void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);
 void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const struct suspect *su);
 void ftree_neighbour_forget(struct ftree *ft);

@@ -6,7 +6,6 @@
 #include "ftree/examine/examine.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
@@ -245,91 +244,74 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-static void add_reaches(const struct suspect *su, struct ftree_evidence *e,
-                        struct ftree_verdict *v)
+static void add_reaches(const struct suspect *su, struct ftree_evidence e, struct ftree_verdict *v)
 {
     for (int role = 0; role < FTREE_ROLES; role++) {
-        e->role = (uint8_t) role;
-        e->reach = su->reach[e->path][role];
-        e->error = su->error[e->path][role];
-        e->proc_state = role == FTREE_ROLE_DEPUTY && e->reach == FTREE_REACH_ANSWERED &&
-                                su->deputy_word.rank != FTREE_NONE
-                            ? su->deputy_word.proc_state
-                            : 0;
-        if (e->reach != FTREE_REACH_NOT_ASKED)
-            ftree_verdict_add_evidence(v, e);
+        e.role = (uint8_t) role;
+        e.reach = su->reach[e.path][role];
+        e.error = su->error[e.path][role];
+        e.proc_state = role == FTREE_ROLE_DEPUTY && e.reach == FTREE_REACH_ANSWERED &&
+                               su->deputy_word.rank != FTREE_NONE
+                           ? su->deputy_word.proc_state
+                           : 0;
+        if (e.reach != FTREE_REACH_NOT_ASKED)
+            ftree_verdict_add_evidence(v, &e);
     }
 }
 
-static void add_witness(const struct witness *w, struct ftree_evidence *e, struct ftree_verdict *v)
+static void add_witness(const struct witness *w, struct ftree_evidence e, struct ftree_verdict *v)
 {
-    e->role = FTREE_ROLE_AGENT;
-    e->target = w->node;
-    e->reach = w->reach;
-    e->error = 0;
-    e->proc_state = 0;
-    e->at = w->at;
-    ftree_verdict_add_evidence(v, e);
+    e.target = w->node;
+    e.reach = w->reach;
+    e.at = w->at;
+    ftree_verdict_add_evidence(v, &e);
 }
 
-static void add_elsewhere(const struct suspect *su, struct ftree_evidence *e,
-                          struct ftree_verdict *v)
+static void add_elsewhere(const struct suspect *su, struct ftree_evidence e, struct ftree_verdict *v)
 {
-    e->source = FTREE_EVIDENCE_INDIRECT;
-    e->role = FTREE_ROLE_AGENT;
-    e->target = su->node;
-    e->by = su->elsewhere[e->path].by;
-    e->reach = su->elsewhere[e->path].reach;
-    e->error = 0;
-    e->proc_state = 0;
-    e->at = su->elsewhere[e->path].at;
-    ftree_verdict_add_evidence(v, e);
+    e.source = FTREE_EVIDENCE_INDIRECT;
+    e.by = su->elsewhere[e.path].by;
+    e.reach = su->elsewhere[e.path].reach;
+    e.at = su->elsewhere[e.path].at;
+    ftree_verdict_add_evidence(v, &e);
 }
 
-static void add_number(struct ftree_evidence *e, const char *name, double value)
+static void add_number(char text[FTREE_DETAIL_MAX], const char *name, double value)
 {
     if (!isnan(value))
-        ftree_text_add(e->detail, sizeof(e->detail), ", %s %.4g", name, value);
+        ftree_text_add(text, FTREE_DETAIL_MAX, ", %s %.4g", name, value);
 }
 
-static void add_state(const struct suspect *su, struct ftree_evidence *e,
+static void add_state(const struct ftree *ft, ftree_time now, const struct suspect *su,
                       struct ftree_verdict *v)
 {
+    char text[FTREE_DETAIL_MAX] = "";
     struct rules_facts facts;
 
     ftree_rules_no_facts(&facts);
     find_state(&su->node_state, &facts);
-    e->source = FTREE_EVIDENCE_STATE;
-    e->path = FTREE_PATHS;
-    e->role = FTREE_ROLE_AGENT;
-    e->reach = FTREE_REACH_ANSWERED;
-    snprintf(e->detail, sizeof(e->detail), "data interface %s",
-             ftree_link_name(su->node_state.link));
-    add_number(e, "load/CPU", facts.number[RULES_NUMBER_LOAD]);
-    add_number(e, "memory free %", facts.number[RULES_NUMBER_MEMORY_AVAILABLE]);
-    add_number(e, "memory pressure %", facts.number[RULES_NUMBER_MEMORY_PRESSURE]);
-    ftree_verdict_add_evidence(v, e);
+    add_number(text, "load/CPU", facts.number[RULES_NUMBER_LOAD]);
+    add_number(text, "memory free %", facts.number[RULES_NUMBER_MEMORY_AVAILABLE]);
+    add_number(text, "memory pressure %", facts.number[RULES_NUMBER_MEMORY_PRESSURE]);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, su->node, v, "data interface %s%s",
+                           ftree_link_name(su->node_state.link), text);
 }
 
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v)
 {
-    const struct ftree_evidence blank = {.target = su->node, .by = ft->self, .at = now};
-    struct ftree_evidence e;
-
     for (int path = 0; path < FTREE_PATHS; path++) {
-        e = blank;
-        e.path = (uint8_t) path;
-        add_reaches(su, &e, v);
+        const struct ftree_evidence e = {
+            .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};
+        add_reaches(su, e, v);
         if (ftree_facts_was_witnessed(ft, su, path))
-            add_witness(find_witness(ft, su, path), &e, v);
+            add_witness(find_witness(ft, su, path), e, v);
         if (su->elsewhere[path].reach != FTREE_REACH_NOT_ASKED)
-            add_elsewhere(su, &e, v);
+            add_elsewhere(su, e, v);
     }
     ftree_burst_add_evidence(ft, now, su->node, v);
-    e = blank;
     if (su->has_state)
-        add_state(su, &e, v);
+        add_state(ft, now, su, v);
     ftree_handled_add_evidence(ft, su, v);
     if (su->has_log)
         ftree_verdict_add_message(ft, now, su->node, &su->message, true, v);

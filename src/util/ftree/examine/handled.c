@@ -46,25 +46,19 @@ bool ftree_handled_waits(ftree_time now, struct suspect *su, bool *anew)
 
 static void take_symptom(uint8_t *power, uint8_t *port, int kind)
 {
-    switch (kind) {
-        case FTREE_SYMPTOM_POWER_ON:
-            *power = RULES_POWER_ON;
-            break;
-        case FTREE_SYMPTOM_POWER_OFF:
-            *power = RULES_POWER_OFF;
-            break;
-        case FTREE_SYMPTOM_PORT_UP:
-            *port = RULES_PORT_UP;
-            break;
-        case FTREE_SYMPTOM_PORT_DOWN:
-            *port = RULES_PORT_DOWN;
-            break;
-        case FTREE_SYMPTOM_PORT_DISABLED:
-            *port = RULES_PORT_DISABLED;
-            break;
-        default:
-            break;
-    }
+    static const struct {
+        uint8_t kind, power, port;
+    } rows[] = {{FTREE_SYMPTOM_POWER_ON, RULES_POWER_ON, 0},
+                {FTREE_SYMPTOM_POWER_OFF, RULES_POWER_OFF, 0},
+                {FTREE_SYMPTOM_PORT_UP, 0, RULES_PORT_UP},
+                {FTREE_SYMPTOM_PORT_DOWN, 0, RULES_PORT_DOWN},
+                {FTREE_SYMPTOM_PORT_DISABLED, 0, RULES_PORT_DISABLED}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].kind == kind) {
+            *power = rows[i].power ? rows[i].power : *power;
+            *port = rows[i].port ? rows[i].port : *port;
+        }
 }
 
 /* "bmc: fan-failed: fan 2": of later faults it may be the cause. */
@@ -80,14 +74,15 @@ static void note_cause(struct ftree *ft, ftree_time at, int32_t node, int sympto
     ftree_cause_note(ft, &s);
 }
 
-void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
+void ftree_handler_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t node, int symptom,
                         const char *text)
 {
     struct suspect *su = ftree_suspect(ft, node);
-    struct handled *h = su ? &su->handled : NULL;
+    struct handled *h;
 
-    if (!h)
+    if (!su)
         return;
+    h = &su->handled;
     take_symptom(&h->power, &h->port, symptom);
     if (symptom >= 0)
         note_cause(ft, at, node, symptom, text);
@@ -100,7 +95,7 @@ void ftree_handled_said(struct ftree *ft, ftree_time now, ftree_time at, int32_t
     h->n++;
 }
 
-void ftree_handled_done(struct ftree *ft, ftree_time now, int32_t node)
+void ftree_handlers_done(struct ftree *ft, ftree_time now, int32_t node)
 {
     struct suspect *su = ftree_suspect(ft, node);
 

@@ -44,10 +44,8 @@ static void ask(struct ftree *ft, ftree_time now, const struct indirect_probe *v
 
 static bool is_known(const struct ftree *ft, int32_t from, const struct wire_indirect_probe *w)
 {
-    FTREE_EACH(struct indirect_probe, v, ft->examine->indirect_probes)
-        if (v->from == from && v->target == w->target && v->their_nonce == w->nonce)
-            return true;
-    return false;
+    return FTREE_ANY(struct indirect_probe, v, ft->examine->indirect_probes,
+                      v->from == from && v->target == w->target && v->their_nonce == w->nonce);
 }
 
 /* What is known already: of a question asked a moment ago (true), else of the own examination. */
@@ -151,9 +149,5 @@ void ftree_indirect_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_indirect_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct indirect_probe, v, ft->examine->indirect_probes)
-        t = ftree_min(t, v->until);
-    return t;
+    return FTREE_EARLIEST(struct indirect_probe, v, ft->examine->indirect_probes, v->until);
 }

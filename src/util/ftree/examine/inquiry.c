@@ -19,10 +19,7 @@
 
 static struct inquiry *find(const struct ftree *ft, uint32_t number)
 {
-    FTREE_EACH(struct inquiry, q, ft->examine->inquiries)
-        if (q->said.number == number)
-            return q;
-    return NULL;
+    return FTREE_FIND(struct inquiry, q, ft->examine->inquiries, q->said.number == number);
 }
 
 /* Whose messages are asked for. */
@@ -172,14 +169,14 @@ int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t 
     return FTREE_OK;
 }
 
-const struct ftree_inquiry *ftree_inquiry_find(const struct ftree *ft, uint32_t number)
+const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
 {
     const struct inquiry *q = find(ft, number);
 
     return q ? &q->said : NULL;
 }
 
-void ftree_inquiry_drop(struct ftree *ft, uint32_t number)
+void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
 {
     struct inquiry *q = find(ft, number);
 
@@ -288,12 +285,8 @@ void ftree_inquiry_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_inquiry_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(const struct inquiry, q, ft->examine->inquiries)
-        if (!q->said.over)
-            t = ftree_min(t, ftree_min(q->next, q->until));
-    return t;
+    return FTREE_EARLIEST(const struct inquiry, q, ft->examine->inquiries,
+                          q->said.over ? FTREE_NEVER : ftree_min(q->next, q->until));
 }
 
 void ftree_inquiry_stop(struct ftree *ft)

@@ -5,8 +5,6 @@
 
 #include "ftree/examine/examine.h"
 
-#include <stdio.h>
-
 /*
  * Neighbours: is it one node that is silent, or all behind a switch?  Who examines a suspect also
  * asks a few nodes behind each switch above it, and a few behind each switch above the own node,
@@ -72,10 +70,7 @@ static int32_t distance(const struct ftree *ft, const struct chain *own, int32_t
 
 static struct neighbour *find(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct neighbour, nb, ft->examine->neighbours)
-        if (nb->node == node)
-            return nb;
-    return NULL;
+    return FTREE_FIND(struct neighbour, nb, ft->examine->neighbours, nb->node == node);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
@@ -191,12 +186,6 @@ static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
             ftree_ask(ft, now, &to, ftree_all_paths(ft->job), 0);
         }
     }
-}
-
-/* True: there is something to be found out. */
-bool ftree_neighbour_matters(const struct ftree *ft)
-{
-    return ft->job->tree != NULL;
 }
 
 void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su)

@@ -36,8 +36,6 @@ static struct ftree_case *case_of(const struct ftree *ft, const struct suspect *
 
 static bool goes_over(const struct ftree *ft, const struct suspect *su, int path, uint8_t over)
 {
-    bool has_data = ft->job->has_path[FTREE_PATH_DATA];
-
     if (!ft->job->has_path[path])
         return false;
     switch (over) {
@@ -46,7 +44,7 @@ static bool goes_over(const struct ftree *ft, const struct suspect *su, int path
         case RULES_OVER_MGMT:
             return path == FTREE_PATH_MGMT;
         case RULES_OVER_MAIN:
-            return path == (has_data ? FTREE_PATH_DATA : FTREE_PATH_MGMT);
+            return path == (int) ftree_main_path(ft);
         case RULES_OVER_ANSWERED:
             return su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED;
         default:
@@ -117,24 +115,20 @@ static void send_indirect_probes(struct ftree *ft, ftree_time now, struct suspec
 
 static bool is_silent(const struct ftree *ft, const struct suspect *su)
 {
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (ft->job->has_path[path] && su->reach[path][FTREE_ROLE_AGENT] < FTREE_REACH_CONNECTED)
-            return true;
-    return false;
+    return FTREE_ANY_PATH(path, ft->job->has_path[path] && su->reach[path][FTREE_ROLE_AGENT] <
+                                                               FTREE_REACH_CONNECTED);
 }
 
 static bool needs_witness(const struct ftree *ft, const struct suspect *su)
 {
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (ft->job->has_path[path] && ftree_silence_needs_witness(su, path))
-            return true;
-    return false;
+    return FTREE_ANY_PATH(path,
+                          ft->job->has_path[path] && ftree_silence_needs_witness(su, path));
 }
 
 static bool holds(const struct ftree *ft, const struct suspect *su,
                   const struct rules_step *step)
 {
-    if ((step->of == RULES_OF_NEIGHBOURS && !ftree_neighbour_matters(ft)) ||
+    if ((step->of == RULES_OF_NEIGHBOURS && !ft->job->tree) ||
         (step->ask == RULES_ASK_BURST && !ft->io->packet))
         return false;
     if (step->of == RULES_OF_HANDLERS && (!ft->io->handlers || su->handled.over))
@@ -285,7 +279,7 @@ void ftree_probe_open(struct ftree *ft, ftree_time now, int32_t node, int32_t sw
     g->state = CASE_IDLE;
     if (ftree_is_leaving(ft) || ftree_has_failed(ft, node))
         return;
-    if (!ftree_case_any_suspect(ft))
+    if (!ftree_is_asking(ft))
         ftree_neighbour_forget(ft);
     su = ftree_suspect_open(ft, now, g, round);
     if (!su)
@@ -374,10 +368,7 @@ static const char *raised_by(const struct ftree *ft, const struct ftree_case *g,
 
 static bool any_witness(const struct ftree *ft, const struct suspect *su)
 {
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (ftree_facts_was_witnessed(ft, su, path))
-            return true;
-    return false;
+    return FTREE_ANY_PATH(path, ftree_facts_was_witnessed(ft, su, path));
 }
 
 static bool is_end_of_another(const struct ftree_symptom *s, int32_t rank)
@@ -728,7 +719,7 @@ static void begin_anew(const struct ftree *ft, ftree_time now, struct suspect *s
  * it did not for so long that the others may not have run either. */
 void ftree_probe_excuse(struct ftree *ft, ftree_time now, ftree_time late, bool anew)
 {
-    if (!ftree_case_any_suspect(ft))
+    if (!ftree_is_asking(ft))
         return;
     ftree_trace(ft, "own tick late by %d ms: nobody is accused before being asked again",
                 (int) (late / FTREE_MS));

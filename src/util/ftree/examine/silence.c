@@ -254,10 +254,8 @@ bool ftree_silence_is_mute(const struct ftree *ft, ftree_time now, const struct 
 /* It was silent on all paths for two units, and is heard now. */
 static void note_outlived(struct ftree *ft, ftree_time now, const struct suspect *su)
 {
-    bool heard = false;
+    bool heard = FTREE_ANY_PATH(path, is_heard(su, path));
 
-    for (int path = 0; path < FTREE_PATHS; path++)
-        heard |= is_heard(su, path);
     ft->state->outlived_silence |= !heard && now >= su->opened + halves(ft, MUTE / 2);
 }
 

@@ -69,17 +69,11 @@ uint8_t ftree_probe_reach(const struct suspect *su, int path, int role)
 /* A kernel speaks for a process that does not. */
 bool ftree_facts_kernel_spoke(const struct suspect *su)
 {
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
-            su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED)
-            return true;
-    return false;
+    return FTREE_ANY_PATH(path, su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_REFUSED ||
+                                    su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_CONNECTED);
 }
 
 bool ftree_facts_answered(const struct suspect *su)
 {
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
-            return true;
-    return false;
+    return FTREE_ANY_PATH(path, su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED);
 }

@@ -385,13 +385,8 @@ void ftree_correlate_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_correlate_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(const struct ftree_case, g, ft->state->cases) {
-        if (g->state == CASE_AGAIN)
-            t = ftree_min(t, g->quiet);
-        else if (g->state == CASE_IDLE)
-            t = ftree_min(t, end_of(ft, g));
-    }
-    return t;
+    return FTREE_EARLIEST(const struct ftree_case, g, ft->state->cases,
+                          g->state == CASE_AGAIN  ? g->quiet
+                          : g->state == CASE_IDLE ? end_of(ft, g)
+                                                  : FTREE_NEVER);
 }

@@ -215,12 +215,8 @@ void ftree_intake_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_intake_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct forward, f, ft->intake->forwards)
-        if (f->held.count)
-            t = ftree_min(t, f->follows);
-    return t;
+    return FTREE_EARLIEST(struct forward, f, ft->intake->forwards,
+                          f->held.count ? f->follows : FTREE_NEVER);
 }
 
 /* ---- purification ---------------------------------------------------------------------------- */

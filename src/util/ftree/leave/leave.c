@@ -53,10 +53,10 @@ static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
 /* Nobody is known to be lost, so all have come to their end. */
 static bool has_ended_well(const struct ftree *ft)
 {
-    FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && ftree_class_says(k->v.class_, FTREE_ENDS_NODE | FTREE_ENDS_RANKS))
-            return false;
-    return !ft->leave->cut_short;
+    return !ft->leave->cut_short &&
+           !FTREE_ANY(const struct known, k, ft->state->known,
+                      !k->v.withdrawn &&
+                          ftree_class_says(k->v.class_, FTREE_ENDS_NODE | FTREE_ENDS_RANKS));
 }
 
 /* Whatever was found of ranks is over: they have gone on, perhaps only just now. */

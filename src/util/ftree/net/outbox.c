@@ -229,19 +229,19 @@ enum announced ftree_outbox_answered(struct ftree *ft, int32_t to, enum ftree_pa
 /* True if nobody has to acknowledge anything any more. */
 bool ftree_outbox_is_empty(const struct ftree *ft)
 {
-    FTREE_EACH(struct message, l, ft->net->outbox)
-        if (!l->answer)
-            return false;
-    return true;
+    return !FTREE_ANY(struct message, l, ft->net->outbox, !l->answer);
+}
+
+/* NULL: it was acknowledged, or given up. */
+static struct message *find(const struct ftree *ft, int32_t to, uint32_t id)
+{
+    return FTREE_FIND(struct message, l, ft->net->outbox, l->to == to && l->id == id);
 }
 
 /* True if it has not acknowledged that message yet. */
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
 {
-    FTREE_EACH(struct message, l, ft->net->outbox)
-        if (l->to == from && l->id == id)
-            return true;
-    return false;
+    return find(ft, from, id) != NULL;
 }
 
 /* The symptom that it carries is to go to another. */
@@ -269,10 +269,10 @@ static void try_next_substitute(struct ftree *ft, ftree_time now, struct message
     ftree_emit_symptom(ft, FTREE_EVENT_AGAIN, &m.u.symptom);
 }
 
-static void drop(struct ftree *ft, int32_t i)
+static void drop(struct ftree *ft, const struct message *l)
 {
-    ftree_outbox_release(ft, ft->net->outbox.items[i].payload);
-    FTREE_DROP(ft->net->outbox, i);
+    ftree_outbox_release(ft, l->payload);
+    FTREE_DROP(ft->net->outbox, (int32_t) (l - ft->net->outbox.items));
 }
 
 /* Who acknowledges one message works on what it was sent, and what was sent after it may still wait
@@ -288,35 +288,30 @@ static void restart_timers(struct ftree *ft, ftree_time now, int32_t to, ftree_t
 
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
+    struct message *l = find(ft, from, id);
     ftree_time sent;
 
-    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        struct message *l = &ft->net->outbox.items[i];
-        if (l->id != id || l->to != from)
-            continue;
-        /* Karn: a repeated message measures nothing; nor does one that those below answer first */
-        if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN && l->by == FTREE_NONE)
-            ftree_rtt(ft, now - l->sent);
-        sent = l->sent;
-        drop(ft, i);
-        restart_timers(ft, now, from, sent);
+    if (!l)
         return;
-    }
+    /* Karn: a repeated message measures nothing; nor does one that those below answer first */
+    if (l->tries == 1 && l->type != WIRE_VERDICT_DOWN && l->by == FTREE_NONE)
+        ftree_rtt(ft, now - l->sent);
+    sent = l->sent;
+    drop(ft, l);
+    restart_timers(ft, now, from, sent);
 }
 
 /* It will not take the symptom: somebody else does. */
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    for (int32_t i = 0; i < ft->net->outbox.n; i++) {
-        struct message *l = &ft->net->outbox.items[i];
-        if (l->id != id || l->to != from || l->type != WIRE_SYMPTOM)
-            continue;
-        ftree_trace(ft, "%s is busy", ftree_name(ft, from));
-        ftree_peer_unresponsive(ft, now, from, true);
-        send_elsewhere(ft, l);
-        drop(ft, i);
+    struct message *l = find(ft, from, id);
+
+    if (!l || l->type != WIRE_SYMPTOM)
         return;
-    }
+    ftree_trace(ft, "%s is busy", ftree_name(ft, from));
+    ftree_peer_unresponsive(ft, now, from, true);
+    send_elsewhere(ft, l);
+    drop(ft, l);
 }
 
 /* The far side said no at once: the second try need not wait.  What waits for it to be heard does:
@@ -399,7 +394,7 @@ void ftree_outbox_tick(struct ftree *ft, ftree_time now)
         if (l->next > now) {
             i++;
         } else if (l->answer) {
-            drop(ft, i);
+            drop(ft, l);
         } else if (l->tries < OUTBOX_TRIES) {
             send_message(ft, now, l);
             try_next_substitute(ft, now, l);
@@ -412,16 +407,12 @@ void ftree_outbox_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_outbox_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct message, l, ft->net->outbox)
-        t = ftree_min(t, l->next);
-    return t;
+    return FTREE_EARLIEST(struct message, l, ft->net->outbox, l->next);
 }
 
 void ftree_outbox_clear(struct ftree *ft)
 {
     while (ft->net->outbox.n > 0)
-        drop(ft, 0);
+        drop(ft, ft->net->outbox.items);
     ftree_alloc(ft, ft->net->outbox.items, 0);
 }

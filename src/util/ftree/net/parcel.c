@@ -64,20 +64,15 @@ static void forget(struct ftree *ft, struct parcel *p)
 
 static struct parcel *find(const struct ftree *ft, int32_t from, enum wire_type type)
 {
-    FTREE_EACH(struct parcel, p, ft->net->parcels)
-        if (p->from == from && p->type == type)
-            return p;
-    return NULL;
+    return FTREE_FIND(struct parcel, p, ft->net->parcels, p->from == from && p->type == type);
 }
 
 /* Of looks and answers there may be several at once, of items the newest counts. */
 static struct parcel *find_number(const struct ftree *ft, int32_t from, enum wire_type type,
                                           uint32_t number)
 {
-    FTREE_EACH(struct parcel, p, ft->net->parcels)
-        if (p->from == from && p->type == type && p->number == number)
-            return p;
-    return NULL;
+    return FTREE_FIND(struct parcel, p, ft->net->parcels,
+                      p->from == from && p->type == type && p->number == number);
 }
 
 static struct parcel *begin(struct ftree *ft, int32_t from, enum wire_type type,
@@ -159,11 +154,7 @@ void ftree_parcel_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_parcel_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(const struct parcel, p, ft->net->parcels)
-        t = ftree_min(t, p->at + PARCEL_PATIENCE);
-    return t;
+    return FTREE_EARLIEST(const struct parcel, p, ft->net->parcels, p->at + PARCEL_PATIENCE);
 }
 
 void ftree_parcel_clear(struct ftree *ft)

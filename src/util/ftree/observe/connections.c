@@ -31,17 +31,9 @@
 #define LASTS_SLOW (4 * LASTS) /* where a slow path's queue may drop what is too much */
 #define ASKS 4 /* of which none is answered */
 
-static enum ftree_path path_of(const struct ftree *ft)
-{
-    return ft->job->has_path[FTREE_PATH_DATA] ? FTREE_PATH_DATA : FTREE_PATH_MGMT;
-}
-
 static struct checked *find(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct checked, k, ft->observe->checked)
-        if (k->node == node)
-            return k;
-    return NULL;
+    return FTREE_FIND(struct checked, k, ft->observe->checked, k->node == node);
 }
 
 /* ---- whether the node answers ---------------------------------------------------------------- */
@@ -49,7 +41,7 @@ static struct checked *find(const struct ftree *ft, int32_t node)
 static void ask_node(struct ftree *ft, ftree_time now, int32_t node, uint32_t nonce)
 {
     ftree_ask(ft, now, &(struct ftree_route){.node = node, .role = FTREE_ROLE_AGENT, .fresh = true},
-              (uint8_t) (1u << path_of(ft)), nonce);
+              (uint8_t) (1u << ftree_main_path(ft)), nonce);
 }
 
 /* Another node each time; one to which nothing is stuck. */
@@ -95,7 +87,7 @@ static void check(struct ftree *ft, ftree_time now, const struct ftree_connectio
 void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
                               const struct wire_answer *a)
 {
-    if (a->role != FTREE_ROLE_AGENT || path != path_of(ft))
+    if (a->role != FTREE_ROLE_AGENT || path != ftree_main_path(ft))
         return;
     FTREE_EACH(struct checked, k, ft->observe->checked) {
         if (k->nonce != a->nonce)
@@ -110,8 +102,8 @@ void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, en
 
 static bool is_slow(const struct ftree *ft)
 {
-    return ft->io->delivers && ft->io->delivers(ft->io_ctx, FTREE_NONE, path_of(ft), ft->cfg.stall,
-                                                ftree_silence_unit(ft));
+    return ftree_own_delivers(ft, FTREE_NONE, ftree_main_path(ft), ft->cfg.stall,
+                              ftree_silence_unit(ft));
 }
 
 static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftree_connection *c)
@@ -132,20 +124,17 @@ static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftre
 /* What crosses a switch that is known to be bad may be lost. */
 static bool is_behind_bad_switch(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH_SWITCH(k, ft) {
-        if (!k->v.withdrawn && ftree_is_behind(ft, k->v.switch_, node))
+    FTREE_EACH_SWITCH(k, ft)
+        if (ftree_is_behind(ft, k->v.switch_, node))
             return true;
-    }
     return false;
 }
 
 /* A node that is lost acknowledges nothing. */
 static bool is_explained(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.kind != FTREE_KIND_RANK)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->v.kind != FTREE_KIND_RANK)
             return true;
     return ftree_has_failed(ft, node) || is_behind_bad_switch(ft, node);
 }

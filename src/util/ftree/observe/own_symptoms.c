@@ -91,10 +91,7 @@ int ftree_symptom_take(struct ftree *ft, ftree_time now, const struct ftree_symp
 
 static struct stall *find_stall(const struct ftree *ft, int32_t rank)
 {
-    FTREE_EACH(struct stall, s, ft->observe->stalls)
-        if (s->rank == rank)
-            return s;
-    return NULL;
+    return FTREE_FIND(struct stall, s, ft->observe->stalls, s->rank == rank);
 }
 
 bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank)
@@ -144,22 +141,17 @@ void ftree_symptom_over(struct ftree *ft, int32_t rank)
 static int add_finding(struct ftree *ft, ftree_time from, int32_t rank, ftree_time first_symptom)
 {
     struct finding f = {rank, first_symptom, from + ft->cfg.settle};
+    struct finding *old =
+        FTREE_FIND(struct finding, other, ft->observe->findings, other->rank == rank);
 
-    FTREE_EACH(struct finding, other, ft->observe->findings) {
-        if (other->rank != rank)
-            continue;
-        other->confirm = ftree_min(other->confirm, f.confirm);
-        return FTREE_OK;
-    }
-    return FTREE_ADD(ft, ft->observe->findings, f) ? FTREE_OK : FTREE_ERR_NOMEM;
+    if (old)
+        old->confirm = ftree_min(old->confirm, f.confirm);
+    return old || FTREE_ADD(ft, ft->observe->findings, f) ? FTREE_OK : FTREE_ERR_NOMEM;
 }
 
 static struct halt *find_halt(const struct ftree *ft, int32_t rank)
 {
-    FTREE_EACH(struct halt, h, ft->observe->halts)
-        if (h->rank == rank)
-            return h;
-    return NULL;
+    return FTREE_FIND(struct halt, h, ft->observe->halts, h->rank == rank);
 }
 
 /* True: it runs again, and did not before. */
@@ -196,10 +188,8 @@ static void note_suspension(struct ftree *ft, ftree_time now, int32_t stopped, i
 /* By its memory limit, as a verdict says already. */
 static bool is_named_held(const struct ftree *ft, int32_t rank)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, ft->self, &i));)
-        if (!k->v.withdrawn && ftree_verdict_has_rank(&k->v, rank) &&
+    FTREE_EACH_STANDING(k, ft, ft->self)
+        if (ftree_verdict_has_rank(&k->v, rank) &&
             ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_PROCESS) ==
                 1u << RULES_PROCESS_MEMORY)
             return true;
@@ -464,13 +454,8 @@ void ftree_symptom_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_symptom_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH(struct stall, s, ft->observe->stalls)
-        t = ftree_min(t, s->again);
-    FTREE_EACH(struct finding, f, ft->observe->findings)
-        t = ftree_min(t, f->confirm);
-    return t;
+    return ftree_min(FTREE_EARLIEST(struct stall, s, ft->observe->stalls, s->again),
+                     FTREE_EARLIEST(struct finding, f, ft->observe->findings, f->confirm));
 }
 
 void ftree_observe_clear(struct ftree *ft)

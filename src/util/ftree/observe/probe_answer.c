@@ -8,8 +8,6 @@
 #include "ftree/observe/observe.h"
 #include "ftree/state/state.h"
 
-#include <string.h>
-
 /*
  * Being asked: by a response probe, whether and how the own ranks are; by a state probe, how the
  * node is; by a log probe, what a rank sent and received last.  The deputy answers response probes

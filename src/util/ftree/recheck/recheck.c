@@ -8,7 +8,6 @@
 #include "ftree/base/event.h"
 #include "ftree/hang/hang.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /*
@@ -52,11 +51,9 @@ static bool has_own_rank_outside(const struct ftree *ft, const struct known *k)
     if (!ft->io->stay || k->v.kind != FTREE_KIND_RANK || k->v.rank == FTREE_NONE ||
         !needs(ft, k, RULES_FACT_OUTSIDE))
         return false;
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        int32_t rank = ftree_rank_at(ft->job, ft->self, i);
-        if (ftree_verdict_has_rank(&k->v, rank))
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++)
+        if (ftree_verdict_has_rank(&k->v, ftree_rank_at(ft->job, ft->self, i)))
             return true;
-    }
     return false;
 }
 
@@ -251,9 +248,7 @@ static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t 
 static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32_t from,
                            enum ftree_path path)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+    FTREE_EACH_STANDING(k, ft, node)
         if (k->v.kind != FTREE_KIND_SWITCH)
             ask_soon(ft, now, k, from, path);
 }
@@ -321,13 +316,10 @@ static bool has_rank_come(struct ftree *ft, ftree_time now, const struct known *
 
 static bool has_come(struct ftree *ft, ftree_time now, const struct known *k)
 {
-    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++) {
-        int32_t rank = ftree_rank_at(ft->job, ft->self, i);
-        if (!ftree_verdict_has_rank(&k->v, rank))
-            continue;
-        if (has_rank_come(ft, now, k, i))
+    for (int32_t i = 0; i < ftree_ranks_of(ft->job, ft->self); i++)
+        if (ftree_verdict_has_rank(&k->v, ftree_rank_at(ft->job, ft->self, i)) &&
+            has_rank_come(ft, now, k, i))
             return true;
-    }
     return false;
 }
 
@@ -408,27 +400,11 @@ static void recheck(struct ftree *ft, ftree_time now, struct known *k)
 
 #define CONFIRM_ASKS 2 /* a network may lose the first */
 
-/* True if the sign needs the word of a kernel or a launcher about a process. */
-static bool needs_report(const struct rules_sign *sign)
-{
-    for (int32_t i = 0; i < sign->conditions; i++)
-        if (!sign->condition[i].is_number && (sign->condition[i].fact == RULES_FACT_PROCESS ||
-                                              sign->condition[i].fact == RULES_FACT_LAUNCHER))
-            return true;
-    return false;
-}
-
 /* True if a kernel or the launcher said that a process has ended, which is for ever. */
 static bool is_certain(const struct ftree *ft, const struct known *k)
 {
-    const char *name = ftree_verdict_rule(ft, &k->v);
-
-    for (int32_t m = 0; m < ft->rules->models && k->v.class_ == FTREE_CLASS_PROCESS_CRASH; m++)
-        for (int32_t s = 0; s < ft->rules->model[m].signs; s++)
-            if (!strcmp(ft->rules->model[m].sign[s].name, name) &&
-                needs_report(&ft->rules->model[m].sign[s]))
-                return true;
-    return false;
+    return k->v.class_ == FTREE_CLASS_PROCESS_CRASH &&
+           (needs(ft, k, RULES_FACT_PROCESS) || needs(ft, k, RULES_FACT_LAUNCHER));
 }
 
 /* Over which paths its component is asked once more; 0: there is nobody to ask. */
@@ -554,7 +530,6 @@ static void confirm_suspended(struct ftree *ft, ftree_time now, struct known *k)
 int ftree_recheck_confirm(struct ftree *ft, ftree_time now, int32_t fln, uint32_t id)
 {
     struct known *k = ftree_verdict_by_number(ft, fln, id);
-
     struct recheck *r;
 
     if (!k)
@@ -625,10 +600,9 @@ void ftree_recheck_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_recheck_deadline(const struct ftree *ft)
 {
-    ftree_time t = FTREE_NEVER;
-
-    FTREE_EACH_IF(ft->state->rechecked > 0, struct known, k, ft->state->known)
-        if (k->recheck)
-            t = ftree_min(t, ftree_min(k->recheck->again, k->recheck->confirm));
-    return t;
+    if (ft->state->rechecked == 0)
+        return FTREE_NEVER;
+    return FTREE_EARLIEST(struct known, k, ft->state->known,
+                          k->recheck ? ftree_min(k->recheck->again, k->recheck->confirm)
+                                     : FTREE_NEVER);
 }

@@ -5,64 +5,14 @@
 
 #include "ftree/report/report_int.h"
 
-#include "ftree/base/text.h"
-
 #include <json.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "[faultloc] "
-#define INDENT "[faultloc]   "
 #define LINE 2048
 
-/* A growing string; once memory has run out it stays NULL. */
-struct text {
-    char *s;
-    size_t len, room;
-    bool failed;
-};
-
-static bool reserve(struct text *t, size_t more)
-{
-    char *s;
-
-    if (t->len + more <= t->room)
-        return true;
-    s = t->failed ? NULL : realloc(t->s, 2 * t->room + more + 256);
-    if (!s) {
-        t->failed = true;
-        return false;
-    }
-    t->s = s;
-    t->room = 2 * t->room + more + 256;
-    return true;
-}
-
-static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The only control character of a piece is a newline at the end of its format, which is never
- * empty. */
-static void add(struct text *t, const char *format, ...)
-{
-    bool line = format[strlen(format) - 1] == '\n';
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (n < 0 || !reserve(t, (size_t) n + 1))
-        return;
-    va_start(args, format);
-    vsnprintf(t->s + t->len, (size_t) n + 1, format, args);
-    va_end(args);
-    ftree_text_clean(t->s + t->len, (size_t) n - line, '?');
-    t->len += (size_t) n;
-}
-
-static char *finish(struct text *t)
+static char *finish(struct report_text *t)
 {
     if (t->failed) {
         free(t->s);
@@ -73,236 +23,314 @@ static char *finish(struct text *t)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-static void add_headline(struct text *t, const struct report_about *a)
+/* The confidence is a rank (high, medium, low), not a probability. */
+static void add_headline(struct report_text *t, const struct report_about *a)
 {
-    char line[LINE];
+    char headline[2 * REPORT_LABEL];
 
-    ftree_report_first_line(a, line, sizeof(line));
-    add(t, PREFIX "%s\n", line);
+    ftree_report_headline(a, headline, sizeof(headline));
+    report_add(t, REPORT_PREFIX "%s: %s", a->class_, headline);
+    if (!report_is(a->class_, "unknown"))
+        report_add(t, " -- %s, confidence %s",
+                   report_is(a->origin, "unknown") ? "hardware or software" : a->origin,
+                   a->percent >= 90   ? "high"
+                   : a->percent >= 70 ? "medium"
+                                      : "low");
+    report_add(t, "\n");
 }
 
-static void add_rule(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+static void add_rule(struct report_text *t, struct json_object *v)
 {
-    char name[16];
+    const char *raised_by = report_string(v, "raised_by"), *because = report_string(v, "because");
 
-    add(t, INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s\n",
-        ftree_node_name(rj->job, v->fln, name, sizeof(name)),
-        (double) (v->located - v->first_symptom) / 1e9, v->rule,
-        v->raised_by[0] ? ", raised by " : "", v->raised_by);
-    add(t, INDENT "because %s\n", v->because);
+    report_add(t, REPORT_INDENT "located by %s, %.1f s after the first symptom; rule %s%s%s\n",
+               report_string(v, "fln"),
+               json_object_get_double(json_object_object_get(v, "latency_s")),
+               report_string(v, "rule"), *raised_by ? ", raised by " : "", raised_by);
+    if (*because)
+        report_add(t, REPORT_INDENT "because %s\n", because);
 }
 
-static void add_evidence(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+static void add_evidence(struct report_text *t, struct json_object *v)
 {
-    struct report_evidence_room room;
-    struct report_evidence words;
-    char line[LINE];
+    struct json_object *list = json_object_object_get(v, "evidence");
+    char line[2 * LINE];
 
-    for (int32_t i = 0; i < v->evidences; i++) {
-        report_evidence(rj, v, i, &room, &words);
-        ftree_report_evidence(&words, line, sizeof(line));
-        add(t, "%s%s\n", i ? INDENT "          " : INDENT "evidence: ", line);
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        ftree_report_evidence(json_object_array_get_idx(list, i), line, sizeof(line));
+        report_add(t, "%s%s\n", i ? REPORT_INDENT "          " : REPORT_INDENT "evidence: ", line);
     }
 }
 
-/* Where not one rank's place is known: why. */
-static void add_no_places(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+static void add_texts(struct report_text *t, const char *title, struct json_object *list)
 {
-    const struct report_stacks *s = report_stacks(rj, v);
+    size_t n = list ? json_object_array_length(list) : 0;
 
-    if (s && s->places.n == 0 && s->places.missing.count > 0)
-        add(t, INDENT "where in the code they are is not known%s%s\n", *s->places.why ? ": " : "",
-            s->places.why);
+    if (n > 0)
+        report_add(t, REPORT_INDENT "%s:\n", title);
+    for (size_t i = 0; i < n; i++)
+        report_add(t, REPORT_INDENT "  %s\n",
+                   json_object_get_string(json_object_array_get_idx(list, i)));
 }
 
-static void add_candidates(struct text *t, const struct report_about *a)
+static void add_stacks(struct report_text *t, struct json_object *v)
 {
-    char line[LINE];
+    const char *why = report_string(v, "no_stacks");
 
-    ftree_report_open(a, line, sizeof(line));
+    if (*why)
+        report_add(t, REPORT_INDENT "no stacks: %s\n", why);
+    add_texts(t, "stacks", json_object_object_get(json_object_object_get(v, "stacks"), "text"));
+}
+
+static void add_candidates(struct report_text *t, const struct report_about *a)
+{
+    for (int i = 0; i < a->open.n; i++)
+        report_add(t, "%s%s", i ? ", " : REPORT_INDENT "not ruled out: ",
+                   a->open.candidate[i].class_);
     if (a->open.n > 0)
-        add(t, INDENT "not ruled out: %s\n", line);
+        report_add(t, "\n");
 }
 
-static void add_victims(struct text *t, const struct ftree_verdict *v, const struct report_about *a)
+static void add_victims(struct report_text *t, const struct report_about *a,
+                        const struct ftree_ranks *victims)
+{
+    char list[400];
+
+    ftree_report_ranks(victims, list, sizeof(list));
+    report_add(t, REPORT_INDENT "victims: %d %s blocked on %s, directly or indirectly%s%s\n",
+               (int) victims->count, victims->count == 1 ? "rank is" : "ranks are", a->ranks,
+               victims->count ? ": " : "", list);
+}
+
+/* What the job's end leaves unused: "action abort: 47 min of 60 min walltime were left". */
+static void add_walltime(struct report_text *t, struct json_object *v)
+{
+    struct json_object *w = json_object_object_get(v, "walltime");
+    int64_t limit_s = json_object_get_int64(json_object_object_get(w, "limit_s"));
+
+    if (!w)
+        return;
+    report_add(t, REPORT_INDENT "action abort: %s%lld min ",
+               json_object_object_get(w, "at_most") ? "at most " : "",
+               (long long) json_object_get_int64(json_object_object_get(w, "left_s")) / 60);
+    if (limit_s > 0)
+        report_add(t, "of %lld min ", (long long) limit_s / 60);
+    report_add(t, "walltime were left\n");
+}
+
+static void add_nodes(struct report_text *t, struct json_object *table)
 {
     char line[LINE];
 
-    if (v->class_ == FTREE_CLASS_STRAGGLER && v->victims.count == 0)
-        return; /* others wait for it now and then */
-    ftree_report_victims(a, &v->victims, line, sizeof(line));
-    add(t, INDENT "victims: %s\n", line);
+    report_add(t, REPORT_INDENT "nodes:%s\n",
+        table ? "" : " none in this file; MPIR_CVAR_FAULTLOC_VERBOSE=1 puts them there");
+    for (size_t i = 0; table && i < json_object_array_length(table); i++) {
+        struct json_object *n = json_object_array_get_idx(table, i);
+        struct json_object *address = json_object_object_get(n, "address");
+        ftree_report_node(report_string(n, "name"), report_string(address, "data"),
+                          report_string(address, "mgmt"), report_string(n, "state"), line,
+                          sizeof(line));
+        report_add(t, REPORT_INDENT "  %s\n", line);
+    }
 }
 
-static void add_stacks(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+static void add_file(struct report_text *t, const char *json_file)
 {
-    const struct report_stacks *s = report_stacks(rj, v);
-    struct json_object *lines = NULL;
-
-    if (s && *s->why)
-        add(t, INDENT "no stacks: %s\n", s->why);
-    if (!s || !s->json || !json_object_object_get_ex(s->json, "text", &lines))
-        return;
-    add(t, INDENT "stacks:\n");
-    for (size_t i = 0; i < json_object_array_length(lines); i++)
-        add(t, INDENT "  %s\n", json_object_get_string(json_object_array_get_idx(lines, i)));
+    if (json_file && *json_file)
+        report_add(t, REPORT_INDENT "full report: %s\n", json_file);
 }
 
-static void add_withdrawn(struct text *t, const struct ftree_verdict *v,
-                          const struct report_about *a)
+static void conclude_nothing(struct report_text *t, const struct report_open *open)
 {
+    report_add(t, "cause not identified%s", open->n == 0 ? ", hardware or software" : "");
+    for (int i = 0; i < open->n; i++) {
+        int class_ = ftree_class_by_name(open->candidate[i].class_);
+        report_add(t, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
+                   open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
+    }
+}
+
+/* Hardware or software, which component, and whom to call; where none is known to be at fault, the
+ * explanations in order. */
+static void add_conclusion(struct report_text *t, const struct report_about *a, bool withdrawn)
+{
+    bool known = report_is(a->origin, "hardware") || report_is(a->origin, "software");
+    char who[REPORT_LABEL + 32];
+
+    report_guilty(a, who, sizeof(who));
+    report_add(t, REPORT_INDENT "conclusion: ");
+    if (withdrawn && known)
+        report_add(t, "the %s fault in %s is over", a->origin, who);
+    else if (withdrawn)
+        report_add(t, "the fault is over");
+    else if (known)
+        report_add(t, "%s fault in %s", a->origin, who);
+    else if (report_is(a->class_, "unknown"))
+        conclude_nothing(t, &a->open);
+    else
+        report_add(t, "fault in %s; hardware or software is not known", who);
+    if (!withdrawn && a->cause && *a->cause)
+        report_add(t, ", first cause: %s", a->cause);
+    if (!withdrawn && a->ticket && *a->ticket)
+        report_add(t, "; ticket: %s", a->ticket);
+    report_add(t, "\n");
+}
+
+static char *end(struct report_text *t, const struct report_about *a, bool withdrawn,
+                 struct json_object *report, const char *json_file)
+{
+    add_file(t, json_file);
+    if (report) {
+        add_nodes(t, json_object_object_get(report, "node_table"));
+        add_texts(t, "trace", json_object_object_get(report, "trace"));
+    }
+    add_conclusion(t, a, withdrawn);
+    return finish(t);
+}
+
+char *ftree_report_over_lines(const struct report_told *v, struct json_object *report,
+                              const char *json_file)
+{
+    struct report_text t = {0};
     char component[LINE];
 
-    ftree_report_component(a, component, sizeof(component));
-    add(t, PREFIX "withdrawn: %s of %s: ", a->class_, component);
-    add(t, "%s, %.1f s after the verdict\n", ftree_class_over(ftree_class_by_name(a->class_)),
-        v->withdrawn > v->located ? (double) (v->withdrawn - v->located) / 1e9 : 0.0);
+    ftree_report_component(&v->about, component, sizeof(component));
+    report_add(&t, REPORT_PREFIX "withdrawn: %s of %s: ", v->about.class_, component);
+    report_add(&t, "%s, %.1f s after the verdict\n",
+        ftree_class_over(ftree_class_by_name(v->about.class_)), v->over_s);
+    return end(&t, &v->about, true, report, json_file);
 }
 
-static void add_nodes(struct text *t, const struct report_job *rj)
+/* The first one's evidence is an example. */
+static char *alike_lines(const struct report_told *v, struct json_object *report,
+                         const char *json_file)
 {
-    char name[16], data[64], mgmt[64], line[LINE];
+    struct report_together *all = report_join(v);
+    struct report_text t = {0};
+    char *text;
 
-    add(t, INDENT "nodes:\n");
-    for (int32_t n = 0; n < rj->job->nodes; n++) {
-        const char *d = report_address(rj, n, FTREE_PATH_DATA, data, sizeof(data));
-        const char *m = report_address(rj, n, FTREE_PATH_MGMT, mgmt, sizeof(mgmt));
-        ftree_report_node(ftree_node_name(rj->job, n, name, sizeof(name)), d ? d : "", m ? m : "",
-                          report_node_state(rj, n), line, sizeof(line));
-        add(t, INDENT "  %s\n", line);
-    }
+    if (!all)
+        return NULL;
+    add_headline(&t, &all->about);
+    if (!*all->about.name)
+        report_add(&t, REPORT_INDENT "%s\n", all->names);
+    report_add(&t, REPORT_INDENT "%s\n", all->line);
+    add_rule(&t, v->json);
+    add_evidence(&t, v->json);
+    add_candidates(&t, &all->about);
+    add_victims(&t, &all->about, &all->victims);
+    add_walltime(&t, v->json);
+    text = end(&t, &all->about, false, report, json_file);
+    free(all);
+    return text;
 }
 
-static void add_trace(struct text *t, const struct report_job *rj)
+char *ftree_report_lines(const struct report_told *v, struct json_object *report,
+                         const char *json_file)
 {
-    if (rj->traces > 0)
-        add(t, INDENT "trace:\n");
-    for (int32_t i = 0; i < rj->traces; i++)
-        add(t, INDENT "  %s\n", rj->trace[i]);
+    struct report_text t = {0};
+
+    if (v->next)
+        return alike_lines(v, report, json_file);
+    add_headline(&t, &v->about);
+    add_rule(&t, v->json);
+    add_evidence(&t, v->json);
+    if (v->no_places)
+        report_add(&t, REPORT_INDENT "where in the code they are is not known%s%s\n",
+            *v->no_places ? ": " : "", v->no_places);
+    add_stacks(&t, v->json);
+    add_candidates(&t, &v->about);
+    if (v->victims.count > 0 || !report_is(v->about.class_, "straggler"))
+        add_victims(&t, &v->about, &v->victims); /* for a slow one others wait now and then */
+    add_walltime(&t, v->json);
+    return end(&t, &v->about, false, report, json_file);
 }
 
-static void add_walltime(struct text *t, const struct report_job *rj, const struct ftree_verdict *v)
+/* ---- a note ---------------------------------------------------------------------------------- */
+
+char *ftree_report_waiting_lines(struct json_object *waiting, int size, const char *json_file)
 {
-    int64_t left = report_walltime_left(rj, v);
-    char line[LINE];
+    struct report_text t = {0};
 
-    ftree_report_walltime(left, rj->walltime.limit_s, rj->walltime.at_most, line, sizeof(line));
-    if (left >= 0)
-        add(t, INDENT "%s\n", line);
-}
-
-static void add_conclusion(struct text *t, const struct ftree_verdict *v,
-                           const struct report_about *a)
-{
-    char line[LINE];
-
-    ftree_report_conclusion(a, v->withdrawn != 0, line, sizeof(line));
-    add(t, INDENT "%s\n", line);
+    report_add_waiting(&t, waiting, size);
+    add_file(&t, json_file);
+    return finish(&t);
 }
 
 char *ftree_report_waiting_text(const struct report_job *rj, const char *json_file)
 {
-    struct report_waiting_room room;
-    struct report_waiting words;
-    struct text t = {0};
-    char line[LINE];
+    struct json_object *waiting = report_json_waiting(rj);
+    char *text = NULL;
 
-    report_waiting(rj, rj->waiting, &room, &words);
-    for (int i = 0; ftree_report_waiting(&words, i, line, sizeof(line)); i++)
-        add(&t, "%s%s\n", i ? INDENT : PREFIX, line);
-    if (json_file && *json_file)
-        add(&t, INDENT "full report: %s\n", json_file);
-    return finish(&t);
+    if (report_is_whole(waiting))
+        text = ftree_report_waiting_lines(waiting, rj->job->size, json_file);
+    json_object_put(waiting);
+    return text;
 }
 
-static void add_end(struct text *t, const struct report_job *rj, const struct ftree_verdict *v,
-                    const struct report_about *about, const char *json_file)
+/* ---- of the agent ---------------------------------------------------------------------------- */
+
+static void tell(const struct report_job *rj, const struct ftree_verdict *v, struct report_told *t)
 {
-    if (json_file && *json_file)
-        add(t, INDENT "full report: %s\n", json_file);
-    if (rj->verbose) {
-        add_nodes(t, rj);
-        add_trace(t, rj);
-    }
-    add_conclusion(t, v, about);
+    const struct report_stacks *s = report_stacks(rj, v);
+
+    report_about(rj->job, v, &t->room, &t->about);
+    ftree_report_component_ranks(rj->job, v, &t->ranks);
+    t->victims = v->victims;
+    if (s && s->places.n == 0 && s->places.missing.count > 0)
+        t->no_places = s->places.why;
+    if (v->withdrawn > v->located)
+        t->over_s = (double) (v->withdrawn - v->located) / 1e9;
 }
 
-char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
+char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
                         const char *json_file)
 {
-    struct report_about about;
-    struct report_room room;
-    struct text t = {0};
+    struct report_told *told = calloc((size_t) n, sizeof(*told));
+    struct json_object *report = rj->verbose ? json_object_new_object() : NULL;
+    char *text = NULL;
 
-    report_about(rj->job, v, &room, &about);
-    if (v->withdrawn) {
-        add_withdrawn(&t, v, &about);
-    } else {
-        add_headline(&t, &about);
-        add_rule(&t, rj, v);
-        add_evidence(&t, rj, v);
-        add_no_places(&t, rj, v);
-        add_stacks(&t, rj, v);
-        add_candidates(&t, &about);
-        add_victims(&t, v, &about);
-        add_walltime(&t, rj, v);
+    for (int32_t i = 0; told && i < n; i++) {
+        tell(rj, &v[i], &told[i]);
+        told[i].next = i + 1 < n ? &told[i + 1] : NULL;
     }
-    add_end(&t, rj, v, &about, json_file);
-    return finish(&t);
-}
-
-/* The first one's evidence is an example. */
-char *ftree_report_alike_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
-                              const char *json_file)
-{
-    struct report_about all;
-    struct report_room room;
-    struct report_together *together = report_join(rj->job, v, n, &room, &all);
-    struct ftree_ranks victims = v[0].victims;
-    struct text t = {.failed = !together};
-    char line[LINE];
-
-    if (!together)
-        return NULL;
-    for (int32_t i = 1; i < n; i++)
-        ftree_report_add_victims(&victims, &v[i].victims);
-    add_headline(&t, &all);
-    if (!*all.name)
-        add(&t, INDENT "%s\n", together->names);
-    add(&t, INDENT "%s\n", together->line);
-    add_rule(&t, rj, v);
-    add_evidence(&t, rj, v);
-    add_candidates(&t, &all);
-    ftree_report_victims(&all, &victims, line, sizeof(line));
-    add(&t, INDENT "victims: %s\n", line);
-    add_walltime(&t, rj, v);
-    add_end(&t, rj, v, &all, json_file);
-    free(together);
-    return finish(&t);
+    if (report)
+        report_set_surroundings(report, rj);
+    if (told)
+        told->json = report_json_verdict(rj, v);
+    if (told && report_is_whole(told->json) && (!rj->verbose || report_is_whole(report)))
+        text = v->withdrawn ? ftree_report_over_lines(told, report, json_file)
+                            : ftree_report_lines(told, report, json_file);
+    if (told)
+        json_object_put(told->json);
+    json_object_put(report);
+    free(told);
+    return text;
 }
 
 char *ftree_report_places_text(const struct report_job *rj, const struct ftree_verdict *v)
 {
-    struct report_evidence_room room;
-    struct report_evidence words;
-    struct text t = {0};
+    struct report_text t = {0};
     char line[LINE];
 
     for (int32_t i = 0; i < v->evidences; i++) {
-        report_evidence(rj, v, i, &room, &words);
-        ftree_report_evidence(&words, line, sizeof(line));
-        if (*words.place && t.len == 0)
-            add(&t, PREFIX "%s, where its ranks are in the code:\n", ftree_class_name(v->class_));
-        if (*words.place)
-            add(&t, INDENT "%s\n", line);
+        struct json_object *e = report_json_evidence(rj, v, i);
+        bool has_place = *report_string(e, "place");
+        ftree_report_evidence(e, line, sizeof(line));
+        if (has_place && t.len == 0)
+            report_add(&t, REPORT_PREFIX "%s, where its ranks are in the code:\n",
+                       ftree_class_name(v->class_));
+        if (has_place)
+            report_add(&t, REPORT_INDENT "%s\n", line);
+        json_object_put(e);
     }
     return finish(&t);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static void add_facts(struct text *t, const struct report_job *rj, const struct ftree_verdict *v,
-                      const char *json_file)
+static void add_facts(struct report_text *t, const struct report_job *rj,
+                      const struct ftree_verdict *v, const char *json_file)
 {
     struct report_about about;
     struct report_room room;
@@ -312,22 +340,22 @@ static void add_facts(struct text *t, const struct report_job *rj, const struct 
     report_about(rj->job, v, &room, &about);
     ftree_report_component_ranks(rj->job, v, &ranks);
     ftree_report_ranks(&ranks, line, sizeof(line));
-    add(t, "FAULTLOC_RANKS=%s\n", line);
+    report_add(t, "FAULTLOC_RANKS=%s\n", line);
     ftree_report_headline(&about, line, sizeof(line));
-    add(t, "FAULTLOC_TEXT=%s\n", line);
-    add(t, "FAULTLOC_JOB=%s\n", rj->id);
-    add(t, "FAULTLOC_ACTION=%s\n", report_ends_job(rj, v) ? "abort" : "report");
-    add(t, "FAULTLOC_ID=%lld\n", (long long) v->id);
-    add(t, "FAULTLOC_FLN=%s\n", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
-    add(t, "FAULTLOC_CLASS=%s\n", about.class_);
-    add(t, "FAULTLOC_ORIGIN=%s\n", about.origin);
-    add(t, "FAULTLOC_TICKET=%s\n", about.ticket);
-    add(t, "FAULTLOC_CONFIDENCE=%d.%03d\n", v->confidence / 1000, v->confidence % 1000);
-    add(t, "FAULTLOC_KIND=%s\n", about.kind);
-    add(t, "FAULTLOC_COMPONENT=%s\n", about.name);
-    add(t, "FAULTLOC_HOST=%s\n", about.node);
-    add(t, "FAULTLOC_RULE=%s\n", v->rule);
-    add(t, "FAULTLOC_REPORT=%s\n", json_file ? json_file : "");
+    report_add(t, "FAULTLOC_TEXT=%s\n", line);
+    report_add(t, "FAULTLOC_JOB=%s\n", rj->id);
+    report_add(t, "FAULTLOC_ACTION=%s\n", report_ends_job(rj, v) ? "abort" : "report");
+    report_add(t, "FAULTLOC_ID=%lld\n", (long long) v->id);
+    report_add(t, "FAULTLOC_FLN=%s\n", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
+    report_add(t, "FAULTLOC_CLASS=%s\n", about.class_);
+    report_add(t, "FAULTLOC_ORIGIN=%s\n", about.origin);
+    report_add(t, "FAULTLOC_TICKET=%s\n", about.ticket);
+    report_add(t, "FAULTLOC_CONFIDENCE=%d.%03d\n", v->confidence / 1000, v->confidence % 1000);
+    report_add(t, "FAULTLOC_KIND=%s\n", about.kind);
+    report_add(t, "FAULTLOC_COMPONENT=%s\n", about.name);
+    report_add(t, "FAULTLOC_HOST=%s\n", about.node);
+    report_add(t, "FAULTLOC_RULE=%s\n", v->rule);
+    report_add(t, "FAULTLOC_REPORT=%s\n", json_file ? json_file : "");
 }
 
 /* Lines become strings behind the pointers to them. */
@@ -353,7 +381,7 @@ static char **split(const char *lines, size_t len)
 char **ftree_report_facts(const struct report_job *rj, const struct ftree_verdict *v,
                           const char *json_file)
 {
-    struct text t = {0};
+    struct report_text t = {0};
     char *lines, **list;
 
     add_facts(&t, rj, v, json_file);

@@ -19,11 +19,12 @@
  * Nothing is written here: the caller gets strings.
  *
  *     report_words.c   the words: what both, and the program `faultloc`, say alike
+ *     report_text.c    what lines are made by
  *     report_waiting.c those of a note, which is no verdict
  *     report_stacks.c  stacks of ranks, which a status has, too
- *     report.c         the text
- *     report_alike.c   many nodes lost at once, told as one
  *     report_json.c    the JSON
+ *     report_alike.c   many nodes lost at once, told as one
+ *     report.c         the text, from the JSON, so that the program `faultloc` says the same
  */
 
 /* A report that was not asked for verbosely has a table of nodes up to this many of them; one of a
@@ -109,16 +110,13 @@ struct report_job {
 };
 
 /* Purpose: the verdict as a person reads it, several lines, each beginning "[faultloc] "; the last
- * says whether hardware or software is at fault.  Of one that is withdrawn: that it is.
+ * says whether hardware or software is at fault.  Of one that is withdrawn: that it is.  Of
+ * v[0 .. n-1], which are alike (ftree_report_is_alike()), as one: all names, and the evidence of the
+ * first.
  * json_file: named in the line before; NULL or "": no such line.  Returns a string to be freed by
  * free(3); NULL: out of memory. */
-char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v,
+char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
                         const char *json_file);
-
-/* Purpose: the same of v[0 .. n-1], which are alike (ftree_report_is_alike()), as one: all names, and
- * the evidence of the first. */
-char *ftree_report_alike_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
-                              const char *json_file);
 
 /* Purpose: of a verdict that was reported before its places were known, the evidence that has one,
  * likewise.  NULL also where none has. */
@@ -217,38 +215,41 @@ struct report_about {
 #define REPORT_ALIKE_MIN 4
 #define REPORT_ALIKE_S 10
 
-/* Purpose: true if a verdict can be told with others, and if two of them can. */
-bool ftree_report_joins(const struct report_about *a);
+/* Purpose: true if two verdicts can be told as one; of one and itself: whether it can be with others. */
 bool ftree_report_is_alike(const struct report_about *a, const struct report_about *b);
 bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verdict *v,
-                            const struct ftree_verdict *w); /* of v == w: whether it joins */
+                            const struct ftree_verdict *w);
 
-/* Purpose: makes one of those of n that are alike, whose components have these ranks: `all` says it of
- * them, until `together` is freed by free(3).  NULL: out of memory. */
-struct report_together {
-    char ranks[256];
-    char line[512]; /* what they have in common, and who the first is */
-    char names[]; /* all of them, as a hostlist; longer than a line, perhaps */
+#define REPORT_LABEL 512
+
+struct report_room {
+    char node[16], fln[16], name[REPORT_LABEL], ranks[REPORT_LABEL], ticket[48], cause[64];
 };
-struct report_together *ftree_report_join(const struct report_about *a, int32_t n,
-                                          const struct ftree_ranks *ranks, struct report_about *all);
 
-/* Purpose: adds the victims of one to those of others that are alike. */
-void ftree_report_add_victims(struct ftree_ranks *all, const struct ftree_ranks *of);
+/* A verdict that is to be told: in words, and as the JSON has it. */
+struct report_told {
+    struct report_about about;
+    struct report_room room; /* for strings of it */
+    struct ftree_ranks ranks, victims; /* the first of its component, and of those that wait */
+    struct json_object *json;
+    const char *no_places; /* why not one rank's place in the code is known; NULL: some are, or none is
+                            * to be */
+    double over_s; /* so long after the verdict it was over */
+    const struct report_told *next; /* one that is alike, of which the JSON is not needed; NULL: none */
+};
+
+/* Purpose: the text of a verdict and those behind it, or that it is over, from that alone.  report:
+ * the table of nodes and the trace that it has are there, too; NULL: they are not. */
+char *ftree_report_lines(const struct report_told *v, struct json_object *report,
+                         const char *json_file);
+char *ftree_report_over_lines(const struct report_told *v, struct json_object *report,
+                              const char *json_file);
+
+/* Purpose: that of a note, as the JSON has it, in a job of `size` ranks. */
+char *ftree_report_waiting_lines(struct json_object *waiting, int size, const char *json_file);
 
 /* Purpose: "node h2 (ranks 4-5) is down", "rank 4 (pid 5004 on node h2) is stopped". */
 void ftree_report_headline(const struct report_about *a, char *buf, size_t len);
-
-/* Purpose: the same with its class before, and after it origin and confidence; that is a rank
- * (high, medium, low), not a probability. */
-void ftree_report_first_line(const struct report_about *a, char *buf, size_t len);
-
-/* Purpose: "3 ranks are blocked on rank 4, directly or indirectly: 0-1, 3". */
-void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims, char *buf,
-                          size_t len);
-
-/* Purpose: what is not ruled out: "nic-fault, link-fault"; "" for nothing. */
-void ftree_report_open(const struct report_about *a, char *buf, size_t len);
 
 /* Purpose: what the last change of a setting was: "action=abort, stall-ms=500, rules=NAME". */
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len);
@@ -265,51 +266,17 @@ void ftree_report_component_ranks(const struct ftree_job *job, const struct ftre
 /* Purpose: "node h2", "rank 4 (node h2)". */
 void ftree_report_component(const struct report_about *a, char *buf, size_t len);
 
-/* Purpose: the last line: hardware or software, which component, and whom to call; where none is
- * known to be at fault, the explanations in order. */
-void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len);
-
-/* Purpose: what the job's end leaves unused: "action abort: 47 min of 60 min walltime were left";
- * limit_s 0: not known. */
-void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len);
-
 /* Purpose: a line of the table of nodes; addresses may be "". */
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
                        char *buf, size_t len);
 
-/* Purpose: the words of one piece of evidence; strings as in the JSON, "" where there is none. */
-struct report_evidence {
-    const char *source, *path, *role, *target, *address, *result, *error, *state, *by, *detail;
-    const char *place; /* where in the code its ranks are; NULL or "": not known */
-    double before_s; /* of a cause: so long before the first symptom of the fault; below 0: after it */
-};
-void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len);
+/* Purpose: the words of one piece of evidence, as the JSON has it. */
+void ftree_report_evidence(struct json_object *e, char *buf, size_t len);
 
-/* Purpose: the first cause in short, "fan-failed 40 s before", by the first of the evidence: "" where that
- * is none.  And one more whom to call: "network or node". */
-void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len);
+/* Purpose: the first cause in short, "fan-failed 40 s before"; below 0: seen after the first symptom.  And
+ * one more whom to call: "network or node". */
+void ftree_report_cause(const char *detail, double before_s, char *buf, size_t len);
 void ftree_report_ticket_add(const char *name, char *buf, size_t len);
-
-/* A note on a stall, in words as the JSON has them. */
-struct report_waiting {
-    int64_t seconds;
-    int count, size; /* ranks that wait, 0: all are asleep; of the job */
-    int ends, classes;
-    struct {
-        int rank, count; /* 0: not known how many */
-        const char *node, *state;
-        int64_t still; /* seconds without CPU time; 0: not known */
-    } end[FTREE_WAITING_ENDS_MAX];
-    struct {
-        int example, count;
-        const char *node, *call, *comm; /* "": it has no name; where nobody waits `comm` is in what
-                                         * they sleep, outside MPI if there is no call; */
-        const char *on; /* for this, "": not known */
-    } class_[FTREE_WAITING_CLASSES_MAX];
-};
-
-/* Purpose: line i of the note, from 0; false: there are no more. */
-bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len);
 
 #pragma GCC visibility pop
 

@@ -6,7 +6,6 @@
 #include "ftree/report/report_int.h"
 
 #include "ftree/base/base.h"
-#include "ftree/base/text.h"
 #include "ftree/topology/tree.h"
 
 #include <stdlib.h>
@@ -19,18 +18,13 @@
 
 #define NAMES_MAX 200 /* characters in a headline */
 
-static bool is(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* What makes a node silent, or cuts it off; the packets of one connection are no matter of nodes. */
-bool ftree_report_joins(const struct report_about *a)
+static bool joins(const struct report_about *a)
 {
     static const char of_connection[] = "unknown/connection-";
     int class_ = ftree_class_by_name(a->class_);
 
-    if (is(a->kind, "rank") || is(a->kind, "switch") || class_ < 0)
+    if (report_is(a->kind, "rank") || report_is(a->kind, "switch") || class_ < 0)
         return false;
     return ftree_class_says(class_, FTREE_NODE_DEAD | FTREE_NODE_UNREACHABLE) ||
            (class_ == FTREE_CLASS_UNKNOWN &&
@@ -40,7 +34,7 @@ bool ftree_report_joins(const struct report_about *a)
 static bool leave_open_alike(const struct report_open *a, const struct report_open *b)
 {
     for (int i = 0; i < a->n && a->n == b->n; i++)
-        if (!is(a->candidate[i].class_, b->candidate[i].class_))
+        if (!report_is(a->candidate[i].class_, b->candidate[i].class_))
             return false;
     return a->n == b->n;
 }
@@ -55,10 +49,11 @@ static bool have_one_cause(const char *a, const char *b)
 
 bool ftree_report_is_alike(const struct report_about *a, const struct report_about *b)
 {
-    return ftree_report_joins(a) && is(a->class_, b->class_) && is(a->kind, b->kind) &&
-           is(a->rule, b->rule) && a->percent == b->percent && is(a->ticket, b->ticket) &&
-           b->at - a->at < REPORT_ALIKE_S && a->at - b->at < REPORT_ALIKE_S &&
-           have_one_cause(a->cause, b->cause) && leave_open_alike(&a->open, &b->open);
+    return joins(a) && report_is(a->class_, b->class_) && report_is(a->kind, b->kind) &&
+           report_is(a->rule, b->rule) && a->percent == b->percent &&
+           report_is(a->ticket, b->ticket) && b->at - a->at < REPORT_ALIKE_S &&
+           a->at - b->at < REPORT_ALIKE_S && have_one_cause(a->cause, b->cause) &&
+           leave_open_alike(&a->open, &b->open);
 }
 
 bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verdict *v,
@@ -74,22 +69,23 @@ bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verd
 }
 
 /* "within 0.3 s, all behind switch leaf2; of the first, h5:" */
-static void say_what_is_common(const struct report_about *a, int32_t n, char *buf, size_t len)
+static void say_what_is_common(const struct report_told *v, char *buf, size_t len)
 {
+    const struct report_about *a = &v->about;
     double first = a->at, last = a->at;
     bool one_leaf = a->leaf && *a->leaf;
 
-    for (int32_t i = 1; i < n; i++) {
-        first = a[i].at < first ? a[i].at : first;
-        last = a[i].at > last ? a[i].at : last;
-        one_leaf = one_leaf && is(a->leaf, a[i].leaf);
+    for (const struct report_told *w = v->next; w; w = w->next) {
+        first = w->about.at < first ? w->about.at : first;
+        last = w->about.at > last ? w->about.at : last;
+        one_leaf = one_leaf && report_is(a->leaf, w->about.leaf);
     }
     snprintf(buf, len, "within %.1f s%s%s; of %s, for example:", last - first,
              one_leaf ? ", all behind switch " : "", one_leaf ? a->leaf : "", a->name);
 }
 
 /* Most have the same: what finds no room in their lists is not counted for each. */
-void ftree_report_add_victims(struct ftree_ranks *all, const struct ftree_ranks *of)
+static void add_victims(struct ftree_ranks *all, const struct ftree_ranks *of)
 {
     int32_t most = all->count > of->count ? all->count : of->count, listed;
 
@@ -99,54 +95,43 @@ void ftree_report_add_victims(struct ftree_ranks *all, const struct ftree_ranks 
     all->count = listed > most ? listed : most;
 }
 
-static char *fold(const struct report_about *a, int32_t n)
+static char *fold(const struct report_told *v, int32_t n)
 {
     const char **name = malloc((size_t) n * sizeof(*name));
     char *list;
 
-    for (int32_t i = 0; name && i < n; i++)
-        name[i] = a[i].name;
+    for (int32_t i = 0; name && i < n; i++, v = v->next)
+        name[i] = v->about.name;
     list = name ? ftree_tree_fold(name, n) : NULL;
     free(name);
     return list;
 }
 
-struct report_together *ftree_report_join(const struct report_about *a, int32_t n,
-                                          const struct ftree_ranks *ranks, struct report_about *all)
+struct report_together *report_join(const struct report_told *v)
 {
-    char *names = fold(a, n), list[200];
-    struct report_together *t = names ? malloc(sizeof(*t) + strlen(names) + 1) : NULL;
+    struct report_together *t = NULL;
+    struct ftree_ranks ranks = {0}, victims = {0};
+    char *names, list[200];
+    int32_t n = 0;
 
+    for (const struct report_told *w = v; w; w = w->next, n++) {
+        ftree_ranks_merge(&ranks, &w->ranks);
+        add_victims(&victims, &w->victims);
+    }
+    names = fold(v, n);
+    if (names)
+        t = malloc(sizeof(*t) + strlen(names) + 1);
     if (t) {
         strcpy(t->names, names);
-        say_what_is_common(a, n, t->line, sizeof(t->line));
-        ftree_report_ranks(ranks, list, sizeof(list));
+        say_what_is_common(v, t->line, sizeof(t->line));
+        ftree_report_ranks(&ranks, list, sizeof(list));
         snprintf(t->ranks, sizeof(t->ranks), "ranks %s", list);
-        *all = a[0];
-        all->alike = n;
-        all->ranks = t->ranks;
-        all->name = strlen(t->names) <= NAMES_MAX ? t->names : "";
+        t->victims = victims;
+        t->about = v->about;
+        t->about.alike = n;
+        t->about.ranks = t->ranks;
+        t->about.name = strlen(t->names) <= NAMES_MAX ? t->names : "";
     }
     free(names);
-    return t;
-}
-
-struct report_together *report_join(const struct ftree_job *job, const struct ftree_verdict *v,
-                                    int32_t n, struct report_room *room, struct report_about *all)
-{
-    struct report_about *about = malloc((size_t) n * sizeof(*about));
-    struct report_room *rooms = malloc((size_t) n * sizeof(*rooms));
-    struct report_together *t = NULL;
-    struct ftree_ranks ranks = {0}, of;
-
-    for (int32_t i = 0; about && rooms && i < n; i++) {
-        report_about(job, &v[i], i ? &rooms[i] : room, &about[i]);
-        ftree_report_component_ranks(job, &v[i], &of);
-        ftree_ranks_merge(&ranks, &of);
-    }
-    if (about && rooms)
-        t = ftree_report_join(about, n, &ranks, all);
-    free(about);
-    free(rooms);
     return t;
 }

@@ -7,6 +7,7 @@
 
 #include "ftree/base/base.h"
 #include "ftree/base/text.h"
+#include "ftree/topology/tree.h"
 
 #include <inttypes.h>
 #include <json.h>
@@ -17,19 +18,14 @@
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-/* The code of a character of UTF-8, of `n` bytes; 0: it is none. */
+/* The code of a character of UTF-8, of `n` bytes, 0: it is none. */
 static unsigned code_of(const unsigned char *s, size_t n)
 {
-    switch (n) {
-        case 1:
-            return s[0];
-        case 2:
-            return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
-        case 3:
-            return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-        default:
-            return 0xfffd; /* of four all are printable */
-    }
+    unsigned code = n > 1 ? s[0] & 0x7fu >> n : s[0];
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (s[i] & 0x3fu);
+    return n ? code : 0xfffd; /* of four all are printable */
 }
 
 /* Returns how long it becomes, without the zero at its end; out may be NULL.  What is below ' ' is
@@ -179,29 +175,80 @@ static struct json_object *json_component(const struct ftree_job *job,
     return o;
 }
 
-static struct json_object *json_evidence(const struct report_job *rj,
-                                         const struct ftree_verdict *v, int32_t i)
+/* NULL: it is not known. */
+static const char *address_of(const struct report_job *rj, int32_t node, int path, char *buf,
+                              size_t len)
 {
-    struct json_object *o = json_object_new_object();
-    struct report_evidence_room room;
-    struct report_evidence words;
+    if (!rj->address || path >= FTREE_PATHS)
+        return NULL;
+    return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
+}
 
-    report_evidence(rj, v, i, &room, &words);
-    set_string(o, "source", words.source);
-    set_string(o, "path", words.path);
-    set_unless_empty(o, "role", words.role);
-    set_string(o, "target", words.target);
-    set_unless_empty(o, "address", words.address);
-    set_string(o, "result", words.result);
-    set_unless_empty(o, "errno", words.error);
-    set_unless_empty(o, "process_state", words.state);
-    set_unless_empty(o, "detail", words.detail);
-    set_unless_empty(o, "place", words.place);
-    if (v->evidence[i].source == FTREE_EVIDENCE_CAUSE)
-        set_tenths(o, "before_s", words.before_s);
-    set_string(o, "by", words.by);
-    set_time(o, "at", unix_ms(rj, v->evidence[i].at));
+/* What asking came to; of what says something by itself, "answered". */
+static enum ftree_reach result_of(const struct ftree_evidence *e)
+{
+    if (e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT)
+        return (enum ftree_reach) e->reach;
+    return e->source == FTREE_EVIDENCE_SYMPTOM || e->source >= FTREE_EVIDENCE_HANDLER
+               ? FTREE_REACH_NOT_ASKED
+               : FTREE_REACH_ANSWERED;
+}
+
+struct json_object *report_json_evidence(const struct report_job *rj, const struct ftree_verdict *v,
+                                         int32_t i)
+{
+    static const char *const sources[] = {
+        [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
+        [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
+        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
+        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
+        [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst",
+        [FTREE_EVIDENCE_HANDLER] = "handler",       [FTREE_EVIDENCE_CAUSE] = "cause",
+        [FTREE_EVIDENCE_UNKNOWN] = "unknown"};
+    const struct ftree_evidence *e = &v->evidence[i];
+    struct json_object *o = json_object_new_object();
+    char buf[64], place[256];
+    const char *address;
+
+    set_string(o, "source", sources[e->source]);
+    set_string(o, "path", ftree_path_name(e->path));
+    if (e->path < FTREE_PATHS)
+        set_string(o, "role", e->role == FTREE_ROLE_DEPUTY ? "deputy" : "agent");
+    set_string(o, "target", ftree_node_name(rj->job, e->target, buf, sizeof(buf)));
+    address = address_of(rj, e->target, e->path, buf, sizeof(buf));
+    if (address)
+        set_string(o, "address", address);
+    set_string(o, "result", ftree_reach_name(result_of(e)));
+    set_unless_empty(o, "errno", ftree_report_errno(e->error, buf, sizeof(buf)));
+    set_unless_empty(o, "process_state", (char[2]){e->proc_state});
+    set_unless_empty(o, "detail", e->detail);
+    report_place(rj, v, i, place, sizeof(place));
+    set_unless_empty(o, "place", place);
+    if (e->source == FTREE_EVIDENCE_CAUSE)
+        set_tenths(o, "before_s", ((double) v->first_symptom - (double) e->at) / 1e9);
+    set_string(o, "by", ftree_node_name(rj->job, e->by, buf, sizeof(buf)));
+    set_time(o, "at", unix_ms(rj, e->at));
     return o;
+}
+
+/* The kind and the name of the component that a candidate would be about. */
+static const char *candidate_of(const struct ftree_job *job, const struct ftree_verdict *v,
+                                int class_, char *buf, size_t len, const char **kind)
+{
+    int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
+
+    *kind = ftree_kind_name(ftree_class_kind(class_));
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH && leaf != FTREE_NONE)
+        return job->tree->switch_name[leaf];
+    if (ftree_class_kind(class_) == FTREE_KIND_RANK && v->rank != FTREE_NONE) {
+        snprintf(buf, len, "%d", (int) v->rank);
+        return buf;
+    }
+    /* the nearest that has a name */
+    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH ||
+        ftree_class_kind(class_) == FTREE_KIND_RANK)
+        *kind = ftree_kind_name(FTREE_KIND_NODE);
+    return ftree_node_name(job, v->node, buf, len);
 }
 
 static struct json_object *json_candidate(const struct report_job *rj,
@@ -212,7 +259,7 @@ static struct json_object *json_candidate(const struct report_job *rj,
     const char *kind, *name;
     char buf[16];
 
-    name = report_candidate(rj->job, v, c->class_, buf, sizeof(buf), &kind);
+    name = candidate_of(rj->job, v, c->class_, buf, sizeof(buf), &kind);
     set_string(component, "kind", kind);
     set_string(component, "name", name);
     set_string(o, "class", ftree_class_name(c->class_));
@@ -234,10 +281,21 @@ static void set_times(struct json_object *o, const struct report_job *rj,
                  unix_ms(rj, v->withdrawn > v->located ? v->withdrawn : v->located));
 }
 
+/* How much of the walltime was left when it was located, seconds; -1: not known, or it is none. */
+static int64_t walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
+{
+    int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
+    int64_t ends_ms = located_ms + (int64_t) (v->holds_back / FTREE_MS);
+
+    if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
+        return -1;
+    return ends_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - ends_ms) / 1000 : 0;
+}
+
 static void set_walltime(struct json_object *o, const struct report_job *rj,
                          const struct ftree_verdict *v)
 {
-    int64_t left = report_walltime_left(rj, v);
+    int64_t left = walltime_left(rj, v);
     struct json_object *w;
 
     if (left < 0)
@@ -340,7 +398,7 @@ static struct json_object *json_tickets(unsigned all)
     return list;
 }
 
-static struct json_object *json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
+struct json_object *report_json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
     struct json_object *evidence = json_object_new_array(), *candidates = json_object_new_array();
@@ -362,7 +420,7 @@ static struct json_object *json_verdict(const struct report_job *rj, const struc
     set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
     report_set(o, "symptoms", json_object_new_int64(v->symptoms));
     for (int32_t i = 0; i < v->evidences; i++)
-        report_append(evidence, json_evidence(rj, v, i));
+        report_append(evidence, report_json_evidence(rj, v, i));
     report_set(o, "evidence", evidence);
     set_statistics(o, &v->statistics);
     set_lost_time(o, &v->statistics);
@@ -390,21 +448,31 @@ static struct json_object *json_job(const struct report_job *rj)
     return o;
 }
 
-static struct json_object *json_end(const struct report_waiting *w, int i)
+static void set_node_of_rank(struct json_object *o, const struct ftree_job *job, int32_t rank)
+{
+    char buf[16];
+
+    set_string(o, "node",
+               ftree_node_name(job, job->rank_node ? job->rank_node[rank] : rank, buf, sizeof(buf)));
+}
+
+static struct json_object *json_end(const struct ftree_job *job, const struct ftree_waiting *w, int i)
 {
     struct json_object *o = json_object_new_object();
+    int64_t still = (int64_t) (w->end[i].still / (1000 * FTREE_MS));
 
     report_set(o, "rank", json_object_new_int(w->end[i].rank));
-    set_string(o, "node", w->end[i].node);
+    set_node_of_rank(o, job, w->end[i].rank);
     set_string(o, "state", w->end[i].state);
-    if (w->end[i].still > 0)
-        report_set(o, "no_cpu_time_s", json_object_new_int64(w->end[i].still));
+    if (still > 0)
+        report_set(o, "no_cpu_time_s", json_object_new_int64(still));
     if (w->end[i].count > 0)
         report_set(o, "count", json_object_new_int(w->end[i].count));
     return o;
 }
 
-static struct json_object *json_class(const struct report_waiting *w, int i)
+static struct json_object *json_class(const struct ftree_job *job, const struct ftree_waiting *w,
+                                      int i)
 {
     struct json_object *o = json_object_new_object();
 
@@ -413,28 +481,69 @@ static struct json_object *json_class(const struct report_waiting *w, int i)
     set_unless_empty(o, "example_waits_for", w->class_[i].on);
     report_set(o, "count", json_object_new_int(w->class_[i].count));
     report_set(o, "example", json_object_new_int(w->class_[i].example));
-    set_string(o, "node", w->class_[i].node);
+    set_node_of_rank(o, job, w->class_[i].example);
     return o;
 }
 
-static struct json_object *json_waiting(const struct report_job *rj)
+struct json_object *report_json_waiting(const struct report_job *rj)
 {
+    const struct ftree_waiting *w = rj->waiting;
     struct json_object *o = json_object_new_object();
     struct json_object *ends = json_object_new_array(), *classes = json_object_new_array();
-    struct report_waiting_room room;
-    struct report_waiting words;
 
-    report_waiting(rj, rj->waiting, &room, &words);
     set_time(o, "at", unix_ms(rj, rj->waiting_at));
-    report_set(o, "waited_s", json_object_new_int64(words.seconds));
-    report_set(o, "count", json_object_new_int(words.count));
-    for (int i = 0; i < words.ends; i++)
-        report_append(ends, json_end(&words, i));
+    report_set(o, "waited_s", json_object_new_int64((int64_t) (w->waiting / (1000 * FTREE_MS))));
+    report_set(o, "count", json_object_new_int(w->count));
+    for (int i = 0; i < w->ends; i++)
+        report_append(ends, json_end(rj->job, w, i));
     report_set(o, "ends", ends);
-    for (int i = 0; i < words.classes; i++)
-        report_append(classes, json_class(&words, i));
+    for (int i = 0; i < w->classes; i++)
+        report_append(classes, json_class(rj->job, w, i));
     report_set(o, "classes", classes);
     return o;
+}
+
+/* Whether a question to this node went unanswered. */
+static bool was_silent(const struct ftree_verdict *v, int32_t node)
+{
+    for (int32_t i = 0; i < v->evidences; i++) {
+        const struct ftree_evidence *e = &v->evidence[i];
+        if (e->source == FTREE_EVIDENCE_PROBE && e->target == node &&
+            (e->reach == FTREE_REACH_SILENT || e->reach == FTREE_REACH_UNREACHABLE ||
+             e->reach == FTREE_REACH_LOCAL_DOWN))
+            return true;
+    }
+    return false;
+}
+
+static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
+                            int32_t node)
+{
+    bool behind = v->class_ == FTREE_CLASS_SWITCH_FAULT && rj->job->tree && v->switch_ != FTREE_NONE
+                      ? ftree_tree_is_behind(rj->job->tree, v->switch_, node)
+                      : v->node == node;
+
+    if (!behind)
+        return "alive";
+    if (ftree_class_says(v->class_, FTREE_NODE_DEAD))
+        return "dead";
+    return ftree_class_says(v->class_, FTREE_NODE_UNREACHABLE) ||
+                   (v->class_ == FTREE_CLASS_UNKNOWN && was_silent(v, node))
+               ? "unreachable"
+               : "alive";
+}
+
+/* "alive", "dead" or "unreachable", as the verdicts known say. */
+static const char *state_of_node(const struct report_job *rj, int32_t node)
+{
+    const char *state = "alive";
+
+    for (int32_t i = 0; i < rj->knowns; i++) {
+        const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
+        if (report_is(s, "dead") || report_is(state, "alive"))
+            state = s;
+    }
+    return state;
 }
 
 static struct json_object *json_nodes(const struct report_job *rj)
@@ -446,28 +555,28 @@ static struct json_object *json_nodes(const struct report_job *rj)
         struct json_object *o = json_object_new_object(), *address = json_object_new_object();
         set_string(o, "name", ftree_node_name(rj->job, n, buf, sizeof(buf)));
         for (int path = 0; path < FTREE_PATHS; path++) {
-            const char *a = report_address(rj, n, path, buf, sizeof(buf));
+            const char *a = address_of(rj, n, path, buf, sizeof(buf));
             if (a)
                 set_string(address, ftree_path_name(path), a);
         }
         report_set(o, "address", address);
-        set_string(o, "state", report_node_state(rj, n));
+        set_string(o, "state", state_of_node(rj, n));
         report_append(list, o);
     }
     return list;
 }
 
 /* Nothing in a report is null, but what memory was wanting for. */
-static bool is_whole(struct json_object *v)
+bool report_is_whole(struct json_object *v)
 {
     if (json_object_is_type(v, json_type_array)) {
         for (size_t i = 0; i < json_object_array_length(v); i++)
-            if (!is_whole(json_object_array_get_idx(v, i)))
+            if (!report_is_whole(json_object_array_get_idx(v, i)))
                 return false;
     } else if (json_object_is_type(v, json_type_object)) {
         json_object_object_foreach (v, key, member) {
             (void) key;
-            if (!is_whole(member))
+            if (!report_is_whole(member))
                 return false;
         }
     }
@@ -493,27 +602,33 @@ static struct json_object *json_changes(const struct report_job *rj)
     return list;
 }
 
-char *ftree_report_json(const struct report_job *rj)
+void report_set_surroundings(struct json_object *o, const struct report_job *rj)
 {
-    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
     struct json_object *trace = json_object_new_array();
-    char *text = NULL;
 
-    set_string(o, "schema", "faultloc-report/1");
-    report_set(o, "job", json_job(rj));
-    for (int32_t i = 0; i < rj->knowns; i++)
-        report_append(list, json_verdict(rj, rj->known[i]));
-    report_set(o, "verdicts", list);
-    if (rj->waiting)
-        report_set(o, "waiting", json_waiting(rj));
-    if (rj->changes > 0)
-        report_set(o, "settings", json_changes(rj));
     if (rj->verbose || (rj->job->node_name && rj->job->nodes <= REPORT_NODES_MAX))
         report_set(o, "node_table", json_nodes(rj));
     for (int32_t i = 0; i < rj->traces; i++)
         report_append(trace, json_text(rj->trace[i]));
     report_set(o, "trace", trace);
-    if (is_whole(o))
+}
+
+char *ftree_report_json(const struct report_job *rj)
+{
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    char *text = NULL;
+
+    set_string(o, "schema", "faultloc-report/1");
+    report_set(o, "job", json_job(rj));
+    for (int32_t i = 0; i < rj->knowns; i++)
+        report_append(list, report_json_verdict(rj, rj->known[i]));
+    report_set(o, "verdicts", list);
+    if (rj->waiting)
+        report_set(o, "waiting", report_json_waiting(rj));
+    if (rj->changes > 0)
+        report_set(o, "settings", json_changes(rj));
+    report_set_surroundings(o, rj);
+    if (report_is_whole(o))
         text = ftree_report_json_text(o, FTREE_REPORT_JSON_FLAGS);
     json_object_put(o);
     return text;

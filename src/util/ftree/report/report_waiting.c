@@ -3,132 +3,117 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "ftree/base/base.h"
 #include "ftree/report/report_int.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <json.h>
 
 /* The note on a stall that nothing explains, in words. */
 
-/* Who computes may need that long; where nobody does it may well be a deadlock. */
-static void remark(const struct report_waiting *w, char *buf, size_t len)
+static int64_t number(struct json_object *object, const char *key)
 {
-    if (w->ends == 0 && w->count == w->size)
-        snprintf(buf, len, "; that may be a deadlock, but none is proven");
-    else if (w->ends > 0 && w->end[0].still > 0)
-        snprintf(buf, len, "; it has used no CPU time for %lld s", (long long) w->end[0].still);
+    return json_object_get_int64(json_object_object_get(object, key));
+}
+
+/* Who computes may need that long; where nobody does it may well be a deadlock. */
+static void add_remark(struct report_text *t, struct json_object *end, bool all)
+{
+    int64_t still = number(end, "no_cpu_time_s");
+
+    if (!end && all)
+        report_add(t, "; that may be a deadlock, but none is proven");
+    else if (still > 0)
+        report_add(t, "; it has used no CPU time for %lld s", (long long) still);
     else
-        snprintf(buf, len, "; nothing is known to be wrong");
+        report_add(t, "; nothing is known to be wrong");
+}
+
+static void add_end(struct report_text *t, struct json_object *end)
+{
+    report_add(t, "for rank %d (%s), which is %s", (int) number(end, "rank"),
+               report_string(end, "node"), report_string(end, "state"));
 }
 
 /* "12 of 16 ranks have waited for 10 s for rank 3 (h1), which is outside MPI" */
-static void who_waits(const struct report_waiting *w, char *buf, size_t len)
+static void add_who_waits(struct report_text *t, struct json_object *w, struct json_object *end,
+                          int size)
 {
-    char end[64];
+    int count = (int) number(w, "count"), of_them = (int) number(end, "count");
 
-    remark(w, end, sizeof(end));
-    snprintf(buf, len, "waiting: %d of %d ranks %s waited for %lld s", w->count, w->size,
-             w->count == 1 ? "has" : "have", (long long) w->seconds);
-    if (w->ends > 0 && w->end[0].count > 0 && w->end[0].count < w->count)
-        ftree_text_add(buf, len, ", %d of them", w->end[0].count);
-    if (w->ends > 0)
-        ftree_text_add(buf, len, " for rank %d (%s), which is %s", w->end[0].rank, w->end[0].node,
-                       w->end[0].state);
-    ftree_text_add(buf, len, "%s", end);
+    report_add(t, REPORT_PREFIX "waiting: %d of %d ranks %s waited for %lld s", count, size,
+               count == 1 ? "has" : "have", (long long) number(w, "waited_s"));
+    if (of_them > 0 && of_them < count)
+        report_add(t, ", %d of them", of_them);
+    if (end) {
+        report_add(t, " ");
+        add_end(t, end);
+    }
+    add_remark(t, end, count == size);
+    report_add(t, "\n");
 }
 
-static void all_sleep(const struct report_waiting *w, char *buf, size_t len)
+static void add_all_sleep(struct report_text *t, struct json_object *w, int size)
 {
-    snprintf(buf, len,
-             "waiting: all %d ranks are asleep, none in a wait of MPI, and have ended no call for "
-             "%lld s; they may wait for each other, or for something outside the job",
-             w->size, (long long) w->seconds);
+    report_add(t, REPORT_PREFIX "waiting: all %d ranks are asleep, none in a wait of MPI", size);
+    report_add(t, ", and have ended no call for %lld s", (long long) number(w, "waited_s"));
+    report_add(t, "; they may wait for each other, or for something outside the job\n");
 }
 
-static void further_end(const struct report_waiting *w, int i, char *buf, size_t len)
+static void add_further_end(struct report_text *t, struct json_object *end)
 {
-    char count[16] = "others ";
+    if (number(end, "count") > 0)
+        report_add(t, REPORT_INDENT "%d ", (int) number(end, "count"));
+    else
+        report_add(t, REPORT_INDENT "others ");
+    add_end(t, end);
+    report_add(t, "\n");
+}
 
-    if (w->end[i].count > 0)
-        snprintf(count, sizeof(count), "%d ", w->end[i].count);
-    snprintf(buf, len, "%sfor rank %d (%s), which is %s", count, w->end[i].rank, w->end[i].node,
-             w->end[i].state);
+static void add_class(struct report_text *t, struct json_object *c, bool asleep)
+{
+    const char *comm = report_string(c, asleep ? "asleep_in" : "communicator");
+    const char *call = report_string(c, "call"), *on = report_string(c, "example_waits_for");
+    int count = (int) number(c, "count");
+
+    report_add(t, REPORT_INDENT "%d %s%s%s%s, rank %d (%s) %s%s%s\n", count,
+               *call ? "in " : "outside MPI", call,
+               !*comm   ? ""
+               : asleep ? " asleep in "
+                        : " on ",
+               comm, (int) number(c, "example"), report_string(c, "node"),
+               count == 1 ? "alone" : "for example", *on ? ": " : "", on);
 }
 
 /* How to learn more. */
-static void hint(const struct report_waiting *w, char *buf, size_t len)
+static void add_hints(struct report_text *t, struct json_object *end, bool asleep)
 {
-    snprintf(buf, len, "what all ranks do: faultloc status%s",
-             w->count == 0 ? "; where they are: faultloc status --stacks" : "");
-    if (w->ends > 0)
-        ftree_text_add(buf, len, "; where rank %d is: faultloc ask rank %d", w->end[0].rank,
-                       w->end[0].rank);
+    int rank = (int) number(end, "rank");
+
+    report_add(t, REPORT_INDENT "what all ranks do: faultloc status%s",
+               asleep ? "; where they are: faultloc status --stacks" : "");
+    if (end)
+        report_add(t, "; where rank %d is: faultloc ask rank %d", rank, rank);
+    report_add(t, "\n");
+    if (end)
+        report_add(t,
+                   REPORT_INDENT "to have it examined: faultloc symptom --kind user-suspects "
+                                 "--component \"rank %d\"\n",
+                   rank);
 }
 
-static void one_class(const struct report_waiting *w, int i, char *buf, size_t len)
+void report_add_waiting(struct report_text *t, struct json_object *w, int size)
 {
-    const char *comm = w->class_[i].comm, *call = w->class_[i].call, *on = w->class_[i].on;
-    const char *before = w->count > 0 ? " on " : " asleep in ";
+    struct json_object *ends = json_object_object_get(w, "ends");
+    struct json_object *classes = json_object_object_get(w, "classes");
+    struct json_object *first = json_object_array_get_idx(ends, 0);
+    bool asleep = number(w, "count") == 0;
 
-    snprintf(buf, len, "%d %s%s%s%s, rank %d (%s) %s%s%s", w->class_[i].count,
-             *call ? "in " : "outside MPI", call, *comm ? before : "", comm, w->class_[i].example,
-             w->class_[i].node, w->class_[i].count == 1 ? "alone" : "for example", *on ? ": " : "",
-             on);
-}
-
-bool ftree_report_waiting(const struct report_waiting *w, int i, char *buf, size_t len)
-{
-    int ends = w->ends > 1 ? w->ends - 1 : 0;
-
-    if (i == 0 && w->count == 0)
-        all_sleep(w, buf, len);
-    else if (i == 0)
-        who_waits(w, buf, len);
-    else if (i <= ends)
-        further_end(w, i, buf, len);
-    else if (i <= ends + w->classes)
-        one_class(w, i - ends - 1, buf, len);
-    else if (i == ends + w->classes + 1)
-        hint(w, buf, len);
-    else if (i == ends + w->classes + 2 && w->ends > 0)
-        snprintf(buf, len,
-                 "to have it examined: faultloc symptom --kind user-suspects --component \"rank "
-                 "%d\"",
-                 w->end[0].rank);
+    if (asleep)
+        add_all_sleep(t, w, size);
     else
-        return false;
-    return true;
-}
-
-static int32_t node_of(const struct ftree_job *job, int32_t rank)
-{
-    return job->rank_node ? job->rank_node[rank] : rank;
-}
-
-void report_waiting(const struct report_job *rj, const struct ftree_waiting *w,
-                    struct report_waiting_room *room, struct report_waiting *words)
-{
-    *words = (struct report_waiting){.seconds = (int64_t) (w->waiting / (1000 * FTREE_MS)),
-                                     .count = w->count,
-                                     .size = rj->job->size,
-                                     .ends = w->ends,
-                                     .classes = w->classes};
-    for (int32_t i = 0; i < w->ends; i++) {
-        words->end[i].rank = w->end[i].rank;
-        words->end[i].count = w->end[i].count;
-        words->end[i].state = w->end[i].state;
-        words->end[i].still = (int64_t) (w->end[i].still / (1000 * FTREE_MS));
-        words->end[i].node = ftree_node_name(rj->job, node_of(rj->job, w->end[i].rank),
-                                             room->end[i], sizeof(room->end[i]));
-    }
-    for (int32_t i = 0; i < w->classes; i++) {
-        words->class_[i].example = w->class_[i].example;
-        words->class_[i].count = w->class_[i].count;
-        words->class_[i].call = w->class_[i].call;
-        words->class_[i].comm = w->class_[i].comm;
-        words->class_[i].on = w->class_[i].on;
-        words->class_[i].node = ftree_node_name(rj->job, node_of(rj->job, w->class_[i].example),
-                                                room->class_[i], sizeof(room->class_[i]));
-    }
+        add_who_waits(t, w, first, size);
+    for (size_t i = 1; i < json_object_array_length(ends); i++)
+        add_further_end(t, json_object_array_get_idx(ends, i));
+    for (size_t i = 0; i < json_object_array_length(classes); i++)
+        add_class(t, json_object_array_get_idx(classes, i), asleep);
+    add_hints(t, first, asleep);
 }

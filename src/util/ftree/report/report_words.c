@@ -8,6 +8,7 @@
 #include "ftree/base/text.h"
 #include "ftree/topology/tree.h"
 
+#include <json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,6 @@ int ftree_report_errno_number(const char *name)
 void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
 {
     static const char more[] = ", ...";
-    int32_t listed = 0;
     char piece[32];
 
     buf[0] = '\0';
@@ -63,9 +63,8 @@ void ftree_report_ranks(const struct ftree_ranks *set, char *buf, size_t len)
             return;
         }
         ftree_text_add(buf, len, "%s", piece);
-        listed += last - first + 1;
     }
-    if (listed < set->count)
+    if (ftree_ranks_listed(set) < set->count)
         ftree_text_add(buf, len, "%s", *buf ? more : "...");
 }
 
@@ -108,13 +107,8 @@ void ftree_report_component_ranks(const struct ftree_job *job, const struct ftre
     }
     memset(set, 0, sizeof(*set));
     for (int32_t r = report_next_rank(job, v, -1); r != FTREE_NONE;
-         r = report_next_rank(job, v, r)) {
-        set->count++;
-        if (set->ranges > 0 && set->range[set->ranges - 1].last + 1 == r)
-            set->range[set->ranges - 1].last = r;
-        else if (set->ranges < FTREE_RANGES_MAX)
-            set->range[set->ranges].first = set->range[set->ranges].last = r, set->ranges++;
-    }
+         r = report_next_rank(job, v, r))
+        ftree_ranks_add(set, r, r);
 }
 
 /* ---- components ------------------------------------------------------------------------------ */
@@ -141,13 +135,12 @@ static bool has_rank_of(const struct ftree_job *job, const struct ftree_ranks *s
  * are listed.  Else 1. */
 static int32_t nodes_of(const struct ftree_job *job, const struct ftree_verdict *v)
 {
-    int32_t listed = 0, nodes = 0;
+    bool listed = ftree_ranks_listed(&v->component) == v->component.count;
+    int32_t nodes = 0;
 
     if (v->component.count == 0)
         return 1;
-    for (int32_t i = 0; i < v->component.ranges; i++)
-        listed += v->component.range[i].last - v->component.range[i].first + 1;
-    for (int32_t n = 0; listed == v->component.count && n < job->nodes; n++)
+    for (int32_t n = 0; listed && n < job->nodes; n++)
         nodes += has_rank_of(job, &v->component, n);
     return nodes;
 }
@@ -177,12 +170,10 @@ static const char *list_tickets(unsigned all, char *buf, size_t len)
 static const char *first_cause(const struct ftree_verdict *v, char *buf, size_t len)
 {
     const struct ftree_evidence *e = &v->evidence[0];
-    struct report_evidence words = {.source = "cause", .detail = e->detail};
 
     buf[0] = '\0';
-    words.before_s = ((double) v->first_symptom - (double) e->at) / 1e9;
     if (v->evidences > 0 && e->source == FTREE_EVIDENCE_CAUSE)
-        ftree_report_cause(&words, buf, len);
+        ftree_report_cause(e->detail, ((double) v->first_symptom - (double) e->at) / 1e9, buf, len);
     return buf;
 }
 
@@ -241,34 +232,10 @@ const struct report_stacks *report_stacks(const struct report_job *rj,
     return NULL;
 }
 
-const char *report_candidate(const struct ftree_job *job, const struct ftree_verdict *v, int class_,
-                             char *buf, size_t len, const char **kind)
-{
-    int32_t leaf = job->tree ? job->tree->node_switch[v->node] : FTREE_NONE;
-
-    *kind = ftree_kind_name(ftree_class_kind(class_));
-    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH && leaf != FTREE_NONE)
-        return switch_name(job, leaf, buf, len);
-    if (ftree_class_kind(class_) == FTREE_KIND_RANK && v->rank != FTREE_NONE) {
-        snprintf(buf, len, "%d", (int) v->rank);
-        return buf;
-    }
-    /* the nearest that has a name */
-    if (ftree_class_kind(class_) == FTREE_KIND_SWITCH ||
-        ftree_class_kind(class_) == FTREE_KIND_RANK)
-        *kind = ftree_kind_name(FTREE_KIND_NODE);
-    return ftree_node_name(job, v->node, buf, len);
-}
-
-static bool is(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* "ranks 4-7": what is said of them is in the plural. */
 static bool are_several(const struct report_about *a)
 {
-    return a->alike > 0 || (is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0);
+    return a->alike > 0 || (report_is(a->kind, "rank") && strncmp(a->ranks, "ranks", 5) == 0);
 }
 
 /* "node h2", "16 nodes c[01-16]" */
@@ -291,7 +258,7 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
     buf[0] = '\0';
     for (int i = 0; i < open->n; i++) {
         size_t r = 0;
-        while (r < 3 && !is(rows[r].class_, open->candidate[i].class_))
+        while (r < 3 && !report_is(rows[r].class_, open->candidate[i].class_))
             r++;
         if (r == 3) {
             buf[0] = '\0';
@@ -319,7 +286,7 @@ static void unknown_headline(const struct report_about *a, char *buf, size_t len
 
     subject(a, what, sizeof(what));
     network_parts(&a->open, parts, sizeof(parts));
-    if (is_of_connection(a) && !is(a->fln, a->name))
+    if (is_of_connection(a) && !report_is(a->fln, a->name))
         snprintf(buf, len, "network fault between node %s and node %s (%s)", a->fln, a->name,
                  a->ranks);
     else if (is_of_connection(a))
@@ -369,9 +336,9 @@ static const char *headline(const struct report_about *a)
     bool several = are_several(a);
 
     for (size_t i = 0; a->rule && i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (is(rows[i].rule, a->rule))
+        if (report_is(rows[i].rule, a->rule))
             return several ? rows[i].several : rows[i].one;
-    if (is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
+    if (report_is(a->class_, "process-crash") && a->because && !strncmp(a->because, "it ", 3))
         return a->because + 3;
     return ftree_class_headline(ftree_class_by_name(a->class_), several);
 }
@@ -381,7 +348,7 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
     char pid[32] = "", where[REPORT_LABEL], what[REPORT_LABEL];
     const char *words = headline(a), *gap = *words == ':' ? "" : " ";
 
-    if (is(a->class_, "unknown")) {
+    if (report_is(a->class_, "unknown")) {
         unknown_headline(a, buf, len);
         return;
     }
@@ -389,42 +356,10 @@ void ftree_report_headline(const struct report_about *a, char *buf, size_t len)
         snprintf(pid, sizeof(pid), "pid %d on ", a->pid);
     place(a, where, sizeof(where));
     subject(a, what, sizeof(what));
-    if (is(a->kind, "rank"))
+    if (report_is(a->kind, "rank"))
         snprintf(buf, len, "%s (%s%s)%s%s", a->ranks, pid, where, gap, words);
     else
         snprintf(buf, len, "%s (%s)%s%s", what, a->ranks, gap, words);
-}
-
-void ftree_report_first_line(const struct report_about *a, char *buf, size_t len)
-{
-    char headline[2 * REPORT_LABEL];
-
-    ftree_report_headline(a, headline, sizeof(headline));
-    snprintf(buf, len, "%s: %s", a->class_, headline);
-    if (!is(a->class_, "unknown"))
-        ftree_text_add(buf, len, " -- %s, confidence %s",
-                       is(a->origin, "unknown") ? "hardware or software" : a->origin,
-                       a->percent >= 90   ? "high"
-                       : a->percent >= 70 ? "medium"
-                                          : "low");
-}
-
-void ftree_report_victims(const struct report_about *a, const struct ftree_ranks *victims,
-                          char *buf, size_t len)
-{
-    char list[400];
-
-    ftree_report_ranks(victims, list, sizeof(list));
-    snprintf(buf, len, "%d %s blocked on %s, directly or indirectly%s%s", (int) victims->count,
-             victims->count == 1 ? "rank is" : "ranks are", a->ranks, victims->count ? ": " : "",
-             list);
-}
-
-void ftree_report_open(const struct report_about *a, char *buf, size_t len)
-{
-    buf[0] = '\0';
-    for (int i = 0; i < a->open.n; i++)
-        ftree_text_add(buf, len, "%s%s", i ? ", " : "", a->open.candidate[i].class_);
 }
 
 void ftree_report_line(const struct ftree_job *job, const struct ftree_verdict *v, char *buf,
@@ -445,7 +380,7 @@ void ftree_report_component(const struct report_about *a, char *buf, size_t len)
     char where[REPORT_LABEL];
 
     place(a, where, sizeof(where));
-    if (is(a->kind, "rank"))
+    if (report_is(a->kind, "rank"))
         snprintf(buf, len, "%s (%s)", a->ranks, where);
     else
         subject(a, buf, len);
@@ -466,68 +401,30 @@ void ftree_report_open_add(struct report_open *open, const char *class_, int per
     open->candidate[i].percent = percent;
 }
 
-static void conclude_nothing(const struct report_open *open, char *buf, size_t len)
-{
-    size_t used;
-
-    snprintf(buf, len, "conclusion: cause not identified");
-    for (int i = 0; i < open->n; i++) {
-        int class_ = ftree_class_by_name(open->candidate[i].class_);
-        used = strlen(buf);
-        snprintf(buf + used, len - used, "%s%d. %s (%s)", i ? ", " : "; most likely: ", i + 1,
-                 open->candidate[i].class_, ftree_origin_name(ftree_class_origin(class_)));
-    }
-    used = strlen(buf);
-    if (open->n == 0)
-        snprintf(buf + used, len - used, ", hardware or software");
-}
-
 /* A rank is no hardware, but what it uses is. */
-static void guilty(const struct report_about *a, char *buf, size_t len)
+void report_guilty(const struct report_about *a, char *buf, size_t len)
 {
     char component[REPORT_LABEL];
 
     ftree_report_component(a, component, sizeof(component));
-    if (a->rule && is(a->rule, "deadlock/library"))
+    if (a->rule && report_is(a->rule, "deadlock/library"))
         snprintf(buf, len, "the MPI library, in which %s wait", component);
-    else if ((is(a->origin, "hardware") && is(a->kind, "rank")) ||
-             (a->rule && is(a->rule, "user-code-hang/awaits-answer")))
+    else if ((report_is(a->origin, "hardware") && report_is(a->kind, "rank")) ||
+             (a->rule && report_is(a->rule, "user-code-hang/awaits-answer")))
         snprintf(buf, len, "what %s %s for", component, are_several(a) ? "wait" : "waits");
     else
         snprintf(buf, len, "%s", component);
-}
-
-void ftree_report_conclusion(const struct report_about *a, bool withdrawn, char *buf, size_t len)
-{
-    bool known = is(a->origin, "hardware") || is(a->origin, "software");
-    char who[REPORT_LABEL + 32];
-
-    guilty(a, who, sizeof(who));
-    if (withdrawn && known)
-        snprintf(buf, len, "conclusion: the %s fault in %s is over", a->origin, who);
-    else if (withdrawn)
-        snprintf(buf, len, "conclusion: the fault is over");
-    else if (known)
-        snprintf(buf, len, "conclusion: %s fault in %s", a->origin, who);
-    else if (is(a->class_, "unknown"))
-        conclude_nothing(&a->open, buf, len);
-    else
-        snprintf(buf, len, "conclusion: fault in %s; hardware or software is not known", who);
-    if (!withdrawn && a->cause && *a->cause)
-        ftree_text_add(buf, len, ", first cause: %s", a->cause);
-    if (!withdrawn && a->ticket && *a->ticket)
-        ftree_text_add(buf, len, "; ticket: %s", a->ticket);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
 static const char *process_words(const char *state, char *buf, size_t len)
 {
-    if (is(state, "X"))
+    if (report_is(state, "X"))
         return "gone";
-    if (is(state, "t"))
+    if (report_is(state, "t"))
         return "held by a debugger (state t)";
-    if (is(state, "T"))
+    if (report_is(state, "T"))
         return "stopped (state T)";
     if (*state == FTREE_PROC_FROZEN)
         return "frozen by its control group";
@@ -537,15 +434,18 @@ static const char *process_words(const char *state, char *buf, size_t len)
     return buf;
 }
 
-static void probe_words(const struct report_evidence *e, char *buf, size_t len)
+static void probe_words(struct json_object *e, char *buf, size_t len)
 {
-    bool is_indirect = is(e->source, "visit");
+    const char *address = report_string(e, "address"), *error = report_string(e, "errno");
+    const char *state = report_string(e, "process_state"), *detail = report_string(e, "detail");
+    bool is_indirect = report_is(report_string(e, "source"), "visit");
 
-    snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", e->target,
-             is(e->role, "deputy") ? "'s deputy" : "", e->path, *e->address ? " " : "", e->address,
-             is_indirect ? ", asked by " : "", is_indirect ? e->by : "", e->result,
-             *e->error ? " (" : "", e->error, *e->error ? ")" : "",
-             *e->state ? ", reports state " : "", e->state, *e->detail ? ", " : "", e->detail);
+    snprintf(buf, len, "%s%s on %s%s%s%s%s: %s%s%s%s%s%s%s%s", report_string(e, "target"),
+             report_is(report_string(e, "role"), "deputy") ? "'s deputy" : "",
+             report_string(e, "path"), *address ? " " : "", address,
+             is_indirect ? ", asked by " : "", is_indirect ? report_string(e, "by") : "",
+             report_string(e, "result"), *error ? " (" : "", error, *error ? ")" : "",
+             *state ? ", reports state " : "", state, *detail ? ", " : "", detail);
 }
 
 static void time_words(double before_s, char *buf, size_t len)
@@ -563,59 +463,51 @@ void ftree_report_ticket_add(const char *name, char *buf, size_t len)
     ftree_text_add(buf, len, "%s%s", *buf ? " or " : "", name);
 }
 
-void ftree_report_cause(const struct report_evidence *e, char *buf, size_t len)
+void ftree_report_cause(const char *detail, double before_s, char *buf, size_t len)
 {
     char when[48];
 
-    buf[0] = '\0';
-    if (!is(e->source, "cause"))
-        return;
-    time_words(e->before_s, when, sizeof(when));
-    snprintf(buf, len, "%.*s %s", (int) strcspn(e->detail, ":"), e->detail, when);
+    time_words(before_s, when, sizeof(when));
+    snprintf(buf, len, "%.*s %s", (int) strcspn(detail, ":"), detail, when);
 }
 
-static void cause_words(const struct report_evidence *e, char *buf, size_t len)
+static void process_evidence(struct json_object *e, const char *detail, char *buf, size_t len)
 {
+    const char *state = report_string(e, "process_state");
+    bool has_limit = *state == FTREE_PROC_MEMORY && *detail;
+    char room[32];
+
+    snprintf(buf, len, "the kernel of %s says the process is %s%s%s", report_string(e, "target"),
+             process_words(state, room, sizeof(room)), has_limit ? ": " : "",
+             has_limit ? detail : "");
+}
+
+void ftree_report_evidence(struct json_object *e, char *buf, size_t len)
+{
+    const char *source = report_string(e, "source"), *detail = report_string(e, "detail");
+    const char *target = report_string(e, "target"), *by = report_string(e, "by");
+    const char *error = report_string(e, "errno"), *place = report_string(e, "place");
     char when[48];
 
-    time_words(e->before_s, when, sizeof(when));
-    snprintf(buf, len, "cause: %s, %s (reported to %s)", e->detail, when, e->by);
-}
-
-void ftree_report_evidence(const struct report_evidence *e, char *buf, size_t len)
-{
-    bool has_limit = *e->state == FTREE_PROC_MEMORY && *e->detail;
-    char state[32];
-
-    if (is(e->source, "proc"))
-        snprintf(buf, len, "the kernel of %s says the process is %s%s%s", e->target,
-                 process_words(e->state, state, sizeof(state)), has_limit ? ": " : "",
-                 has_limit ? e->detail : "");
-    else if (is(e->source, "state"))
-        snprintf(buf, len, "the state of %s: %s", e->target, e->detail);
-    else if (is(e->source, "log"))
-        snprintf(buf, len, "messages of %s: %s", e->target, e->detail);
-    else if (is(e->source, "cause"))
-        cause_words(e, buf, len);
-    else if (is(e->source, "unknown"))
-        snprintf(buf, len, "not known: %s", e->detail);
-    else if (is(e->source, "symptom") || is(e->source, "handler"))
-        snprintf(buf, len, "reported to %s about %s: %s%s%s%s", e->by, e->target, e->detail,
-                 *e->error ? " (" : "", e->error, *e->error ? ")" : "");
-    else if (is(e->source, "wait") || is(e->source, "sample") || is(e->source, "connection") ||
-             is(e->source, "burst"))
-        snprintf(buf, len, "%s%s%s", e->detail, e->place && *e->place ? " at " : "",
-                 e->place ? e->place : "");
+    time_words(json_object_get_double(json_object_object_get(e, "before_s")), when, sizeof(when));
+    if (report_is(source, "proc"))
+        process_evidence(e, detail, buf, len);
+    else if (report_is(source, "state"))
+        snprintf(buf, len, "the state of %s: %s", target, detail);
+    else if (report_is(source, "log"))
+        snprintf(buf, len, "messages of %s: %s", target, detail);
+    else if (report_is(source, "cause"))
+        snprintf(buf, len, "cause: %s, %s (reported to %s)", detail, when, by);
+    else if (report_is(source, "unknown"))
+        snprintf(buf, len, "not known: %s", detail);
+    else if (report_is(source, "symptom") || report_is(source, "handler"))
+        snprintf(buf, len, "reported to %s about %s: %s%s%s%s", by, target, detail,
+                 *error ? " (" : "", error, *error ? ")" : "");
+    else if (report_is(source, "wait") || report_is(source, "sample") ||
+             report_is(source, "connection") || report_is(source, "burst"))
+        snprintf(buf, len, "%s%s%s", detail, *place ? " at " : "", place);
     else
         probe_words(e, buf, len);
-}
-
-const char *report_address(const struct report_job *rj, int32_t node, int path, char *buf,
-                           size_t len)
-{
-    if (!rj->address || path >= FTREE_PATHS)
-        return NULL;
-    return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -753,10 +645,8 @@ static void put_pieces(FILE *f, const struct ftree_verdict *v, const struct ftre
     }
 }
 
-/* Where the ranks that line i of the evidence is about are in the code, by rj->stacks, "" where that
- * is not known: "exchange(), halo.c:112", or several with their ranks. */
-static void say_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
-                      char *buf, size_t len)
+void report_place(const struct report_job *rj, const struct ftree_verdict *v, int32_t i, char *buf,
+                  size_t len)
 {
     const struct ftree_evidence *e = &v->evidence[i];
     const struct report_stacks *s = e->source == FTREE_EVIDENCE_WAIT ? report_stacks(rj, v) : NULL;
@@ -775,89 +665,7 @@ static void say_place(const struct report_job *rj, const struct ftree_verdict *v
     fclose(f);
 }
 
-void report_evidence(const struct report_job *rj, const struct ftree_verdict *v, int32_t i,
-                     struct report_evidence_room *room, struct report_evidence *words)
-{
-    const struct ftree_evidence *e = &v->evidence[i];
-    static const char *const sources[] = {
-        [FTREE_EVIDENCE_PROBE] = "probe",     [FTREE_EVIDENCE_PROC] = "proc",
-        [FTREE_EVIDENCE_STATE] = "state",     [FTREE_EVIDENCE_LOG] = "log",
-        [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
-        [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
-        [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst",
-        [FTREE_EVIDENCE_HANDLER] = "handler",       [FTREE_EVIDENCE_CAUSE] = "cause",
-        [FTREE_EVIDENCE_UNKNOWN] = "unknown"};
-    bool by_path = e->path < FTREE_PATHS;
-    const char *address =
-        report_address(rj, e->target, e->path, room->address, sizeof(room->address));
-
-    say_place(rj, v, i, room->place, sizeof(room->place));
-    room->state[0] = e->proc_state;
-    room->state[1] = '\0';
-    *words = (struct report_evidence){
-        .source = sources[e->source],
-        .path = ftree_path_name(e->path),
-        .role = !by_path                       ? ""
-                : e->role == FTREE_ROLE_DEPUTY ? "deputy"
-                                               : "agent",
-        .target = ftree_node_name(rj->job, e->target, room->target, sizeof(room->target)),
-        .address = address ? address : "",
-        .result = ftree_reach_name(
-            e->source == FTREE_EVIDENCE_PROBE || e->source == FTREE_EVIDENCE_INDIRECT ? e->reach
-            : e->source == FTREE_EVIDENCE_SYMPTOM || e->source >= FTREE_EVIDENCE_HANDLER
-                ? FTREE_REACH_NOT_ASKED
-                : FTREE_REACH_ANSWERED),
-        .error = ftree_report_errno(e->error, room->error, sizeof(room->error)),
-        .state = room->state,
-        .by = ftree_node_name(rj->job, e->by, room->by, sizeof(room->by)),
-        .detail = e->detail,
-        .place = room->place,
-        .before_s = ((double) v->first_symptom - (double) e->at) / 1e9};
-}
-
-/* ---- the nodes ------------------------------------------------------------------------------- */
-
-/* Whether a question to this node went unanswered. */
-static bool was_silent(const struct ftree_verdict *v, int32_t node)
-{
-    for (int32_t i = 0; i < v->evidences; i++) {
-        const struct ftree_evidence *e = &v->evidence[i];
-        if (e->source == FTREE_EVIDENCE_PROBE && e->target == node &&
-            (e->reach == FTREE_REACH_SILENT || e->reach == FTREE_REACH_UNREACHABLE ||
-             e->reach == FTREE_REACH_LOCAL_DOWN))
-            return true;
-    }
-    return false;
-}
-
-static const char *state_by(const struct report_job *rj, const struct ftree_verdict *v,
-                            int32_t node)
-{
-    bool behind = v->class_ == FTREE_CLASS_SWITCH_FAULT && rj->job->tree && v->switch_ != FTREE_NONE
-                      ? ftree_tree_is_behind(rj->job->tree, v->switch_, node)
-                      : v->node == node;
-
-    if (!behind)
-        return "alive";
-    if (ftree_class_says(v->class_, FTREE_NODE_DEAD))
-        return "dead";
-    return ftree_class_says(v->class_, FTREE_NODE_UNREACHABLE) ||
-                   (v->class_ == FTREE_CLASS_UNKNOWN && was_silent(v, node))
-               ? "unreachable"
-               : "alive";
-}
-
-const char *report_node_state(const struct report_job *rj, int32_t node)
-{
-    const char *state = "alive";
-
-    for (int32_t i = 0; i < rj->knowns; i++) {
-        const char *s = rj->known[i]->withdrawn ? "alive" : state_by(rj, rj->known[i], node);
-        if (is(s, "dead") || is(state, "alive"))
-            state = s;
-    }
-    return state;
-}
+/* ---- the rest ------------------------------------------------------------------------------- */
 
 void ftree_report_node(const char *name, const char *data, const char *mgmt, const char *state,
                        char *buf, size_t len)
@@ -871,26 +679,6 @@ bool report_ends_job(const struct report_job *rj, const struct ftree_verdict *v)
 {
     return rj->abort && !v->local_only && ftree_class_ends_job(v->class_) &&
            !ftree_verdict_is_held(v);
-}
-
-int64_t report_walltime_left(const struct report_job *rj, const struct ftree_verdict *v)
-{
-    int64_t located_ms = rj->now_ms - (int64_t) (rj->now - v->located) / (int64_t) FTREE_MS;
-    int64_t ends_ms = located_ms + (int64_t) (v->holds_back / FTREE_MS);
-
-    if (rj->walltime.end_ms == 0 || !report_ends_job(rj, v))
-        return -1;
-    return ends_ms < rj->walltime.end_ms ? (rj->walltime.end_ms - ends_ms) / 1000 : 0;
-}
-
-void ftree_report_walltime(int64_t left_s, int64_t limit_s, bool at_most, char *buf, size_t len)
-{
-    char limit[40] = "";
-
-    if (limit_s > 0)
-        snprintf(limit, sizeof(limit), "of %lld min ", (long long) limit_s / 60);
-    snprintf(buf, len, "action abort: %s%lld min %swalltime were left", at_most ? "at most " : "",
-             (long long) left_s / 60, limit);
 }
 
 void ftree_report_setting(const struct ftree_setting *s, char *buf, size_t len)

@@ -7,10 +7,8 @@
 
 struct ftree_case *ftree_case_find(const struct ftree *ft, int32_t node, int32_t switch_)
 {
-    FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (g->node == node && g->switch_ == switch_)
-            return g;
-    return NULL;
+    return FTREE_FIND(struct ftree_case, g, ft->state->cases,
+                      g->node == node && g->switch_ == switch_);
 }
 
 struct ftree_case *ftree_case_add(struct ftree *ft, int32_t node, int32_t switch_)
@@ -66,7 +64,7 @@ void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_)
         drop(ft, (int32_t) (g - ft->state->cases.items));
 }
 
-bool ftree_case_any_suspect(const struct ftree *ft)
+bool ftree_is_asking(const struct ftree *ft)
 {
     FTREE_EACH_EXAMINED(g, ft)
         return true;
@@ -80,16 +78,11 @@ static bool is_suspect(const struct ftree_case *g)
 
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (g->node == node && is_suspect(g))
-            return true;
-    return false;
+    return FTREE_ANY(struct ftree_case, g, ft->state->cases, g->node == node && is_suspect(g));
 }
 
 bool ftree_case_any_below(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct ftree_case, g, ft->state->cases)
-        if (is_suspect(g) && ftree_topo_is_above(ft->topo, node, g->node))
-            return true;
-    return false;
+    return FTREE_ANY(struct ftree_case, g, ft->state->cases,
+                      is_suspect(g) && ftree_topo_is_above(ft->topo, node, g->node));
 }

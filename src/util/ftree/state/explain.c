@@ -23,25 +23,18 @@ static ftree_time explains_until(const struct ftree *ft, const struct summary *v
 /* True if a verdict on its rank explains the symptom as it was last seen. */
 static bool explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
 {
-    const struct known *k;
-
-    for (int32_t i = -1;
-         s->about.rank != FTREE_NONE && (k = ftree_verdict_about(ft, s->about.node, &i));)
-        if (k->v.rank == s->about.rank && s->last <= explains_until(ft, &k->v))
+    FTREE_EACH_ABOUT(k, ft, s->about.node)
+        if (s->about.rank != FTREE_NONE && k->v.rank == s->about.rank && s->last <= explains_until(ft, &k->v))
             return true;
     return false;
 }
 
 static bool path_is(const struct ftree *ft, int32_t node, bool cut)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        const struct summary *v = &k->v;
-        if (!v->withdrawn && !v->local_only && ftree_class_says(v->class_, FTREE_IS_PATH) &&
-            !(cut && v->class_ == FTREE_CLASS_NETWORK_DEGRADED))
+    FTREE_EACH_STANDING(k, ft, node)
+        if (!k->v.local_only && ftree_class_says(k->v.class_, FTREE_IS_PATH) &&
+            !(cut && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED))
             return true;
-    }
     return ftree_verdict_by_switch(ft, node);
 }
 
@@ -85,14 +78,11 @@ static bool any_reporter_lives(const struct ftree *ft, const struct ftree_sympto
 /* True while that is worth a line of the trace. */
 static bool count(struct ftree *ft, const struct ftree_symptom *s)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, s->about.node, &i));)
-        if (!k->v.withdrawn) {
-            ftree_verdict_count_symptoms(k, s->count);
-            k->explained += k->explained <= EXPLAINED_TRACED;
-            return k->explained <= EXPLAINED_TRACED;
-        }
+    FTREE_EACH_STANDING(k, ft, s->about.node) {
+        ftree_verdict_count_symptoms(k, s->count);
+        k->explained += k->explained <= EXPLAINED_TRACED;
+        return k->explained <= EXPLAINED_TRACED;
+    }
     return true;
 }
 

@@ -37,26 +37,15 @@ ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now)
 
 /* How long ago data came through a path that delivers, at most.  A fault is hardly found later for
  * it: a rank has waited for a stall limit before anybody is asked. */
-#define DATA_AGE(ft) (5 * (ft)->cfg.stall / 4)
-
-/* What a node says of it to another is younger, for it holds until that node is asked once more. */
-#define DATA_TOLD(ft) ((ft)->cfg.stall / 4)
-
 ftree_time ftree_own_data_holds(const struct ftree *ft)
 {
-    return DATA_AGE(ft);
+    return 5 * ft->cfg.stall / 4;
 }
 
+/* What a node says of it to another is younger, for it holds until that node is asked once more. */
 ftree_time ftree_own_data_told(const struct ftree *ft)
 {
-    return DATA_TOLD(ft);
-}
-
-static bool delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
-                     ftree_time rtt)
-{
-    return ft->io->delivers &&
-           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, within, rtt);
+    return ft->cfg.stall / 4;
 }
 
 /* True if data of ranks came through between this node and `node` (FTREE_NONE: any other) within
@@ -64,13 +53,15 @@ static bool delivers(const struct ftree *ft, int32_t node, int path, ftree_time 
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
                         ftree_time rtt)
 {
-    return delivers(ft, node, path, ftree_min(within, DATA_AGE(ft)), rtt);
+    within = ftree_min(within, ftree_own_data_holds(ft));
+    return ft->io->delivers &&
+           ft->io->delivers(ft->io_ctx, node, (enum ftree_path) path, within, rtt);
 }
 
 /* The same, for an answer to another node. */
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
 {
-    return delivers(ft, node, path, DATA_TOLD(ft), rtt);
+    return ftree_own_delivers(ft, node, path, ftree_own_data_told(ft), rtt);
 }
 
 void ftree_state_clear(struct ftree *ft)

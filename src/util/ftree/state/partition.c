@@ -16,30 +16,23 @@
  * the rest of the job where this node is cut off.
  */
 
-static bool stands_and_cuts(const struct known *k)
-{
-    return k->cuts && !k->v.withdrawn;
-}
-
 /* True if a switch that is known as lost lies between this node and the other one. */
 bool ftree_partition_is_other(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH_SWITCH(k, ft) {
-        if (stands_and_cuts(k) &&
+    FTREE_EACH_SWITCH(k, ft)
+        if (k->cuts &&
             ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
-    }
     return false;
 }
 
 /* True if nodes below this one, which is on the other side, may be on this one. */
 static bool leads_back(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH_SWITCH(k, ft) {
-        if (stands_and_cuts(k) && ft->job->tree->switch_head[k->v.switch_] == node &&
+    FTREE_EACH_SWITCH(k, ft)
+        if (k->cuts && ft->job->tree->switch_head[k->v.switch_] == node &&
             !ftree_is_behind(ft, k->v.switch_, ft->self))
             return true;
-    }
     return false;
 }
 
@@ -63,11 +56,10 @@ static int32_t cut_above(const struct ftree *ft)
 {
     int32_t lowest = FTREE_NONE;
 
-    FTREE_EACH_SWITCH(k, ft) {
-        if (stands_and_cuts(k) && ftree_is_behind(ft, k->v.switch_, ft->self) &&
+    FTREE_EACH_SWITCH(k, ft)
+        if (k->cuts && ftree_is_behind(ft, k->v.switch_, ft->self) &&
             depth(ft->job->tree, k->v.switch_) > depth(ft->job->tree, lowest))
             lowest = k->v.switch_;
-    }
     return lowest;
 }
 

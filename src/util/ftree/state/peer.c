@@ -20,10 +20,7 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
 
 static struct peer *find(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH(struct peer, p, ft->state->peers)
-        if (p->node == node)
-            return p;
-    return NULL;
+    return FTREE_FIND(struct peer, p, ft->state->peers, p->node == node);
 }
 
 /* NULL: out of memory. */
@@ -128,10 +125,8 @@ void ftree_peer_tick(struct ftree *ft, ftree_time now)
 /* Its agent and its deputy have ended, or cannot be reached, and no more is known. */
 static bool has_stopped(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (k->ends_agent && !k->v.withdrawn)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->ends_agent)
             return true;
     return false;
 }

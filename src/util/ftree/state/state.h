@@ -93,10 +93,19 @@ struct known {
     struct recheck *recheck; /* recheck/'s; NULL: it has not asked about it, or it is over */
 };
 
-/* Goes through the verdicts on a switch. */
+/* Goes through the verdicts that stand on a switch. */
 #define FTREE_EACH_SWITCH(k, ft) \
     FTREE_EACH_IF((ft)->state->switches > 0, struct known, k, (ft)->state->known) \
-        if (k->v.kind == FTREE_KIND_SWITCH)
+        if (k->v.kind == FTREE_KIND_SWITCH && !k->v.withdrawn)
+
+/* Goes through the verdicts about a node, the oldest first, while none is added; and through those of
+ * them that stand. */
+#define FTREE_EACH_ABOUT(k, ft, node) \
+    for (struct known *k = ftree_verdict_about((ft), (node), NULL); k; \
+         k = ftree_verdict_about((ft), (node), k))
+#define FTREE_EACH_STANDING(k, ft, node) \
+    FTREE_EACH_ABOUT(k, ft, node) \
+        if (!k->v.withdrawn)
 
 /* Where in `known` a verdict about a node is. */
 struct place {
@@ -183,7 +192,8 @@ struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *o
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node);
 struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id);
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o);
-struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i);
+/* The next one about a node after `last`, NULL: the first.  NULL: there are no more. */
+struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, const struct known *last);
 /* True: a verdict stands that says why ranks wait, or do nothing: of any class but straggler
  * and those that warn. */
 bool ftree_verdict_any_fault(const struct ftree *ft);
@@ -310,7 +320,6 @@ void ftree_case_drop_past(struct ftree *ft, ftree_time now,
 void ftree_case_drop_all(struct ftree *ft);
 void ftree_case_drop(struct ftree *ft, int32_t node, int32_t switch_);
 uint64_t ftree_case_models(const struct ftree_case *g);
-bool ftree_case_any_suspect(const struct ftree *ft);
 /* True if the node is examined, or about to be. */
 bool ftree_case_is_suspect(const struct ftree *ft, int32_t node);
 /* True if one at or below the node is. */

@@ -5,7 +5,6 @@
 
 #include "ftree/state/state.h"
 
-#include "ftree/base/event.h"
 #include "ftree/base/text.h"
 
 #include <stdarg.h>
@@ -16,10 +15,7 @@
 
 struct known *ftree_verdict_by_number(const struct ftree *ft, int32_t fln, uint32_t id)
 {
-    FTREE_EACH(struct known, k, ft->state->known)
-        if (k->v.fln == fln && k->v.id == id)
-            return k;
-    return NULL;
+    return FTREE_FIND(struct known, k, ft->state->known, k->v.fln == fln && k->v.id == id);
 }
 
 void ftree_verdict_init(struct ftree *ft, ftree_time now, struct ftree_verdict *v,
@@ -178,14 +174,16 @@ void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
 
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
-/* The place in `by_node` from which on the verdicts about this node stand, if there are any. */
-static int32_t first_about(const struct ftree *ft, int32_t node)
+/* The place in `by_node` from which on the verdicts about this node stand that are in `known` from
+ * place `at` on, if there are any. */
+static int32_t first_about(const struct ftree *ft, int32_t node, int32_t at)
 {
     int32_t from = 0, to = ft->state->by_node.n;
 
     while (from < to) {
         int32_t middle = from + (to - from) / 2;
-        if (ft->state->by_node.items[middle].node < node)
+        const struct place *p = &ft->state->by_node.items[middle];
+        if (p->node < node || (p->node == node && p->at < at))
             from = middle + 1;
         else
             to = middle;
@@ -193,23 +191,22 @@ static int32_t first_about(const struct ftree *ft, int32_t node)
     return from;
 }
 
-/* Goes through the verdicts about a node: *i begins with -1.  NULL: there are no more. */
-struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, int32_t *i)
+struct known *ftree_verdict_about(const struct ftree *ft, int32_t node, const struct known *last)
 {
-    *i = *i < 0 ? first_about(ft, node) : *i + 1;
-    if (*i >= ft->state->by_node.n || ft->state->by_node.items[*i].node != node)
+    int32_t after = last ? (int32_t) (last - ft->state->known.items) + 1 : 0;
+    int32_t i = first_about(ft, node, after);
+
+    if (i >= ft->state->by_node.n || ft->state->by_node.items[i].node != node)
         return NULL;
-    return &ft->state->known.items[ft->state->by_node.items[*i].at];
+    return &ft->state->known.items[ft->state->by_node.items[i].at];
 }
 
 /* Where something is lost or hangs all others wait, and longer than ever. */
 bool ftree_verdict_any_fault(const struct ftree *ft)
 {
-    FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER &&
-            !ftree_class_says(k->v.class_, FTREE_IS_WARNING))
-            return true;
-    return false;
+    return FTREE_ANY(const struct known, k, ft->state->known,
+                      !k->v.withdrawn && k->v.class_ != FTREE_CLASS_STRAGGLER &&
+                          !ftree_class_says(k->v.class_, FTREE_IS_WARNING));
 }
 
 /* Makes room for n more, exactly: they come by the hundred and to every node. */
@@ -388,11 +385,8 @@ static bool is_about_node(const struct ftree *ft, const struct summary *v)
 /* True if a fault that is known on this node hides `model`. */
 bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        bool there = !k->v.withdrawn && is_about_node(ft, &k->v);
-        int32_t other = there ? model_of(ft, &k->v) : -1;
+    FTREE_EACH_STANDING(k, ft, node) {
+        int32_t other = is_about_node(ft, &k->v) ? model_of(ft, &k->v) : -1;
         if (other >= 0 && ft->rules->model[other].masks >> model & 1)
             return true;
     }
@@ -404,8 +398,8 @@ bool ftree_verdict_is_masked(const struct ftree *ft, int32_t model, int32_t node
 bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t node,
                                   int32_t switch_)
 {
-    for (int32_t i = 0; i < ft->state->known.n; i++) {
-        const struct summary *v = &ft->state->known.items[i].v;
+    FTREE_EACH(const struct known, k, ft->state->known) {
+        const struct summary *v = &k->v;
         int32_t other = v->withdrawn ? -1 : model_of(ft, v);
         bool there = v->node == node && v->switch_ == switch_ && is_about_node(ft, v);
         if (v->kind == FTREE_KIND_SWITCH && ft->job->tree)
@@ -418,10 +412,8 @@ bool ftree_verdict_is_consequence(const struct ftree *ft, int32_t model, int32_t
 
 struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t node, int32_t rank)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.class_ == class_ && k->v.rank == rank)
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->v.class_ == class_ && k->v.rank == rank)
             return k;
     return NULL;
 }
@@ -429,10 +421,8 @@ struct known *ftree_verdict_find(const struct ftree *ft, int class_, int32_t nod
 /* A standing verdict that says what v does. */
 struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *v)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, v->node, &i));)
-        if (!k->v.withdrawn && k->v.class_ == v->class_ && k->v.rank == v->rank &&
+    FTREE_EACH_STANDING(k, ft, v->node)
+        if (k->v.class_ == v->class_ && k->v.rank == v->rank &&
             k->v.switch_ == v->switch_)
             return k;
     return NULL;
@@ -440,9 +430,7 @@ struct known *ftree_verdict_same(const struct ftree *ft, const struct summary *v
 
 struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *o)
 {
-    struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, o->node, &i));)
+    FTREE_EACH_ABOUT(k, ft, o->node)
         if (k->v.fln == o->fln && k->v.id == o->id)
             return k;
     return NULL;
@@ -451,10 +439,8 @@ struct known *ftree_verdict_by_id(const struct ftree *ft, const struct summary *
 /* True if a verdict says that this rank has ended or is stopped. */
 bool ftree_verdict_on_rank(const struct ftree *ft, int32_t node, int32_t rank)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; rank != FTREE_NONE && (k = ftree_verdict_about(ft, node, &i));)
-        if (!k->v.withdrawn && k->v.rank == rank &&
+    FTREE_EACH_STANDING(k, ft, node)
+        if (k->v.rank == rank && rank != FTREE_NONE &&
             ftree_class_explains(k->v.class_) != FTREE_EXPLAINS_NEVER)
             return true;
     return false;
@@ -470,11 +456,10 @@ bool ftree_verdict_takes_node(const struct ftree *ft, const struct summary *v)
  * once that is announced. */
 bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
     int32_t ended = 0;
 
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));) {
-        if (k->v.withdrawn || k->v.class_ != FTREE_CLASS_PROCESS_CRASH)
+    FTREE_EACH_STANDING(k, ft, node) {
+        if (k->v.class_ != FTREE_CLASS_PROCESS_CRASH)
             continue;
         if (k->v.rank == FTREE_NONE)
             return true;
@@ -485,9 +470,7 @@ bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
 
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
 {
-    const struct known *k;
-
-    for (int32_t i = -1; (k = ftree_verdict_about(ft, node, &i));)
+    FTREE_EACH_STANDING(k, ft, node)
         if (ftree_verdict_takes_node(ft, &k->v))
             return true;
     return ftree_verdict_ends_all(ft, node);
@@ -560,22 +543,20 @@ int32_t ftree_verdict_failed(const struct ftree *ft, int32_t except)
 /* True if a switch whose data path alone is known to be dead has the node behind it. */
 bool ftree_verdict_by_switch(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH_SWITCH(k, ft) {
-        if (!k->v.withdrawn && k->v.class_ == FTREE_CLASS_SWITCH_FAULT && !k->cuts &&
-            k->v.kind == FTREE_KIND_SWITCH && ftree_is_behind(ft, k->v.switch_, node))
+    FTREE_EACH_SWITCH(k, ft)
+        if (k->v.class_ == FTREE_CLASS_SWITCH_FAULT && !k->cuts &&
+            ftree_is_behind(ft, k->v.switch_, node))
             return true;
-    }
     return false;
 }
 
-/* True if the switch that k is about has what v is about behind it, seen from here, and v is what
+/* True if the switch that k, which stands, is about has what v is about behind it, seen from here, and v is what
  * follows: another switch, or what its fault causes; or all behind it counts as lost. */
 static bool is_by_switch(const struct ftree *ft, const struct known *k, const struct summary *v)
 {
     int32_t model, cause;
 
-    if (k->v.withdrawn || k->v.class_ != FTREE_CLASS_SWITCH_FAULT ||
-        k->v.kind != FTREE_KIND_SWITCH || !ftree_is_behind(ft, k->v.switch_, v->node))
+    if (k->v.class_ != FTREE_CLASS_SWITCH_FAULT || !ftree_is_behind(ft, k->v.switch_, v->node))
         return false;
     if (k->cuts)
         return !ftree_is_behind(ft, k->v.switch_, ft->self) &&
@@ -598,19 +579,20 @@ bool ftree_verdict_is_mutual(const struct summary *a, const struct summary *b)
  * that takes v's node, or one on a switch above it. */
 struct known *ftree_verdict_explaining(const struct ftree *ft, const struct summary *v)
 {
-    struct known *k = ftree_verdict_same(ft, v);
+    struct known *same = ftree_verdict_same(ft, v);
 
-    for (int32_t i = -1; !k && (k = ftree_verdict_about(ft, v->fln, &i));)
-        if (!ftree_verdict_is_mutual(&k->v, v))
-            k = NULL;
-    for (int32_t i = -1;
-         !k && v->kind != FTREE_KIND_SWITCH && (k = ftree_verdict_about(ft, v->node, &i));)
-        if (!ftree_verdict_takes_node(ft, &k->v))
-            k = NULL;
-    for (int32_t i = 0; !k && i < ft->state->known.n && ft->state->switches > 0; i++)
-        if (is_by_switch(ft, &ft->state->known.items[i], v))
-            k = &ft->state->known.items[i];
-    return k;
+    if (same)
+        return same;
+    FTREE_EACH_STANDING(k, ft, v->fln)
+        if (ftree_verdict_is_mutual(&k->v, v))
+            return k;
+    FTREE_EACH_STANDING(k, ft, v->node)
+        if (v->kind != FTREE_KIND_SWITCH && ftree_verdict_takes_node(ft, &k->v))
+            return k;
+    FTREE_EACH_SWITCH(k, ft)
+        if (is_by_switch(ft, k, v))
+            return k;
+    return NULL;
 }
 
 /* ---- which answers refute it ----------------------------------------------------------------- */
@@ -712,7 +694,7 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o)
     k->refuted_by = refuting_paths(ft, o);
     k->cuts = cuts(ft, k);
     ft->state->switches += o->kind == FTREE_KIND_SWITCH;
-    at = first_about(ft, o->node + 1);
+    at = first_about(ft, o->node + 1, 0);
     memmove(&ft->state->by_node.items[at + 1], &ft->state->by_node.items[at],
             (size_t) (ft->state->by_node.n - at) * sizeof(ft->state->by_node.items[0]));
     ft->state->by_node.items[at] = (struct place){.node = o->node, .at = ft->state->known.n - 1};

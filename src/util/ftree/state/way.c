@@ -20,8 +20,7 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
 {
     int32_t by = FTREE_NONE;
 
-    if (!k->full || k->v.withdrawn || k->v.local_only || k->v.fln != ft->self ||
-        k->v.kind == FTREE_KIND_SWITCH)
+    if (!k->full || k->v.local_only || k->v.fln != ft->self || k->v.kind == FTREE_KIND_SWITCH)
         return FTREE_NONE;
     for (int32_t i = 0; i < k->full->evidences; i++) {
         const struct ftree_evidence *e = &k->full->evidence[i];
@@ -38,11 +37,10 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
 /* True if the node answers only others, *by among them. */
 static bool only_others_reach(const struct ftree *ft, int32_t node, int32_t *by)
 {
-    const struct known *k;
-
     *by = FTREE_NONE;
-    for (int32_t i = -1; *by == FTREE_NONE && (k = ftree_verdict_about(ft, node, &i));)
-        *by = reached_by(ft, k);
+    FTREE_EACH_STANDING(k, ft, node)
+        if (*by == FTREE_NONE)
+            *by = reached_by(ft, k);
     return *by != FTREE_NONE && !ftree_has_failed(ft, node);
 }
 

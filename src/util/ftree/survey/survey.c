@@ -70,10 +70,9 @@ static void end_if_idle(struct ftree *ft)
 /* Of those that are asked for. */
 static struct survey_round *find_round(const struct ftree *ft, uint32_t number)
 {
-    FTREE_EACH_IF(ft->survey->work, struct survey_round, r, ft->survey->work->rounds)
-        if (r->kind != SURVEY_VICTIMS && r->number == number)
-            return r;
-    return NULL;
+    return ft->survey->work ? FTREE_FIND(struct survey_round, r, ft->survey->work->rounds,
+                                         r->kind != SURVEY_VICTIMS && r->number == number)
+                            : NULL;
 }
 
 /* The acting root stands above all, also where it is a leaf. */
@@ -396,10 +395,8 @@ static bool is_same(const struct survey_asker *a, const struct survey_asker *b)
 
 static bool any_round_of_root(const struct ftree *ft)
 {
-    FTREE_EACH(const struct survey_round, r, ft->survey->work->rounds)
-        if (r->kind != SURVEY_VICTIMS && r->asker.node == FTREE_NONE)
-            return true;
-    return false;
+    return FTREE_ANY(const struct survey_round, r, ft->survey->work->rounds,
+                      r->kind != SURVEY_VICTIMS && r->asker.node == FTREE_NONE);
 }
 
 /* All who ask the same are served by one round. */
@@ -517,8 +514,8 @@ static void submit(struct ftree *ft, ftree_time now, struct survey_own *own)
     ftree_alloc(ft, request.items, 0);
 }
 
-int ftree_survey_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
-                    const void *bytes, size_t len, uint32_t *number)
+int ftree_query(struct ftree *ft, ftree_time now, enum ftree_query_kind kind, const void *bytes,
+                size_t len, uint32_t *number)
 {
     uint8_t first = (uint8_t) kind;
     struct survey_work *w;
@@ -555,7 +552,7 @@ void ftree_survey_hang(struct ftree *ft, ftree_time now, uint64_t first)
     uint32_t number;
 
     ftree_wire_packed(&w, first, UINT64_MAX);
-    if (ftree_survey_ask(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
+    if (ftree_query(ft, now, FTREE_QUERY_HANG, request, w.at, &number))
         FTREE_EMIT(ft, ALL_SAID, .u.hang = NULL);
 }
 
@@ -564,7 +561,7 @@ void ftree_survey_lags(struct ftree *ft, ftree_time now)
 {
     uint32_t number;
 
-    ftree_survey_ask(ft, now, FTREE_QUERY_LAG, NULL, 0, &number);
+    ftree_query(ft, now, FTREE_QUERY_LAG, NULL, 0, &number);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -657,10 +654,10 @@ ftree_time ftree_survey_deadline(const struct ftree *ft)
 
     if (!w)
         return t;
-    FTREE_EACH(const struct survey_round, r, w->rounds)
-        t = ftree_min(t, ftree_min(r->until, r->acknowledge));
-    FTREE_EACH(const struct survey_own, o, w->own)
-        t = ftree_min(t, ftree_min(o->again, o->until));
+    t = ftree_min(t, FTREE_EARLIEST(const struct survey_round, r, w->rounds,
+                                    ftree_min(r->until, r->acknowledge)));
+    t = ftree_min(t, FTREE_EARLIEST(const struct survey_own, o, w->own,
+                                    ftree_min(o->again, o->until)));
     if (w->askers.n > 0 && !any_round_of_root(ft))
         t = ftree_min(t, ft->survey->next);
     return t;

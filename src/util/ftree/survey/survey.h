@@ -170,8 +170,6 @@ struct survey_post {
 
 /* ---- for ftree.c ----------------------------------------------------------------------------- */
 
-int ftree_survey_ask(struct ftree *ft, ftree_time now, enum ftree_query_kind kind,
-                    const void *bytes, size_t len, uint32_t *number);
 /* The acting root asks all nodes for their samples from instant `first` on; the event ALL_SAID
  * answers. */
 void ftree_survey_hang(struct ftree *ft, ftree_time now, uint64_t first);

@@ -13,10 +13,9 @@
 
 static struct survey_own *find(const struct ftree *ft, uint32_t number)
 {
-    FTREE_EACH_IF(ft->survey->work, struct survey_own, o, ft->survey->work->own)
-        if (o->number == number)
-            return o;
-    return NULL;
+    return ft->survey->work
+               ? FTREE_FIND(struct survey_own, o, ft->survey->work->own, o->number == number)
+               : NULL;
 }
 
 /* hang: of that kind; NULL: there is none. */

@@ -287,12 +287,6 @@ void faultloc_reporter_late_places(struct faultloc_reporter *t, const struct ftr
     free(known);
 }
 
-static char *text_of_verdicts(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
-                              const char *path)
-{
-    return n > 1 ? ftree_report_alike_text(rj, v, n, path) : ftree_report_text(rj, v, path);
-}
-
 /* To people: one, or several that are alike. */
 static void tell_people(struct faultloc_reporter *t, const struct ftree_verdict *v, int32_t n)
 {
@@ -305,8 +299,8 @@ static void tell_people(struct faultloc_reporter *t, const struct ftree_verdict 
      * stands in one that others have made, and so is withdrawn there. */
     if (path[0] && (!v->local_only || t->reported))
         report = faultloc_writer_report(t->writer, known ? ftree_report_json(&rj) : NULL);
-    faultloc_writer_text(t->writer, text_of_verdicts(&rj, v, n, report ? path : NULL),
-                         report ? text_of_verdicts(&rj, v, n, NULL) : NULL, report);
+    faultloc_writer_text(t->writer, ftree_report_text(&rj, v, n, report ? path : NULL),
+                         report ? ftree_report_text(&rj, v, n, NULL) : NULL, report);
     free(known);
     for (int32_t i = 0; i < n; i++) /* from here on no successor needs to report it */
         faultloc_board_remember(t->p->board, &v[i]);
