@@ -69,10 +69,6 @@ same "no more than alpha allows" \
 expect 2 "--program: invalid value 'bts'" --nodes 5 --program bts
 expect 2 "--alpha: invalid value '0'" --nodes 5 --alpha 0
 expect 2 "--alarms simulates no job" --nodes 5 --alarms 8
-expect 0 "not random" --alarms 8 --set 10 --json "$work/run.json"
-same "the sets" '.programs | map(.set) | unique' '[10]'
-expect 2 "--set is of --alarms" --nodes 5 --set 10
-expect 2 "half of the ranks at most" --alarms 8 --ranks 19 --set 10
 expect 2 "--trace has no samples in it" --nodes 5 --program bt --trace "$work/trace"
 
 # --- a run that is not ok -----------------------------------------------------------------------

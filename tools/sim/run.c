@@ -5,7 +5,6 @@
 
 #include "sim/run.h"
 
-#include "ftree/survey/query.h"
 #include "sim/pool.h"
 #include "sim/sim_memory.h"
 #include "sim/stage.h"
@@ -244,21 +243,9 @@ static void look_back(struct sim_run *r)
             count_unaware(r, n);
 }
 
-static void ask_status(struct sim_run *r)
-{
-    int32_t node = r->options->asked;
-    uint32_t number;
-
-    if (!r->options->status || node >= r->job.nodes)
-        return;
-    ftree_query(sim_handle(r, node), r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
-    sim_handle_touch(r, node);
-}
-
 void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed)
 {
     make(r, options, seed);
-    ask_status(r);
     go(r);
     look_back(r);
     sim_run_note(r, r->events);

@@ -46,8 +46,6 @@ struct sim_options {
     int32_t partners; /* how many ranks wait for each node that is gone */
     ftree_time grace; /* how long a run goes on when all is found, so that what is wrong shows */
     ftree_time limit; /* how long after the last fault it ends when it is not */
-    bool status; /* node `asked` is asked for the status of the job, before anything else happens */
-    int32_t asked;
     bool check; /* every invariant of a handle after each of its events */
     FILE *trace; /* NULL: none */
     /* Called every now and then; may be NULL. */
@@ -121,12 +119,6 @@ struct sim_run {
     ftree_time last_fault; /* when the last one was */
     uint64_t events, ticks, messages, bytes;
     uint64_t waits_messages, waits_bytes; /* of these: who waits for whom */
-    struct {
-        ftree_time took; /* 0: there is no answer */
-        uint64_t messages; /* until then, of the run; of the node that had most: */
-        uint32_t busiest;
-        int32_t answered, silent; /* nodes */
-    } status;
     uint64_t hash; /* of all that happened, in its order */
     uint64_t idle; /* bytes of a handle that was given nothing */
     uint64_t memory, memory_most; /* of all handles, in bytes, with those not made yet */

@@ -7,7 +7,6 @@
 
 #include "ftree/hang/hang.h"
 #include "ftree/report/report.h"
-#include "ftree/survey/query.h"
 #include "ftree/state/state.h"
 #include "ftree/wire/wire.h"
 #include "sim/pool.h"
@@ -317,23 +316,6 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     return out;
 }
 
-static void answered(void *ctx, const struct ftree_query_result *q)
-{
-    const struct sim_node *n = ctx;
-    struct sim_run *r = n->run;
-
-    if (q->refused[0])
-        return;
-    r->status.took = r->now - SIM_BEGINS;
-    r->status.messages = r->messages;
-    r->status.answered = q->answered.count;
-    r->status.silent = q->silent.count;
-    for (int32_t i = 0; i < r->job.nodes; i++) {
-        uint32_t messages = r->node[i].sent + r->node[i].received;
-        r->status.busiest = messages > r->status.busiest ? messages : r->status.busiest;
-    }
-}
-
 static const struct ftree_io plain = {.send = send_message,
                                       .look = look,
                                       .state = state,
@@ -342,7 +324,6 @@ static const struct ftree_io plain = {.send = send_message,
                                       .waiting = note_ends,
                                       .verdict = learn,
                                       .report = report,
-                                      .answered = answered,
                                       .alloc = alloc};
 
 struct ftree_io sim_agent_io(const struct sim_options *options)
@@ -354,7 +335,6 @@ struct ftree_io sim_agent_io(const struct sim_options *options)
         io.look = look_traced;
         io.state = state_traced;
         io.waits = waits_traced;
-        io.answered = NULL;
         io.trace = trace;
     }
     if (options->program) {
