@@ -69,35 +69,9 @@ static void take_latencies(const struct sim_run *r, struct sim_result *out)
     }
 }
 
-/* Nodes are numbered level by level: the last one is as deep as any. */
-static int depth_of_tree(const struct sim_run *r)
-{
-    const struct topo topo = {
-        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
-    int depth = 0;
-
-    for (int32_t n = r->job.nodes - 1; n > 0; n = ftree_topo_parent(&topo, n))
-        depth++;
-    return depth;
-}
-
-/* A message takes one link at each end, and one between every two switches on its way. */
-static double bound_of(const struct sim_run *r)
-{
-    ftree_time link = r->options->link.base + r->options->link.spread;
-    int links = 2;
-
-    for (int32_t s = 0; r->job.tree && s < r->job.tree->switches; s++)
-        if (2 * r->network.switch_depth[s] + 2 > links)
-            links = 2 * r->network.switch_depth[s] + 2;
-    return sim_seconds(r->cfg.stall + 2 * r->cfg.silence +
-                       (ftree_time) (depth_of_tree(r) * links) * link);
-}
-
 void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *out)
 {
     struct sim_problem p;
-    uint32_t most = 0;
     uint64_t beside;
 
     *out = (struct sim_result){.seed = r->seed,
@@ -105,11 +79,9 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
                                .faults = r->truth.expectations,
                                .messages = r->messages,
                                .wall_s = wall_s,
-                               .simulated_s = sim_seconds(r->now),
                                .ok = !r->broken && !sim_truth_problem(&r->truth, 0, &p)};
     take_latencies(r, out);
     take_notes(r, out);
-    out->bound = bound_of(r);
     for (int32_t i = 0; i < r->job.nodes; i++) {
         const struct sim_node *n = &r->node[i];
         uint64_t messages = (uint64_t) n->sent + n->received;
@@ -121,16 +93,9 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
         beside = beside < messages ? messages - beside : 0; /* one may have been lost */
         if (beside > out->busiest_beside_suspects)
             out->busiest_beside_suspects = beside;
-        if (n->of_waits > out->busiest_of_waits)
-            out->busiest_of_waits = n->of_waits;
-        if (n->bytes > out->busiest_bytes)
-            out->busiest_bytes = n->bytes;
-        out->active += n->sent > 0;
-        most = n->memory_most > most ? n->memory_most : most;
     }
     out->idle_per_handle = (double) r->idle;
     out->peak_per_handle = (double) r->memory_most / r->job.nodes;
-    out->most_of_handle = most;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -404,7 +369,6 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_count(o, "expected", (uint64_t) r->truth.expectations);
     add_lists(r, o);
     add_number(o, "located_most_s", s->located_max);
-    add_number(o, "located_bound_s", s->bound);
     add_mistakes(r, o);
     add_tests(r, o);
     add_count(o, "messages_total", r->messages);
@@ -413,20 +377,12 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);
-    add_count(o, "messages_busiest_node_of_waits", s->busiest_of_waits);
     add_count(o, "messages_of_waits", r->waits_messages);
     add_count(o, "bytes_of_waits", r->waits_bytes);
-    add_count(o, "bytes_busiest_node", s->busiest_bytes);
-    add_number(o, "bytes_mean", (double) r->bytes / r->job.nodes);
-    add_count(o, "nodes_that_sent", s->active);
     add_number(o, "bytes_per_handle", s->idle_per_handle);
     add_number(o, "bytes_per_handle_peak", s->peak_per_handle);
-    add_number(o, "bytes_of_largest_handle", s->most_of_handle);
-    add_count(o, "verdicts_heard", r->verdict_calls); /* by all nodes, and withdrawals */
     add_count(o, "events", r->events);
     add_count(o, "ticks", r->ticks);
-    add_count(o, "events_queued_most", r->queue.most);
-    add_number(o, "simulated_s", s->simulated_s);
     add_number(o, "wall_s", s->wall_s);
     return o;
 }

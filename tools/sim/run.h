@@ -60,11 +60,9 @@ struct sim_node {
     ftree_time asleep_until; /* its processes are stopped until then */
     ftree_time due; /* its tick is; FTREE_NEVER: none is */
     ftree_time tick_at; /* that one in the queue counts; FTREE_NEVER: none does */
-    uint64_t bytes; /* sent and received */
     uint32_t sent, received; /* messages */
     uint32_t own_suspects; /* of both: those about them */
     uint32_t of_waits; /* of both: those about who waits for whom, with what acknowledges them */
-    uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
     bool crashed; /* its ranks have ended; its agent reports that, and leaves */
     bool gone; /* and so have its agent and its deputy */
@@ -122,7 +120,6 @@ struct sim_run {
     uint64_t hash; /* of all that happened, in its order */
     uint64_t idle; /* bytes of a handle that was given nothing */
     uint64_t memory, memory_most; /* of all handles, in bytes, with those not made yet */
-    uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
     const char *broken; /* an invariant that does not hold; NULL: all do */
     int32_t broken_node;
 };

@@ -129,7 +129,6 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
 
     n->sent++;
     n->own_suspects += about_suspects(n, bytes, len);
-    n->bytes += len;
     r->messages++;
     r->bytes += len;
     if (is_of_waits(bytes, len)) {
@@ -269,7 +268,6 @@ static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct sim_node *n = ctx;
 
-    n->run->verdict_calls++;
     if (v->fln == number(n) && !v->withdrawn)
         sim_truth_raise(&n->run->truth, n->run->now, v);
 }
@@ -307,10 +305,7 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     if (size && !out)
         return NULL;
     after = sim_pool_size(out);
-    n->memory += (uint32_t) (after - before);
     n->run->memory += after - before;
-    if (n->memory > n->memory_most)
-        n->memory_most = n->memory;
     if (n->run->memory > n->run->memory_most)
         n->run->memory_most = n->run->memory;
     return out;
@@ -429,7 +424,6 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
         return;
     note(r, e);
     n->received++;
-    n->bytes += e->len;
     n->of_waits += is_of_waits(e->bytes, e->len) ? 2 : 0;
     if (r->options->trace)
         sim_trace_message(r, e);
