@@ -493,10 +493,7 @@ static int add_line(struct sim_script *s, struct reader *r)
         free(f.target.range);
         return wrong_at(r, r->begin, "'it' needs a line with a target before it");
     }
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : 8;
-        s->fault = sim_realloc(s->fault, (size_t) s->room, sizeof(*s->fault));
-    }
+    s->fault = sim_grow(s->fault, s->n, sizeof(*s->fault));
     s->fault[s->n++] = f;
     return FTREE_OK;
 }

@@ -115,9 +115,8 @@ static bool is_of_waits(const uint8_t *bytes, size_t len)
     return len >= WIRE_HEADER && bytes[2] >= WIRE_WAITS_UP && bytes[2] <= WIRE_WAITS_SEEN;
 }
 
-static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+static void carry(struct sim_node *n, const struct ftree_route *to, const void *bytes, size_t len)
 {
-    struct sim_node *n = ctx;
     struct sim_run *r = n->run;
     struct sim_event e = {.kind = SIM_MESSAGE,
                           .to = to->node,
@@ -137,7 +136,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
         r->waits_bytes += len;
     }
     if (!sim_network_works(&r->network, e.from, e.to, to->path))
-        return 0;
+        return;
     if (to->conn == 0)
         reach_kernel(r, e.from, to);
     for (int i = sim_network_carry(&r->network, e.from, e.to, to->path, takes); i > 0; i--) {
@@ -145,15 +144,16 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
         e.bytes = sim_pool_copy(bytes, len);
         sim_queue_push(&r->queue, &e);
     }
-    return 0;
 }
 
-static int send_traced(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct sim_node *n = ctx;
 
-    sim_trace_send(n->run, number(n), to, bytes, len);
-    return send_message(ctx, to, bytes, len);
+    if (n->run->options->trace)
+        sim_trace_send(n->run, number(n), to, bytes, len);
+    carry(n, to, bytes, len);
+    return 0;
 }
 
 /* ---- what it asks ---------------------------------------------------------------------------- */
@@ -185,14 +185,8 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
     struct sim_node *n = ctx;
 
     fill_state(n->run, number(n), i, s);
-}
-
-static void look_traced(void *ctx, int32_t i, struct ftree_rank_state *s)
-{
-    struct sim_node *n = ctx;
-
-    look(ctx, i, s);
-    sim_trace_look(n->run, number(n), s);
+    if (n->run->options->trace)
+        sim_trace_look(n->run, number(n), s);
 }
 
 static enum ftree_waits_look waits(void *ctx, int32_t i, uint32_t look, const int32_t *with,
@@ -200,19 +194,11 @@ static enum ftree_waits_look waits(void *ctx, int32_t i, uint32_t look, const in
 {
     struct sim_node *node = ctx;
     int32_t rank = sim_first_rank(node->run->options->topology, number(node)) + i;
+    enum ftree_waits_look said = sim_hang_look(node->run, rank, look, with, n, page);
 
-    return sim_hang_look(node->run, rank, look, with, n, page);
-}
-
-static enum ftree_waits_look waits_traced(void *ctx, int32_t i, uint32_t look, const int32_t *with,
-                                          int32_t n, const struct waits_page **page)
-{
-    struct sim_node *node = ctx;
-    int32_t rank = sim_first_rank(node->run->options->topology, number(node)) + i;
-    enum ftree_waits_look said = waits(ctx, i, look, with, n, page);
-
-    sim_trace_waits(node->run, number(node), rank, look, said,
-                    said == FTREE_WAITS_READY ? *page : NULL, with, n);
+    if (node->run->options->trace)
+        sim_trace_waits(node->run, number(node), rank, look, said,
+                        said == FTREE_WAITS_READY ? *page : NULL, with, n);
     return said;
 }
 
@@ -233,14 +219,8 @@ static void state(void *ctx, struct ftree_node_state *s)
         s->rank[i].phase = rank.phase;
         s->rank[i].proc_state = rank.proc_state;
     }
-}
-
-static void state_traced(void *ctx, struct ftree_node_state *s)
-{
-    struct sim_node *n = ctx;
-
-    state(ctx, s);
-    sim_trace_state(n->run, number(n), s);
+    if (n->run->options->trace)
+        sim_trace_state(n->run, number(n), s);
 }
 
 static uint64_t samples(void *ctx, int32_t *out, int32_t n)
@@ -325,13 +305,8 @@ struct ftree_io sim_agent_io(const struct sim_options *options)
 {
     struct ftree_io io = plain;
 
-    if (options->trace) {
-        io.send = send_traced;
-        io.look = look_traced;
-        io.state = state_traced;
-        io.waits = waits_traced;
+    if (options->trace)
         io.trace = trace;
-    }
     if (options->program) {
         io.samples = samples;
         io.stay = stay;
@@ -408,7 +383,7 @@ static void deputy_answers(struct sim_run *r, const struct sim_event *e)
     for (int32_t i = 0; i < n; i++)
         fill_state(r, e->to, i, &states[i]);
     if (!ftree_deputy_answer(&r->job, r->cfg.stall, e->bytes, e->len, states, n, out, &len) && len)
-        send_message(&r->node[e->to], &back, out, len);
+        carry(&r->node[e->to], &back, out, len);
 }
 
 void sim_agent_message(struct sim_run *r, struct sim_event *e)

@@ -21,11 +21,7 @@ static int by_number(const void *a, const void *b)
 
 void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e)
 {
-    if (t->expectations == t->expectations_room) {
-        t->expectations_room = t->expectations_room ? 2 * t->expectations_room : 16;
-        t->expectation =
-            sim_realloc(t->expectation, (size_t) t->expectations_room, sizeof(*t->expectation));
-    }
+    t->expectation = sim_grow(t->expectation, t->expectations, sizeof(*t->expectation));
     t->expectation[t->expectations] = *e;
     if (e->ranks > 0)
         qsort(t->expectation[t->expectations].rank, (size_t) e->ranks, sizeof(*e->rank), by_number);
@@ -102,10 +98,7 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
         withdraw(t, now, reporter, v);
         return;
     }
-    if (t->reports == t->reports_room) {
-        t->reports_room = t->reports_room ? 2 * t->reports_room : 16;
-        t->report = sim_realloc(t->report, (size_t) t->reports_room, sizeof(*t->report));
-    }
+    t->report = sim_grow(t->report, t->reports, sizeof(*t->report));
     r = &t->report[t->reports++];
     *r = (struct sim_report){.class_ = v->class_,
                              .kind = v->kind,
@@ -135,10 +128,7 @@ void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_ver
 
     if (v->local_only || find_expectation(t, v) != FTREE_NONE)
         return;
-    if (t->mistakes == t->mistakes_room) {
-        t->mistakes_room = t->mistakes_room ? 2 * t->mistakes_room : 16;
-        t->mistake = sim_realloc(t->mistake, (size_t) t->mistakes_room, sizeof(*t->mistake));
-    }
+    t->mistake = sim_grow(t->mistake, t->mistakes, sizeof(*t->mistake));
     m = &t->mistake[t->mistakes++];
     *m = (struct sim_mistake){.node = v->node, .fln = v->fln, .at = now};
     memcpy(m->rule, v->rule, sizeof(m->rule));

@@ -61,11 +61,11 @@ struct sim_mistake {
 
 struct sim_truth {
     struct sim_expectation *expectation;
-    int32_t expectations, expectations_room;
+    int32_t expectations;
     struct sim_report *report;
-    int32_t reports, reports_room;
+    int32_t reports;
     struct sim_mistake *mistake;
-    int32_t mistakes, mistakes_room;
+    int32_t mistakes;
     int32_t notes;
     uint64_t withdrawals;
 };
