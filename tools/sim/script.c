@@ -245,18 +245,6 @@ static int take_storm(struct reader *r, struct sim_fault *f)
     return take_words(r, words) ? FTREE_ERR_INVALID : take_target(r, &f->target);
 }
 
-/* "node 3 waits for node 9", of which "node" is read. */
-static int take_wait(struct reader *r, struct sim_fault *f)
-{
-    static const char *const words[] = {"waits", "for", "node", NULL};
-
-    if (take_list(r, true, &f->target) || take_words(r, words) ||
-        one_of(r, r->word, r->len, true, &f->other))
-        return FTREE_ERR_INVALID;
-    next(r);
-    return FTREE_OK;
-}
-
 /* "random waits every 1s of up to 5s", "random phases every 1m of up to 5s" */
 static int take_random_waits(struct reader *r, struct sim_fault *f)
 {
@@ -306,17 +294,6 @@ static int take_cut(struct reader *r, struct sim_fault *f)
         next(r);
     }
     return take_path(r, &f->paths);
-}
-
-static int take_slow(struct reader *r, struct sim_fault *f)
-{
-    if (!took(r, "link"))
-        took(r, "links");
-    if (take_target(r, &f->target))
-        return FTREE_ERR_INVALID;
-    if (!took(r, "by"))
-        return expected(r, "'by' and a time");
-    return take_time(r, &f->by);
 }
 
 /* "of 1000 scattered ranks" */
@@ -415,12 +392,9 @@ static const struct {
     {"stop", SIM_STOP, 0, take_stop},
     {"cut", SIM_CUT, 0, take_cut},
     {"partition", SIM_PARTITION, 0, take_partition},
-    {"slow", SIM_SLOW, 0, take_slow},
     {"return", SIM_RETURN, 0, take_it},
     {"heal", SIM_HEAL, 0, take_nothing},
     {"storm:", SIM_STORM, 0, take_storm},
-    {"node", SIM_WAIT, 0, take_wait},
-    {"nodes", SIM_WAIT, 0, take_wait},
     {"random", SIM_RANDOM_WAITS, 0, take_random_waits},
     {"down", SIM_DOWN, 0, take_down},
     {"finalize", SIM_FINALIZE, 0, take_it},
@@ -448,8 +422,8 @@ static int take_verb(struct reader *r, struct sim_fault *f)
         return took(r, "chains") ? take_chains(r, f, (int32_t) chains) : expected(r, "'chains'");
     }
     return expected(r,
-                    "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, finalize, "
-                    "storm:, collective:, ring, knot, any source, chain, node or random");
+                    "lose, kill, freeze, stop, cut, down, partition, return, heal, finalize, "
+                    "storm:, collective:, ring, knot, any source, chain or random");
 }
 
 static int take_line(struct reader *r, struct sim_fault *f)

@@ -20,11 +20,9 @@ enum sim_verb {
     SIM_STOP,
     SIM_CUT,
     SIM_PARTITION,
-    SIM_SLOW,
     SIM_RETURN,
     SIM_HEAL,
     SIM_STORM,
-    SIM_WAIT,
     SIM_RANDOM_WAITS,
     SIM_DOWN,
     SIM_FINALIZE,
@@ -62,15 +60,15 @@ struct sim_fault {
     uint8_t paths; /* a set */
     ftree_time at;
     ftree_time lasts; /* FTREE_NEVER: for good */
-    ftree_time by; /* of a slow link; of random waits and phases: how long they are at most */
+    ftree_time by; /* of random waits and phases: how long they are at most */
     ftree_time every; /* of these */
     ftree_time within; /* waits begin */
     uint8_t shape; /* enum sim_shape, of SIM_HANG; */
     bool scattered, sleeps;
     int32_t count, chains; /* ranks of all chains; chains 0: it is none */
     struct sim_target target;
-    int32_t other; /* node: of SIM_WAIT whom the target waits for, of SIM_CUT from whom it is cut
-                    * (FTREE_NONE: from all); of SIM_STOP: the rank */
+    int32_t other; /* of SIM_CUT the node from which it is cut (FTREE_NONE: from all); of SIM_STOP:
+                    * the rank */
 };
 
 struct sim_script {

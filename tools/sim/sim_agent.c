@@ -53,29 +53,19 @@ static void reach_kernel(struct sim_run *r, int32_t from, const struct ftree_rou
 
 /* ---- what is about the own suspects ---------------------------------------------------------- */
 
-static int32_t number_at(const uint8_t *bytes, size_t len, size_t at)
+/* NULL: it is malformed. */
+static const struct wire_message *decode(const struct sim_run *r, const uint8_t *bytes, size_t len)
 {
-    if (at + 4 > len)
-        return FTREE_NONE;
-    return (int32_t) (bytes[at] | (uint32_t) bytes[at + 1] << 8 | (uint32_t) bytes[at + 2] << 16 |
-                      (uint32_t) bytes[at + 3] << 24);
-}
+    static struct wire_message m;
 
-/* The node that decided, of a verdict on its way up: behind three texts, the id, the component and
- * the pid (wire.c). */
-static int32_t decided_by(const uint8_t *bytes, size_t len)
-{
-    size_t at = WIRE_HEADER + 3;
-
-    for (int i = 0; i < 3 && at < len; i++)
-        at += 1u + bytes[at];
-    return number_at(bytes, len, at + 4 + 13 + 4);
+    return ftree_wire_decode(&r->job, r->now, bytes, len, &m) ? NULL : &m;
 }
 
 /* How many messages about the node's own suspects this one is, with its acknowledgment: a question,
  * what that brings, a symptom that is analysed here, a verdict that was found here. */
 static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, size_t len)
 {
+    const struct wire_message *m;
     const struct ftree *ft;
     int32_t node;
 
@@ -88,13 +78,13 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
         case WIRE_INDIRECT_RESULT:
             return 1;
         case WIRE_SYMPTOM:
-            node = number_at(bytes, len, WIRE_HEADER + 3);
+            m = decode(n->run, bytes, len);
+            node = m ? m->u.symptom.about.node : FTREE_NONE;
             ft = sim_handle(n->run, number(n));
-            return ftree_case_find(ft, node, FTREE_NONE) || ftree_has_failed(ft, node)
-                       ? 2
-                       : 0;
+            return ftree_case_find(ft, node, FTREE_NONE) || ftree_has_failed(ft, node) ? 2 : 0;
         case WIRE_VERDICT_UP:
-            return decided_by(bytes, len) == number(n) ? 2 : 0;
+            m = decode(n->run, bytes, len);
+            return m && m->u.verdict.fln == number(n) ? 2 : 0;
         default:
             return 0;
     }
