@@ -300,7 +300,7 @@ enum column {
 };
 
 /* From /proc, where it is the network namespace's own, whatever is mounted on /sys. */
-static bool read_counters_of_proc(const char *proc, const char *iface, struct ftree_node_state *s)
+static void read_counters(const char *proc, const char *iface, struct ftree_node_state *s)
 {
     uint64_t column[COLUMNS];
     char text[LARGE];
@@ -314,28 +314,13 @@ static bool read_counters_of_proc(const char *proc, const char *iface, struct ft
             at = NULL;
     }
     if (!at || *at != '\n')
-        return false; /* cut off, or not what it should be */
+        return; /* cut off, or not what it should be */
     s->rx_errors = column[RX_ERRORS];
     s->rx_drops = column[RX_DROPS];
     s->tx_errors = column[TX_ERRORS];
     s->tx_drops = column[TX_DROPS];
-    return true;
 }
 
-static uint64_t read_counter(const char *sys, const char *iface, const char *name)
-{
-    return read_number(sys, "class/net/%s/statistics/%s", iface, name);
-}
-
-static void read_counters_of_sysfs(const char *sys, const char *iface, struct ftree_node_state *s)
-{
-    s->rx_errors = read_counter(sys, iface, "rx_errors");
-    s->tx_errors = read_counter(sys, iface, "tx_errors");
-    s->rx_drops = read_counter(sys, iface, "rx_dropped");
-    s->tx_drops = read_counter(sys, iface, "tx_dropped");
-}
-
-/* An interface's name is part of a path here. */
 static bool is_name(const char *iface)
 {
     return iface && iface[0] && !strchr(iface, '/') && strcmp(iface, ".") && strcmp(iface, "..");
@@ -363,13 +348,11 @@ static void read_port(const struct faultloc_state *st, struct ftree_node_state *
     add_counter(st, "port_xmit_discards", &s->tx_drops);
 }
 
-static void read_link(const struct faultloc_state *st, const char *proc, const char *sys,
-                      struct ftree_node_state *s)
+static void read_link(const struct faultloc_state *st, const char *proc, struct ftree_node_state *s)
 {
     if (is_name(st->iface)) {
         s->link = (uint8_t) faultloc_iface_link(st->iface);
-        if (!read_counters_of_proc(proc, st->iface, s))
-            read_counters_of_sysfs(sys, st->iface, s);
+        read_counters(proc, st->iface, s);
     }
     if (st->port && *st->port)
         read_port(st, s);
@@ -442,7 +425,7 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     out->memory_pressure_centi = read_pressure(proc, "memory");
     out->io_pressure_centi = read_pressure(proc, "io");
     read_memory(proc, out);
-    read_link(st, proc, sys, out);
+    read_link(st, proc, out);
     read_ranks(st, now, cpu, out);
     read_cores(sys, cpu, until, out);
 }
