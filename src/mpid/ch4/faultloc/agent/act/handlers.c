@@ -8,7 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/json_text.h"
 #include "faultloc/io/loop.h"
-#include "ftree/base/symptom.h"
+#include "ftree/base/base.h"
 #include "ftree/base/text.h"
 
 #include <errno.h>
@@ -213,20 +213,15 @@ static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, ftree
                               const char *text)
 {
     const struct ftree_symptom_info *info = ftree_symptom_info(kind);
-    struct ftree_symptom s = {.kind = (uint8_t) kind,
-                              .severity = info->severity,
-                              .about = {.kind = info->kind,
-                                        .node = h->p->self,
-                                        .rank = FTREE_NONE,
-                                        .switch_ = FTREE_NONE},
-                              .count = 1,
-                              .first = at,
-                              .last = now};
     const char *words = strstr(text, info->name);
+    struct ftree_symptom s;
 
+    if (info->kind != FTREE_KIND_NODE)
+        return;
+    ftree_symptom_init(&s, (enum ftree_symptom_kind) kind, h->p->self, FTREE_NONE, h->p->self, at,
+                       now);
     snprintf(s.detail, sizeof(s.detail), "%s", words ? words + strlen(info->name) + 2 : text);
-    if (info->kind == FTREE_KIND_NODE)
-        ftree_symptom(h->p->ft, now, &s);
+    ftree_symptom(h->p->ft, now, &s);
 }
 
 /* False: one line was none. */
