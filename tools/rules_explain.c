@@ -5,6 +5,8 @@
 
 #include "tool_rules.h"
 
+#include "ftree/base/base.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,31 +22,16 @@
  * follows the first line indented by `rest`. */
 struct line {
     int first, rest;
-    size_t len;
     char text[4096];
 };
+
+#define add(l, ...) ftree_text_add((l)->text, sizeof((l)->text), __VA_ARGS__)
 
 static void begin_line(struct line *l, int first, int rest)
 {
     l->first = first;
     l->rest = rest;
-    l->len = 0;
     l->text[0] = '\0';
-}
-
-static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *l, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, format, args);
-    va_end(args);
-    l->len += n > 0 ? (size_t) n : 0;
-    if (l->len >= sizeof(l->text))
-        l->len = sizeof(l->text) - 1;
 }
 
 static void end_line(struct line *l)

@@ -241,10 +241,10 @@ bool faultloc_proc_awaits_memory(const char *wchan)
 }
 
 /* Names begin like these; .constprop.0 and the like may follow. */
-static bool begins_with_any(const char *wchan, const char *const *begin)
+static bool begins_with_any(const char *name, const char *const *begin)
 {
     for (; *begin; begin++)
-        if (!strncmp(wchan, *begin, strlen(*begin)))
+        if (!strncmp(name, *begin, strlen(*begin)))
             return true;
     return false;
 }
@@ -605,14 +605,10 @@ bool faultloc_proc_is_library(const char *module)
 {
     static const char *const begins[] = {
         "libmpi.", "libmpi_",    "libmpich", "libmpifort",  "libmpicxx", "libuc", "libfabric", "libc.",
-        "libc-",   "libpthread", "libgcc_s", "libgfortran", "libstdc++", "ld-",   "[vdso",     "linux-vdso"};
+        "libc-",   "libpthread", "libgcc_s", "libgfortran", "libstdc++", "ld-",   "[vdso",     "linux-vdso",
+        NULL};
 
-    if (!module || !*module)
-        return true;
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-        if (!strncmp(module, begins[i], strlen(begins[i])))
-            return true;
-    return false;
+    return !module || !*module || begins_with_any(module, begins);
 }
 
 static bool is_of_interpreter(const char *module, const char *begin)
@@ -646,8 +642,9 @@ const char *faultloc_proc_language(const char *module, const char **tool)
 
 bool faultloc_proc_is_glue(const char *module)
 {
-    return module && (!strncmp(module, "libffi.", 7) || !strncmp(module, "_ctypes.", 8) ||
-                      !strncmp(module, "_cffi_backend.", 14) || !strncmp(module, "MPI.", 4));
+    static const char *const begins[] = {"libffi.", "_ctypes.", "_cffi_backend.", "MPI.", NULL};
+
+    return module && begins_with_any(module, begins);
 }
 
 /* ---- what it sleeps for ---------------------------------------------------------------------- */
