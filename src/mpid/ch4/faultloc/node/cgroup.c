@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,12 +108,9 @@ struct fullest {
 
 static uint64_t number_in(const char *dir, const char *path, const char *name, uint64_t otherwise)
 {
-    char text[64], *end;
-    uint64_t n;
+    uint64_t n = faultloc_text_number(dir, "%s/%s", path, name); /* "max" is none */
 
-    faultloc_text_read(dir, text, sizeof(text), "%s/%s", path, name);
-    n = strtoull(text, &end, 10); /* "max" is none */
-    return end == text ? otherwise : n;
+    return n == UINT64_MAX ? otherwise : n;
 }
 
 static void look_at_memory(void *ctx, const char *dir, const char *path)

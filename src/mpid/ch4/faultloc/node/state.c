@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,25 +55,6 @@ static const char *skip_blanks(const char *at)
 static uint32_t narrow(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t) number : UINT32_MAX;
-}
-
-/* A file that is one number; UINT64_MAX: not known. */
-static uint64_t read_number(const char *root, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static uint64_t read_number(const char *root, const char *format, ...)
-{
-    char text[SMALL];
-    const char *at = text;
-    uint64_t number;
-    va_list args;
-
-    va_start(args, format);
-    faultloc_text_vread(root, text, sizeof(text), format, args);
-    va_end(args);
-    if (!take_number(&at, &number) || (*at != '\n' && *at != '\0'))
-        return UINT64_MAX;
-    return number;
 }
 
 /* "12.34" in hundredths; further digits are cut off. */
@@ -200,7 +180,7 @@ static bool take_cpus(const char *at, struct cpus *cpus)
 /* A file of cpufreq in MHz, UINT32_MAX: not known. */
 static uint32_t read_mhz(const char *sys, uint32_t cpu, const char *name)
 {
-    uint64_t khz = read_number(sys, "devices/system/cpu/cpu%u/cpufreq/%s", cpu, name);
+    uint64_t khz = faultloc_text_number(sys, "devices/system/cpu/cpu%u/cpufreq/%s", cpu, name);
 
     return khz == UINT64_MAX ? UINT32_MAX : narrow(khz / KHZ_PER_MHZ);
 }
@@ -248,7 +228,7 @@ static void read_throttles(const char *sys, const struct cpus *online, uint64_t 
             continue;
         if (faultloc_now() >= until)
             return;
-        one = read_number(sys, CORE_THROTTLES, cpu);
+        one = faultloc_text_number(sys, CORE_THROTTLES, cpu);
         if (one == UINT64_MAX || sum + one < sum)
             continue;
         sum += one;
