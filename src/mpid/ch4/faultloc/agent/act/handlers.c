@@ -198,13 +198,10 @@ static bool say(struct json_object *o, int *symptom, ftree_time *age, char *text
 bool faultloc_handlers_read(const char *line, size_t len, int *symptom, ftree_time *age, char *text,
                             size_t room)
 {
-    struct json_tokener *t = len <= LINE_MAX_BYTES ? json_tokener_new_ex(4) : NULL;
-    struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL;
-    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, age, text, room);
+    struct json_object *o = len <= LINE_MAX_BYTES ? faultloc_json_object(line, len, 4) : NULL;
+    bool good = o && say(o, symptom, age, text, room);
 
     json_object_put(o);
-    if (t)
-        json_tokener_free(t);
     return good;
 }
 
