@@ -5,6 +5,7 @@
 
 #include "tool_rules.h"
 
+#include "faultloc/base/say.h"
 #include "ftree/rules/rules_place.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ enum tool_exit tool_rules_open(struct rules_file *f, const char *name)
     int rc;
 
     *f = (struct rules_file){.name = name ? name : "built-in rules"};
-    rc = name ? tool_read_file(name, RULES_FILE_MAX, &f->text, &f->len) : copy_builtin(f);
+    rc = name ? faultloc_read_file(name, RULES_FILE_MAX, &f->text, &f->len) : copy_builtin(f);
     if (rc && rc != EFBIG) { /* of what is too large its reader says so */
         tool_say(stderr, "faultloc: %s: %s", f->name, strerror(rc));
         return TOOL_TROUBLE;

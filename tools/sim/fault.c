@@ -302,7 +302,7 @@ static void end_ranks(struct sim_run *r, int32_t node)
     for (int32_t i = node * per; i < (node + 1) * per; i++) {
         r->rank[i].since = 0;
         if (r->options->trace)
-            sim_trace_gone(r, node, i);
+            sim_trace_in(r, node, "gone", i);
         ftree_rank_gone(sim_handle(r, node), r->now, i);
     }
 }

@@ -189,10 +189,8 @@ void sim_trace_end(const struct sim_run *r);
 void sim_trace_message(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_reach(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_stall(const struct sim_run *r, int32_t node, int32_t rank);
-void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank);
-void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank);
-void sim_trace_leave(const struct sim_run *r, int32_t node);
-void sim_trace_tick(const struct sim_run *r, int32_t node);
+/* An input that is a word, as replay_read.c has them; rank FTREE_NONE: it is of none. */
+void sim_trace_in(const struct sim_run *r, int32_t node, const char *what, int32_t rank);
 void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s);
 /* What a rank has said of its waits; page NULL: nothing, for the reason `said`. */
 void sim_trace_waits(const struct sim_run *r, int32_t node, int32_t rank, uint32_t look,

@@ -427,7 +427,7 @@ void sim_agent_tick(struct sim_run *r, int32_t node)
 {
     sim_run_note(r, r->now + (uint64_t) node);
     if (r->options->trace)
-        sim_trace_tick(r, node);
+        sim_trace_in(r, node, "tick", FTREE_NONE);
     ftree_tick(sim_handle(r, node), r->now);
     if (node == 0)
         sim_truth_waits(&r->truth, r->now, sim_handle(r, node));
