@@ -293,7 +293,7 @@ static struct json_object *notes_json(const struct sim_run *r)
     return list;
 }
 
-static struct json_object *mistake_json(const struct sim_run *r, const struct sim_mistake *m)
+static struct json_object *mistake_json(const struct sim_run *r, const struct sim_report *m)
 {
     struct json_object *o = json_object_new_object();
     char text[80];

@@ -124,13 +124,13 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
 
 void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_verdict *v)
 {
-    struct sim_mistake *m;
+    struct sim_report *m;
 
     if (v->local_only || find_expectation(t, v) != FTREE_NONE)
         return;
     t->mistake = sim_grow(t->mistake, t->mistakes, sizeof(*t->mistake));
     m = &t->mistake[t->mistakes++];
-    *m = (struct sim_mistake){.node = v->node, .fln = v->fln, .at = now};
+    *m = (struct sim_report){.node = v->node, .fln = v->fln, .at = now};
     memcpy(m->rule, v->rule, sizeof(m->rule));
 }
 

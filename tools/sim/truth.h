@@ -52,19 +52,13 @@ struct sim_report {
     char rule[FTREE_NAME_MAX];
 };
 
-/* A wrong verdict that some node came to, whether or not it was reported. */
-struct sim_mistake {
-    int32_t node, fln;
-    ftree_time at;
-    char rule[FTREE_NAME_MAX];
-};
-
 struct sim_truth {
     struct sim_expectation *expectation;
     int32_t expectations;
     struct sim_report *report;
     int32_t reports;
-    struct sim_mistake *mistake;
+    struct sim_report *mistake; /* wrong verdicts that some node came to, reported or not: node, fln,
+                                 * at and rule */
     int32_t mistakes;
     int32_t notes;
     uint64_t withdrawals;

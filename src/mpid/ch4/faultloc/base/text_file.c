@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PATH_LENGTH_MAX 512
@@ -58,6 +59,19 @@ size_t faultloc_text_read(const char *root, char *text, size_t room, const char 
     len = faultloc_text_vread(root, text, room, format, args);
     va_end(args);
     return len;
+}
+
+const char *faultloc_text_line(const char *text, const char *key)
+{
+    size_t len = strlen(key);
+
+    while (strncmp(text, key, len) != 0) {
+        text = strchr(text, '\n');
+        if (!text)
+            return NULL;
+        text++;
+    }
+    return text + len;
 }
 
 uint64_t faultloc_text_number(const char *root, const char *format, ...)

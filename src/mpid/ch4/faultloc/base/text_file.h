@@ -19,6 +19,9 @@ size_t faultloc_text_read(const char *root, char *text, size_t room, const char 
 size_t faultloc_text_vread(const char *root, char *text, size_t room, const char *format,
                            va_list args) __attribute__((format(printf, 4, 0)));
 
+/* Purpose: what stands behind `key` at the beginning of a line; NULL: there is no such line. */
+const char *faultloc_text_line(const char *text, const char *key);
+
 /* Purpose: such a file that is one number; UINT64_MAX: it is not there, or is none. */
 uint64_t faultloc_text_number(const char *root, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

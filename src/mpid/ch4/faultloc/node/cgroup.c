@@ -23,11 +23,6 @@ struct walk {
     int levels;
 };
 
-static const char *or(const char *root, const char *otherwise)
-{
-    return root ? root : otherwise;
-}
-
 /* A group and those above it; what is not there adds nothing. */
 static void walk_up(struct walk *w, const char *mount, const char *path)
 {
@@ -87,10 +82,10 @@ void faultloc_cgroups(const char *proc, const char *sys, int32_t pid, const char
                       void (*level)(void *ctx, const char *dir, const char *path), void *ctx)
 {
     struct walk w = {
-        .sys = or(sys, "/sys"), .controller = controller, .level = level, .ctx = ctx};
+        .sys = sys ? sys : "/sys", .controller = controller, .level = level, .ctx = ctx};
     char text[TEXT_MAX], *next;
 
-    faultloc_text_read(or(proc, "/proc"), text, sizeof(text), "%d/cgroup", (int) pid);
+    faultloc_text_read(proc, text, sizeof(text), "%d/cgroup", (int) pid);
     for (char *line = text; line && *line; line = next) {
         next = strchr(line, '\n');
         if (next)

@@ -55,7 +55,7 @@ static bool has_grown(struct faultloc_resends *r)
     bool known = r->known;
     char text[8192];
 
-    faultloc_text_read(r->proc_root ? r->proc_root : "/proc", text, sizeof(text), "self/net/snmp");
+    faultloc_text_read(r->proc_root, text, sizeof(text), "self/net/snmp");
     r->known = find_column(text, "RetransSegs", &r->all) && find_column(text, "OutSegs", &r->sent);
     return r->known && known && r->all > before &&
            (r->all - before) * ASK_FROM >= r->sent - sent_before;

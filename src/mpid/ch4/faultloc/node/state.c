@@ -73,20 +73,6 @@ static uint32_t take_centi(const char *at)
     return narrow(number);
 }
 
-/* What stands behind `key` at the beginning of a line; NULL: there is no such line. */
-static const char *line_of(const char *text, const char *key)
-{
-    size_t len = strlen(key);
-
-    while (strncmp(text, key, len) != 0) {
-        text = strchr(text, '\n');
-        if (!text)
-            return NULL;
-        text++;
-    }
-    return text + len;
-}
-
 /* ---- load, pressure, memory ---------------------------------------------------------------- */
 
 static void read_load(const char *proc, struct ftree_node_state *s)
@@ -104,13 +90,13 @@ static uint32_t read_pressure(const char *proc, const char *of)
     const char *at;
 
     faultloc_text_read(proc, text, sizeof(text), "pressure/%s", of);
-    at = line_of(text, "some avg10=");
+    at = faultloc_text_line(text, "some avg10=");
     return at ? take_centi(at) : UINT32_MAX;
 }
 
 static uint64_t take_memory(const char *text, const char *key)
 {
-    const char *at = line_of(text, key);
+    const char *at = faultloc_text_line(text, key);
     uint64_t kib;
 
     if (!at)
@@ -394,7 +380,7 @@ static void know_nothing(struct ftree_node_state *s)
 
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
 {
-    const char *proc = st->watch->proc_root ? st->watch->proc_root : "/proc";
+    const char *proc = st->watch->proc_root;
     const char *sys = st->sys_root ? st->sys_root : "/sys";
     uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
