@@ -706,7 +706,8 @@ bool faultloc_proc_has_open(const char *root, pid_t pid, const char *link, int m
 
 #define CHILDREN_MAX 4 /* a shell, the one that it starts, ... */
 
-pid_t faultloc_proc_only_child(const char *root, pid_t pid)
+/* 0: there is none, or there are several. */
+static pid_t only_child(const char *root, pid_t pid)
 {
     char list[THREAD_FILE_MAX], *at = list;
     struct faultloc_proc proc;
@@ -727,13 +728,13 @@ pid_t faultloc_proc_only_child(const char *root, pid_t pid)
 
 pid_t faultloc_proc_last_child(const char *root, pid_t parent)
 {
-    pid_t pid = faultloc_proc_only_child(root, parent), next;
+    pid_t pid = only_child(root, parent), next;
     char wchan[32];
 
     for (int depth = 0; depth < CHILDREN_MAX; depth++) {
         faultloc_proc_wchan(root, pid, wchan, sizeof(wchan));
         if (faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_CHILD ||
-            !(next = faultloc_proc_only_child(root, pid)))
+            !(next = only_child(root, pid)))
             break;
         pid = next; /* a shell only waits */
     }
@@ -743,7 +744,7 @@ pid_t faultloc_proc_last_child(const char *root, pid_t parent)
 static void name_child(const char *root, pid_t parent, char *out, size_t room)
 {
     pid_t pid = faultloc_proc_last_child(root, parent);
-    bool of_shell = pid != faultloc_proc_only_child(root, parent);
+    bool of_shell = pid != only_child(root, parent);
     char wchan[32] = "", in[64] = "";
     struct faultloc_proc proc;
     const char *place;
