@@ -58,7 +58,7 @@ static void take_latencies(const struct sim_run *r, struct sim_result *out)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
         const struct sim_report *p = &r->truth.report[i];
-        double located = sim_seconds(p->located - p->first_symptom);
+        double located = sim_seconds(p->v.located - p->v.first_symptom);
         if (p->expectation == FTREE_NONE)
             continue;
         take_latency(latency_of(r, p), out);
@@ -155,13 +155,13 @@ static void describe(const struct sim_run *r, const struct sim_problem *p, char 
         snprintf(buf, len, "%s: %s of %s", sim_problem_name(p->kind), what, component);
     } else {
         const struct sim_report *q = &r->truth.report[p->report];
-        name_component(r, q->kind, q->node, q->rank, q->switch_, component, sizeof(component));
+        name_component(r, q->v.kind, q->v.node, q->v.rank, q->v.switch_, component, sizeof(component));
         snprintf(buf, len, "%s: %s of %s by n%d, %s%s", sim_problem_name(p->kind),
-                 ftree_class_name(q->class_), component, (int) q->fln, q->rule,
+                 ftree_class_name(q->v.class_), component, (int) q->v.fln, q->v.rule,
                  q->withdrawn ? ", withdrawn" : "");
         if (p->kind == SIM_NOT_KNOWN)
             snprintf(buf, len, "%s: %s of %s, %d nodes", sim_problem_name(p->kind),
-                     ftree_class_name(q->class_), component, (int) q->unaware);
+                     ftree_class_name(q->v.class_), component, (int) q->unaware);
     }
 }
 
@@ -248,22 +248,22 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     struct json_object *o = json_object_new_object();
     char text[80];
 
-    name_component(r, p->kind, p->node, p->rank, p->switch_, text, sizeof(text));
-    add_string(o, "class", ftree_class_name(p->class_));
+    name_component(r, p->v.kind, p->v.node, p->v.rank, p->v.switch_, text, sizeof(text));
+    add_string(o, "class", ftree_class_name(p->v.class_));
     add_string(o, "component", text);
-    add_count(o, "node", (uint64_t) p->node);
-    add_string(o, "rule", p->rule);
+    add_count(o, "node", (uint64_t) p->v.node);
+    add_string(o, "rule", p->v.rule);
     add_bool(o, "right", p->expectation != FTREE_NONE);
-    add_bool(o, "own_only", p->local_only);
+    add_bool(o, "own_only", p->v.local_only);
     if (p->expectation != FTREE_NONE)
         add_number(o, "latency_s", latency_of(r, p));
     add_number(o, "told_s", sim_seconds(p->at - SIM_BEGINS));
-    add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->first_symptom));
-    add_number(o, "located_s", sim_seconds(p->located - p->first_symptom));
+    add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->v.first_symptom));
+    add_number(o, "located_s", sim_seconds(p->v.located - p->v.first_symptom));
     add_count(o, "reporter", (uint64_t) p->reporter);
-    add_count(o, "fln", (uint64_t) p->fln);
-    add_count(o, "victims", (uint64_t) p->victims);
-    add_count(o, "ranks", (uint64_t) p->ranks);
+    add_count(o, "fln", (uint64_t) p->v.fln);
+    add_count(o, "victims", (uint64_t) p->v.victims.count);
+    add_count(o, "ranks", (uint64_t) p->v.component.count);
     if (p->withdrawn)
         add_number(o, "withdrawn_after_s", sim_seconds(p->withdrawn - p->at));
     return o;
@@ -298,10 +298,10 @@ static struct json_object *mistake_json(const struct sim_run *r, const struct si
     struct json_object *o = json_object_new_object();
     char text[80];
 
-    name_component(r, FTREE_KIND_NODE, m->node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
+    name_component(r, FTREE_KIND_NODE, m->v.node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
     add_string(o, "component", text);
-    add_string(o, "rule", m->rule);
-    add_count(o, "fln", (uint64_t) m->fln);
+    add_string(o, "rule", m->v.rule);
+    add_count(o, "fln", (uint64_t) m->v.fln);
     add_number(o, "at_s", sim_seconds(m->at - SIM_BEGINS));
     return o;
 }

@@ -211,7 +211,7 @@ static bool knows(const struct ftree *ft, const struct sim_report *p)
     struct ftree_verdict v;
 
     for (int32_t i = 0; ft && ftree_verdict_at(ft, i, &v); i++)
-        if (!v.withdrawn && v.class_ == p->class_ && v.node == p->node && v.rank == p->rank)
+        if (!v.withdrawn && v.class_ == p->v.class_ && v.node == p->v.node && v.rank == p->v.rank)
             return true;
     return false;
 }
@@ -221,7 +221,7 @@ static void count_unaware(struct sim_run *r, int32_t node)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
         struct sim_report *p = &r->truth.report[i];
-        if (!p->withdrawn && !p->local_only && p->at + r->options->grace <= r->end &&
+        if (!p->withdrawn && !p->v.local_only && p->at + r->options->grace <= r->end &&
             (sim_network_works(&r->network, p->reporter, node, FTREE_PATH_DATA) ||
              sim_network_works(&r->network, p->reporter, node, FTREE_PATH_MGMT)))
             p->unaware += !knows(r->node[node].ft ? sim_handle(r, node) : NULL, p);
