@@ -74,8 +74,7 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
     struct sim_problem p;
     uint64_t beside;
 
-    *out = (struct sim_result){.seed = r->seed,
-                               .nodes = r->job.nodes,
+    *out = (struct sim_result){.nodes = r->job.nodes,
                                .faults = r->truth.expectations,
                                .messages = r->messages,
                                .wall_s = wall_s,
@@ -213,7 +212,7 @@ void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_
     fprintf(f,
             "%5d %20" PRIu64 " %-3s %8d %11s %7.3f %7.3f %10" PRIu64 " %8" PRIu64
             " %8.2f %9.0f %9.0f %8.2f  %016" PRIx64 "\n",
-            run, s->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
+            run, r->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
             s->latency_max, r->messages, s->busiest_messages, (double) r->messages / r->job.nodes,
             s->idle_per_handle, s->peak_per_handle, s->wall_s, r->hash);
     tests(f, r);
@@ -362,7 +361,7 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_bool(o, "located_within_bound", s->late == 0);
     add_count(o, "nodes", (uint64_t) r->job.nodes);
     add_count(o, "fanout", (uint64_t) r->job.fanout);
-    snprintf(text, sizeof(text), "%" PRIu64, s->seed);
+    snprintf(text, sizeof(text), "%" PRIu64, r->seed);
     add_string(o, "seed", text);
     snprintf(text, sizeof(text), "%016" PRIx64, r->hash);
     add_string(o, "hash", text);

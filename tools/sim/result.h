@@ -15,7 +15,6 @@
  */
 struct sim_result {
     bool ok;
-    uint64_t seed;
     double wall_s;
     double latency_min, latency_max; /* from the fault to the report, of those that are right */
     int32_t right; /* reports that are */
