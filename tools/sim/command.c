@@ -58,7 +58,6 @@ static const char usage[] =
     "  --program NAME[:T] ranks are in and out of MPI as in bt, cg, ft, hpcg, hpl, lu, mg or sp,\n"
     "                     for T (10m) when the simulation begins, and nodes take samples of\n"
     "                     that: a rank that does not return is hung\n"
-    "  --alpha A          significance of that (0.001)\n"
     "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are\n"
     "                     drawn, so long in all, and each is tested; a table of how often the\n"
     "                     test says that they hang, at three alphas, and after how many\n"
@@ -174,11 +173,6 @@ static bool take_latency(struct command *c, const char *text)
     return sim_latency_read(text, &c->options.link);
 }
 
-static bool take_alpha(struct command *c, const char *text)
-{
-    return sim_read_share(text, strlen(text), &c->options.alpha) && c->options.alpha > 0;
-}
-
 static bool take_seed(struct command *c, const char *text)
 {
     int64_t n = 0;
@@ -230,7 +224,6 @@ static const struct known {
     {"latency", .take = take_latency},
     {"loss", AT(options.loss), .value = A_SHARE},
     {"program", .take = take_program},
-    {"alpha", .take = take_alpha},
     {"alarms", NUMBER(alarms, 1, 10000000)},
     {"duplicate", AT(options.duplicate), .value = A_SHARE},
     {"delay", .take = take_delay},

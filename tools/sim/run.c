@@ -51,8 +51,6 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
                           .draw = draw_stream(seed, 2)};
     r->job.seed = draw_mix(seed + 3);
     ftree_config_default(&r->cfg);
-    if (options->alpha > 0)
-        r->cfg.alpha = options->alpha;
     make_network(r);
     if (options->trace)
         sim_trace_begin(r);

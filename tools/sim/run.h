@@ -38,7 +38,6 @@ struct sim_options {
     const struct sim_script *script;
     const struct sim_program *program; /* what its ranks run; NULL: nobody takes samples */
     ftree_time ran; /* how long when the simulation begins */
-    double alpha; /* 0: the core's own */
     struct sim_latency link;
     double loss, duplicate, delay;
     ftree_time delay_max;

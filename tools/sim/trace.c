@@ -36,13 +36,9 @@ static void begin_line(const struct sim_run *r, int32_t node, const char *what)
 
 static void put_hex(FILE *f, const uint8_t *bytes, size_t len)
 {
-    static const char digit[] = "0123456789abcdef";
-
     fputs("\"bytes\": \"", f);
-    for (size_t i = 0; i < len; i++) {
-        putc(digit[bytes[i] >> 4], f);
-        putc(digit[bytes[i] & 15], f);
-    }
+    for (size_t i = 0; i < len; i++)
+        fprintf(f, "%02x", bytes[i]);
     fputs("\"}\n", f);
 }
 

@@ -31,7 +31,6 @@ static void simulate(const char *string, int32_t nodes, const char *lines, uint6
                              .check = true,
                              .program = options.program,
                              .ran = 600 * 1000 * FTREE_MS,
-                             .alpha = options.alpha,
                              .loss = options.loss,
                              .duplicate = options.duplicate,
                              .delay = options.delay};
