@@ -211,12 +211,6 @@ static void check_ref(const struct walk *w, struct json_object *rule, struct jso
         tool_found(w->f, "internal: the schema has no %s", name);
 }
 
-static void check_nothing(const struct walk *w, struct json_object *rule,
-                          struct json_object *value)
-{
-    (void) w, (void) rule, (void) value;
-}
-
 static const struct {
     const char *name;
     void (*check)(const struct walk *w, struct json_object *rule, struct json_object *value);
@@ -235,11 +229,11 @@ static const struct {
     {"pattern", check_pattern},
     {"$ref", check_ref},
     /* for people and for other validators */
-    {"$schema", check_nothing},
-    {"$id", check_nothing},
-    {"$defs", check_nothing},
-    {"title", check_nothing},
-    {"description", check_nothing},
+    {"$schema", NULL},
+    {"$id", NULL},
+    {"$defs", NULL},
+    {"title", NULL},
+    {"description", NULL},
 };
 
 static void check_keyword(const struct walk *w, const char *name, struct json_object *rule,
@@ -247,7 +241,8 @@ static void check_keyword(const struct walk *w, const char *name, struct json_ob
 {
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
         if (!strcmp(keywords[i].name, name)) {
-            keywords[i].check(w, rule, value);
+            if (keywords[i].check)
+                keywords[i].check(w, rule, value);
             return;
         }
     tool_found(w->f, "internal: the schema's keyword \"%s\" is not understood", name);

@@ -5,6 +5,7 @@
 
 #include "tool_rules.h"
 
+#include "faultloc/base/say.h"
 #include "ftree/rules/rules_place.h"
 
 #include <errno.h>
@@ -50,13 +51,15 @@ static int copy_builtin(struct rules_file *f)
     return 0;
 }
 
-enum tool_exit tool_rules_open(struct rules_file *f, const char *name)
+/* `name`: "-" is standard input, NULL the built-in one.  To be closed also after an error, of which a
+ * line on stderr says what is wrong and where. */
+static enum tool_exit open_rules(struct rules_file *f, const char *name)
 {
     struct ftree_rules_error e;
     int rc;
 
     *f = (struct rules_file){.name = name ? name : "built-in rules"};
-    rc = name ? tool_read_file(name, RULES_FILE_MAX, &f->text, &f->len) : copy_builtin(f);
+    rc = name ? faultloc_read_file(name, RULES_FILE_MAX, &f->text, &f->len) : copy_builtin(f);
     if (rc && rc != EFBIG) { /* of what is too large its reader says so */
         tool_say(stderr, "faultloc: %s: %s", f->name, strerror(rc));
         return TOOL_TROUBLE;
@@ -72,7 +75,7 @@ enum tool_exit tool_rules_open(struct rules_file *f, const char *name)
     return rc == FTREE_ERR_INVALID ? TOOL_INVALID : TOOL_TROUBLE;
 }
 
-void tool_rules_close(struct rules_file *f)
+static void close_rules(struct rules_file *f)
 {
     ftree_rules_free(f->rules);
     free(f->text);
@@ -115,7 +118,7 @@ static void print_notes(const struct rules_file *f)
 static enum tool_exit check(const char *name)
 {
     struct rules_file f;
-    enum tool_exit code = tool_rules_open(&f, name);
+    enum tool_exit code = open_rules(&f, name);
     int signs = 0;
 
     if (code == TOOL_OK) {
@@ -128,7 +131,7 @@ static enum tool_exit check(const char *name)
                  (int) f.rules->models, signs, count_signs(f.rules->well, f.rules->wells));
         print_notes(&f);
     }
-    tool_rules_close(&f);
+    close_rules(&f);
     return code;
 }
 
@@ -155,13 +158,13 @@ static enum tool_exit print_plain(const struct rules_file *f)
 static enum tool_exit print(const char *name)
 {
     struct rules_file f;
-    enum tool_exit code = tool_rules_open(&f, name);
+    enum tool_exit code = open_rules(&f, name);
 
     if (code == TOOL_OK && name)
         code = print_plain(&f);
     else if (code == TOOL_OK)
         fwrite(f.text, 1, f.len, stdout);
-    tool_rules_close(&f);
+    close_rules(&f);
     return code;
 }
 
@@ -196,10 +199,10 @@ static enum tool_exit do_explain(int n, char **arguments)
         return tool_wrong("rules", "missing class, rule or sign after ", "explain");
     if (n > 2)
         return tool_wrong("rules", "more than one file after ", "explain CLASS");
-    code = tool_rules_open(&f, n == 2 ? arguments[1] : NULL);
+    code = open_rules(&f, n == 2 ? arguments[1] : NULL);
     if (code == TOOL_OK)
         code = tool_rules_explain(&f, arguments[0]);
-    tool_rules_close(&f);
+    close_rules(&f);
     return code;
 }
 
@@ -214,10 +217,10 @@ static enum tool_exit do_learn(int n, char **arguments)
         return tool_wrong("rules", "missing file after ", "--rules");
     if (n == first)
         return tool_wrong("rules", "missing report after ", "learn");
-    code = tool_rules_open(&f, own ? arguments[1] : NULL);
+    code = open_rules(&f, own ? arguments[1] : NULL);
     if (code == TOOL_OK)
         code = tool_rules_learn(&f, n - first, arguments + first);
-    tool_rules_close(&f);
+    close_rules(&f);
     return code;
 }
 

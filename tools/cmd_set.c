@@ -5,6 +5,7 @@
 
 #include "agent_socket.h"
 
+#include "faultloc/base/say.h"
 #include "ftree/rules/rules.h"
 #include "ftree/survey/query.h"
 
@@ -58,7 +59,7 @@ static char *read_file(const char *file, size_t *len, const char **why)
     *len = 0;
     *why = NULL;
     if (!rc && S_ISREG(st.st_mode))
-        rc = tool_read_file(file, FTREE_SET_RULES_MAX, &text, len);
+        rc = faultloc_read_file(file, FTREE_SET_RULES_MAX, &text, len);
     if (!rc && *len > 0)
         return text;
     *why = rc == EFBIG              ? "is larger than 128 KiB, the limit here"

@@ -61,19 +61,14 @@ static enum tool_exit no_status(const struct agent_socket *d)
     return TOOL_TROUBLE;
 }
 
-static const char *question_of(const struct options *o)
+/* As the agent has it: "text", "json-ranks" and so on. */
+static void make_question(const struct options *o, char *out, size_t room)
 {
-    if (o->here)
-        return o->json ? FAULTLOC_STATUS_REQUEST "\"json-here\"}"
-                       : FAULTLOC_STATUS_REQUEST "\"text-here\"}";
-    if (o->stacks)
-        return o->json ? FAULTLOC_STATUS_REQUEST "\"json-stacks\"}"
-                       : FAULTLOC_STATUS_REQUEST "\"text-stacks\"}";
-    if (o->json)
-        return o->ranks ? FAULTLOC_STATUS_REQUEST "\"json-ranks\"}"
-                        : FAULTLOC_STATUS_REQUEST "\"json\"}";
-    return o->ranks ? FAULTLOC_STATUS_REQUEST "\"text-ranks\"}"
-                    : FAULTLOC_STATUS_REQUEST "\"text\"}";
+    snprintf(out, room, FAULTLOC_STATUS_REQUEST "\"%s%s\"}", o->json ? "json" : "text",
+             o->here     ? "-here"
+             : o->stacks ? "-stacks"
+             : o->ranks  ? "-ranks"
+                         : "");
 }
 
 static bool begins_with(const char *line, const char *word)
@@ -138,15 +133,15 @@ static enum tool_exit print_answer(const struct agent_socket *d, const struct op
 
 static enum tool_exit ask_once(const struct agent_socket *d, const struct options *o)
 {
-    char *text;
-    enum agent_answer answer = tool_agent_ask(d, question_of(o), NULL, 0,
-                                              o->here     ? PATIENCE_HERE_MS
-                                              : o->stacks ? PATIENCE_STACKS_MS
-                                                          : PATIENCE_MS,
-                                              &text);
-    enum tool_exit code = answer == ANSWERED ? print_answer(d, o, text)
-                                             : tool_agent_silent("status", d, answer, "");
+    int ms = o->here ? PATIENCE_HERE_MS : o->stacks ? PATIENCE_STACKS_MS : PATIENCE_MS;
+    char question[64], *text;
+    enum agent_answer answer;
+    enum tool_exit code;
 
+    make_question(o, question, sizeof(question));
+    answer = tool_agent_ask(d, question, NULL, 0, ms, &text);
+    code = answer == ANSWERED ? print_answer(d, o, text)
+                              : tool_agent_silent("status", d, answer, "");
     free(text);
     return code;
 }

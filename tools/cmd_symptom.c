@@ -5,6 +5,7 @@
 
 #include "agent_socket.h"
 
+#include "faultloc/base/number.h"
 #include "ftree/report/report.h"
 
 #include <errno.h>
@@ -73,25 +74,14 @@ static enum tool_exit list_kinds(void)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Returns 0, or -1: not a number in this range. */
-static int read_number(const char *text, long long least, long long most, long long *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return errno || end == text || *end || *out < least || *out > most ? -1 : 0;
-}
-
-static enum tool_exit check_number(const char *option, const char *text, long long least,
-                                   long long most)
+static enum tool_exit check_number(const char *option, const char *text, int least, int most)
 {
     char what[128];
-    long long n;
+    int n;
 
-    if (!text || read_number(text, least, most, &n) == 0)
+    if (!text || (faultloc_number_read(text, false, &n) && n >= least && n <= most))
         return TOOL_OK;
-    snprintf(what, sizeof(what), "%s must be a whole number from %lld to %lld, not ", option, least,
+    snprintf(what, sizeof(what), "%s must be a whole number from %d to %d, not ", option, least,
              most);
     return tool_wrong("symptom", what, text);
 }

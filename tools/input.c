@@ -10,12 +10,10 @@
 #include "ftree/report/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * A file becomes a JSON document.  json-c parses; before it does, one pass over the bytes looks for
@@ -27,19 +25,6 @@ struct bytes {
     char *at;
     size_t len;
 };
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-int tool_read_file(const char *file, size_t most, char **text, size_t *len)
-{
-    bool standard = !strcmp(file, "-");
-    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-    int rc = fd < 0 ? errno : faultloc_read_whole(fd, most, text, len);
-
-    if (fd >= 0 && !standard)
-        close(fd);
-    return rc;
-}
 
 /* ---- looking over the bytes ------------------------------------------------------------------ */
 
@@ -182,7 +167,7 @@ enum tool_exit tool_read(const char *file, struct json_object **out)
 {
     struct bytes b = {0};
     enum tool_exit code = TOOL_INVALID;
-    int rc = tool_read_file(file, TOOL_BYTES_MAX, &b.at, &b.len);
+    int rc = faultloc_read_file(file, TOOL_BYTES_MAX, &b.at, &b.len);
 
     *out = NULL;
     if (rc == EFBIG) {

@@ -5,6 +5,8 @@
 
 #include "tool_rules.h"
 
+#include "ftree/base/base.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,31 +22,16 @@
  * follows the first line indented by `rest`. */
 struct line {
     int first, rest;
-    size_t len;
     char text[4096];
 };
+
+#define add(l, ...) ftree_text_add((l)->text, sizeof((l)->text), __VA_ARGS__)
 
 static void begin_line(struct line *l, int first, int rest)
 {
     l->first = first;
     l->rest = rest;
-    l->len = 0;
     l->text[0] = '\0';
-}
-
-static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *l, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, format, args);
-    va_end(args);
-    l->len += n > 0 ? (size_t) n : 0;
-    if (l->len >= sizeof(l->text))
-        l->len = sizeof(l->text) - 1;
 }
 
 static void end_line(struct line *l)
@@ -91,11 +78,7 @@ static const char *glue(int i, int n, const char *last)
 
 static int bits(uint64_t set)
 {
-    int n = 0;
-
-    for (; set; set &= set - 1)
-        n++;
-    return n;
+    return __builtin_popcountll(set);
 }
 
 /* A model of "mine" and a sign "model/sign" of it have the name's end in common. */
@@ -104,11 +87,6 @@ static const char *own_name(const char *name)
     const char *slash = strchr(name, '/');
 
     return slash ? slash + 1 : name;
-}
-
-static double percent(int permille)
-{
-    return permille / 10.0;
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -282,7 +260,7 @@ static void print_candidates(const struct rules_sign *sign, bool ruled_out)
                 : ruled_out ? "rules out: "
                             : "leaves open: ",
                 ftree_class_name(sign->candidate[i].class_),
-                percent(sign->candidate[i].confidence));
+                sign->candidate[i].confidence / 10.0);
     end_line(&l);
 }
 
@@ -357,7 +335,7 @@ static uint32_t print_raising(const struct ftree_rules *rules, int32_t m, uint64
             if (rule->candidate[i].model != m)
                 continue;
             begin_line(&l, 4, 8);
-            add(&l, "%s (prior %g%%): ", rule->name, percent(rule->candidate[i].prior));
+            add(&l, "%s (prior %g%%): ", rule->name, rule->candidate[i].prior / 10.0);
             add_patterns(&l, rule);
             end_line(&l);
             for (int32_t p = 0; p < rule->patterns; p++)
@@ -511,7 +489,7 @@ static void explain_rule(const struct ftree_rules *rules, const struct rules_rul
         print_line(2, 4, "then these faults are possible, with prior weights:");
     for (int32_t i = 0; i < rule->candidates; i++)
         print_line(4, 6, "%-18s  %g%%", rules->model[rule->candidate[i].model].name,
-                   percent(rule->candidate[i].prior));
+                   rule->candidate[i].prior / 10.0);
     if (rule->strategy >= 0)
         print_strategy(&rules->strategy[rule->strategy]);
     else

@@ -51,9 +51,6 @@ enum tool_exit {
  * Returns an exit code. */
 enum tool_exit tool_read(const char *file, struct json_object **out);
 
-/* Purpose: reads all of `file` ("-": standard input), as faultloc_read_whole(). */
-int tool_read_file(const char *file, size_t most, char **text, size_t *len);
-
 /* What was found to be wrong in a document.  Each finding is a line on stderr: file, path, text. */
 struct tool_findings {
     const char *file;

@@ -26,12 +26,6 @@ struct rules_file {
     struct ftree_rules *rules;
 };
 
-/* Purpose: reads and checks the rule base in `name` ("-": standard input; NULL: the built-in one).
- * On error a line on stderr says what is wrong and where.  It is ended by tool_rules_close(), also
- * after an error.  Returns an exit code. */
-enum tool_exit tool_rules_open(struct rules_file *f, const char *name);
-void tool_rules_close(struct rules_file *f);
-
 /* Purpose: prints what the rule base says of a class, a model, a rule or a sign. */
 enum tool_exit tool_rules_explain(const struct rules_file *f, const char *what);
 

@@ -61,18 +61,13 @@ expect 0 "1 of 1" --nodes 20 --ranks 4 --program bt --fault 'collective: node 7 
 same "who never comes is named" '.runs[0].verdicts | map([.class, .component, .rule])' \
     '[["user-code-hang","rank 28","user-code-hang/blocked"]]'
 same "histories were tested" '.runs[0].samples | [.program, .tests >= 1, .slow]' '["bt",true,0]'
-expect 0 "0 of 0" --nodes 20 --ranks 4 --program hpl:20m --alpha 0.01 --fault 'collective: all but node 7 for 8s'
+expect 0 "0 of 0" --nodes 20 --ranks 4 --program hpl:20m --fault 'collective: all but node 7 for 8s'
 expect 0 "not random" --alarms 8 --json "$work/run.json"
 same "alarms of each program" '.programs | map([.hours, (.levels | length)]) | unique' '[[1,3]]'
 same "no more than alpha allows" \
     '[.programs[].levels[] | select(.per_test_low > .alpha)]' '[]'
 expect 2 "--program: invalid value 'bts'" --nodes 5 --program bts
-expect 2 "--alpha: invalid value '0'" --nodes 5 --alpha 0
 expect 2 "--alarms simulates no job" --nodes 5 --alarms 8
-expect 0 "not random" --alarms 8 --set 10 --json "$work/run.json"
-same "the sets" '.programs | map(.set) | unique' '[10]'
-expect 2 "--set is of --alarms" --nodes 5 --set 10
-expect 2 "half of the ranks at most" --alarms 8 --ranks 19 --set 10
 expect 2 "--trace has no samples in it" --nodes 5 --program bt --trace "$work/trace"
 
 # --- a run that is not ok -----------------------------------------------------------------------

@@ -43,70 +43,20 @@ static int32_t draw_length(struct draw *d)
     return n + (int32_t) draw_below(d, (uint64_t) n + 1);
 }
 
-/* ---- whose S_out ----------------------------------------------------------------------------- */
-
-/* Of two sets that take turns, as in ParaStack. */
-struct sets {
-    int32_t rank[2 * ALARMS_SET_MAX]; /* the first a->set are the first one */
-};
-
-static bool is_drawn(const struct sets *s, int32_t n, int32_t rank)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (s->rank[i] == rank)
-            return true;
-    return false;
-}
-
-static void draw_sets(const struct sim_alarms *a, struct draw *d, struct sets *s)
-{
-    for (int32_t i = 0; i < 2 * a->set; i++)
-        do
-            s->rank[i] = (int32_t) draw_below(d, (uint64_t) a->ranks);
-        while (is_drawn(s, i, s->rank[i]));
-}
-
-static const int32_t *set_at(const struct sim_alarms *a, const struct sets *s, int32_t i)
-{
-    return s->rank + (i / ALARMS_TURN % 2) * a->set;
-}
-
-static int32_t outside_at(const struct sim_alarms *a, const struct sets *s, uint64_t seed, int32_t i,
-                          ftree_time t)
-{
-    int32_t out = 0;
-
-    if (a->set == 0)
-        return sim_program_outside(a->program, seed, 0, a->ranks, t);
-    for (int32_t k = 0; k < a->set; k++)
-        out += sim_program_outside(a->program, seed, set_at(a, s, i)[k], 1, t);
-    return out;
-}
-
 /* ---- a hang ---------------------------------------------------------------------------------- */
 
-static int32_t hung_at(const struct sim_alarms *a, const struct sets *s, int32_t rank, int32_t i)
-{
-    if (a->set == 0)
-        return 1;
-    for (int32_t k = 0; k < a->set; k++)
-        if (set_at(a, s, i)[k] == rank)
-            return 1;
-    return 0;
-}
-
 /* From here on all wait for one rank: after how many samples does the test say so? */
-static void hang(struct sim_alarms *a, struct draw *d, const struct sets *s, int32_t *sample,
-                 int32_t n)
+static void hang(struct sim_alarms *a, int32_t *sample, int32_t n)
 {
-    int32_t rank = (int32_t) draw_below(d, (uint64_t) a->ranks), i = n, found = 0;
+    int32_t i = n, found = 0;
     struct hang_result r;
 
     a->hangs++;
     for (int32_t k = 0; k < ALARMS_HANG_SAMPLES && found < ALARMS_LEVELS; k++) {
         if (n == HANG_HISTORY_MAX)
             memmove(sample, sample + 1, (size_t) --n * sizeof(*sample));
-        sample[n++] = hung_at(a, s, rank, i++);
+        sample[n++] = 1;
+        i++;
         ftree_hang_test(sample, n, (uint64_t) (i - n + 1), sim_alphas[0], &r);
         for (; found < ALARMS_LEVELS && is_alarm(&r, sim_alphas[found]); found++)
             a->after[found][k]++;
@@ -120,16 +70,14 @@ static ftree_time one_job(struct sim_alarms *a, struct draw *d)
     ftree_time begin = draw_below(d, HOUR), t = begin;
     uint64_t seed = draw_next(d);
     struct draw more = draw_stream(seed, 2);
-    struct sets s;
 
-    draw_sets(a, &more, &s);
     for (int32_t i = 0; i < n; i++) {
         t += sim_program_step(seed, SAMPLE, (uint64_t) i + 1);
-        sample[i] = outside_at(a, &s, seed, i, t);
+        sample[i] = sim_program_outside(a->program, seed, 0, a->ranks, t);
     }
     test(a, sample, n);
     if (draw_below(&more, ALARMS_HANG_EACH) == 0)
-        hang(a, &more, &s, sample, n);
+        hang(a, sample, n);
     return t - begin;
 }
 
@@ -270,7 +218,6 @@ struct json_object *sim_alarms_json(const struct sim_alarms *a)
     json_object_object_add(o, "program", json_object_new_string(a->program->name));
     json_object_object_add(o, "hours", json_object_new_int64((int64_t) a->hours));
     json_object_object_add(o, "ranks", json_object_new_int(a->ranks));
-    json_object_object_add(o, "set", json_object_new_int(a->set));
     for (int i = 0; i < HANG_STATES; i++)
         json_object_object_add(o, ftree_hang_state_name(i),
                                json_object_new_int64((int64_t) a->tests[i]));

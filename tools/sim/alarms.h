@@ -21,13 +21,9 @@
  *
  * In one of ALARMS_HANG_EACH jobs all ranks then wait for one, and the test is made after each further
  * sample, until it says so: how soon a hang is found, and how many are not.
- *
- * S_out is of all ranks, or of two sets that take turns each ALARMS_TURN samples, as in ParaStack.
  */
 
 #define ALARMS_LEVELS 3
-#define ALARMS_SET_MAX 64 /* ranks of a set */
-#define ALARMS_TURN 30
 #define ALARMS_HANG_EACH 16
 #define ALARMS_HANG_SAMPLES 300 /* two minutes */
 
@@ -36,7 +32,6 @@ struct sim_alarms {
     uint64_t seed;
     uint64_t hours; /* of all histories */
     int32_t ranks;
-    int32_t set; /* ranks of each of two sets, up to ALARMS_SET_MAX, and ranks / 2; 0: S_out is of all */
     uint64_t tests[HANG_STATES]; /* by what they came to, at the first level */
     uint64_t alarms[ALARMS_LEVELS]; /* by sim_alphas */
     uint64_t doublings; /* of all tests */

@@ -31,7 +31,7 @@ static const char usage[] =
     "Usage: faultloc simulate --nodes N [OPTION]...\n"
     "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
     "       faultloc simulate --plot FILE JSON...\n"
-    "       faultloc simulate --alarms HOURS [--program NAME] [--ranks R] [--set N] [--seed S]\n"
+    "       faultloc simulate --alarms HOURS [--program NAME] [--ranks R] [--seed S]\n"
     "                         [--json FILE|-]\n"
     "\n"
     "Runs FaultLoc's own code for every node of a job, over a simulated network, with faults that\n"
@@ -58,17 +58,11 @@ static const char usage[] =
     "  --program NAME[:T] ranks are in and out of MPI as in bt, cg, ft, hpcg, hpl, lu, mg or sp,\n"
     "                     for T (10m) when the simulation begins, and nodes take samples of\n"
     "                     that: a rank that does not return is hung\n"
-    "  --alpha A          significance of that (0.001)\n"
     "  --alarms HOURS     no job is simulated: histories of S_out of --ranks (256) ranks are\n"
     "                     drawn, so long in all, and each is tested; a table of how often the\n"
     "                     test says that they hang, at three alphas, and after how many\n"
     "                     samples it finds that all wait for one rank (half of the hangs found\n"
     "                     by then; 0: never); without --program: for each of them, HOURS in all\n"
-    "  --set N            S_out there is of two sets of N ranks that take turns, as in ParaStack\n"
-    "                     (all ranks)\n"
-    "Status\n"
-    "  --status NODE      this node is asked for the status of the job, at the time 0, as by faultloc\n"
-    "                     status; without --fault and --script there is no fault then\n"
     "Runs\n"
     "  --runs R           number of runs (1), with the seeds S, S+1, ...\n"
     "  --seed S           the first seed (1); the same seed gives the same run (column hash)\n"
@@ -94,9 +88,7 @@ static const char usage[] =
     "  cut|partition TARGET [on data|mgmt]\n"
     "  down TARGET                   its data interface is down, and it reports that\n"
     "  cut node NODE from node NODE [on data|mgmt]\n"
-    "  slow link TARGET by TIME\n"
     "  storm: all wait for TARGET\n"
-    "  node LIST waits for node NODE\n"
     "  random waits every TIME of up to TIME\n"
     "  random phases every TIME of up to TIME   all wait for one that computes, sleeps or waits for a\n"
     "                                disk, and then returns\n"
@@ -121,7 +113,7 @@ struct command {
     struct sim_topology topology;
     struct sim_script script;
     const char *what; /* topology */
-    int32_t nodes, fanout, ranks, runs, alarms, set;
+    int32_t nodes, fanout, ranks, runs, alarms;
     uint64_t seed;
     int check; /* -1: not said */
     const char *json, *plot, *trace;
@@ -181,17 +173,6 @@ static bool take_latency(struct command *c, const char *text)
     return sim_latency_read(text, &c->options.link);
 }
 
-static bool take_alpha(struct command *c, const char *text)
-{
-    return sim_read_share(text, strlen(text), &c->options.alpha) && c->options.alpha > 0;
-}
-
-static bool take_status(struct command *c, const char *text)
-{
-    c->options.status = true;
-    return read_int(text, 0, NODES_MAX - 1, &c->options.asked);
-}
-
 static bool take_seed(struct command *c, const char *text)
 {
     int64_t n = 0;
@@ -242,11 +223,8 @@ static const struct known {
     {"ranks", NUMBER(ranks, 1, 1024)},
     {"latency", .take = take_latency},
     {"loss", AT(options.loss), .value = A_SHARE},
-    {"status", .take = take_status},
     {"program", .take = take_program},
-    {"alpha", .take = take_alpha},
     {"alarms", NUMBER(alarms, 1, 10000000)},
-    {"set", NUMBER(set, 1, ALARMS_SET_MAX)},
     {"duplicate", AT(options.duplicate), .value = A_SHARE},
     {"delay", .take = take_delay},
     {"cost", AT(options.cost), .value = A_TIME},
@@ -295,12 +273,6 @@ static int wrong_usage(const char *what, const char *which)
     return 2;
 }
 
-/* Of the histories of --alarms. */
-static int32_t ranks_of(const struct command *c)
-{
-    return c->ranks ? c->ranks : 256;
-}
-
 /* -1: go on; else the exit code. */
 static int read_arguments(struct command *c, int argc, char **argv)
 {
@@ -330,8 +302,6 @@ static int read_arguments(struct command *c, int argc, char **argv)
         return wrong_usage("unknown argument: ", argv[optind]);
     if (c->files)
         return -1;
-    if (c->set && (!c->alarms || 2 * c->set > ranks_of(c)))
-        return wrong_usage("--set is of --alarms, and of half of the ranks at most", "");
     if (c->alarms)
         return c->nodes || c->what ? wrong_usage("--alarms simulates no job", "") : -1;
     if (!c->nodes && !c->what)
@@ -340,8 +310,6 @@ static int read_arguments(struct command *c, int argc, char **argv)
         return wrong_usage("--trace has no samples in it: use it without --program", "");
     if (c->trace && (c->runs > 1 || c->plot))
         return wrong_usage("--trace is of one run, without --runs and --plot", "");
-    if (c->trace && c->options.status)
-        return wrong_usage("--trace has no status in it: use it without --status", "");
     return -1;
 }
 
@@ -372,7 +340,7 @@ static int read_faults(struct command *c)
     for (int i = 0; i < c->faults; i++)
         if (read_one(c, c->fault[i], c->is_file[i]))
             return 2;
-    return c->faults || c->options.status ? 0 : read_one(c, "lose random node", false);
+    return c->faults ? 0 : read_one(c, "lose random node", false);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -399,20 +367,6 @@ static void clear_progress(const struct command *c)
         fputs("\r\033[K", stderr);
 }
 
-static void say_status(FILE *table, const struct sim_run *r)
-{
-    if (r->status.took == 0)
-        fprintf(table, "status: no answer\n");
-    else
-        fprintf(
-            table,
-            "status: %d of %d nodes answered, %d silent; %.3f ms, %llu messages, %u of them at the "
-            "busiest node\n",
-            (int) r->status.answered, (int) r->job.nodes, (int) r->status.silent,
-            (double) r->status.took / 1e6, (unsigned long long) r->status.messages,
-            r->status.busiest);
-}
-
 /* One run; its object of JSON is added to `list`.  Returns true if it is ok. */
 static bool one_run(struct command *c, FILE *table, struct json_object *list,
                     struct sim_result *result)
@@ -425,8 +379,6 @@ static bool one_run(struct command *c, FILE *table, struct json_object *list,
     clear_progress(c);
     if (!c->quiet || !result->ok)
         sim_result_row(table, c->run, &r, result);
-    if (c->options.status)
-        say_status(table, &r);
     json_object_array_add(list, sim_result_json(&r, result));
     sim_run_free(&r);
     return result->ok;
@@ -509,8 +461,7 @@ static void run_alarms(struct command *c, FILE *table, struct json_object *list)
         struct sim_alarms a = {.program = p ? p : &sim_programs[i],
                                .seed = c->seed,
                                .hours = ((uint64_t) c->alarms + n - 1) / n,
-                               .ranks = ranks_of(c),
-                               .set = c->set};
+                               .ranks = c->ranks ? c->ranks : 256};
         sim_alarms(&a, c->quiet ? NULL : alarms_progress, c);
         clear_progress(c);
         sim_alarms_rows(table, &a);

@@ -148,7 +148,6 @@ static uint32_t classes_of(const struct sim_fault *f)
                     SIM_CLASS(FTREE_CLASS_NIC_FAULT),
         [SIM_DOWN] = SIM_CLASS(FTREE_CLASS_NIC_FAULT),
         [SIM_PARTITION] = SIM_CLASS(FTREE_CLASS_SWITCH_FAULT) | SIM_CLASS(FTREE_CLASS_LINK_FAULT),
-        [SIM_SLOW] = SIM_CLASS(FTREE_CLASS_NETWORK_DEGRADED),
     };
 
     /* a node that nobody reaches looks like one without power */
@@ -159,8 +158,7 @@ static uint32_t classes_of(const struct sim_fault *f)
  * each other nobody else knows but their FLN, where it is one of them. */
 static bool is_unnoticed(const struct sim_fault *f)
 {
-    return f->verb == SIM_SLOW || (f->verb == SIM_CUT && f->other != FTREE_NONE) ||
-           (f->verb == SIM_CUT && f->paths == 1 << FTREE_PATH_MGMT);
+    return f->verb == SIM_CUT && (f->other != FTREE_NONE || f->paths == 1 << FTREE_PATH_MGMT);
 }
 
 /* The only other switch, where these two have all nodes behind them: both sides of a cut between
@@ -263,10 +261,10 @@ static void expect(struct sim_run *r, int32_t line, int32_t node, int32_t switch
         sim_truth_expect(&r->truth, &e);
 }
 
-/* Of a switch that is lost or slow the nodes behind it are not changed themselves. */
+/* Of a switch that is lost the nodes behind it are not changed themselves. */
 static bool is_the_switch(const struct sim_fault *f, const struct sim_hit *h)
 {
-    return h->switches > 0 && (f->verb == SIM_LOSE || f->verb == SIM_SLOW);
+    return h->switches > 0 && f->verb == SIM_LOSE;
 }
 
 static void expect_all(struct sim_run *r, int32_t line)
@@ -304,7 +302,7 @@ static void end_ranks(struct sim_run *r, int32_t node)
     for (int32_t i = node * per; i < (node + 1) * per; i++) {
         r->rank[i].since = 0;
         if (r->options->trace)
-            sim_trace_gone(r, node, i);
+            sim_trace_in(r, node, "gone", i);
         ftree_rank_gone(sim_handle(r, node), r->now, i);
     }
 }
@@ -356,19 +354,7 @@ static void change_node(struct sim_run *r, const struct sim_fault *f, int32_t no
         case SIM_PARTITION:
             r->network.side[node] = begins;
             break;
-        case SIM_SLOW:
-            r->network.slow[node] = begins ? f->by : 0;
-            break;
     }
-}
-
-static void change_switch(struct sim_run *r, const struct sim_fault *f, int32_t s, bool begins)
-{
-    r->network.any_switch = true;
-    if (f->verb == SIM_LOSE)
-        r->network.switch_lost[s] = begins;
-    else if (f->verb == SIM_SLOW)
-        r->network.switch_slow[s] = begins ? f->by : 0;
 }
 
 static void change(struct sim_run *r, int32_t line, bool begins)
@@ -378,8 +364,10 @@ static void change(struct sim_run *r, int32_t line, bool begins)
 
     if (f->verb == SIM_PARTITION)
         r->network.parted = begins ? f->paths : 0;
-    for (int32_t i = 0; i < h->switches && is_the_switch(f, h); i++)
-        change_switch(r, f, h->switch_[i], begins);
+    for (int32_t i = 0; i < h->switches && is_the_switch(f, h); i++) {
+        r->network.any_switch = true;
+        r->network.switch_lost[h->switch_[i]] = begins;
+    }
     for (int32_t i = 0; i < h->nodes && !is_the_switch(f, h); i++) {
         change_node(r, f, h->node[i], begins);
         sim_handle_touch(r, h->node[i]);
@@ -425,8 +413,7 @@ static void end(struct sim_run *r, int32_t line)
 
     change(r, line, false);
     sim_truth_over(&r->truth, line);
-    if (r->options->script->fault[line].verb != SIM_SLOW)
-        end_waits(r, mark);
+    end_waits(r, mark);
     free(mark);
 }
 
@@ -446,7 +433,6 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
 
     for (int32_t i = 0; i < h->switches; i++) {
         r->network.switch_lost[h->switch_[i]] = 0;
-        r->network.switch_slow[h->switch_[i]] = 0;
         sim_truth_well(&r->truth, FTREE_NONE, h->switch_[i]);
     }
     for (int32_t i = 0; i < h->nodes; i++) {
@@ -456,7 +442,6 @@ static void give_back(struct sim_run *r, const struct sim_hit *h)
         n->link = 0;
         go_on(r, h->node[i]);
         r->network.down[h->node[i]] = r->network.side[h->node[i]] = 0;
-        r->network.slow[h->node[i]] = 0;
         sim_truth_well(&r->truth, h->node[i], FTREE_NONE);
         sim_handle_touch(r, h->node[i]);
     }
@@ -494,9 +479,6 @@ void sim_fault_event(struct sim_run *r, const struct sim_event *e)
         end(r, e->to);
     else if (f->verb == SIM_STORM)
         storm(r, h);
-    else if (f->verb == SIM_WAIT)
-        for (int32_t i = 0; i < h->nodes; i++)
-            begin_wait(r, any_rank(r, h->node[i]), sim_first_rank(r->options->topology, f->other));
     else if (f->verb == SIM_RETURN)
         give_back(r, h);
     else if (f->verb == SIM_HEAL)

@@ -96,7 +96,7 @@ static void leave(struct sim_run *r, int32_t node)
         return;
     if (!ftree_is_leaving(n->ft)) {
         if (r->options->trace)
-            sim_trace_leave(r, node);
+            sim_trace_in(r, node, "leave", FTREE_NONE);
         ftree_leave_at_once(n->ft, r->now);
     }
     n->gone = ftree_may_go(n->ft);
@@ -165,7 +165,7 @@ void sim_handle_goes_on(struct sim_run *r, int32_t rank)
     if (r->node[node].off || r->node[node].gone)
         return;
     if (r->options->trace)
-        sim_trace_over(r, node, rank);
+        sim_trace_in(r, node, "stall-over", rank);
     ftree_stall_over(sim_handle(r, node), r->now, rank);
     sim_handle_touch(r, node);
 }

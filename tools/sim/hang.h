@@ -17,7 +17,6 @@
 struct sim_run;
 struct sim_hit;
 struct sim_event;
-struct ftree_verdict;
 struct waits_page;
 
 enum sim_shape {

@@ -16,13 +16,10 @@ void sim_network_init(struct sim_network *n, int32_t nodes, const struct ftree_t
 {
     size_t switches = tree ? (size_t) tree->switches : 0;
 
-    *n = (struct sim_network){.nodes = nodes, .tree = tree, .delay_max = 1000 * FTREE_MS};
-    n->link = (struct sim_latency){.base = 25000, .spread = 5000, .kind = SIM_SPREAD_EXPONENTIAL};
+    *n = (struct sim_network){.nodes = nodes, .tree = tree};
     n->down = sim_calloc((size_t) nodes, sizeof(*n->down));
     n->side = sim_calloc((size_t) nodes, sizeof(*n->side));
-    n->slow = sim_calloc((size_t) nodes, sizeof(*n->slow));
     n->switch_lost = sim_calloc(switches, sizeof(*n->switch_lost));
-    n->switch_slow = sim_calloc(switches, sizeof(*n->switch_slow));
     n->switch_depth = sim_calloc(switches, sizeof(*n->switch_depth));
     for (size_t s = 0; s < switches; s++)
         for (int32_t up = tree->switch_parent[s]; up != FTREE_NONE; up = tree->switch_parent[up])
@@ -33,9 +30,7 @@ void sim_network_free(struct sim_network *n)
 {
     free(n->down);
     free(n->side);
-    free(n->slow);
     free(n->switch_lost);
-    free(n->switch_slow);
     free(n->switch_depth);
     free(n->pair);
     *n = (struct sim_network){0};
@@ -46,14 +41,7 @@ void sim_network_free(struct sim_network *n)
 struct way {
     int hops; /* links between switches */
     bool lost;
-    ftree_time slow;
 };
-
-static void pass(const struct sim_network *n, int32_t s, struct way *w)
-{
-    w->lost |= n->switch_lost[s];
-    w->slow += n->switch_slow[s];
-}
 
 /* From both leaf switches up, until they meet; two that have nothing above them are joined by a
  * core that the topology does not name. */
@@ -66,12 +54,11 @@ static struct way way_between(const struct sim_network *n, int32_t a, int32_t b)
         int32_t *deeper =
             t == FTREE_NONE || (s != FTREE_NONE && n->switch_depth[s] >= n->switch_depth[t]) ? &s
                                                                                              : &t;
-        pass(n, *deeper, &w);
+        w.lost |= n->switch_lost[*deeper];
         *deeper = n->tree->switch_parent[*deeper];
         w.hops++;
     }
-    if (s != FTREE_NONE)
-        pass(n, s, &w);
+    w.lost |= s != FTREE_NONE && n->switch_lost[s];
     return w;
 }
 
@@ -131,15 +118,11 @@ static ftree_time draw_link(struct sim_network *n)
 ftree_time sim_network_takes(struct sim_network *n, int32_t a, int32_t b, int path)
 {
     ftree_time t = draw_link(n) + draw_link(n);
-    struct way w = {0};
+    int hops = path == FTREE_PATH_DATA && n->tree ? way_between(n, a, b).hops : 0;
 
-    if (path != FTREE_PATH_DATA)
-        return t;
-    if (n->tree)
-        w = way_between(n, a, b);
-    for (int i = 0; i < w.hops; i++)
+    for (; hops > 0; hops--)
         t += draw_link(n);
-    return t + w.slow + n->slow[a] + n->slow[b];
+    return t;
 }
 
 static bool happens(struct sim_network *n, double share)

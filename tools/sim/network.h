@@ -46,11 +46,9 @@ struct sim_network {
     uint8_t parted; /* the paths that are parted */
     struct sim_pair *pair; /* [pairs]: nodes between which nothing passes */
     int32_t pairs;
-    ftree_time *slow; /* [nodes]: so much longer by the node's data link */
     uint8_t *switch_lost; /* [switches] */
-    ftree_time *switch_slow; /* [switches] */
     uint8_t *switch_depth; /* [switches] */
-    bool any_switch; /* is lost or slow */
+    bool any_switch; /* is lost, or was */
 };
 
 void sim_network_init(struct sim_network *n, int32_t nodes, const struct ftree_tree *tree);

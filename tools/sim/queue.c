@@ -82,8 +82,7 @@ void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
     q->free = slot_of(q, slot)->next;
     *slot_of(q, slot) = *e;
     put(q, slot);
-    if (++q->n > q->most)
-        q->most = q->n;
+    q->n++;
 }
 
 /* The first list of a level that has events, from `least` on; -1: none has. */

@@ -58,7 +58,7 @@ struct sim_queue {
     uint32_t walk; /* through the list that comes near next, so that it is in the cache then */
     uint32_t seen, seen_digit, ahead; /* the last one that `near` was called for, 0: none; its list;
                                        * so many, at least, are between it and the next one */
-    size_t n, most; /* in it; at once */
+    size_t n; /* in it */
     /* Called for an event that is near, so that what it needs is fetched meanwhile; may be NULL. */
     void (*near)(const void *ctx, const struct sim_event *e);
     const void *ctx;

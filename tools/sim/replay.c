@@ -33,7 +33,7 @@ struct replay {
     struct ftree **ft; /* [nodes]; NULL: no input so far */
     struct replay_record input, ahead; /* the one under way, and the first that is not of it */
     struct replay_record *record; /* [records]: what it came to */
-    int32_t records, room, next;
+    int32_t records, next;
     bool differs;
 };
 
@@ -124,9 +124,7 @@ static void print_record(const struct replay *p, const struct replay_record *r)
     if (!o->out && !o->list)
         return;
     describe(p, r, text, sizeof(text));
-    for (char *c = text; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    ftree_text_ascii(text);
     if (o->out)
         fprintf(o->out, "%12.6f %s%s %s\n", seconds(p, p->input.at),
                 name_of(p, p->input.node, name), r->kind <= REPLAY_LAST_IN ? "" : "  ", text);
@@ -376,10 +374,7 @@ static bool read_records(struct replay *p)
                      (int) p->ahead.node);
             return false;
         }
-        if (p->records == p->room) {
-            p->room = p->room ? 2 * p->room : 16;
-            p->record = sim_realloc(p->record, (size_t) p->room, sizeof(*p->record));
-        }
+        p->record = sim_grow(p->record, p->records, sizeof(*p->record));
         p->record[p->records] = p->ahead;
     }
 }

@@ -6,6 +6,7 @@
 #include "sim/replay.h"
 
 #include "sim/sim_memory.h"
+#include "ftree/base/text.h"
 #include "ftree/topology/tree_int.h"
 #include "ftree/wire/wire.h"
 
@@ -32,9 +33,7 @@ static bool wrong(struct replay_file *f, const char *format, ...)
     va_start(args, format);
     vsnprintf(f->wrong, sizeof(f->wrong), format, args);
     va_end(args);
-    for (char *c = f->wrong; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    ftree_text_ascii(f->wrong);
     return false;
 }
 

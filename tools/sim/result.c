@@ -58,7 +58,7 @@ static void take_latencies(const struct sim_run *r, struct sim_result *out)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
         const struct sim_report *p = &r->truth.report[i];
-        double located = sim_seconds(p->located - p->first_symptom);
+        double located = sim_seconds(p->v.located - p->v.first_symptom);
         if (p->expectation == FTREE_NONE)
             continue;
         take_latency(latency_of(r, p), out);
@@ -69,47 +69,18 @@ static void take_latencies(const struct sim_run *r, struct sim_result *out)
     }
 }
 
-/* Nodes are numbered level by level: the last one is as deep as any. */
-static int depth_of_tree(const struct sim_run *r)
-{
-    const struct topo topo = {
-        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
-    int depth = 0;
-
-    for (int32_t n = r->job.nodes - 1; n > 0; n = ftree_topo_parent(&topo, n))
-        depth++;
-    return depth;
-}
-
-/* A message takes one link at each end, and one between every two switches on its way. */
-static double bound_of(const struct sim_run *r)
-{
-    ftree_time link = r->options->link.base + r->options->link.spread;
-    int links = 2;
-
-    for (int32_t s = 0; r->job.tree && s < r->job.tree->switches; s++)
-        if (2 * r->network.switch_depth[s] + 2 > links)
-            links = 2 * r->network.switch_depth[s] + 2;
-    return sim_seconds(r->cfg.stall + 2 * r->cfg.silence +
-                       (ftree_time) (depth_of_tree(r) * links) * link);
-}
-
 void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *out)
 {
     struct sim_problem p;
-    uint32_t most = 0;
     uint64_t beside;
 
-    *out = (struct sim_result){.seed = r->seed,
-                               .nodes = r->job.nodes,
+    *out = (struct sim_result){.nodes = r->job.nodes,
                                .faults = r->truth.expectations,
                                .messages = r->messages,
                                .wall_s = wall_s,
-                               .simulated_s = sim_seconds(r->now),
                                .ok = !r->broken && !sim_truth_problem(&r->truth, 0, &p)};
     take_latencies(r, out);
     take_notes(r, out);
-    out->bound = bound_of(r);
     for (int32_t i = 0; i < r->job.nodes; i++) {
         const struct sim_node *n = &r->node[i];
         uint64_t messages = (uint64_t) n->sent + n->received;
@@ -121,16 +92,9 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
         beside = beside < messages ? messages - beside : 0; /* one may have been lost */
         if (beside > out->busiest_beside_suspects)
             out->busiest_beside_suspects = beside;
-        if (n->of_waits > out->busiest_of_waits)
-            out->busiest_of_waits = n->of_waits;
-        if (n->bytes > out->busiest_bytes)
-            out->busiest_bytes = n->bytes;
-        out->active += n->sent > 0;
-        most = n->memory_most > most ? n->memory_most : most;
     }
     out->idle_per_handle = (double) r->idle;
     out->peak_per_handle = (double) r->memory_most / r->job.nodes;
-    out->most_of_handle = most;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -190,13 +154,13 @@ static void describe(const struct sim_run *r, const struct sim_problem *p, char 
         snprintf(buf, len, "%s: %s of %s", sim_problem_name(p->kind), what, component);
     } else {
         const struct sim_report *q = &r->truth.report[p->report];
-        name_component(r, q->kind, q->node, q->rank, q->switch_, component, sizeof(component));
+        name_component(r, q->v.kind, q->v.node, q->v.rank, q->v.switch_, component, sizeof(component));
         snprintf(buf, len, "%s: %s of %s by n%d, %s%s", sim_problem_name(p->kind),
-                 ftree_class_name(q->class_), component, (int) q->fln, q->rule,
+                 ftree_class_name(q->v.class_), component, (int) q->v.fln, q->v.rule,
                  q->withdrawn ? ", withdrawn" : "");
         if (p->kind == SIM_NOT_KNOWN)
             snprintf(buf, len, "%s: %s of %s, %d nodes", sim_problem_name(p->kind),
-                     ftree_class_name(q->class_), component, (int) q->unaware);
+                     ftree_class_name(q->v.class_), component, (int) q->unaware);
     }
 }
 
@@ -248,7 +212,7 @@ void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_
     fprintf(f,
             "%5d %20" PRIu64 " %-3s %8d %11s %7.3f %7.3f %10" PRIu64 " %8" PRIu64
             " %8.2f %9.0f %9.0f %8.2f  %016" PRIx64 "\n",
-            run, s->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
+            run, r->seed, s->ok ? "yes" : "NO", (int) r->job.nodes, found, s->latency_min,
             s->latency_max, r->messages, s->busiest_messages, (double) r->messages / r->job.nodes,
             s->idle_per_handle, s->peak_per_handle, s->wall_s, r->hash);
     tests(f, r);
@@ -283,22 +247,22 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     struct json_object *o = json_object_new_object();
     char text[80];
 
-    name_component(r, p->kind, p->node, p->rank, p->switch_, text, sizeof(text));
-    add_string(o, "class", ftree_class_name(p->class_));
+    name_component(r, p->v.kind, p->v.node, p->v.rank, p->v.switch_, text, sizeof(text));
+    add_string(o, "class", ftree_class_name(p->v.class_));
     add_string(o, "component", text);
-    add_count(o, "node", (uint64_t) p->node);
-    add_string(o, "rule", p->rule);
+    add_count(o, "node", (uint64_t) p->v.node);
+    add_string(o, "rule", p->v.rule);
     add_bool(o, "right", p->expectation != FTREE_NONE);
-    add_bool(o, "own_only", p->local_only);
+    add_bool(o, "own_only", p->v.local_only);
     if (p->expectation != FTREE_NONE)
         add_number(o, "latency_s", latency_of(r, p));
     add_number(o, "told_s", sim_seconds(p->at - SIM_BEGINS));
-    add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->first_symptom));
-    add_number(o, "located_s", sim_seconds(p->located - p->first_symptom));
+    add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->v.first_symptom));
+    add_number(o, "located_s", sim_seconds(p->v.located - p->v.first_symptom));
     add_count(o, "reporter", (uint64_t) p->reporter);
-    add_count(o, "fln", (uint64_t) p->fln);
-    add_count(o, "victims", (uint64_t) p->victims);
-    add_count(o, "ranks", (uint64_t) p->ranks);
+    add_count(o, "fln", (uint64_t) p->v.fln);
+    add_count(o, "victims", (uint64_t) p->v.victims.count);
+    add_count(o, "ranks", (uint64_t) p->v.component.count);
     if (p->withdrawn)
         add_number(o, "withdrawn_after_s", sim_seconds(p->withdrawn - p->at));
     return o;
@@ -328,15 +292,15 @@ static struct json_object *notes_json(const struct sim_run *r)
     return list;
 }
 
-static struct json_object *mistake_json(const struct sim_run *r, const struct sim_mistake *m)
+static struct json_object *mistake_json(const struct sim_run *r, const struct sim_report *m)
 {
     struct json_object *o = json_object_new_object();
     char text[80];
 
-    name_component(r, FTREE_KIND_NODE, m->node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
+    name_component(r, FTREE_KIND_NODE, m->v.node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
     add_string(o, "component", text);
-    add_string(o, "rule", m->rule);
-    add_count(o, "fln", (uint64_t) m->fln);
+    add_string(o, "rule", m->v.rule);
+    add_count(o, "fln", (uint64_t) m->v.fln);
     add_number(o, "at_s", sim_seconds(m->at - SIM_BEGINS));
     return o;
 }
@@ -397,14 +361,13 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_bool(o, "located_within_bound", s->late == 0);
     add_count(o, "nodes", (uint64_t) r->job.nodes);
     add_count(o, "fanout", (uint64_t) r->job.fanout);
-    snprintf(text, sizeof(text), "%" PRIu64, s->seed);
+    snprintf(text, sizeof(text), "%" PRIu64, r->seed);
     add_string(o, "seed", text);
     snprintf(text, sizeof(text), "%016" PRIx64, r->hash);
     add_string(o, "hash", text);
     add_count(o, "expected", (uint64_t) r->truth.expectations);
     add_lists(r, o);
     add_number(o, "located_most_s", s->located_max);
-    add_number(o, "located_bound_s", s->bound);
     add_mistakes(r, o);
     add_tests(r, o);
     add_count(o, "messages_total", r->messages);
@@ -413,20 +376,12 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
     add_count(o, "busiest_node", (uint64_t) s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
     add_count(o, "bytes_total", r->bytes);
-    add_count(o, "messages_busiest_node_of_waits", s->busiest_of_waits);
     add_count(o, "messages_of_waits", r->waits_messages);
     add_count(o, "bytes_of_waits", r->waits_bytes);
-    add_count(o, "bytes_busiest_node", s->busiest_bytes);
-    add_number(o, "bytes_mean", (double) r->bytes / r->job.nodes);
-    add_count(o, "nodes_that_sent", s->active);
     add_number(o, "bytes_per_handle", s->idle_per_handle);
     add_number(o, "bytes_per_handle_peak", s->peak_per_handle);
-    add_number(o, "bytes_of_largest_handle", s->most_of_handle);
-    add_count(o, "verdicts_heard", r->verdict_calls); /* by all nodes, and withdrawals */
     add_count(o, "events", r->events);
     add_count(o, "ticks", r->ticks);
-    add_count(o, "events_queued_most", r->queue.most);
-    add_number(o, "simulated_s", s->simulated_s);
     add_number(o, "wall_s", s->wall_s);
     return o;
 }

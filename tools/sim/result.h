@@ -15,24 +15,18 @@
  */
 struct sim_result {
     bool ok;
-    uint64_t seed;
-    double wall_s, simulated_s;
+    double wall_s;
     double latency_min, latency_max; /* from the fault to the report, of those that are right */
     int32_t right; /* reports that are */
     int32_t late; /* of those, reports that took longer than the bound */
     int32_t nodes, faults;
     uint64_t messages;
-    uint64_t busiest_messages, busiest_bytes;
+    uint64_t busiest_messages;
     int32_t busiest; /* node */
-    uint64_t busiest_of_waits; /* of a node: about who waits for whom, and what acknowledges these */
-    uint64_t
-        busiest_beside_suspects; /* messages of a node that are neither questions about suspects
-                                     * nor what these bring, at most */
+    uint64_t busiest_beside_suspects; /* messages of a node that are neither questions about
+                                       * suspects, nor what these bring, nor of waits, at most */
     double located_max; /* from the first symptom to the verdict, of those that are right */
-    double bound; /* within which it should be: the stall limit, twice the time of a probe, and the
-                   * depth of the tree times the latency of a link */
-    uint64_t active; /* nodes that sent anything */
-    double idle_per_handle, most_of_handle, peak_per_handle; /* bytes */
+    double idle_per_handle, peak_per_handle; /* bytes */
 };
 
 /* Purpose: the numbers of a run that has ended. */

@@ -5,7 +5,6 @@
 
 #include "sim/run.h"
 
-#include "ftree/survey/query.h"
 #include "sim/pool.h"
 #include "sim/sim_memory.h"
 #include "sim/stage.h"
@@ -52,8 +51,6 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
                           .draw = draw_stream(seed, 2)};
     r->job.seed = draw_mix(seed + 3);
     ftree_config_default(&r->cfg);
-    if (options->alpha > 0)
-        r->cfg.alpha = options->alpha;
     make_network(r);
     if (options->trace)
         sim_trace_begin(r);
@@ -212,7 +209,7 @@ static bool knows(const struct ftree *ft, const struct sim_report *p)
     struct ftree_verdict v;
 
     for (int32_t i = 0; ft && ftree_verdict_at(ft, i, &v); i++)
-        if (!v.withdrawn && v.class_ == p->class_ && v.node == p->node && v.rank == p->rank)
+        if (!v.withdrawn && v.class_ == p->v.class_ && v.node == p->v.node && v.rank == p->v.rank)
             return true;
     return false;
 }
@@ -222,7 +219,7 @@ static void count_unaware(struct sim_run *r, int32_t node)
 {
     for (int32_t i = 0; i < r->truth.reports; i++) {
         struct sim_report *p = &r->truth.report[i];
-        if (!p->withdrawn && !p->local_only && p->at + r->options->grace <= r->end &&
+        if (!p->withdrawn && !p->v.local_only && p->at + r->options->grace <= r->end &&
             (sim_network_works(&r->network, p->reporter, node, FTREE_PATH_DATA) ||
              sim_network_works(&r->network, p->reporter, node, FTREE_PATH_MGMT)))
             p->unaware += !knows(r->node[node].ft ? sim_handle(r, node) : NULL, p);
@@ -244,21 +241,9 @@ static void look_back(struct sim_run *r)
             count_unaware(r, n);
 }
 
-static void ask_status(struct sim_run *r)
-{
-    int32_t node = r->options->asked;
-    uint32_t number;
-
-    if (!r->options->status || node >= r->job.nodes)
-        return;
-    ftree_query(sim_handle(r, node), r->now, FTREE_QUERY_STATUS, NULL, 0, &number);
-    sim_handle_touch(r, node);
-}
-
 void sim_run(struct sim_run *r, const struct sim_options *options, uint64_t seed)
 {
     make(r, options, seed);
-    ask_status(r);
     go(r);
     look_back(r);
     sim_run_note(r, r->events);

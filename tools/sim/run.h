@@ -38,7 +38,6 @@ struct sim_options {
     const struct sim_script *script;
     const struct sim_program *program; /* what its ranks run; NULL: nobody takes samples */
     ftree_time ran; /* how long when the simulation begins */
-    double alpha; /* 0: the core's own */
     struct sim_latency link;
     double loss, duplicate, delay;
     ftree_time delay_max;
@@ -46,8 +45,6 @@ struct sim_options {
     int32_t partners; /* how many ranks wait for each node that is gone */
     ftree_time grace; /* how long a run goes on when all is found, so that what is wrong shows */
     ftree_time limit; /* how long after the last fault it ends when it is not */
-    bool status; /* node `asked` is asked for the status of the job, before anything else happens */
-    int32_t asked;
     bool check; /* every invariant of a handle after each of its events */
     FILE *trace; /* NULL: none */
     /* Called every now and then; may be NULL. */
@@ -62,11 +59,9 @@ struct sim_node {
     ftree_time asleep_until; /* its processes are stopped until then */
     ftree_time due; /* its tick is; FTREE_NEVER: none is */
     ftree_time tick_at; /* that one in the queue counts; FTREE_NEVER: none does */
-    uint64_t bytes; /* sent and received */
     uint32_t sent, received; /* messages */
     uint32_t own_suspects; /* of both: those about them */
     uint32_t of_waits; /* of both: those about who waits for whom, with what acknowledges them */
-    uint32_t memory, memory_most; /* of its handle, in bytes */
     bool off; /* no power */
     bool crashed; /* its ranks have ended; its agent reports that, and leaves */
     bool gone; /* and so have its agent and its deputy */
@@ -121,16 +116,9 @@ struct sim_run {
     ftree_time last_fault; /* when the last one was */
     uint64_t events, ticks, messages, bytes;
     uint64_t waits_messages, waits_bytes; /* of these: who waits for whom */
-    struct {
-        ftree_time took; /* 0: there is no answer */
-        uint64_t messages; /* until then, of the run; of the node that had most: */
-        uint32_t busiest;
-        int32_t answered, silent; /* nodes */
-    } status;
     uint64_t hash; /* of all that happened, in its order */
     uint64_t idle; /* bytes of a handle that was given nothing */
     uint64_t memory, memory_most; /* of all handles, in bytes, with those not made yet */
-    uint64_t verdict_calls; /* nodes that heard of a verdict, or that it is withdrawn */
     const char *broken; /* an invariant that does not hold; NULL: all do */
     int32_t broken_node;
 };
@@ -200,10 +188,8 @@ void sim_trace_end(const struct sim_run *r);
 void sim_trace_message(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_reach(const struct sim_run *r, const struct sim_event *e);
 void sim_trace_stall(const struct sim_run *r, int32_t node, int32_t rank);
-void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank);
-void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank);
-void sim_trace_leave(const struct sim_run *r, int32_t node);
-void sim_trace_tick(const struct sim_run *r, int32_t node);
+/* An input that is a word, as replay_read.c has them; rank FTREE_NONE: it is of none. */
+void sim_trace_in(const struct sim_run *r, int32_t node, const char *what, int32_t rank);
 void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s);
 /* What a rank has said of its waits; page NULL: nothing, for the reason `said`. */
 void sim_trace_waits(const struct sim_run *r, int32_t node, int32_t rank, uint32_t look,

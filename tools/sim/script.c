@@ -18,16 +18,6 @@
 #define AT_DEFAULT (1000 * FTREE_MS)
 #define WITHIN_DEFAULT (10 * FTREE_MS)
 
-static const char *verb_name(int verb)
-{
-    static const char *const names[SIM_VERBS] = {"lose",      "kill",   "freeze", "stop", "cut",
-                                                 "partition", "slow",   "return", "heal", "storm",
-                                                 "wait",      "random", "down",   "finalize",
-                                                 "hang",      "phases"};
-
-    return verb >= 0 && verb < SIM_VERBS ? names[verb] : "?";
-}
-
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* One line, word by word. */
@@ -255,19 +245,6 @@ static int take_storm(struct reader *r, struct sim_fault *f)
     return take_words(r, words) ? FTREE_ERR_INVALID : take_target(r, &f->target);
 }
 
-/* "node 3 waits for node 9": "node" is the present word. */
-static int take_wait(struct reader *r, struct sim_fault *f)
-{
-    static const char *const words[] = {"waits", "for", "node", NULL};
-
-    next(r);
-    if (take_list(r, true, &f->target) || take_words(r, words) ||
-        one_of(r, r->word, r->len, true, &f->other))
-        return FTREE_ERR_INVALID;
-    next(r);
-    return FTREE_OK;
-}
-
 /* "random waits every 1s of up to 5s", "random phases every 1m of up to 5s" */
 static int take_random_waits(struct reader *r, struct sim_fault *f)
 {
@@ -319,17 +296,6 @@ static int take_cut(struct reader *r, struct sim_fault *f)
     return take_path(r, &f->paths);
 }
 
-static int take_slow(struct reader *r, struct sim_fault *f)
-{
-    if (!took(r, "link"))
-        took(r, "links");
-    if (take_target(r, &f->target))
-        return FTREE_ERR_INVALID;
-    if (!took(r, "by"))
-        return expected(r, "'by' and a time");
-    return take_time(r, &f->by);
-}
-
 /* "of 1000 scattered ranks" */
 static int take_crowd(struct reader *r, struct sim_fault *f, int32_t least)
 {
@@ -351,8 +317,6 @@ static int take_crowd(struct reader *r, struct sim_fault *f, int32_t least)
 /* "chain of 1000 ranks to node 7", of which "chain" is read. */
 static int take_chains(struct reader *r, struct sim_fault *f, int32_t chains)
 {
-    f->verb = SIM_HANG;
-    f->shape = SIM_CHAIN;
     f->chains = chains;
     if (take_crowd(r, f, 1))
         return FTREE_ERR_INVALID;
@@ -364,13 +328,10 @@ static int take_collective(struct reader *r, struct sim_fault *f)
 {
     static const char *const but[] = {"but", NULL}, *const root[] = {"another", "root", NULL};
 
-    if (took(r, "all")) {
-        f->shape = SIM_ALL_BUT;
+    if (took(r, "all"))
         return take_words(r, but) ? FTREE_ERR_INVALID : take_target(r, &f->target);
-    }
     if (take_target(r, &f->target))
         return FTREE_ERR_INVALID;
-    f->shape = SIM_ALL_BUT;
     f->sleeps = took(r, "sleeps");
     if (f->sleeps)
         return FTREE_OK;
@@ -382,80 +343,87 @@ static int take_collective(struct reader *r, struct sim_fault *f)
                           : expected(r, "sleeps, receives or has another root");
 }
 
-/* True: the line is one of waits for each other; *rc says whether it is well. */
-static bool take_hang(struct reader *r, struct sim_fault *f, int *rc)
+/* "ring of 5 ranks", "knot of 5 ranks", "any source of 5 ranks" */
+static int take_ring(struct reader *r, struct sim_fault *f)
 {
     static const char *const source[] = {"source", NULL};
-    const char *word = r->word;
-    size_t len = r->len;
-    int64_t chains;
 
-    f->verb = SIM_HANG;
-    if (took(r, "ring") || took(r, "knot")) {
-        f->shape = *word == 'r' ? SIM_RING : SIM_KNOT;
-        *rc = take_crowd(r, f, 2);
-    } else if (took(r, "any")) {
-        f->shape = SIM_ANY_SOURCE;
-        *rc = take_words(r, source) ? FTREE_ERR_INVALID : take_crowd(r, f, 2);
-    } else if (took(r, "collective:")) {
-        *rc = take_collective(r, f);
-    } else if (took(r, "chain")) {
-        *rc = take_chains(r, f, 1);
-    } else if (sim_read_number(word, len, 1, r->t->job.size, &chains)) {
-        next(r);
-        *rc = took(r, "chains") ? take_chains(r, f, (int32_t) chains) : expected(r, "'chains'");
-    } else {
-        return false;
-    }
-    return true;
+    if (f->shape == SIM_ANY_SOURCE && take_words(r, source))
+        return FTREE_ERR_INVALID;
+    return take_crowd(r, f, 2);
 }
+
+static int take_chain(struct reader *r, struct sim_fault *f)
+{
+    return take_chains(r, f, 1);
+}
+
+static int take_nothing(struct reader *r, struct sim_fault *f)
+{
+    (void) r, (void) f;
+    return FTREE_OK;
+}
+
+static int take_it(struct reader *r, struct sim_fault *f)
+{
+    return take_target(r, &f->target);
+}
+
+static int take_partition(struct reader *r, struct sim_fault *f)
+{
+    return take_target(r, &f->target) ? FTREE_ERR_INVALID : take_path(r, &f->paths);
+}
+
+static int take_down(struct reader *r, struct sim_fault *f)
+{
+    f->paths = 1 << FTREE_PATH_DATA;
+    return take_target(r, &f->target);
+}
+
+/* By the first word; a line of chains may begin with their number. */
+static const struct {
+    const char *word;
+    uint8_t verb, shape;
+    int (*take)(struct reader *r, struct sim_fault *f);
+} lines[] = {
+    {"lose", SIM_LOSE, 0, take_it},
+    {"kill", SIM_KILL, 0, take_it},
+    {"freeze", SIM_FREEZE, 0, take_it},
+    {"stop", SIM_STOP, 0, take_stop},
+    {"cut", SIM_CUT, 0, take_cut},
+    {"partition", SIM_PARTITION, 0, take_partition},
+    {"return", SIM_RETURN, 0, take_it},
+    {"heal", SIM_HEAL, 0, take_nothing},
+    {"storm:", SIM_STORM, 0, take_storm},
+    {"random", SIM_RANDOM_WAITS, 0, take_random_waits},
+    {"down", SIM_DOWN, 0, take_down},
+    {"finalize", SIM_FINALIZE, 0, take_it},
+    {"ring", SIM_HANG, SIM_RING, take_ring},
+    {"knot", SIM_HANG, SIM_KNOT, take_ring},
+    {"any", SIM_HANG, SIM_ANY_SOURCE, take_ring},
+    {"collective:", SIM_HANG, SIM_ALL_BUT, take_collective},
+    {"chain", SIM_HANG, SIM_CHAIN, take_chain},
+};
 
 static int take_verb(struct reader *r, struct sim_fault *f)
 {
-    int rc;
+    int64_t chains;
 
-    if (take_hang(r, f, &rc))
-        return rc;
-    if (took(r, "storm:")) {
-        f->verb = SIM_STORM;
-        return take_storm(r, f);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        if (took(r, lines[i].word)) {
+            f->verb = lines[i].verb;
+            f->shape = lines[i].shape;
+            return lines[i].take(r, f);
+        }
+    if (sim_read_number(r->word, r->len, 1, r->t->job.size, &chains)) {
+        f->verb = SIM_HANG;
+        f->shape = SIM_CHAIN;
+        next(r);
+        return took(r, "chains") ? take_chains(r, f, (int32_t) chains) : expected(r, "'chains'");
     }
-    if (is(r, "node") || is(r, "nodes")) {
-        f->verb = SIM_WAIT;
-        return take_wait(r, f);
-    }
-    for (f->verb = 0; f->verb < SIM_HANG; f->verb++)
-        if (took(r, verb_name(f->verb)))
-            break;
-    switch (f->verb) {
-        case SIM_HEAL:
-            return FTREE_OK;
-        case SIM_STORM:
-            return take_storm(r, f);
-        case SIM_SLOW:
-            return take_slow(r, f);
-        case SIM_RANDOM_WAITS:
-            return take_random_waits(r, f);
-        case SIM_STOP:
-            return take_stop(r, f);
-        case SIM_CUT:
-            return take_cut(r, f);
-        case SIM_PARTITION:
-            return take_target(r, &f->target) ? FTREE_ERR_INVALID : take_path(r, &f->paths);
-        case SIM_LOSE:
-        case SIM_KILL:
-        case SIM_FREEZE:
-        case SIM_FINALIZE:
-        case SIM_RETURN:
-            return take_target(r, &f->target);
-        case SIM_DOWN:
-            f->paths = 1 << FTREE_PATH_DATA;
-            return take_target(r, &f->target);
-        default:
-            return expected(
-                r, "lose, kill, freeze, stop, cut, down, partition, slow, return, heal, finalize, "
-                   "storm:, collective:, ring, knot, any source, chain, node or random");
-    }
+    return expected(r,
+                    "lose, kill, freeze, stop, cut, down, partition, return, heal, finalize, "
+                    "storm:, collective:, ring, knot, any source, chain or random");
 }
 
 static int take_line(struct reader *r, struct sim_fault *f)
@@ -493,10 +461,7 @@ static int add_line(struct sim_script *s, struct reader *r)
         free(f.target.range);
         return wrong_at(r, r->begin, "'it' needs a line with a target before it");
     }
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : 8;
-        s->fault = sim_realloc(s->fault, (size_t) s->room, sizeof(*s->fault));
-    }
+    s->fault = sim_grow(s->fault, s->n, sizeof(*s->fault));
     s->fault[s->n++] = f;
     return FTREE_OK;
 }

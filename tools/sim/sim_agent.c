@@ -7,7 +7,6 @@
 
 #include "ftree/hang/hang.h"
 #include "ftree/report/report.h"
-#include "ftree/survey/query.h"
 #include "ftree/state/state.h"
 #include "ftree/wire/wire.h"
 #include "sim/pool.h"
@@ -54,29 +53,19 @@ static void reach_kernel(struct sim_run *r, int32_t from, const struct ftree_rou
 
 /* ---- what is about the own suspects ---------------------------------------------------------- */
 
-static int32_t number_at(const uint8_t *bytes, size_t len, size_t at)
+/* NULL: it is malformed. */
+static const struct wire_message *decode(const struct sim_run *r, const uint8_t *bytes, size_t len)
 {
-    if (at + 4 > len)
-        return FTREE_NONE;
-    return (int32_t) (bytes[at] | (uint32_t) bytes[at + 1] << 8 | (uint32_t) bytes[at + 2] << 16 |
-                      (uint32_t) bytes[at + 3] << 24);
-}
+    static struct wire_message m;
 
-/* The node that decided, of a verdict on its way up: behind three texts, the id, the component and
- * the pid (wire.c). */
-static int32_t decided_by(const uint8_t *bytes, size_t len)
-{
-    size_t at = WIRE_HEADER + 3;
-
-    for (int i = 0; i < 3 && at < len; i++)
-        at += 1u + bytes[at];
-    return number_at(bytes, len, at + 4 + 13 + 4);
+    return ftree_wire_decode(&r->job, r->now, bytes, len, &m) ? NULL : &m;
 }
 
 /* How many messages about the node's own suspects this one is, with its acknowledgment: a question,
  * what that brings, a symptom that is analysed here, a verdict that was found here. */
 static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, size_t len)
 {
+    const struct wire_message *m;
     const struct ftree *ft;
     int32_t node;
 
@@ -89,13 +78,13 @@ static uint32_t about_suspects(const struct sim_node *n, const uint8_t *bytes, s
         case WIRE_INDIRECT_RESULT:
             return 1;
         case WIRE_SYMPTOM:
-            node = number_at(bytes, len, WIRE_HEADER + 3);
+            m = decode(n->run, bytes, len);
+            node = m ? m->u.symptom.about.node : FTREE_NONE;
             ft = sim_handle(n->run, number(n));
-            return ftree_case_find(ft, node, FTREE_NONE) || ftree_has_failed(ft, node)
-                       ? 2
-                       : 0;
+            return ftree_case_find(ft, node, FTREE_NONE) || ftree_has_failed(ft, node) ? 2 : 0;
         case WIRE_VERDICT_UP:
-            return decided_by(bytes, len) == number(n) ? 2 : 0;
+            m = decode(n->run, bytes, len);
+            return m && m->u.verdict.fln == number(n) ? 2 : 0;
         default:
             return 0;
     }
@@ -116,9 +105,8 @@ static bool is_of_waits(const uint8_t *bytes, size_t len)
     return len >= WIRE_HEADER && bytes[2] >= WIRE_WAITS_UP && bytes[2] <= WIRE_WAITS_SEEN;
 }
 
-static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+static void carry(struct sim_node *n, const struct ftree_route *to, const void *bytes, size_t len)
 {
-    struct sim_node *n = ctx;
     struct sim_run *r = n->run;
     struct sim_event e = {.kind = SIM_MESSAGE,
                           .to = to->node,
@@ -130,7 +118,6 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
 
     n->sent++;
     n->own_suspects += about_suspects(n, bytes, len);
-    n->bytes += len;
     r->messages++;
     r->bytes += len;
     if (is_of_waits(bytes, len)) {
@@ -139,7 +126,7 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
         r->waits_bytes += len;
     }
     if (!sim_network_works(&r->network, e.from, e.to, to->path))
-        return 0;
+        return;
     if (to->conn == 0)
         reach_kernel(r, e.from, to);
     for (int i = sim_network_carry(&r->network, e.from, e.to, to->path, takes); i > 0; i--) {
@@ -147,15 +134,16 @@ static int send_message(void *ctx, const struct ftree_route *to, const void *byt
         e.bytes = sim_pool_copy(bytes, len);
         sim_queue_push(&r->queue, &e);
     }
-    return 0;
 }
 
-static int send_traced(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
+static int send_message(void *ctx, const struct ftree_route *to, const void *bytes, size_t len)
 {
     struct sim_node *n = ctx;
 
-    sim_trace_send(n->run, number(n), to, bytes, len);
-    return send_message(ctx, to, bytes, len);
+    if (n->run->options->trace)
+        sim_trace_send(n->run, number(n), to, bytes, len);
+    carry(n, to, bytes, len);
+    return 0;
 }
 
 /* ---- what it asks ---------------------------------------------------------------------------- */
@@ -187,14 +175,8 @@ static void look(void *ctx, int32_t i, struct ftree_rank_state *s)
     struct sim_node *n = ctx;
 
     fill_state(n->run, number(n), i, s);
-}
-
-static void look_traced(void *ctx, int32_t i, struct ftree_rank_state *s)
-{
-    struct sim_node *n = ctx;
-
-    look(ctx, i, s);
-    sim_trace_look(n->run, number(n), s);
+    if (n->run->options->trace)
+        sim_trace_look(n->run, number(n), s);
 }
 
 static enum ftree_waits_look waits(void *ctx, int32_t i, uint32_t look, const int32_t *with,
@@ -202,19 +184,11 @@ static enum ftree_waits_look waits(void *ctx, int32_t i, uint32_t look, const in
 {
     struct sim_node *node = ctx;
     int32_t rank = sim_first_rank(node->run->options->topology, number(node)) + i;
+    enum ftree_waits_look said = sim_hang_look(node->run, rank, look, with, n, page);
 
-    return sim_hang_look(node->run, rank, look, with, n, page);
-}
-
-static enum ftree_waits_look waits_traced(void *ctx, int32_t i, uint32_t look, const int32_t *with,
-                                          int32_t n, const struct waits_page **page)
-{
-    struct sim_node *node = ctx;
-    int32_t rank = sim_first_rank(node->run->options->topology, number(node)) + i;
-    enum ftree_waits_look said = waits(ctx, i, look, with, n, page);
-
-    sim_trace_waits(node->run, number(node), rank, look, said,
-                    said == FTREE_WAITS_READY ? *page : NULL, with, n);
+    if (node->run->options->trace)
+        sim_trace_waits(node->run, number(node), rank, look, said,
+                        said == FTREE_WAITS_READY ? *page : NULL, with, n);
     return said;
 }
 
@@ -235,14 +209,8 @@ static void state(void *ctx, struct ftree_node_state *s)
         s->rank[i].phase = rank.phase;
         s->rank[i].proc_state = rank.proc_state;
     }
-}
-
-static void state_traced(void *ctx, struct ftree_node_state *s)
-{
-    struct sim_node *n = ctx;
-
-    state(ctx, s);
-    sim_trace_state(n->run, number(n), s);
+    if (n->run->options->trace)
+        sim_trace_state(n->run, number(n), s);
 }
 
 static uint64_t samples(void *ctx, int32_t *out, int32_t n)
@@ -270,7 +238,6 @@ static void learn(void *ctx, const struct ftree_verdict *v)
 {
     struct sim_node *n = ctx;
 
-    n->run->verdict_calls++;
     if (v->fln == number(n) && !v->withdrawn)
         sim_truth_raise(&n->run->truth, n->run->now, v);
 }
@@ -308,30 +275,10 @@ static void *alloc(void *ctx, void *ptr, size_t size)
     if (size && !out)
         return NULL;
     after = sim_pool_size(out);
-    n->memory += (uint32_t) (after - before);
     n->run->memory += after - before;
-    if (n->memory > n->memory_most)
-        n->memory_most = n->memory;
     if (n->run->memory > n->run->memory_most)
         n->run->memory_most = n->run->memory;
     return out;
-}
-
-static void answered(void *ctx, const struct ftree_query_result *q)
-{
-    const struct sim_node *n = ctx;
-    struct sim_run *r = n->run;
-
-    if (q->refused[0])
-        return;
-    r->status.took = r->now - SIM_BEGINS;
-    r->status.messages = r->messages;
-    r->status.answered = q->answered.count;
-    r->status.silent = q->silent.count;
-    for (int32_t i = 0; i < r->job.nodes; i++) {
-        uint32_t messages = r->node[i].sent + r->node[i].received;
-        r->status.busiest = messages > r->status.busiest ? messages : r->status.busiest;
-    }
 }
 
 static const struct ftree_io plain = {.send = send_message,
@@ -342,21 +289,14 @@ static const struct ftree_io plain = {.send = send_message,
                                       .waiting = note_ends,
                                       .verdict = learn,
                                       .report = report,
-                                      .answered = answered,
                                       .alloc = alloc};
 
 struct ftree_io sim_agent_io(const struct sim_options *options)
 {
     struct ftree_io io = plain;
 
-    if (options->trace) {
-        io.send = send_traced;
-        io.look = look_traced;
-        io.state = state_traced;
-        io.waits = waits_traced;
-        io.answered = NULL;
+    if (options->trace)
         io.trace = trace;
-    }
     if (options->program) {
         io.samples = samples;
         io.stay = stay;
@@ -433,7 +373,7 @@ static void deputy_answers(struct sim_run *r, const struct sim_event *e)
     for (int32_t i = 0; i < n; i++)
         fill_state(r, e->to, i, &states[i]);
     if (!ftree_deputy_answer(&r->job, r->cfg.stall, e->bytes, e->len, states, n, out, &len) && len)
-        send_message(&r->node[e->to], &back, out, len);
+        carry(&r->node[e->to], &back, out, len);
 }
 
 void sim_agent_message(struct sim_run *r, struct sim_event *e)
@@ -449,7 +389,6 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
         return;
     note(r, e);
     n->received++;
-    n->bytes += e->len;
     n->of_waits += is_of_waits(e->bytes, e->len) ? 2 : 0;
     if (r->options->trace)
         sim_trace_message(r, e);
@@ -488,7 +427,7 @@ void sim_agent_tick(struct sim_run *r, int32_t node)
 {
     sim_run_note(r, r->now + (uint64_t) node);
     if (r->options->trace)
-        sim_trace_tick(r, node);
+        sim_trace_in(r, node, "tick", FTREE_NONE);
     ftree_tick(sim_handle(r, node), r->now);
     if (node == 0)
         sim_truth_waits(&r->truth, r->now, sim_handle(r, node));

@@ -5,7 +5,6 @@
 
 #include "sim/sim_memory.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,11 @@ static void *checked(void *ptr, size_t n, size_t size)
 void *sim_realloc(void *ptr, size_t n, size_t size)
 {
     return checked(reallocarray(ptr, n ? n : 1, size), n, size);
+}
+
+void *sim_grow(void *ptr, int32_t n, size_t size)
+{
+    return n & (n - 1) ? ptr : sim_realloc(ptr, n ? 2 * (size_t) n : 1, size);
 }
 
 #define HUGE_PAGE ((size_t) 2 << 20)

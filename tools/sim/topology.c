@@ -19,7 +19,7 @@
 
 struct listing {
     char **name;
-    int32_t n, room;
+    int32_t n;
 };
 
 static int add_name(void *ctx, const char *name, size_t len, size_t at)
@@ -27,10 +27,7 @@ static int add_name(void *ctx, const char *name, size_t len, size_t at)
     struct listing *l = ctx;
 
     (void) at;
-    if (l->n == l->room) {
-        l->room = l->room ? 2 * l->room : 1024;
-        l->name = sim_realloc(l->name, (size_t) l->room, sizeof(*l->name));
-    }
+    l->name = sim_grow(l->name, l->n, sizeof(*l->name));
     l->name[l->n] = sim_realloc(NULL, len + 1, 1);
     memcpy(l->name[l->n], name, len);
     l->name[l->n++][len] = 0;

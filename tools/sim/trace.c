@@ -36,13 +36,9 @@ static void begin_line(const struct sim_run *r, int32_t node, const char *what)
 
 static void put_hex(FILE *f, const uint8_t *bytes, size_t len)
 {
-    static const char digit[] = "0123456789abcdef";
-
     fputs("\"bytes\": \"", f);
-    for (size_t i = 0; i < len; i++) {
-        putc(digit[bytes[i] >> 4], f);
-        putc(digit[bytes[i] & 15], f);
-    }
+    for (size_t i = 0; i < len; i++)
+        fprintf(f, "%02x", bytes[i]);
     fputs("\"}\n", f);
 }
 
@@ -140,28 +136,13 @@ void sim_trace_stall(const struct sim_run *r, int32_t node, int32_t rank)
             (int) rank, (int) r->rank[rank].peer, r->now - r->rank[rank].since);
 }
 
-void sim_trace_over(const struct sim_run *r, int32_t node, int32_t rank)
+void sim_trace_in(const struct sim_run *r, int32_t node, const char *what, int32_t rank)
 {
     begin_line(r, node, "in");
-    fprintf(r->options->trace, "\"stall-over\", \"rank\": %d}\n", (int) rank);
-}
-
-void sim_trace_gone(const struct sim_run *r, int32_t node, int32_t rank)
-{
-    begin_line(r, node, "in");
-    fprintf(r->options->trace, "\"gone\", \"rank\": %d}\n", (int) rank);
-}
-
-void sim_trace_leave(const struct sim_run *r, int32_t node)
-{
-    begin_line(r, node, "in");
-    fputs("\"leave\"}\n", r->options->trace);
-}
-
-void sim_trace_tick(const struct sim_run *r, int32_t node)
-{
-    begin_line(r, node, "in");
-    fputs("\"tick\"}\n", r->options->trace);
+    fprintf(r->options->trace, "\"%s\"", what);
+    if (rank != FTREE_NONE)
+        fprintf(r->options->trace, ", \"rank\": %d", (int) rank);
+    fputs("}\n", r->options->trace);
 }
 
 void sim_trace_look(const struct sim_run *r, int32_t node, const struct ftree_rank_state *s)

@@ -21,11 +21,7 @@ static int by_number(const void *a, const void *b)
 
 void sim_truth_expect(struct sim_truth *t, const struct sim_expectation *e)
 {
-    if (t->expectations == t->expectations_room) {
-        t->expectations_room = t->expectations_room ? 2 * t->expectations_room : 16;
-        t->expectation =
-            sim_realloc(t->expectation, (size_t) t->expectations_room, sizeof(*t->expectation));
-    }
+    t->expectation = sim_grow(t->expectation, t->expectations, sizeof(*t->expectation));
     t->expectation[t->expectations] = *e;
     if (e->ranks > 0)
         qsort(t->expectation[t->expectations].rank, (size_t) e->ranks, sizeof(*e->rank), by_number);
@@ -84,7 +80,7 @@ static void withdraw(struct sim_truth *t, ftree_time now, int32_t reporter,
 {
     for (int32_t i = 0; i < t->reports; i++) {
         struct sim_report *r = &t->report[i];
-        if (r->fln != v->fln || r->id != v->id || r->reporter != reporter || r->withdrawn)
+        if (r->v.fln != v->fln || r->v.id != v->id || r->reporter != reporter || r->withdrawn)
             continue;
         r->withdrawn = now;
         t->withdrawals++;
@@ -102,27 +98,12 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
         withdraw(t, now, reporter, v);
         return;
     }
-    if (t->reports == t->reports_room) {
-        t->reports_room = t->reports_room ? 2 * t->reports_room : 16;
-        t->report = sim_realloc(t->report, (size_t) t->reports_room, sizeof(*t->report));
-    }
+    t->report = sim_grow(t->report, t->reports, sizeof(*t->report));
     r = &t->report[t->reports++];
-    *r = (struct sim_report){.class_ = v->class_,
-                             .kind = v->kind,
-                             .local_only = v->local_only,
-                             .node = v->node,
-                             .rank = v->rank,
-                             .switch_ = v->switch_,
+    *r = (struct sim_report){.v = *v,
                              .reporter = reporter,
-                             .fln = v->fln,
-                             .id = v->id,
                              .at = now,
-                             .first_symptom = v->first_symptom,
-                             .located = v->located,
-                             .victims = v->victims.count,
-                             .ranks = v->component.count,
                              .expectation = v->local_only ? FTREE_NONE : find_expectation(t, v)};
-    memcpy(r->rule, v->rule, sizeof(r->rule));
     if (r->expectation != FTREE_NONE) {
         t->expectation[r->expectation].reported++;
         t->expectation[r->expectation].standing++;
@@ -131,17 +112,10 @@ void sim_truth_report(struct sim_truth *t, ftree_time now, int32_t reporter,
 
 void sim_truth_raise(struct sim_truth *t, ftree_time now, const struct ftree_verdict *v)
 {
-    struct sim_mistake *m;
-
     if (v->local_only || find_expectation(t, v) != FTREE_NONE)
         return;
-    if (t->mistakes == t->mistakes_room) {
-        t->mistakes_room = t->mistakes_room ? 2 * t->mistakes_room : 16;
-        t->mistake = sim_realloc(t->mistake, (size_t) t->mistakes_room, sizeof(*t->mistake));
-    }
-    m = &t->mistake[t->mistakes++];
-    *m = (struct sim_mistake){.node = v->node, .fln = v->fln, .at = now};
-    memcpy(m->rule, v->rule, sizeof(m->rule));
+    t->mistake = sim_grow(t->mistake, t->mistakes, sizeof(*t->mistake));
+    t->mistake[t->mistakes++] = (struct sim_report){.v = *v, .at = now};
 }
 
 void sim_truth_stall(struct sim_truth *t, ftree_time now, int32_t node)
@@ -206,7 +180,7 @@ static int expectation_problem(const struct sim_expectation *e)
 
 static int report_problem(const struct sim_report *r)
 {
-    if (r->local_only)
+    if (r->v.local_only)
         return SIM_PROBLEMS;
     if (r->expectation == FTREE_NONE)
         return SIM_WRONG;

@@ -38,34 +38,21 @@ struct sim_expectation {
 
 /* A report. */
 struct sim_report {
-    uint8_t class_;
-    uint8_t kind;
-    bool local_only; /* by a node that reaches nobody: neither right nor wrong */
-    int32_t node, rank, switch_;
-    int32_t reporter, fln;
-    uint32_t id;
-    ftree_time at, first_symptom, located;
+    struct ftree_verdict v; /* as it was reported; local_only: neither right nor wrong */
+    int32_t reporter;
+    ftree_time at;
     ftree_time withdrawn; /* 0: it stands */
-    int32_t victims, ranks; /* ranks: of its component, 0 where that is none of several */
     int32_t expectation; /* FTREE_NONE: it is wrong */
     int32_t unaware; /* nodes that at the end do not know it, and could */
-    char rule[FTREE_NAME_MAX];
-};
-
-/* A wrong verdict that some node came to, whether or not it was reported. */
-struct sim_mistake {
-    int32_t node, fln;
-    ftree_time at;
-    char rule[FTREE_NAME_MAX];
 };
 
 struct sim_truth {
     struct sim_expectation *expectation;
-    int32_t expectations, expectations_room;
+    int32_t expectations;
     struct sim_report *report;
-    int32_t reports, reports_room;
-    struct sim_mistake *mistake;
-    int32_t mistakes, mistakes_room;
+    int32_t reports;
+    struct sim_report *mistake; /* wrong verdicts that some node came to, reported or not: v and at */
+    int32_t mistakes;
     int32_t notes;
     uint64_t withdrawals;
 };

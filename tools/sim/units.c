@@ -5,10 +5,9 @@
 
 #include "sim/units.h"
 
+#include "faultloc/base/say.h"
 #include "ftree/base/text.h"
-#include "sim/sim_memory.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,25 +100,12 @@ void sim_complain(const char *format, ...)
 
 char *sim_read_file(const char *option, const char *file, size_t *len)
 {
-    FILE *f = strcmp(file, "-") ? fopen(file, "r") : stdin;
-    size_t room = 0, n = 1;
     char *text = NULL;
+    int rc = faultloc_read_file(file, FILE_MAX, &text, len);
 
-    for (*len = 0; f && n > 0 && *len < FILE_MAX; *len += n) {
-        if (room - *len < 4096)
-            text = sim_realloc(text, room += room + 65536, 1);
-        n = fread(text + *len, 1, room - *len - 1, f);
-    }
-    if (*len >= FILE_MAX)
-        errno = EFBIG;
-    if (!f || ferror(f) || *len >= FILE_MAX) {
-        sim_complain("faultloc simulate: %s %s: %s", option, file, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (f && f != stdin)
-        fclose(f);
-    if (text)
-        text[*len] = 0;
-    return text;
+    if (!rc)
+        return text;
+    sim_complain("faultloc simulate: %s %s: %s", option, file, strerror(rc));
+    free(text);
+    return NULL;
 }

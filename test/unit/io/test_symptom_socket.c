@@ -12,6 +12,7 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "faultloc/base/say.h"
 #include "faultloc/io/symptom_socket.h"
 #include "process.h"
 #include "suite.h"
@@ -845,9 +846,9 @@ TEST_CASE(names_and_folders)
 {
     char out[FAULTLOC_SYMPTOM_PATH], small[8];
 
-    ck_assert(faultloc_symptom_socket_name("4711.0", "fd00::1", out, sizeof(out)));
+    ck_assert(faultloc_expand("%j@%h.sock", "4711.0", "fd00::1", out, sizeof(out)));
     ck_assert_str_eq(out, "4711.0@fd00__1.sock");
-    ck_assert(faultloc_symptom_socket_name("../x", "a@b", out, sizeof(out)));
+    ck_assert(faultloc_expand("%j@%h.sock", "../x", "a@b", out, sizeof(out)));
     ck_assert_str_eq(out, ".._x@a_b.sock");
     setenv("XDG_RUNTIME_DIR", "/", 1);
     ck_assert(faultloc_symptom_socket_folder(0, out, sizeof(out)));

@@ -172,7 +172,7 @@ static bool find_asker(const int *fd, struct faultloc_stuck *s)
 
 TEST_CASE(a_connection_that_is_asked_for_in_vain)
 {
-    struct faultloc_stuck s = {.node = FTREE_NONE};
+    struct faultloc_stuck s = {.c = {.node = FTREE_NONE}};
     time_t end = time(NULL) + 120;
     int listener, fd[ASKERS];
 
@@ -183,12 +183,12 @@ TEST_CASE(a_connection_that_is_asked_for_in_vain)
     ck_assert_int_eq(stuck(&s, 1), 0); /* not yet */
     while (!find_asker(fd, &s) && time(NULL) < end)
         usleep(20000);
-    ck_assert_int_eq(s.node, 1);
-    ck_assert(s.connecting);
-    ck_assert_uint_ge(s.tries, 3);
-    ck_assert_uint_gt(s.packet, 0);
-    ck_assert_uint_ge(s.since, 2 * SECOND);
-    ck_assert_uint_lt(s.since, 120 * SECOND);
+    ck_assert_int_eq(s.c.node, 1);
+    ck_assert(s.c.connecting);
+    ck_assert_uint_ge(s.c.tries, 3);
+    ck_assert_uint_gt(s.c.packet, 0);
+    ck_assert_uint_ge(s.c.since, 2 * SECOND);
+    ck_assert_uint_lt(s.c.since, 120 * SECOND);
     table[1].port[FTREE_ROLE_AGENT] = faultloc_sock_port(listener);
     ck_assert_int_eq(stuck(&s, 1), 0); /* an agent's is none of a rank */
     table[1].port[FTREE_ROLE_AGENT] = 0;

@@ -43,9 +43,6 @@ TEST_CASE(time_adds_up_link_by_link)
     /* the two rows meet in a core without a name */
     ck_assert_uint_eq(sim_network_takes(&net, node(0, 0), node(2, 0), FTREE_PATH_DATA), 60);
     ck_assert_uint_eq(sim_network_takes(&net, node(0, 0), node(2, 0), FTREE_PATH_MGMT), 20);
-    net.slow[node(0, 0)] = 1000;
-    net.switch_slow[3] = 500;
-    ck_assert_uint_eq(sim_network_takes(&net, node(0, 0), node(1, 0), FTREE_PATH_DATA), 1540);
     ck_assert_uint_eq(sim_network_takes(&net, node(2, 0), node(3, 0), FTREE_PATH_DATA), 40);
     finish();
 }

@@ -47,7 +47,7 @@ static const char *problems(void)
         n += (size_t) snprintf(text + n, sizeof(text) - n, "%s %d;", sim_problem_name(p.kind),
                                (int) (p.expectation != FTREE_NONE
                                           ? truth.expectation[p.expectation].node
-                                          : truth.report[p.report].node));
+                                          : truth.report[p.report].v.node));
     sim_truth_free(&truth);
     return text;
 }

@@ -478,14 +478,10 @@ static bool is_name(const char *name)
 
 uint32_t faultloc_iface_speed(const char *sys_root, const char *name)
 {
-    char text[32], *end;
-    unsigned long mbps;
+    const char *sys = sys_root ? sys_root : "/sys";
+    uint64_t mbps = is_name(name) ? faultloc_text_number(sys, "class/net/%s/speed", name) : 0;
 
-    if (!is_name(name))
-        return 0;
-    faultloc_text_read(sys_root ? sys_root : "/sys", text, sizeof(text), "class/net/%s/speed", name);
-    mbps = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0; /* -1: not known */
-    return mbps > 0 && mbps < INT32_MAX && (*end == '\n' || !*end) ? (uint32_t) mbps : 0;
+    return mbps < INT32_MAX ? (uint32_t) mbps : 0; /* "-1": not known */
 }
 
 /* The only one that more than half of the others can have (Boyer and Moore's vote). */

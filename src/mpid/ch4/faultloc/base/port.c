@@ -183,13 +183,11 @@ uint32_t faultloc_port_speed(const char *sys_root, const char *port)
 
 uint64_t faultloc_port_counter(const char *sys_root, const char *port, const char *name)
 {
-    char file[64], text[32], *end;
-    uint64_t value;
+    char device[DEVICE_SIZE];
+    unsigned number;
 
-    snprintf(file, sizeof(file), "counters/%s", name);
-    if (!read_file(sys_root, port, file, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
+    if (!parse(port, strlen(port), device, &number))
         return UINT64_MAX;
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    return errno || *end ? UINT64_MAX : value;
+    return faultloc_text_number(root_of(sys_root), "class/infiniband/%s/ports/%u/counters/%s",
+                                device, number, name);
 }

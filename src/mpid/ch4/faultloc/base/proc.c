@@ -241,10 +241,10 @@ bool faultloc_proc_awaits_memory(const char *wchan)
 }
 
 /* Names begin like these; .constprop.0 and the like may follow. */
-static bool begins_with_any(const char *wchan, const char *const *begin)
+static bool begins_with_any(const char *name, const char *const *begin)
 {
     for (; *begin; begin++)
-        if (!strncmp(wchan, *begin, strlen(*begin)))
+        if (!strncmp(name, *begin, strlen(*begin)))
             return true;
     return false;
 }
@@ -605,14 +605,10 @@ bool faultloc_proc_is_library(const char *module)
 {
     static const char *const begins[] = {
         "libmpi.", "libmpi_",    "libmpich", "libmpifort",  "libmpicxx", "libuc", "libfabric", "libc.",
-        "libc-",   "libpthread", "libgcc_s", "libgfortran", "libstdc++", "ld-",   "[vdso",     "linux-vdso"};
+        "libc-",   "libpthread", "libgcc_s", "libgfortran", "libstdc++", "ld-",   "[vdso",     "linux-vdso",
+        NULL};
 
-    if (!module || !*module)
-        return true;
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-        if (!strncmp(module, begins[i], strlen(begins[i])))
-            return true;
-    return false;
+    return !module || !*module || begins_with_any(module, begins);
 }
 
 static bool is_of_interpreter(const char *module, const char *begin)
@@ -646,8 +642,9 @@ const char *faultloc_proc_language(const char *module, const char **tool)
 
 bool faultloc_proc_is_glue(const char *module)
 {
-    return module && (!strncmp(module, "libffi.", 7) || !strncmp(module, "_ctypes.", 8) ||
-                      !strncmp(module, "_cffi_backend.", 14) || !strncmp(module, "MPI.", 4));
+    static const char *const begins[] = {"libffi.", "_ctypes.", "_cffi_backend.", "MPI.", NULL};
+
+    return module && begins_with_any(module, begins);
 }
 
 /* ---- what it sleeps for ---------------------------------------------------------------------- */
@@ -709,7 +706,8 @@ bool faultloc_proc_has_open(const char *root, pid_t pid, const char *link, int m
 
 #define CHILDREN_MAX 4 /* a shell, the one that it starts, ... */
 
-pid_t faultloc_proc_only_child(const char *root, pid_t pid)
+/* 0: there is none, or there are several. */
+static pid_t only_child(const char *root, pid_t pid)
 {
     char list[THREAD_FILE_MAX], *at = list;
     struct faultloc_proc proc;
@@ -730,13 +728,13 @@ pid_t faultloc_proc_only_child(const char *root, pid_t pid)
 
 pid_t faultloc_proc_last_child(const char *root, pid_t parent)
 {
-    pid_t pid = faultloc_proc_only_child(root, parent), next;
+    pid_t pid = only_child(root, parent), next;
     char wchan[32];
 
     for (int depth = 0; depth < CHILDREN_MAX; depth++) {
         faultloc_proc_wchan(root, pid, wchan, sizeof(wchan));
         if (faultloc_proc_waits_in(wchan) != FAULTLOC_PROC_CHILD ||
-            !(next = faultloc_proc_only_child(root, pid)))
+            !(next = only_child(root, pid)))
             break;
         pid = next; /* a shell only waits */
     }
@@ -746,7 +744,7 @@ pid_t faultloc_proc_last_child(const char *root, pid_t parent)
 static void name_child(const char *root, pid_t parent, char *out, size_t room)
 {
     pid_t pid = faultloc_proc_last_child(root, parent);
-    bool of_shell = pid != faultloc_proc_only_child(root, parent);
+    bool of_shell = pid != only_child(root, parent);
     char wchan[32] = "", in[64] = "";
     struct faultloc_proc proc;
     const char *place;

@@ -138,13 +138,10 @@ void faultloc_proc_sleeps_on(const char *root, pid_t pid, const char *wchan, cha
  * Source: proc(5), /proc/PID/task/TID/children. */
 bool faultloc_proc_has_child(const char *root, pid_t pid);
 
-/* Purpose: the only child of process `pid` that lives; 0: there is none, or there are several.
- * FaultLoc's own processes, whose names begin like that, do not count.  root as above. */
+/* Purpose: the only child of process `pid` that lives, or, where that one waits for an only child of
+ * its own, as a shell does, the last of them; 0: there is none, or there are several.  FaultLoc's own
+ * processes, whose names begin like that, do not count.  root as above. */
 #define FAULTLOC_PROC_OWN "faultloc-"
-pid_t faultloc_proc_only_child(const char *root, pid_t pid);
-
-/* Purpose: the same; where that one waits for an only child of its own, as a shell does, the last of
- * them. */
 pid_t faultloc_proc_last_child(const char *root, pid_t pid);
 
 /* Purpose: how a process that has ended did so, as wait(2) would tell its parent, where the kernel

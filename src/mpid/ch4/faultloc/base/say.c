@@ -255,6 +255,17 @@ int faultloc_read_whole(int fd, size_t most, char **text, size_t *len)
     return *len > most ? EFBIG : 0;
 }
 
+int faultloc_read_file(const char *file, size_t most, char **text, size_t *len)
+{
+    bool standard = !strcmp(file, "-");
+    int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+    int rc = fd < 0 ? errno : faultloc_read_whole(fd, most, text, len);
+
+    if (fd >= 0 && !standard)
+        close(fd);
+    return rc;
+}
+
 int faultloc_own_descriptor(const char *path)
 {
     if (strcmp(path, "/dev/stdout") == 0)

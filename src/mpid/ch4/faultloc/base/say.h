@@ -68,6 +68,9 @@ bool faultloc_expand(const char *pattern, const char *job_id, const char *node, 
  * Errors: EFBIG: it is larger; ENOMEM; those of read(2). */
 int faultloc_read_whole(int fd, size_t most, char **text, size_t *len);
 
+/* Purpose: the same of a file, "-": standard input.  Errors: also those of open(2). */
+int faultloc_read_file(const char *file, size_t most, char **text, size_t *len);
+
 /* Purpose: the descriptor of this process that /dev/stdout or /dev/stderr stands for; -1: it is
  * another path.  (Such a path cannot be opened where it is a socket, and must not be replaced by a
  * file.) */

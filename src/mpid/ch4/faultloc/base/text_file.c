@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PATH_LENGTH_MAX 512
@@ -57,4 +59,31 @@ size_t faultloc_text_read(const char *root, char *text, size_t room, const char 
     len = faultloc_text_vread(root, text, room, format, args);
     va_end(args);
     return len;
+}
+
+const char *faultloc_text_line(const char *text, const char *key)
+{
+    size_t len = strlen(key);
+
+    while (strncmp(text, key, len) != 0) {
+        text = strchr(text, '\n');
+        if (!text)
+            return NULL;
+        text++;
+    }
+    return text + len;
+}
+
+uint64_t faultloc_text_number(const char *root, const char *format, ...)
+{
+    char text[64], *end;
+    uint64_t n;
+    va_list args;
+
+    va_start(args, format);
+    faultloc_text_vread(root, text, sizeof(text), format, args);
+    va_end(args);
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && !errno && (*end == '\n' || !*end) ? n : UINT64_MAX;
 }

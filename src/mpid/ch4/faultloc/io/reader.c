@@ -27,10 +27,9 @@ struct faultloc_reader {
 
 static void wait_for_change(struct faultloc_reader *r)
 {
-    struct pollfd p[] = {{.fd = r->worker.wake, .events = POLLIN},
-                         {.fd = r->rules.inotify, .events = POLLIN}};
+    struct pollfd p = {.fd = r->worker.wake, .events = POLLIN};
 
-    poll(p, 2, faultloc_loop_ms(r->rules.look_at));
+    poll(&p, 1, faultloc_loop_ms(r->rules.look_at));
     faultloc_eventfd_clear(r->worker.wake);
 }
 

@@ -11,9 +11,6 @@
 /*
  * A worker (io/worker.h) that reads the file of the rules for the agent, and watches it: a file
  * system whose server is away must not hold the agent.
- *
- * While the file does not change it sleeps in the kernel, unless it is not notified of changes
- * there.
  */
 
 struct faultloc_reader;

@@ -9,19 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-#ifndef XFS_SUPER_MAGIC
-#define XFS_SUPER_MAGIC 0x58465342
-#endif
 
 #define LOOK_PAUSE (1000 * FTREE_MS)
 #define SETTLE_PAUSE (250 * FTREE_MS) /* a file that is being written is left alone for so long */
@@ -74,21 +66,6 @@ static void put_wrong(const struct faultloc_rules *r, const struct ftree_rules_e
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Whether inotify reports every change: not those made on another host, by another of the
- * file's names, nor of a link on the way that is changed. */
-static bool is_notified(const struct faultloc_rules *r, int fd, const struct stat *st)
-{
-    char real[PATH_MAX];
-    struct statfs fs;
-
-    if (r->inotify < 0 || st->st_nlink != 1 || fstatfs(fd, &fs) || !realpath(r->path, real) ||
-        strcmp(real, r->path) != 0)
-        return false;
-    return fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC ||
-           fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC ||
-           fs.f_type == OVERLAYFS_SUPER_MAGIC;
-}
-
 static const char *why_not_read(int error)
 {
     switch (error) {
@@ -111,12 +88,10 @@ static char *read_text(struct faultloc_rules *r, size_t *len, const char **why)
     char *text = NULL;
     struct stat st;
 
-    r->notified = false;
     if (fd < 0 || fstat(fd, &st)) {
         *why = strerror(errno);
     } else {
         r->read = r->seen = mark_of(&st);
-        r->notified = is_notified(r, fd, &st);
         *why = S_ISREG(st.st_mode)
                    ? why_not_read(faultloc_read_whole(fd, RULES_FILE_MAX, &text, len))
                    : "is not a regular file";
@@ -165,57 +140,7 @@ int faultloc_rules_builtin(struct ftree_rules **base)
     return !rc ? 0 : rc == FTREE_ERR_NOMEM ? ENOMEM : EINVAL;
 }
 
-/* ---- watching -------------------------------------------------------------------------------- */
-
-static void watch(struct faultloc_rules *r)
-{
-    char folder[FAULTLOC_RULES_ROOM];
-
-    snprintf(folder, sizeof(folder), "%.*s", (int) (r->file - r->path), r->path);
-    r->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (r->inotify >= 0 &&
-        inotify_add_watch(r->inotify, folder[0] ? folder : ".",
-                          IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_MOVED_FROM | IN_DELETE |
-                              IN_MOVE_SELF | IN_ONLYDIR) < 0)
-        faultloc_rules_close(r);
-}
-
-/* True: the file is there anew and whole.  One that was just made is looked at soon: it may be a
- * link, or still empty; likewise one that is gone. */
-static bool reports_change(struct faultloc_rules *r, ftree_time now, const struct inotify_event *e)
-{
-    bool ours = e->len > 0 && strcmp(e->name, r->file) == 0;
-
-    if (e->mask & (IN_MOVE_SELF | IN_IGNORED))
-        faultloc_rules_close(r); /* that folder is another one now, or none */
-    if (ours && e->mask & (IN_CLOSE_WRITE | IN_MOVED_TO))
-        return true;
-    if (ours || e->mask & (IN_Q_OVERFLOW | IN_MOVE_SELF | IN_IGNORED))
-        r->look_at = now + SETTLE_PAUSE < r->look_at ? now + SETTLE_PAUSE : r->look_at;
-    return false;
-}
-
-/* Takes in all events. */
-static bool drain(struct faultloc_rules *r, ftree_time now)
-{
-    char bytes[16 * (sizeof(struct inotify_event) + NAME_MAX + 1)]
-        __attribute__((aligned(__alignof__(struct inotify_event))));
-    const struct inotify_event *e;
-    bool changed = false;
-    ssize_t n;
-
-    while (r->inotify >= 0 && (n = read(r->inotify, bytes, sizeof(bytes))) > 0)
-        for (char *p = bytes; p < bytes + n; p += sizeof(*e) + e->len) {
-            e = (const struct inotify_event *) p;
-            changed = reports_change(r, now, e) || changed;
-        }
-    return changed;
-}
-
-static ftree_time next_look(const struct faultloc_rules *r, ftree_time now)
-{
-    return r->notified && r->inotify >= 0 ? FTREE_NEVER : now + LOOK_PAUSE;
-}
+/* ---- looking --------------------------------------------------------------------------------- */
 
 /* True if the file is another than was read, and has been as it is for two looks; or there is news
  * without. */
@@ -225,9 +150,8 @@ static bool look(struct faultloc_rules *r, ftree_time now, struct faultloc_rules
     struct stat st;
     bool settled;
 
+    r->look_at = now + LOOK_PAUSE;
     if (stat(r->path, &st)) {
-        r->notified = false;
-        r->look_at = next_look(r, now);
         if (++r->missing == MISSING_SAID)
             put_unreadable(r, strerror(errno), news);
         return false;
@@ -236,7 +160,6 @@ static bool look(struct faultloc_rules *r, ftree_time now, struct faultloc_rules
     mark = mark_of(&st);
     settled = is_same(&mark, &r->seen);
     r->seen = mark;
-    r->look_at = next_look(r, now);
     if (is_same(&mark, &r->read))
         return false;
     if (!settled)
@@ -251,15 +174,12 @@ bool faultloc_rules_refresh(struct faultloc_rules *r, ftree_time now,
 
     news->base = NULL;
     news->text[0] = '\0';
-    if (!r->begun)
-        watch(r); /* before it is read: no change is missed */
     r->begun = true;
-    changed = drain(r, now) || changed;
     if (!changed && now >= r->look_at)
         changed = look(r, now, news);
     if (changed) {
         read_file(r, news);
-        r->look_at = next_look(r, now);
+        r->look_at = now + LOOK_PAUSE;
     }
     return news->base || news->text[0];
 }
@@ -269,19 +189,8 @@ bool faultloc_rules_refresh(struct faultloc_rules *r, ftree_time now,
 void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node,
                          bool confirms)
 {
-    char *slash;
-
-    *r = (struct faultloc_rules){.confirms = confirms, .inotify = -1};
+    *r = (struct faultloc_rules){.confirms = confirms};
     snprintf(r->path, sizeof(r->path), "%s", path);
     snprintf(r->node, sizeof(r->node), "%s", node);
-    slash = strrchr(r->path, '/');
-    r->file = slash ? slash + 1 : r->path;
     r->missing = MISSING_SAID; /* if it is, the first reading says so */
-}
-
-void faultloc_rules_close(struct faultloc_rules *r)
-{
-    if (r->inotify >= 0)
-        close(r->inotify);
-    r->inotify = -1;
 }

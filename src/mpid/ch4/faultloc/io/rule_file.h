@@ -13,9 +13,8 @@
 
 /*
  * The file of a rule base, and what becomes of it: it is read, and read anew when it changes.  A
- * change is seen at once by inotify on the file's folder (editors put a new file in the old one's
- * place).  Where inotify does not report all changes (one made on another host, say) it is seen
- * within two seconds, too, by the file's time, size and number.
+ * change is seen within two seconds, by the file's time, size and number: inotify would not report one
+ * that is made on another host.
  *
  * A new base is checked whole before anybody gets it; a bad one is refused, and the one before
  * stays.
@@ -40,32 +39,25 @@ struct faultloc_rules_mark {
 
 struct faultloc_rules {
     char path[FAULTLOC_RULES_ROOM];
-    const char *file; /* its own name, in path */
     char node[FAULTLOC_NAME_SIZE]; /* for messages */
     bool confirms; /* also that a base is in use */
     bool begun; /* it was read, or tried to be */
     bool has_base; /* that came of the file */
-    bool notified; /* inotify reports every change */
-    int inotify; /* -1: none */
-    ftree_time look_at; /* when the file is to be looked at, FTREE_NEVER: when notified */
+    ftree_time look_at; /* when the file is to be looked at */
     struct faultloc_rules_mark read; /* the file as it was last read */
     struct faultloc_rules_mark seen; /* ... and last looked at */
     int missing; /* looks at which there was no file */
 };
 
 /* Purpose: prepares for the file `path`, an absolute one, for the agent of `node`.  Touches no file
- * and cannot fail.  It is ended by faultloc_rules_close(). */
+ * and cannot fail. */
 void faultloc_rules_init(struct faultloc_rules *r, const char *path, const char *node,
                          bool confirms);
 
 /* Purpose: the first time, reads the file; later looks whether it has changed, and if so reads it.
- * To be called when `inotify` is readable and at `look_at`, harmless at any other time.  Returns
- * true when there is news. */
+ * To be called at `look_at`, harmless at any other time.  Returns true when there is news. */
 bool faultloc_rules_refresh(struct faultloc_rules *r, ftree_time now,
                             struct faultloc_rules_news *news);
-
-/* Purpose: closes what it has open. */
-void faultloc_rules_close(struct faultloc_rules *r);
 
 /* Purpose: the base that is used where there is no file, or a bad one; the caller's.
  * Errors: an errno. */

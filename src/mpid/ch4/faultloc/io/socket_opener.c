@@ -72,14 +72,8 @@ static void ended(struct faultloc_worker *worker)
     let_go(p);
 }
 
-/* It is a part of the opener. */
-static void drop(struct faultloc_task *job)
-{
-    (void) job;
-}
-
 static const struct faultloc_worker_ops ops = {
-    .name = "faultloc-socket", .leaves = true, .run = run, .ended = ended, .drop = drop};
+    .name = "faultloc-socket", .leaves = true, .run = run, .ended = ended};
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 

@@ -50,11 +50,6 @@ bool faultloc_symptom_socket_folder(uid_t uid, char *out, size_t room)
     return n > 0 && (size_t) n < room;
 }
 
-bool faultloc_symptom_socket_name(const char *job_id, const char *node, char *out, size_t room)
-{
-    return faultloc_expand("%j@%h.sock", job_id, node, out, room);
-}
-
 static int close_with(int fd, int error)
 {
     close(fd);
@@ -118,7 +113,7 @@ static int find_path(struct faultloc_symptom_socket *d, const char *job_id, cons
     errno = ENAMETOOLONG;
     if (n < 0 || n >= (int) sizeof(job) ||
         !faultloc_symptom_socket_folder(d->uid, path, sizeof(path)) ||
-        !faultloc_symptom_socket_name(job, node, name, sizeof(name)))
+        !faultloc_expand("%j@%h.sock", job, node, name, sizeof(name)))
         return -1;
     snprintf(d->path, sizeof(d->path), "%s", path);
     if (mkdir(path, 0700) && errno != EEXIST)

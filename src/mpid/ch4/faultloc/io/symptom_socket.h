@@ -72,10 +72,6 @@ struct faultloc_symptom_socket {
  * is a directory of this user, else /tmp/faultloc-UID. Returns false where it does not fit. */
 bool faultloc_symptom_socket_folder(uid_t uid, char *out, size_t room);
 
-/* Purpose: the symptom socket's own name in its folder: JOB@NODE.sock, where characters that do not
- * belong into a file name are '_'. Returns false where it does not fit. */
-bool faultloc_symptom_socket_name(const char *job_id, const char *node, char *out, size_t room);
-
 /* Purpose: opens a folder of symptom sockets (O_PATH), if it is a directory of `owner` with mode
  * 0700 and no symbolic link. Returns a descriptor, to be closed by the caller, or -1 with errno;
  * EPERM: it is another's, or open to others. */

@@ -116,17 +116,18 @@ static bool take_stuck(struct question *q, const struct inet_diag_msg *m, const 
 {
     uint32_t rto_ms = t->tcpi_rto / 1000;
     struct faultloc_stuck s = {.inode = m->idiag_inode,
-                               .connecting = m->idiag_state == TCP_SYN_SENT,
-                               .bytes = m->idiag_wqueue,
-                               .tries = m->idiag_retrans,
-                               .packet = t->tcpi_pmtu};
+                               .c = {.rank = FTREE_NONE,
+                                     .connecting = m->idiag_state == TCP_SYN_SENT,
+                                     .bytes = m->idiag_wqueue,
+                                     .tries = m->idiag_retrans,
+                                     .packet = t->tcpi_pmtu}};
 
     if (m->idiag_timer != TIMER_RETRANSMITS || m->idiag_retrans < STUCK_TRIES)
         return true;
-    s.sent = rto_ms > m->idiag_expires ? (rto_ms - m->idiag_expires) * FTREE_MS : 0;
-    s.since = since(m, t, s.sent);
-    s.node = s.since >= STUCK_NS ? peer_of(q, m) : FTREE_NONE;
-    if (s.node != FTREE_NONE)
+    s.c.sent = rto_ms > m->idiag_expires ? (rto_ms - m->idiag_expires) * FTREE_MS : 0;
+    s.c.since = since(m, t, s.c.sent);
+    s.c.node = s.c.since >= STUCK_NS ? peer_of(q, m) : FTREE_NONE;
+    if (s.c.node != FTREE_NONE)
         q->stuck[q->n++] = s;
     return q->n < q->room;
 }

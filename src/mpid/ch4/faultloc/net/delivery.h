@@ -7,6 +7,7 @@
 #define FAULTLOC_DELIVERY_H_INCLUDED
 
 #include "faultloc/base/address.h"
+#include "ftree/base/io.h"
 
 #include <stdbool.h>
 
@@ -29,14 +30,8 @@ bool faultloc_delivers(const struct faultloc_address *table, int32_t nodes, int3
 
 /* A connection of which nothing has been acknowledged for long, though it was sent again and again. */
 struct faultloc_stuck {
-    int32_t node; /* at the other end */
+    struct ftree_connection c; /* whose rank is not known */
     uint32_t inode; /* of the socket, as /proc/PID/fd has it */
-    bool connecting; /* what is not acknowledged is the request for the connection */
-    uint32_t bytes; /* that wait in it */
-    uint32_t tries; /* how often they were sent again */
-    uint32_t packet; /* bytes of a packet at most: the MTU of the path, as it is known here */
-    ftree_time since; /* for so long, at least */
-    ftree_time sent; /* since they were sent last */
 };
 
 /* Purpose: those of this user's processes, but for agents, from this node to others over that path;

@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,11 +22,6 @@ struct walk {
     void *ctx;
     int levels;
 };
-
-static const char *or(const char *root, const char *otherwise)
-{
-    return root ? root : otherwise;
-}
 
 /* A group and those above it; what is not there adds nothing. */
 static void walk_up(struct walk *w, const char *mount, const char *path)
@@ -88,10 +82,10 @@ void faultloc_cgroups(const char *proc, const char *sys, int32_t pid, const char
                       void (*level)(void *ctx, const char *dir, const char *path), void *ctx)
 {
     struct walk w = {
-        .sys = or(sys, "/sys"), .controller = controller, .level = level, .ctx = ctx};
+        .sys = sys ? sys : "/sys", .controller = controller, .level = level, .ctx = ctx};
     char text[TEXT_MAX], *next;
 
-    faultloc_text_read(or(proc, "/proc"), text, sizeof(text), "%d/cgroup", (int) pid);
+    faultloc_text_read(proc, text, sizeof(text), "%d/cgroup", (int) pid);
     for (char *line = text; line && *line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -109,12 +103,9 @@ struct fullest {
 
 static uint64_t number_in(const char *dir, const char *path, const char *name, uint64_t otherwise)
 {
-    char text[64], *end;
-    uint64_t n;
+    uint64_t n = faultloc_text_number(dir, "%s/%s", path, name); /* "max" is none */
 
-    faultloc_text_read(dir, text, sizeof(text), "%s/%s", path, name);
-    n = strtoull(text, &end, 10); /* "max" is none */
-    return end == text ? otherwise : n;
+    return n == UINT64_MAX ? otherwise : n;
 }
 
 static void look_at_memory(void *ctx, const char *dir, const char *path)

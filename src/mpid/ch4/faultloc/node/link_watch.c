@@ -7,6 +7,7 @@
 
 #include "faultloc/base/iface.h"
 #include "faultloc/base/port.h"
+#include "ftree/base/base.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -227,15 +228,8 @@ static uint32_t find_slow(struct faultloc_link_watch *w, ftree_time now)
 static void fill(struct ftree_symptom *s, enum ftree_symptom_kind kind, int32_t self,
                  ftree_time first, ftree_time last)
 {
-    const struct ftree_symptom_info *info = ftree_symptom_info(kind);
-
-    *s = (struct ftree_symptom){
-        .kind = (uint8_t) kind,
-        .severity = info->severity,
-        .about = {.kind = info->kind, .node = self, .rank = FTREE_NONE, .switch_ = FTREE_NONE},
-        .count = 1,
-        .first = first,
-        .last = last};
+    ftree_symptom_init(s, kind, self, FTREE_NONE, self, first, last);
+    s->about.kind = ftree_symptom_info(kind)->kind;
 }
 
 static const char *name_of(const struct faultloc_link_watch *w)

@@ -26,21 +26,12 @@
 #define MOST (25000 * FTREE_MS) /* and at the most, for each begun 400 ms of a sample */
 #define CPUS 8192
 
-static const char *or(const char *root, const char *otherwise)
-{
-    return root ? root : otherwise;
-}
-
 /* The number behind `key` at the beginning of a line; 0: there is none. */
 static uint64_t number_of(const char *text, const char *key)
 {
-    size_t len = strlen(key);
+    const char *at = faultloc_text_line(text, key);
 
-    while (text && strncmp(text, key, len)) {
-        text = strchr(text, '\n');
-        text = text ? text + 1 : NULL;
-    }
-    return text ? strtoull(text + len, NULL, 10) : 0;
+    return at ? strtoull(at, NULL, 10) : 0;
 }
 
 static uint16_t share(uint64_t part, uint64_t whole)
@@ -70,7 +61,7 @@ static void read_ticks(struct faultloc_lags *l)
     unsigned long long t[8] = {0};
     char text[TEXT_MAX];
 
-    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "stat");
+    faultloc_text_read(l->watch->proc_root, text, sizeof(text), "stat");
     if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
                &t[4], &t[5], &t[6], &t[7]) != 8)
         return;
@@ -85,7 +76,7 @@ static void read_stall(struct faultloc_lags *l)
     double percent;
 
     l->stall = 0;
-    faultloc_text_read(or(l->watch->proc_root, "/proc"), text, sizeof(text), "pressure/memory");
+    faultloc_text_read(l->watch->proc_root, text, sizeof(text), "pressure/memory");
     if (sscanf(text, "some avg10=%lf", &percent) == 1 && percent > 0 && percent <= 100)
         l->stall = (uint16_t) (10 * percent);
 }
@@ -125,11 +116,10 @@ static void begin_round(struct faultloc_lags *l, ftree_time now)
 
 static uint64_t read_khz(const struct faultloc_lags *l, int32_t cpu, const char *name)
 {
-    char text[TEXT_MAX];
+    uint64_t khz = faultloc_text_number(l->sys_root ? l->sys_root : "/sys",
+                                        "devices/system/cpu/cpu%d/cpufreq/%s", (int) cpu, name);
 
-    faultloc_text_read(or(l->sys_root, "/sys"), text, sizeof(text),
-                       "devices/system/cpu/cpu%d/cpufreq/%s", (int) cpu, name);
-    return number_of(text, "");
+    return khz == UINT64_MAX ? 0 : khz;
 }
 
 /* 0: not known. */

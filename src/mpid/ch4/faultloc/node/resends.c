@@ -8,6 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/text_file.h"
 #include "faultloc/net/delivery.h"
+#include "ftree/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static bool has_grown(struct faultloc_resends *r)
     bool known = r->known;
     char text[8192];
 
-    faultloc_text_read(r->proc_root ? r->proc_root : "/proc", text, sizeof(text), "self/net/snmp");
+    faultloc_text_read(r->proc_root, text, sizeof(text), "self/net/snmp");
     r->known = find_column(text, "RetransSegs", &r->all) && find_column(text, "OutSegs", &r->sent);
     return r->known && known && r->all > before &&
            (r->all - before) * ASK_FROM >= r->sent - sent_before;
@@ -86,7 +87,6 @@ static struct faultloc_resent *find(struct faultloc_resends *r, ftree_time now, 
 bool faultloc_resends_add(struct faultloc_resends *r, ftree_time now, int32_t node, uint32_t more,
                           struct ftree_symptom *s)
 {
-    const struct ftree_symptom_info *info = ftree_symptom_info(FTREE_SYMPTOM_LINK_ERRORS);
     struct faultloc_resent *e = find(r, now, node);
 
     if (now - e->last > PAUSE_MOST)
@@ -98,13 +98,9 @@ bool faultloc_resends_add(struct faultloc_resends *r, ftree_time now, int32_t no
     e->count += more;
     if (e->looks < LOOKS || now < e->again)
         return false;
-    *s = (struct ftree_symptom){
-        .kind = FTREE_SYMPTOM_LINK_ERRORS,
-        .severity = info->severity,
-        .about = {.kind = info->kind, .node = node, .rank = FTREE_NONE, .switch_ = FTREE_NONE},
-        .count = e->count,
-        .first = e->first,
-        .last = now};
+    ftree_symptom_init(s, FTREE_SYMPTOM_LINK_ERRORS, node, FTREE_NONE, FTREE_NONE, e->first, now);
+    s->about.kind = FTREE_KIND_LINK;
+    s->count = e->count;
     snprintf(s->detail, sizeof(s->detail), "%u packets to it were lost in %.1f s", (unsigned) e->count, (double) (now - e->first) / 1e9);
     e->looks = 0;
     e->pause = !e->pause ? PAUSE : 2 * e->pause < PAUSE_MOST ? 2 * e->pause : PAUSE_MOST;

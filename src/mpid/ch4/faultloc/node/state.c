@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,25 +57,6 @@ static uint32_t narrow(uint64_t number)
     return number < UINT32_MAX ? (uint32_t) number : UINT32_MAX;
 }
 
-/* A file that is one number; UINT64_MAX: not known. */
-static uint64_t read_number(const char *root, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static uint64_t read_number(const char *root, const char *format, ...)
-{
-    char text[SMALL];
-    const char *at = text;
-    uint64_t number;
-    va_list args;
-
-    va_start(args, format);
-    faultloc_text_vread(root, text, sizeof(text), format, args);
-    va_end(args);
-    if (!take_number(&at, &number) || (*at != '\n' && *at != '\0'))
-        return UINT64_MAX;
-    return number;
-}
-
 /* "12.34" in hundredths; further digits are cut off. */
 static uint32_t take_centi(const char *at)
 {
@@ -91,20 +71,6 @@ static uint32_t take_centi(const char *at)
             number += (uint64_t) (*at - '0') * unit;
         }
     return narrow(number);
-}
-
-/* What stands behind `key` at the beginning of a line; NULL: there is no such line. */
-static const char *line_of(const char *text, const char *key)
-{
-    size_t len = strlen(key);
-
-    while (strncmp(text, key, len) != 0) {
-        text = strchr(text, '\n');
-        if (!text)
-            return NULL;
-        text++;
-    }
-    return text + len;
 }
 
 /* ---- load, pressure, memory ---------------------------------------------------------------- */
@@ -124,13 +90,13 @@ static uint32_t read_pressure(const char *proc, const char *of)
     const char *at;
 
     faultloc_text_read(proc, text, sizeof(text), "pressure/%s", of);
-    at = line_of(text, "some avg10=");
+    at = faultloc_text_line(text, "some avg10=");
     return at ? take_centi(at) : UINT32_MAX;
 }
 
 static uint64_t take_memory(const char *text, const char *key)
 {
-    const char *at = line_of(text, key);
+    const char *at = faultloc_text_line(text, key);
     uint64_t kib;
 
     if (!at)
@@ -200,7 +166,7 @@ static bool take_cpus(const char *at, struct cpus *cpus)
 /* A file of cpufreq in MHz, UINT32_MAX: not known. */
 static uint32_t read_mhz(const char *sys, uint32_t cpu, const char *name)
 {
-    uint64_t khz = read_number(sys, "devices/system/cpu/cpu%u/cpufreq/%s", cpu, name);
+    uint64_t khz = faultloc_text_number(sys, "devices/system/cpu/cpu%u/cpufreq/%s", cpu, name);
 
     return khz == UINT64_MAX ? UINT32_MAX : narrow(khz / KHZ_PER_MHZ);
 }
@@ -248,7 +214,7 @@ static void read_throttles(const char *sys, const struct cpus *online, uint64_t 
             continue;
         if (faultloc_now() >= until)
             return;
-        one = read_number(sys, CORE_THROTTLES, cpu);
+        one = faultloc_text_number(sys, CORE_THROTTLES, cpu);
         if (one == UINT64_MAX || sum + one < sum)
             continue;
         sum += one;
@@ -300,7 +266,7 @@ enum column {
 };
 
 /* From /proc, where it is the network namespace's own, whatever is mounted on /sys. */
-static bool read_counters_of_proc(const char *proc, const char *iface, struct ftree_node_state *s)
+static void read_counters(const char *proc, const char *iface, struct ftree_node_state *s)
 {
     uint64_t column[COLUMNS];
     char text[LARGE];
@@ -314,28 +280,13 @@ static bool read_counters_of_proc(const char *proc, const char *iface, struct ft
             at = NULL;
     }
     if (!at || *at != '\n')
-        return false; /* cut off, or not what it should be */
+        return; /* cut off, or not what it should be */
     s->rx_errors = column[RX_ERRORS];
     s->rx_drops = column[RX_DROPS];
     s->tx_errors = column[TX_ERRORS];
     s->tx_drops = column[TX_DROPS];
-    return true;
 }
 
-static uint64_t read_counter(const char *sys, const char *iface, const char *name)
-{
-    return read_number(sys, "class/net/%s/statistics/%s", iface, name);
-}
-
-static void read_counters_of_sysfs(const char *sys, const char *iface, struct ftree_node_state *s)
-{
-    s->rx_errors = read_counter(sys, iface, "rx_errors");
-    s->tx_errors = read_counter(sys, iface, "tx_errors");
-    s->rx_drops = read_counter(sys, iface, "rx_dropped");
-    s->tx_drops = read_counter(sys, iface, "tx_dropped");
-}
-
-/* An interface's name is part of a path here. */
 static bool is_name(const char *iface)
 {
     return iface && iface[0] && !strchr(iface, '/') && strcmp(iface, ".") && strcmp(iface, "..");
@@ -363,13 +314,11 @@ static void read_port(const struct faultloc_state *st, struct ftree_node_state *
     add_counter(st, "port_xmit_discards", &s->tx_drops);
 }
 
-static void read_link(const struct faultloc_state *st, const char *proc, const char *sys,
-                      struct ftree_node_state *s)
+static void read_link(const struct faultloc_state *st, const char *proc, struct ftree_node_state *s)
 {
     if (is_name(st->iface)) {
         s->link = (uint8_t) faultloc_iface_link(st->iface);
-        if (!read_counters_of_proc(proc, st->iface, s))
-            read_counters_of_sysfs(sys, st->iface, s);
+        read_counters(proc, st->iface, s);
     }
     if (st->port && *st->port)
         read_port(st, s);
@@ -431,7 +380,7 @@ static void know_nothing(struct ftree_node_state *s)
 
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
 {
-    const char *proc = st->watch->proc_root ? st->watch->proc_root : "/proc";
+    const char *proc = st->watch->proc_root;
     const char *sys = st->sys_root ? st->sys_root : "/sys";
     uint64_t until = faultloc_now() + (st->patience ? st->patience : PATIENCE_NS);
     int32_t cpu[FTREE_STATE_RANKS_MAX];
@@ -442,7 +391,7 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     out->memory_pressure_centi = read_pressure(proc, "memory");
     out->io_pressure_centi = read_pressure(proc, "io");
     read_memory(proc, out);
-    read_link(st, proc, sys, out);
+    read_link(st, proc, out);
     read_ranks(st, now, cpu, out);
     read_cores(sys, cpu, until, out);
 }

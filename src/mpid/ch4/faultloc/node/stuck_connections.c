@@ -29,7 +29,7 @@ static uint32_t socket_at(int folder, const char *name)
 
 /* Those of `stuck` that process `pid` has are rank's. */
 static void find_owned(const char *proc_root, int32_t pid, int32_t rank,
-                       const struct faultloc_stuck *stuck, struct ftree_connection *c, int32_t n)
+                       struct faultloc_stuck *stuck, int32_t n)
 {
     const struct dirent *entry;
     char path[512];
@@ -45,7 +45,7 @@ static void find_owned(const char *proc_root, int32_t pid, int32_t rank,
         uint32_t inode = socket_at(dirfd(dir), entry->d_name);
         for (int32_t k = 0; inode && k < n; k++)
             if (stuck[k].inode == inode)
-                c[k].rank = rank;
+                stuck[k].c.rank = rank;
     }
     closedir(dir);
 }
@@ -59,20 +59,11 @@ int32_t faultloc_connections(const struct faultloc_board *b, const char *proc_ro
 
     found = faultloc_stuck(faultloc_board_addresses(b), b->nodes, b->self, path, stuck,
                            n < FTREE_CONNECTIONS_MAX ? n : FTREE_CONNECTIONS_MAX);
-    for (int32_t i = 0; i < found; i++)
-        c[i] = (struct ftree_connection){.rank = FTREE_NONE,
-                                         .node = stuck[i].node,
-                                         .connecting = stuck[i].connecting,
-                                         .bytes = stuck[i].bytes,
-                                         .tries = stuck[i].tries,
-                                         .packet = stuck[i].packet,
-                                         .since = stuck[i].since,
-                                         .sent = stuck[i].sent};
     for (int32_t i = 0; found > 0 && i < b->slots; i++)
         find_owned(proc_root, faultloc_board_slot(b, i)->pid, faultloc_board_slot(b, i)->rank,
-                   stuck, c, found);
+                   stuck, found);
     for (int32_t i = 0; i < found; i++)
-        if (c[i].rank != FTREE_NONE)
-            c[owned++] = c[i];
+        if (stuck[i].c.rank != FTREE_NONE)
+            c[owned++] = stuck[i].c;
     return owned;
 }

@@ -136,10 +136,10 @@ struct json_object *site_failure(const char *handler, const char *why)
 /* Only what is known goes on, as text for people that a terminal can have. */
 struct json_object *site_line(const char *handler, const char *line, size_t len)
 {
-    struct json_tokener *t = len <= SITE_LINE_MAX ? json_tokener_new_ex(4) : NULL;
-    struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL, *to = NULL;
+    struct json_object *o = len <= SITE_LINE_MAX ? faultloc_json_object(line, len, 4) : NULL;
+    struct json_object *to = NULL;
 
-    if (json_object_is_type(o, json_type_object) && is_finding(o))
+    if (o && is_finding(o))
         to = json_object_new_object();
     if (to && (!add_text(to, "handler", handler) || !add_text(to, "symptom", faultloc_text(o, "symptom")) ||
                !add_age(to, age_of(o)) || !add_text(to, "text", faultloc_text(o, "text")) ||
@@ -148,7 +148,5 @@ struct json_object *site_line(const char *handler, const char *line, size_t len)
         to = NULL;
     }
     json_object_put(o);
-    if (t)
-        json_tokener_free(t);
     return to;
 }

@@ -52,22 +52,8 @@ static bool word(const char *root, char *text, size_t room, const char *format, 
     return *text;
 }
 
-/* A file that is one number; -1: it is not there, or is none. */
-static long long number(const char *root, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static long long number(const char *root, const char *format, ...)
-{
-    char text[64], *end;
-    long long n;
-    va_list args;
-
-    va_start(args, format);
-    faultloc_text_vread(root, text, sizeof(text), format, args);
-    va_end(args);
-    n = strtoll(text, &end, 10);
-    return end != text && (*end == '\n' || !*end) && n >= 0 ? n : -1;
-}
+/* A file that is one number; below 0: it is not there, or is none. */
+#define number(...) ((long long) faultloc_text_number(__VA_ARGS__))
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

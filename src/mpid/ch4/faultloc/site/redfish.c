@@ -77,48 +77,35 @@ static bool is_path(const char *path)
            !strstr(path, "..");
 }
 
-static struct json_object *parse(const struct answer *a)
-{
-    struct json_tokener *t = json_tokener_new_ex(DEPTH_MAX);
-    struct json_object *o = t ? json_tokener_parse_ex(t, a->text, (int) a->len) : NULL;
-
-    if (t)
-        json_tokener_free(t);
-    if (json_object_is_type(o, json_type_object))
-        return o;
-    json_object_put(o);
-    return NULL;
-}
-
-static CURLcode perform(struct bmc *b)
+/* What is set is asked for below the base; the answer's text is to be freed. */
+static void perform(struct bmc *b, const char *path, struct answer *a)
 {
     ftree_time now = faultloc_now();
+    char url[512];
 
+    snprintf(url, sizeof(url), "%s%s", b->base, path);
+    a->text = malloc(ANSWER_MAX);
+    curl_easy_setopt(b->curl, CURLOPT_URL, url);
+    curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, a);
     curl_easy_setopt(b->curl, CURLOPT_TIMEOUT_MS,
                      now < b->until ? (long) ((b->until - now) / FTREE_MS) + 1 : 1L);
-    return curl_easy_perform(b->curl);
+    b->error = a->text ? curl_easy_perform(b->curl) : CURLE_OUT_OF_MEMORY;
+    curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
 }
 
 /* Its object, to be freed; NULL: b->error and b->status say why. */
 static struct json_object *get(struct bmc *b, const char *path)
 {
-    struct answer a = {.text = malloc(ANSWER_MAX)};
+    struct answer a = {.len = 0};
     struct json_object *o = NULL;
-    char url[512];
 
     b->status = 200; /* an answer that leads elsewhere is none */
     b->error = CURLE_OK;
-    if (!a.text || !is_path(path)) {
-        free(a.text);
+    if (!is_path(path))
         return NULL;
-    }
-    snprintf(url, sizeof(url), "%s%s", b->base, path);
-    curl_easy_setopt(b->curl, CURLOPT_URL, url);
-    curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, &a);
-    b->error = perform(b);
-    curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
+    perform(b, path, &a);
     if (b->error == CURLE_OK && b->status == 200)
-        o = parse(&a);
+        o = faultloc_json_object(a.text, a.len, DEPTH_MAX);
     free(a.text);
     return o;
 }
@@ -168,20 +155,15 @@ static bool log_in(struct bmc *b, const char *user, const char *password)
 {
     struct json_object *o = json_object_new_object();
     struct curl_slist *type = curl_slist_append(NULL, "Content-Type: application/json");
-    struct answer a = {.text = malloc(ANSWER_MAX)};
-    char url[400];
+    struct answer a = {.len = 0};
 
     json_object_object_add(o, "UserName", json_object_new_string(user));
     json_object_object_add(o, "Password", json_object_new_string(password));
-    snprintf(url, sizeof(url), "%s/redfish/v1/SessionService/Sessions", b->base);
-    curl_easy_setopt(b->curl, CURLOPT_URL, url);
-    curl_easy_setopt(b->curl, CURLOPT_WRITEDATA, &a);
     curl_easy_setopt(b->curl, CURLOPT_HTTPHEADER, type);
     curl_easy_setopt(b->curl, CURLOPT_POSTFIELDS, json_object_to_json_string(o));
     curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, b);
-    b->error = a.text ? perform(b) : CURLE_OUT_OF_MEMORY;
-    curl_easy_getinfo(b->curl, CURLINFO_RESPONSE_CODE, &b->status);
+    perform(b, "/redfish/v1/SessionService/Sessions", &a);
     curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, NULL);
     curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, NULL);
     curl_easy_setopt(b->curl, CURLOPT_HTTPGET, 1L);
@@ -230,6 +212,7 @@ static bool is_critical(struct json_object *o)
     return health && !strcmp(health, "Critical");
 }
 
+/* False: it does not say. */
 static bool say_power(struct bmc *b, struct json_object *system)
 {
     const char *state = faultloc_text(system, "PowerState");
@@ -240,7 +223,7 @@ static bool say_power(struct bmc *b, struct json_object *system)
                  on ? "system power is on" : "system power is off");
     else if (state && (!strcmp(state, "PoweringOn") || !strcmp(state, "PoweringOff")))
         site_say(b->out, NULL, "system power is being switched");
-    return on || off || state;
+    return state;
 }
 
 /* One line of the first that is bad. */

@@ -8,7 +8,7 @@
 #include "faultloc/base/clock.h"
 #include "faultloc/base/json_text.h"
 #include "faultloc/io/loop.h"
-#include "ftree/base/symptom.h"
+#include "ftree/base/base.h"
 #include "ftree/base/text.h"
 
 #include <errno.h>
@@ -198,13 +198,10 @@ static bool say(struct json_object *o, int *symptom, ftree_time *age, char *text
 bool faultloc_handlers_read(const char *line, size_t len, int *symptom, ftree_time *age, char *text,
                             size_t room)
 {
-    struct json_tokener *t = len <= LINE_MAX_BYTES ? json_tokener_new_ex(4) : NULL;
-    struct json_object *o = t ? json_tokener_parse_ex(t, line, (int) len) : NULL;
-    bool good = json_object_is_type(o, json_type_object) && say(o, symptom, age, text, room);
+    struct json_object *o = len <= LINE_MAX_BYTES ? faultloc_json_object(line, len, 4) : NULL;
+    bool good = o && say(o, symptom, age, text, room);
 
     json_object_put(o);
-    if (t)
-        json_tokener_free(t);
     return good;
 }
 
@@ -213,20 +210,15 @@ static void hand_over_symptom(struct faultloc_handlers *h, ftree_time now, ftree
                               const char *text)
 {
     const struct ftree_symptom_info *info = ftree_symptom_info(kind);
-    struct ftree_symptom s = {.kind = (uint8_t) kind,
-                              .severity = info->severity,
-                              .about = {.kind = info->kind,
-                                        .node = h->p->self,
-                                        .rank = FTREE_NONE,
-                                        .switch_ = FTREE_NONE},
-                              .count = 1,
-                              .first = at,
-                              .last = now};
     const char *words = strstr(text, info->name);
+    struct ftree_symptom s;
 
+    if (info->kind != FTREE_KIND_NODE)
+        return;
+    ftree_symptom_init(&s, (enum ftree_symptom_kind) kind, h->p->self, FTREE_NONE, h->p->self, at,
+                       now);
     snprintf(s.detail, sizeof(s.detail), "%s", words ? words + strlen(info->name) + 2 : text);
-    if (info->kind == FTREE_KIND_NODE)
-        ftree_symptom(h->p->ft, now, &s);
+    ftree_symptom(h->p->ft, now, &s);
 }
 
 /* False: one line was none. */

@@ -258,13 +258,11 @@ static bool read_question(const struct faultloc_asks *a, const char *text, size_
 static void examine(const struct faultloc_asks *a, ftree_time now,
                     const struct ftree_component *about)
 {
-    const struct ftree_symptom s = {.kind = FTREE_SYMPTOM_USER_SUSPECTS,
-                                    .severity = FTREE_SEVERITY_INFO,
-                                    .about = *about,
-                                    .count = 1,
-                                    .first = now,
-                                    .last = now};
+    struct ftree_symptom s;
 
+    ftree_symptom_init(&s, FTREE_SYMPTOM_USER_SUSPECTS, about->node, about->rank, a->p->self, now,
+                       now);
+    s.about = *about;
     ftree_symptom(a->p->ft, now, &s);
 }
 
@@ -274,7 +272,8 @@ static void ask_for_stack(struct faultloc_asks *a, ftree_time now, int32_t rank,
 {
     const struct ftree_ranks one = {.count = 1, .ranges = 1, .range = {{rank, rank}}};
 
-    if (rank != FTREE_NONE && ftree_query_stacks(a->p->ft, now, &one, true, &ask->stacks)) {
+    if (rank != FTREE_NONE && ftree_query_stacks(a->p->ft, now, &one, FTREE_STACKS_DETAILS,
+                                                 &ask->stacks)) {
         ask->stacks = 0;
         snprintf(ask->why, sizeof(ask->why), "it could not be asked for");
     }

@@ -50,7 +50,7 @@ static const char *add(struct faultloc_statuses *s, ftree_time now, bool json, b
     if (s->n == FAULTLOC_STATUSES_MAX)
         return "too many questions at once";
     if (!number)
-        rc = stacks ? ftree_query_stacks(s->p->ft, now, &all, false, &number)
+        rc = stacks ? ftree_query_stacks(s->p->ft, now, &all, FTREE_STACKS_ALL, &number)
                     : ftree_query(s->p->ft, now, FTREE_QUERY_STATUS, &flags, full, &number);
     if (rc)
         return rc == FTREE_ERR_INVALID ? "the job has ended" : ftree_strerror(rc);
