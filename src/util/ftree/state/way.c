@@ -27,9 +27,10 @@ static int32_t reached_by(const struct ftree *ft, const struct known *k)
         if (e->target != k->v.node || e->role != FTREE_ROLE_AGENT ||
             e->reach != FTREE_REACH_ANSWERED)
             continue;
-        if (e->source != FTREE_EVIDENCE_INDIRECT)
+        if (e->source == FTREE_EVIDENCE_PROBE)
             return FTREE_NONE;
-        by = e->by;
+        if (e->source == FTREE_EVIDENCE_INDIRECT) /* others are lines, of no path */
+            by = e->by;
     }
     return by;
 }
