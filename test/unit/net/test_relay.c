@@ -93,6 +93,17 @@ TEST_CASE(a_node_that_only_others_reach_is_told_by_way_of_them)
                                   "0 -> n4 data verdict-down\n");
 }
 
+/* What its BMC says, or a burst of packets, is evidence about the node, but no answer of it. */
+TEST_CASE(a_line_about_the_node_is_no_answer_of_it)
+{
+    struct lone *l = lone_of(shape_binary(NODES, 1), 1);
+    struct ftree_verdict v = silent_from_here(l, 3, 9);
+
+    heard(&v, FTREE_EVIDENCE_HANDLER, 3, l->self, FTREE_PATHS, FTREE_REACH_ANSWERED);
+    decides(l, &v);
+    ck_assert_ptr_nonnull(for_node(l, 3));
+}
+
 /* What is found of node 3 by node 1, and is no reason to tell it by way of another. */
 static void nobody_was_answered(struct ftree_verdict *v)
 {
