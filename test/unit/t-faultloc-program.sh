@@ -56,6 +56,10 @@ expect 0 "[faultloc] job 4711: 8 ranks on 4 nodes, started 2026-01-31T12:00:00.0
     report "$work/all.json"
 expect 0 "[faultloc]   conclusion: hardware fault in node h2" \
     report "$work/0.json"
+jq '.verdicts[0] as $v | .verdicts = [$v + {withdrawn: "2026-01-31T23:59:59.000Z"}, $v, $v, $v, $v]' \
+    "$work/0.json" >"$work/alike.json"
+expect 0 '[faultloc] withdrawn: node-outage of node h2' report "$work/alike.json"
+expect 0 '[faultloc] node-outage: 4 nodes' report "$work/alike.json"
 expect 0 "[faultloc]     h2: data 10.0.0.3, mgmt 10.1.0.3: dead" report --verbose "$work/0.json"
 expect 0 "[faultloc]     suspects h2: peer-stall" report --verbose "$work/0.json"
 expect 0 "nodes: none in this file" report --verbose \
