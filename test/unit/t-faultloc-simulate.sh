@@ -54,8 +54,10 @@ printf '# a story\nt=1s lose node 3\nt=2s freeze node 5 # too\n' >"$work/script"
 expect 0 "2 of 2" --nodes 50 --script "$work/script"
 printf 'SwitchName=a Nodes=c[1-9]\nSwitchName=b Nodes=d[1-9]\n' >"$work/topology.conf"
 expect 0 "1 of 1" --topology "$work/topology.conf" --fault 'lose node d7'
-# both sides, the one without the root within a second of the other
-expect 0 "2 of 1" --topology 'switch:16 node:64' --fault 'partition random switch' --grace 1s --seed 6
+run --topology 'switch:16 node:64' --fault 'partition random switch' --seed 6 --json "$work/run.json"
+jq -e '.runs[0] | .ok and (.verdicts | length) == 2 and .located_most_s < 4' "$work/run.json" >"$work/null" ||
+    bad "a partition: each side reports soon: $(cat "$work/out")"
+ok "a partition: each side reports soon"
 
 # --- ranks outside MPI --------------------------------------------------------------------------
 
