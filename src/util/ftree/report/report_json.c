@@ -62,16 +62,26 @@ char *ftree_report_json_text(struct json_object *o, int flags)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+static char lacks_one; /* its address marks an object or array that memory was wanting for */
+
+/* json-c takes memory for a member's place, too. */
+static void lose(struct json_object *whole, struct json_object *value)
+{
+    if (whole)
+        json_object_set_userdata(whole, &lacks_one, NULL);
+    json_object_put(value);
+}
+
 void report_set(struct json_object *o, const char *key, struct json_object *value)
 {
     if (!o || json_object_object_add(o, key, value))
-        json_object_put(value);
+        lose(o, value);
 }
 
 void report_append(struct json_object *list, struct json_object *value)
 {
     if (!list || json_object_array_add(list, value))
-        json_object_put(value);
+        lose(list, value);
 }
 
 static struct json_object *json_text(const char *s)
@@ -580,7 +590,7 @@ bool report_is_whole(struct json_object *v)
                 return false;
         }
     }
-    return v != NULL;
+    return v && json_object_get_userdata(v) != &lacks_one;
 }
 
 static struct json_object *json_change(const struct report_job *rj, const struct report_change *c)

@@ -118,52 +118,111 @@ static bool skip_space(struct walk *w)
     }
 }
 
-/* *span gets what is between the quotes; its escape sequences are json-c's business. */
+static bool is_hex(int c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool walk_escape(struct walk *w)
+{
+    int c = peek(w);
+
+    if (c < 0 || !strchr("\"\\/bfnrtu", c))
+        return is_wrong(w, "no escape sequence of JSON");
+    w->at++;
+    for (int i = 0; i < 4 && c == 'u'; i++, w->at++)
+        if (!is_hex(peek(w)))
+            return is_wrong(w, "\\u needs four hexadecimal digits");
+    return true;
+}
+
+/* *span gets what is between the quotes. */
 static bool walk_string(struct walk *w, struct rules_span *span)
 {
     size_t open = w->at++;
 
     span->begin = w->at;
-    for (; peek(w) != '"'; w->at++) {
-        w->at += peek(w) == '\\';
-        if (peek(w) < 0 || peek(w) == '\n') {
+    for (;;) {
+        int c = peek(w);
+        if (c < 0 || c == '\n') {
             w->at = open;
             return is_wrong(w, "a string that does not end");
         }
-        if (peek(w) < ' ' || peek(w) > '~')
+        if (c < ' ' || c > '~')
             return is_wrong(w, "a character in a string that is not printable ASCII");
+        if (c == '"')
+            break;
+        w->at++;
+        if (c == '\\' && !walk_escape(w))
+            return false;
     }
     span->end = w->at++;
     return true;
 }
 
-/* A number, true, false or null: which of them json-c finds out, too. */
+static bool walk_digits(struct walk *w)
+{
+    if (peek(w) < '0' || peek(w) > '9')
+        return is_wrong(w, "a digit is expected");
+    while (peek(w) >= '0' && peek(w) <= '9')
+        w->at++;
+    return true;
+}
+
+static bool walk_number(struct walk *w)
+{
+    if (peek(w) == '-')
+        w->at++;
+    if (peek(w) == '0') {
+        w->at++;
+        if (peek(w) >= '0' && peek(w) <= '9')
+            return is_wrong(w, "a number that begins with 0");
+    } else if (!walk_digits(w)) {
+        return false;
+    }
+    if (peek(w) == '.' && ++w->at && !walk_digits(w))
+        return false;
+    if (peek(w) != 'e' && peek(w) != 'E')
+        return true;
+    w->at++;
+    if (peek(w) == '+' || peek(w) == '-')
+        w->at++;
+    return walk_digits(w);
+}
+
 static bool walk_word(struct walk *w)
 {
-    size_t begin = w->at;
+    static const char *const words[] = {"true", "false", "null"};
 
-    while (peek(w) > ' ' && peek(w) <= '~' && !strchr("\",:[]{}/'", peek(w)))
-        w->at++;
-    return w->at > begin ||
-           is_wrong(w, peek(w) < 0 ? "unexpected end of file" : "a value is expected");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t n = strlen(words[i]);
+        if (w->len - w->at >= n && !memcmp(w->text + w->at, words[i], n)) {
+            w->at += n;
+            return true;
+        }
+    }
+    return is_wrong(w, peek(w) < 0 ? "unexpected end of file" : "a value is expected");
 }
 
 static bool walk_value(struct walk *w, int matched);
 
+static bool same_key(const struct walk *w, const struct rules_span *key, const char *name)
+{
+    size_t len = key->end - key->begin;
+
+    return strlen(name) == len && !memcmp(w->text + key->begin, name, len);
+}
+
 /* How many steps lead to a member or an element, given how many lead to what it is in. */
 static int match(const struct walk *w, int matched, const struct rules_span *key, int index)
 {
-    const char *name;
-
     if (!w->want || matched < 0 || matched >= w->want->depth)
         return -1;
-    name = w->want->step[matched].key;
-    if (!key || !name)
-        return !key && !name && w->want->step[matched].index == index ? matched + 1 : -1;
-    return strlen(name) == key->end - key->begin &&
-                   !memcmp(w->text + key->begin, name, strlen(name))
-               ? matched + 1
-               : -1;
+    if (key)
+        return w->want->step[matched].key && same_key(w, key, w->want->step[matched].key)
+                   ? matched + 1
+                   : -1;
+    return !w->want->step[matched].key && w->want->step[matched].index == index ? matched + 1 : -1;
 }
 
 static bool note_key(struct walk *w, int keys, const struct rules_span *key)
@@ -253,9 +312,10 @@ static bool walk_value(struct walk *w, int matched)
     size_t begin = w->at;
     struct rules_span span;
     int c = peek(w);
-    bool fine = c == '{' || c == '[' ? walk_container(w, matched)
-                : c == '"'           ? walk_string(w, &span)
-                                     : walk_word(w);
+    bool fine = c == '{' || c == '['                 ? walk_container(w, matched)
+                : c == '"'                           ? walk_string(w, &span)
+                : c == '-' || (c >= '0' && c <= '9') ? walk_number(w)
+                                                     : walk_word(w);
 
     if (fine && wanted) {
         w->span = (struct rules_span){begin, w->at};

@@ -154,7 +154,8 @@ static void list_posted(const struct waitfor_answer *peer, struct waits_flows *f
 {
     *flows = (struct waits_flows){
         .rank = peer->rank, .flows = peer->posted, .whole = !peer->posted_more};
-    memcpy(flows->flow, peer->post, (size_t) peer->posted * sizeof(peer->post[0]));
+    if (peer->posted > 0)
+        memcpy(flows->flow, peer->post, (size_t) peer->posted * sizeof(peer->post[0]));
 }
 
 static enum waits_fate fate_of_send(const struct waitfor_candidate *c, int32_t rank,
