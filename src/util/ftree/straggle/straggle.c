@@ -14,10 +14,9 @@
  * for a CPU than before, and some eight nodes (enough, because nothing is said unless the ranks
  * lose time on the whole) whether most of their ranks seem to wait longer than ever before.  Then
  * the acting root asks all nodes, through the tree, three times or more, until that is sure: the
- * first question begins to measure, the others are answered with what slowed each rank since, and
- * how much time all have lost.  At the end each node's ranks are compared with the verdict that
- * stands on it: that is withdrawn, replaced or left alone, or there is a new one.  While one stands
- * the same is done at growing intervals.
+ * first question begins to measure, others bring what slowed each rank since, and the time lost by
+ * all.  At the end each node's ranks are compared with the verdict that stands on it: that is
+ * withdrawn, replaced or left alone, or there is a new one.  While one stands likewise, ever later.
  */
 
 #define OBSERVERS 8
@@ -157,9 +156,9 @@ static void add_rank(struct ftree *ft, ftree_time now, const struct lag_finding 
                            cause->number, l->stall / 10);
 }
 
-/* Of all ranks found on the node of the first one: that is hindered most, and has the sign.  False:
- * the rule base says nothing of it, or it is no news: a new verdict must be sure, and the one that
- * stands, k, is replaced where its ranks or their cause change. */
+/* Of all ranks found on the node of the first, which is hindered most and has the sign.  False: the
+ * rules say nothing of it, or it is no news: a new verdict must be sure; the one that stands, k, is
+ * replaced where its ranks or their cause change. */
 static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first,
                  const struct known *k, struct ftree_verdict *v)
 {
@@ -193,7 +192,7 @@ static bool make(struct ftree *ft, ftree_time now, const struct lag_found *first
     return k ? set & (ENDED | MORE) || strcmp(ftree_verdict_rule(ft, &k->v), v->rule) : set & SURE;
 }
 
-/* What is found on the next node, by the first of its ranks that is; false: there is nothing more. */
+/* What is found on the next node, by the first of its ranks that is; false: nothing more. */
 static bool say(struct ftree *ft, ftree_time now)
 {
     struct straggle_work *w = ft->straggle->work;
