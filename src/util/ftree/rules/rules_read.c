@@ -360,7 +360,7 @@ static int refuse(struct ftree_rules_error *e, const char *text, size_t len, siz
     return FTREE_ERR_INVALID;
 }
 
-/* `plain` has no comments, and is well-formed but for what is in its strings and words. */
+/* `plain` is strict JSON by now, whatever else this json-c takes; it may still refuse more. */
 static int parse(const char *plain, size_t len, struct json_object **root, size_t *at,
                  const char **why)
 {
