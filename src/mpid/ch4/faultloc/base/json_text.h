@@ -7,6 +7,7 @@
 #define FAULTLOC_JSON_TEXT_H_INCLUDED
 
 #include <json.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,25 @@ static inline struct json_object *faultloc_json_object(const char *text, size_t 
         return o;
     json_object_put(o);
     return NULL;
+}
+
+/* Purpose: gives a value to an object, and to a list.  It is freed where either of them is NULL or has
+ * no memory for it: false. */
+static inline bool faultloc_json_set(struct json_object *o, const char *key,
+                                     struct json_object *value)
+{
+    if (o && value && !json_object_object_add(o, key, value))
+        return true;
+    json_object_put(value);
+    return false;
+}
+
+static inline bool faultloc_json_append(struct json_object *list, struct json_object *value)
+{
+    if (list && value && !json_object_array_add(list, value))
+        return true;
+    json_object_put(value);
+    return false;
 }
 
 #endif /* FAULTLOC_JSON_TEXT_H_INCLUDED */

@@ -3,28 +3,17 @@
  *     See COPYRIGHT in top-level directory
  */
 
+#include "faultloc/base/json_text.h"
 #include "faultloc/handler/handler.h"
 
 #include <stdio.h>
 
 /* What a thread waits in says more than its state alone: composed here, judged elsewhere. */
 
-static void add(struct json_object *o, const char *key, struct json_object *value)
-{
-    if (!o || json_object_object_add(o, key, value))
-        json_object_put(value);
-}
-
-static void add_item(struct json_object *list, struct json_object *value)
-{
-    if (!list || json_object_array_add(list, value))
-        json_object_put(value);
-}
-
 static void add_text(struct json_object *o, const char *key, const char *text)
 {
     if (*text)
-        add(o, key, json_object_new_string(text));
+        faultloc_json_set(o, key, json_object_new_string(text));
 }
 
 static void add_decimal(struct json_object *o, const char *key, double d)
@@ -32,7 +21,7 @@ static void add_decimal(struct json_object *o, const char *key, double d)
     char text[32];
 
     snprintf(text, sizeof(text), "%.3f", d);
-    add(o, key, json_object_new_double_s(d, text));
+    faultloc_json_set(o, key, json_object_new_double_s(d, text));
 }
 
 static void add_state(struct json_object *o, char state)
@@ -47,7 +36,7 @@ static struct json_object *json_file(const struct handler_file *f)
     struct json_object *o = json_object_new_object();
 
     if (f->fd >= 0)
-        add(o, "fd", json_object_new_int(f->fd));
+        faultloc_json_set(o, "fd", json_object_new_int(f->fd));
     add_text(o, "path", f->path);
     add_text(o, "mount_point", f->mount.point);
     add_text(o, "type", f->mount.type);
@@ -65,7 +54,7 @@ static struct json_object *json_frame(const struct handler_frame *f)
     add_text(o, "function", f->function);
     add_text(o, "file", f->file);
     if (f->line > 0)
-        add(o, "line", json_object_new_int(f->line));
+        faultloc_json_set(o, "line", json_object_new_int(f->line));
     add_text(o, "module", f->module);
     if (!*f->function)
         add_text(o, "pc", pc);
@@ -79,9 +68,9 @@ static void add_call(struct json_object *o, const struct handler_thread *t)
     if (s)
         add_text(o, "syscall", s->name);
     else if (t->syscall >= 0)
-        add(o, "syscall_number", json_object_new_int64(t->syscall));
+        faultloc_json_set(o, "syscall_number", json_object_new_int64(t->syscall));
     if (*t->file.path)
-        add(o, "open_file", json_file(&t->file));
+        faultloc_json_set(o, "open_file", json_file(&t->file));
 }
 
 static struct json_object *json_thread(const struct handler_process *p,
@@ -89,7 +78,7 @@ static struct json_object *json_thread(const struct handler_process *p,
 {
     struct json_object *o = json_object_new_object(), *frames;
 
-    add(o, "tid", json_object_new_int(t->tid));
+    faultloc_json_set(o, "tid", json_object_new_int(t->tid));
     add_text(o, "name", t->name);
     if (t->state)
         add_state(o, t->state);
@@ -101,10 +90,10 @@ static struct json_object *json_thread(const struct handler_process *p,
         return o;
     frames = json_object_new_array();
     for (int i = 0; i < t->frames; i++)
-        add_item(frames, json_frame(&t->frame[i]));
-    add(o, "frames", frames);
+        faultloc_json_append(frames, json_frame(&t->frame[i]));
+    faultloc_json_set(o, "frames", frames);
     if (t->is_cut)
-        add(o, "cut", json_object_new_boolean(true));
+        faultloc_json_set(o, "cut", json_object_new_boolean(true));
     if (t->why)
         add_text(o, "why_not", t->why);
     return o;
@@ -124,17 +113,17 @@ struct json_object *handler_json(const struct handler_process *p)
     struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
     add_text(o, "schema", "faultloc-handler/1");
-    add(o, "pid", json_object_new_int(p->pid));
-    add(o, "stacks", json_object_new_boolean(p->done));
+    faultloc_json_set(o, "pid", json_object_new_int(p->pid));
+    faultloc_json_set(o, "stacks", json_object_new_boolean(p->done));
     if (p->why)
         add_text(o, "why_not", p->why);
     else
         add_state(o, p->state);
     add_text(o, "name", p->name);
     add_decimal(o, "cpu_s", cpu_of(p));
-    add(o, "thread_count", json_object_new_int(p->all_threads));
+    faultloc_json_set(o, "thread_count", json_object_new_int(p->all_threads));
     for (int i = 0; i < p->threads; i++)
-        add_item(list, json_thread(p, &p->thread[i]));
-    add(o, "threads", list);
+        faultloc_json_append(list, json_thread(p, &p->thread[i]));
+    faultloc_json_set(o, "threads", list);
     return o;
 }

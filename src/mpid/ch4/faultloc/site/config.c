@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NO_MEMORY "out of memory"
+
 static bool wrong(char why[SITE_WHY_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -65,7 +67,7 @@ static struct json_object *parse(const char *text, size_t len, char why[SITE_WHY
     t = json_tokener_new_ex(RULES_DEPTH_MAX);
     o = t ? json_tokener_parse_ex(t, text, (int) len + 1) : NULL;
     if (!o)
-        wrong(why, "%s", t ? json_tokener_error_desc(json_tokener_get_error(t)) : "out of memory");
+        wrong(why, "%s", t ? json_tokener_error_desc(json_tokener_get_error(t)) : NO_MEMORY);
     if (t)
         json_tokener_free(t);
     return o;
@@ -168,11 +170,14 @@ static bool read_list(const struct site_handler *h, struct json_object *o, const
     return true;
 }
 
-static struct json_object *copy(struct json_object *v)
+/* A setting may be null. */
+static bool add_copy(struct json_object *request, const char *key, struct json_object *v)
 {
-    struct json_object *o = NULL;
+    struct json_object *copy = NULL;
 
-    return json_object_deep_copy(v, &o, NULL) ? NULL : o;
+    if (v && json_object_deep_copy(v, &copy, NULL))
+        return false;
+    return v ? faultloc_json_set(request, key, copy) : !json_object_object_add(request, key, NULL);
 }
 
 /* Of a string or of several the first that has the node. */
@@ -191,8 +196,9 @@ static bool add_mapped(struct site_handler *h, const char *key, struct json_obje
         if (found == SITE_MAP_WRONG)
             return wrong(why, "handler %s: \"%.40s\" of \"of_node\" must be as c[1-9] -> b[1-9]",
                          h->name, key);
-        if (found == SITE_MAP_FOUND && !added)
-            added = !json_object_object_add(h->request, key, json_object_new_string(name));
+        if (found == SITE_MAP_FOUND && !added &&
+            !(added = faultloc_json_set(h->request, key, json_object_new_string(name))))
+            return wrong(why, NO_MEMORY);
     }
     if (!added)
         snprintf(h->why, sizeof(h->why), "\"of_node\" has no \"%.40s\" of this node", key);
@@ -208,7 +214,8 @@ static bool add_settings(struct site_handler *h, struct json_object *o, const ch
         if (!json_object_is_type(settings, json_type_object))
             return wrong(why, "handler %s: \"settings\" must be an object", h->name);
         json_object_object_foreach(settings, key, value)
-            json_object_object_add(h->request, key, copy(value));
+            if (!add_copy(h->request, key, value))
+                return wrong(why, NO_MEMORY);
     }
     if (!json_object_object_get_ex(o, "of_node", &of_node))
         return true;
@@ -223,26 +230,27 @@ static bool add_settings(struct site_handler *h, struct json_object *o, const ch
 static bool make_request(struct site_handler *h, struct json_object *o,
                          const struct site_question *q, char why[SITE_WHY_MAX])
 {
-    h->request = json_object_new_object();
-    if (!h->request)
-        return wrong(why, "out of memory");
+    struct json_object *r = h->request = json_object_new_object();
+    bool whole;
+
+    if (!r)
+        return wrong(why, NO_MEMORY);
     if (!add_settings(h, o, q->node, why))
         return false;
-    json_object_object_add(h->request, "schema",
-                           json_object_new_string("faultloc-handler-request/1"));
-    json_object_object_add(h->request, "node", json_object_new_string(q->node));
-    json_object_object_add(h->request, "deadline_ms", json_object_new_int(h->deadline_ms));
-    json_object_object_add(h->request, "since_unix_ms", json_object_new_int64(q->since_ms));
+    whole = faultloc_json_set(r, "schema", json_object_new_string("faultloc-handler-request/1")) &&
+            faultloc_json_set(r, "node", json_object_new_string(q->node)) &&
+            faultloc_json_set(r, "deadline_ms", json_object_new_int(h->deadline_ms)) &&
+            faultloc_json_set(r, "since_unix_ms", json_object_new_int64(q->since_ms));
     if (q->limits && *q->limits)
-        json_object_object_add(h->request, "limits", json_object_new_string(q->limits));
-    json_object_object_del(h->request, "ranks");
+        whole &= faultloc_json_set(r, "limits", json_object_new_string(q->limits));
+    json_object_object_del(r, "ranks");
     if (q->ranks && h->at_home)
-        json_object_object_add(h->request, "ranks", json_object_new_string(q->ranks));
+        whole &= faultloc_json_set(r, "ranks", json_object_new_string(q->ranks));
     if (*h->why) {
-        json_object_put(h->request);
+        json_object_put(r);
         h->request = NULL;
     }
-    return true;
+    return whole || wrong(why, NO_MEMORY);
 }
 
 static bool read_name(struct site_handler *h, struct json_object *o, char why[SITE_WHY_MAX])

@@ -32,31 +32,19 @@ bool site_is_beyond(struct json_object *request, const char *symptom, double val
 static bool add_text(struct json_object *to, const char *key, const char *text)
 {
     char clean[FTREE_DETAIL_MAX];
-    struct json_object *s;
 
     if (!text)
         return true;
     snprintf(clean, sizeof(clean), "%s", text);
     ftree_text_ascii(clean);
-    s = json_object_new_string(clean);
-    if (s && !json_object_object_add(to, key, s))
-        return true;
-    json_object_put(s);
-    return false;
+    return faultloc_json_set(to, key, json_object_new_string(clean));
 }
 
 /* In whole seconds. */
 static bool add_age(struct json_object *to, double age_s)
 {
-    struct json_object *age;
-
-    if (!(age_s >= 0 && age_s < 1e9))
-        return true;
-    age = json_object_new_int64((int64_t) age_s);
-    if (age && !json_object_object_add(to, "age_s", age))
-        return true;
-    json_object_put(age);
-    return false;
+    return !(age_s >= 0 && age_s < 1e9) ||
+           faultloc_json_set(to, "age_s", json_object_new_int64((int64_t) age_s));
 }
 
 static void print(FILE *out, const char *symptom, double age_s, const char *key, const char *text)

@@ -156,14 +156,15 @@ static bool log_in(struct bmc *b, const char *user, const char *password)
     struct json_object *o = json_object_new_object();
     struct curl_slist *type = curl_slist_append(NULL, "Content-Type: application/json");
     struct answer a = {.len = 0};
+    bool whole = faultloc_json_set(o, "UserName", json_object_new_string(user)) &&
+                 faultloc_json_set(o, "Password", json_object_new_string(password));
 
-    json_object_object_add(o, "UserName", json_object_new_string(user));
-    json_object_object_add(o, "Password", json_object_new_string(password));
     curl_easy_setopt(b->curl, CURLOPT_HTTPHEADER, type);
     curl_easy_setopt(b->curl, CURLOPT_POSTFIELDS, json_object_to_json_string(o));
     curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, b);
-    perform(b, "/redfish/v1/SessionService/Sessions", &a);
+    if (whole)
+        perform(b, "/redfish/v1/SessionService/Sessions", &a);
     curl_easy_setopt(b->curl, CURLOPT_HEADERFUNCTION, NULL);
     curl_easy_setopt(b->curl, CURLOPT_HEADERDATA, NULL);
     curl_easy_setopt(b->curl, CURLOPT_HTTPGET, 1L);

@@ -6,27 +6,14 @@
 #ifndef FAULTLOC_JSON_H_INCLUDED
 #define FAULTLOC_JSON_H_INCLUDED
 
+#include "faultloc/base/json_text.h"
 #include "ftree/report/report.h"
 
-#include <json.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Composing what the agent answers.  Where memory is out a member is missing, and nothing is
  * lost. */
-
-static inline void faultloc_json_set(struct json_object *o, const char *key,
-                                     struct json_object *value)
-{
-    if (!o || json_object_object_add(o, key, value))
-        json_object_put(value);
-}
-
-static inline void faultloc_json_append(struct json_object *list, struct json_object *value)
-{
-    if (!list || json_object_array_add(list, value))
-        json_object_put(value);
-}
 
 static inline void faultloc_json_string(struct json_object *o, const char *key, const char *s)
 {
