@@ -5,6 +5,8 @@
 
 #include "suite.h"
 
+#include <unistd.h>
+
 static struct suite_test *first;
 static void (*before_each)(void), (*after_each)(void);
 
@@ -25,8 +27,26 @@ void suite_surround(void (*before)(void), void (*after)(void))
     after_each = after ? after : after_each;
 }
 
+static pid_t testing; /* the process of the test that runs */
+
+/* Check takes a test that ends its process by exit(0) for one that has passed. */
+static void ended_early(void)
+{
+    if (testing == getpid())
+        _exit(EXIT_FAILURE);
+}
+
+static void begin_test(void)
+{
+    testing = getpid();
+    atexit(ended_early);
+    if (before_each)
+        before_each();
+}
+
 static void end_test(void)
 {
+    testing = 0;
     if (after_each)
         after_each();
     suite_end_test();
@@ -40,7 +60,7 @@ int suite_run(void)
     int failed;
 
     tcase_set_timeout(cases, SUITE_TIMEOUT_S);
-    tcase_add_checked_fixture(cases, before_each, end_test);
+    tcase_add_checked_fixture(cases, begin_test, end_test);
     for (struct suite_test *t = first; t; t = t->next)
         tcase_add_loop_test(cases, &t->test, 0, t->rows);
     suite_add_tcase(suite, cases);
