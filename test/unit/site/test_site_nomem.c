@@ -41,7 +41,7 @@ TEST_CASE(a_line)
 }
 
 static const char file[] =
-    "{\"handlers\": [{\"name\": \"h\", \"program\": \"/h\", \"settings\": {\"user\": \"u\"},"
+    "{\"handlers\": [{\"name\": \"h\", \"program\": \"/h\", \"settings\": {\"user\": \"u\", \"port\": null},"
     "\"of_node\": {\"address\": \"c[1-9] -> b[1-9]\"}}]}";
 
 TEST_CASE(a_file)
@@ -57,8 +57,10 @@ TEST_CASE(a_file)
         good = site_config_read(&c, root, &q, why);
         none = nomem_end();
         ck_assert(!none || good);
-        if (none)
+        if (none) {
             ck_assert_str_eq(faultloc_text(c.handler[0].request, "address"), "b7");
+            ck_assert(json_object_object_get_ex(c.handler[0].request, "port", NULL));
+        }
         site_config_free(&c);
         if (none)
             return;
