@@ -1,5 +1,6 @@
 #!/bin/sh
-# A trigger of rasdaemon, for errors of memory. In its configuration (/etc/sysconfig/rasdaemon):
+# A trigger of rasdaemon 0.8.1 or later, for errors of memory (0.6.8 of Debian 12 has none, and passes over
+# the variables). In its configuration (/etc/sysconfig/rasdaemon, of Debian /etc/default/rasdaemon):
 #   TRIGGER_DIR=/opt/mpich-faultloc/share/doc/faultloc/examples
 #   MC_CE_TRIGGER=symptom-rasdaemon.sh
 #   MC_UE_TRIGGER=symptom-rasdaemon.sh
