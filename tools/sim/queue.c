@@ -29,59 +29,86 @@ static uint32_t digit_of(uint64_t key, int level)
 
 static struct sim_event *slot_of(const struct sim_queue *q, uint32_t slot)
 {
-    return &q->part[slot / SIM_PART][slot % SIM_PART];
+    return &q->block[slot / SIM_BLOCK][slot % SIM_BLOCK];
 }
 
-/* By one part more: an array that is copied would need its memory twice. */
+static bool ends_part(uint32_t slot)
+{
+    return slot % SIM_PART == SIM_PART - 1;
+}
+
+static uint32_t slot_after(const struct sim_queue *q, uint32_t slot)
+{
+    return ends_part(slot) ? q->next[slot / SIM_PART] * SIM_PART : slot + 1;
+}
+
+static void free_part(struct sim_queue *q, uint32_t part)
+{
+    q->next[part] = q->free;
+    q->free = part;
+}
+
+/* By one block more: an array that is copied would need its memory twice. */
 static void grow(struct sim_queue *q)
 {
-    uint32_t parts = q->room / SIM_PART;
+    uint32_t blocks = q->room / SIM_BLOCK;
 
-    if (q->room > UINT32_MAX - SIM_PART) {
+    if (q->room > UINT32_MAX - SIM_BLOCK) {
         fprintf(stderr, "faultloc simulate: too many events at once\n");
         exit(2);
     }
     if (!q->level)
         q->level = sim_pool_zeroed(SIM_LEVELS, sizeof(*q->level));
-    q->part = sim_realloc(q->part, parts + 1, sizeof(*q->part));
-    q->part[parts] = sim_pool_array(NULL, SIM_PART, sizeof(**q->part));
-    q->room += SIM_PART;
-    for (uint32_t i = q->room - 1; i > 0 && i >= parts * SIM_PART; i--) {
-        slot_of(q, i)->next = q->free;
-        q->free = i;
-    }
+    q->block = sim_realloc(q->block, blocks + 1, sizeof(*q->block));
+    q->block[blocks] = sim_pool_array(NULL, SIM_BLOCK, sizeof(**q->block));
+    q->room += SIM_BLOCK;
+    q->next = sim_realloc(q->next, q->room / SIM_PART, sizeof(*q->next));
+    for (uint32_t i = q->room / SIM_PART - 1; i > 0 && i >= blocks * (SIM_BLOCK / SIM_PART); i--)
+        free_part(q, i);
+}
+
+/* The first slot of a part. */
+static uint32_t new_part(struct sim_queue *q)
+{
+    uint32_t part;
+
+    if (!q->free)
+        grow(q);
+    part = q->free;
+    q->free = q->next[part];
+    return part * SIM_PART;
 }
 
 /* At the end of its list. */
-static void put(struct sim_queue *q, uint32_t slot)
+static void put(struct sim_queue *q, const struct sim_event *e)
 {
-    uint64_t key = key_of(slot_of(q, slot));
+    uint64_t key = key_of(e);
+    uint32_t digit, slot, last;
     int level;
-    uint32_t digit;
 
     if (key < q->last) /* it is for now, and a tick of now was first */
         key = q->last;
     level = level_of(q, key);
     digit = digit_of(key, level);
-    slot_of(q, slot)->next = 0;
-    if (q->level[level].list[digit].first)
-        slot_of(q, q->level[level].list[digit].last)->next = slot;
-    else
-        q->level[level].list[digit].first = slot;
+    last = q->level[level].list[digit].last;
+    if (!q->level[level].list[digit].first) {
+        slot = q->level[level].list[digit].first = new_part(q);
+        q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
+    } else if (ends_part(last)) {
+        slot = new_part(q);
+        q->next[last / SIM_PART] = slot / SIM_PART;
+    } else {
+        slot = last + 1;
+    }
     q->level[level].list[digit].last = slot;
-    q->level[level].used[digit / 64] |= (uint64_t) 1 << digit % 64;
+    *slot_of(q, slot) = *e;
 }
 
 void sim_queue_push(struct sim_queue *q, const struct sim_event *e)
 {
-    uint32_t slot;
-
-    if (!q->free)
+    if (!q->level)
         grow(q);
-    slot = q->free;
-    q->free = slot_of(q, slot)->next;
-    *slot_of(q, slot) = *e;
-    put(q, slot);
+    put(q, e);
     q->n++;
 }
 
@@ -102,40 +129,42 @@ static int next_digit(const struct sim_queue *q)
     return first_digit(q, 0, digit_of(q->last, 0));
 }
 
-static uint32_t empty_list(struct sim_queue *q, int level, int digit)
+static void empty_list(struct sim_queue *q, int level, int digit)
 {
-    uint32_t first = q->level[level].list[digit].first;
-
     q->level[level].list[digit].first = 0;
     q->level[level].used[digit / 64] &= ~((uint64_t) 1 << digit % 64);
-    return first;
+}
+
+static void fetch_part(const struct sim_queue *q, uint32_t part)
+{
+    for (uint32_t i = 0; i < SIM_PART; i += 2)
+        __builtin_prefetch(slot_of(q, part * SIM_PART + i));
 }
 
 /* The next ones become those of the lowest level. */
 static void come_near(struct sim_queue *q)
 {
     int level = 0, digit = -1;
-    uint32_t slot, next;
+    uint32_t slot, next, last;
 
     while (digit < 0)
         digit = first_digit(q, ++level, 0);
     q->last = (q->last >> level * SIM_DIGIT >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit)
               << level * SIM_DIGIT;
-    for (slot = empty_list(q, level, digit); slot; slot = next) {
-        next = slot_of(q, slot)->next;
-        put(q, slot);
+    slot = q->level[level].list[digit].first;
+    last = q->level[level].list[digit].last;
+    empty_list(q, level, digit);
+    fetch_part(q, q->next[slot / SIM_PART]);
+    for (;; slot = next) {
+        put(q, slot_of(q, slot));
+        next = slot_after(q, slot);
+        if (slot == last || ends_part(slot))
+            free_part(q, slot / SIM_PART);
+        if (slot == last)
+            return;
+        if (ends_part(slot))
+            fetch_part(q, q->next[next / SIM_PART]);
     }
-    digit = first_digit(q, 1, 0);
-    q->walk = digit < 0 ? 0 : q->level[1].list[digit].first;
-}
-
-/* One step: to wait for memory is what a list costs. */
-static void walk_on(struct sim_queue *q)
-{
-    if (!q->walk)
-        return;
-    q->walk = slot_of(q, q->walk)->next;
-    __builtin_prefetch(slot_of(q, q->walk));
 }
 
 #define AHEAD 16 /* events: what one needs is fetched while these are worked on */
@@ -143,10 +172,12 @@ static void walk_on(struct sim_queue *q)
 /* The next one that is near is seen, if there is one. */
 static void look_ahead(struct sim_queue *q)
 {
-    uint32_t next = q->seen ? slot_of(q, q->seen)->next : 0;
+    uint32_t next;
     int digit = (int) q->seen_digit;
 
-    if (!next) {
+    if (q->seen && q->seen != q->level[0].list[digit].last) {
+        next = slot_after(q, q->seen);
+    } else {
         digit = first_digit(q, 0, q->seen ? q->seen_digit + 1 : digit_of(q->last, 0));
         if (digit < 0)
             return;
@@ -158,6 +189,19 @@ static void look_ahead(struct sim_queue *q)
     q->near(q->ctx, slot_of(q, next));
 }
 
+/* The first one of a list of the lowest level goes. */
+static void drop(struct sim_queue *q, int digit)
+{
+    uint32_t slot = q->level[0].list[digit].first;
+
+    q->level[0].list[digit].first = slot_after(q, slot);
+    if (slot == q->level[0].list[digit].last)
+        empty_list(q, 0, digit);
+    else if (!ends_part(slot))
+        return;
+    free_part(q, slot / SIM_PART);
+}
+
 bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 {
     uint32_t slot;
@@ -165,7 +209,6 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
 
     if (q->n == 0)
         return false;
-    walk_on(q);
     while ((digit = next_digit(q)) < 0)
         come_near(q);
     for (int i = 0; i < 2 && q->near && q->ahead < AHEAD; i++)
@@ -176,11 +219,7 @@ bool sim_queue_pop(struct sim_queue *q, struct sim_event *e)
         q->seen = 0;
     *e = *slot_of(q, slot);
     q->last = q->last >> SIM_DIGIT << SIM_DIGIT | (uint64_t) digit;
-    q->level[0].list[digit].first = e->next;
-    if (!e->next)
-        empty_list(q, 0, digit);
-    slot_of(q, slot)->next = q->free;
-    q->free = slot;
+    drop(q, digit);
     q->n--;
     return true;
 }
@@ -198,9 +237,10 @@ void sim_queue_free(struct sim_queue *q)
 
     while (sim_queue_pop(q, &e))
         sim_pool_free(e.bytes);
-    for (uint32_t i = 0; i < q->room / SIM_PART; i++)
-        sim_pool_free(q->part[i]);
-    free(q->part);
+    for (uint32_t i = 0; i < q->room / SIM_BLOCK; i++)
+        sim_pool_free(q->block[i]);
+    free(q->block);
+    free(q->next);
     sim_pool_free(q->level);
     *q = (struct sim_queue){0};
 }

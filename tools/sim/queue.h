@@ -30,7 +30,6 @@ struct sim_event {
     ftree_time at;
     uint8_t *bytes; /* of a message: from the pool; freed by the one that pops it */
     int32_t to, from;
-    uint32_t next; /* the queue's */
     int16_t error;
     uint16_t len;
     uint8_t kind, path, role;
@@ -38,7 +37,8 @@ struct sim_event {
     bool queued : 1; /* it has waited for the agent's CPU already */
 };
 
-#define SIM_PART (1u << 15) /* events that are allocated at once, and never move */
+#define SIM_PART 16 /* events of a list that lie side by side, which is how memory is fast */
+#define SIM_BLOCK (1u << 15) /* events that are allocated at once, and never move */
 #define SIM_DIGIT 11 /* bits; 2 us are two digits of a time */
 #define SIM_LEVELS 6
 #define SIM_DIGITS (1 << SIM_DIGIT)
@@ -52,10 +52,10 @@ struct sim_level {
 };
 
 struct sim_queue {
-    struct sim_event **part; /* [room / SIM_PART]: where they lie; number 0 is none */
-    uint32_t room, free; /* free: the first one of those that are not in use */
+    struct sim_event **block; /* [room / SIM_BLOCK]: where they lie; number 0 is none */
+    uint32_t *next; /* [room / SIM_PART]: the part that follows, of a list or of those not in use */
+    uint32_t room, free; /* free: the first part of those that are not in use */
     uint64_t last; /* the key of the event that was popped last */
-    uint32_t walk; /* through the list that comes near next, so that it is in the cache then */
     uint32_t seen, seen_digit, ahead; /* the last one that `near` was called for, 0: none; its list;
                                        * so many, at least, are between it and the next one */
     size_t n; /* in it */
