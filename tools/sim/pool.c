@@ -47,6 +47,8 @@ bool sim_pool_drop(void)
 #define CHUNK_MAX ((size_t) 128 << 20) /* but for a block that is larger */
 #define CHUNKS_MAX 4096
 #define SMALL_MAX 1040
+#define CACHE_LINE ((size_t) 64)
+#define FIRST (CACHE_LINE - 8) /* what is used of the first block of a chunk begins a line */
 #define CLASSES (SMALL_MAX / 16 + 1 + 8 * 26)
 
 static struct {
@@ -54,7 +56,7 @@ static struct {
     size_t size;
 } chunk[CHUNKS_MAX];
 static int chunks, current; /* of which blocks are being taken */
-static size_t taken = 8; /* of the current chunk */
+static size_t taken = FIRST; /* of the current chunk */
 static void *free_block[CLASSES];
 
 /* The class of a block of that size, head and all, and its true size. */
@@ -99,7 +101,7 @@ static bool add_chunk(size_t whole)
     size_t size = chunks ? 2 * chunk[chunks - 1].size : HUGE_PAGE;
 
     size = size < CHUNK_MAX ? size : CHUNK_MAX;
-    while (size < whole + 8)
+    while (size < whole + FIRST)
         size *= 2;
     if (chunks == CHUNKS_MAX || !(chunk[chunks].begin = map(size)))
         return false;
@@ -117,11 +119,13 @@ static void *get(size_t size)
         memcpy(&free_block[c], ptr, sizeof(void *));
         return ptr;
     }
+    if (whole > SMALL_MAX) /* an array: its elements may be lines of the cache */
+        taken = ((taken - FIRST + CACHE_LINE - 1) & ~(CACHE_LINE - 1)) + FIRST;
     while (current == chunks || taken + whole > chunk[current].size) {
         if (current == chunks && !add_chunk(whole))
             return NULL;
         current += taken + whole > chunk[current].size;
-        taken = 8;
+        taken = FIRST;
     }
     ptr = chunk[current].begin + taken + 8;
     taken += whole;
@@ -163,7 +167,7 @@ bool sim_pool_drop(void)
 {
     memset(free_block, 0, sizeof(free_block));
     current = 0;
-    taken = 8;
+    taken = FIRST;
     return true;
 }
 

@@ -83,13 +83,11 @@ void sim_result_take(const struct sim_run *r, double wall_s, struct sim_result *
     take_notes(r, out);
     for (int32_t i = 0; i < r->job.nodes; i++) {
         const struct sim_node *n = &r->node[i];
-        uint64_t messages = (uint64_t) n->sent + n->received;
-        if (messages > out->busiest_messages) {
-            out->busiest_messages = messages;
+        if (n->messages > out->busiest_messages) {
+            out->busiest_messages = n->messages;
             out->busiest = i;
         }
-        beside = (uint64_t) n->own_suspects + n->of_waits;
-        beside = beside < messages ? messages - beside : 0; /* one may have been lost */
+        beside = n->beside < n->messages ? n->messages - n->beside : 0; /* one may have been lost */
         if (beside > out->busiest_beside_suspects)
             out->busiest_beside_suspects = beside;
     }

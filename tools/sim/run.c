@@ -121,7 +121,6 @@ static void come_near(const void *ctx, const struct sim_event *e)
         return;
     __builtin_prefetch(e->bytes);
     __builtin_prefetch(&r->node[e->to]);
-    __builtin_prefetch((const char *) &r->node[e->to] + CACHE_LINE);
     __builtin_prefetch(&r->rank[sim_first_rank(r->options->topology, e->to)]);
 }
 

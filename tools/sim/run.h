@@ -52,6 +52,7 @@ struct sim_options {
     void *progress_ctx;
 };
 
+/* One line of the processor's cache. */
 struct sim_node {
     struct sim_run *run;
     void *ft; /* its handle; NULL: it was given nothing so far; see sim_handle() */
@@ -59,9 +60,9 @@ struct sim_node {
     ftree_time asleep_until; /* its processes are stopped until then */
     ftree_time due; /* its tick is; FTREE_NEVER: none is */
     ftree_time tick_at; /* that one in the queue counts; FTREE_NEVER: none does */
-    uint32_t sent, received; /* messages */
-    uint32_t own_suspects; /* of both: those about them */
-    uint32_t of_waits; /* of both: those about who waits for whom, with what acknowledges them */
+    uint32_t messages; /* sent and received */
+    uint32_t beside; /* of them: those about its own suspects, and about who waits for whom, with what
+                      * acknowledges these */
     bool off; /* no power */
     bool crashed; /* its ranks have ended; its agent reports that, and leaves */
     bool gone; /* and so have its agent and its deputy */

@@ -116,12 +116,12 @@ static void carry(struct sim_node *n, const struct ftree_route *to, const void *
                           .len = (uint16_t) len};
     ftree_time leaves = work(r, n), takes[2];
 
-    n->sent++;
-    n->own_suspects += about_suspects(n, bytes, len);
+    n->messages++;
+    n->beside += about_suspects(n, bytes, len);
     r->messages++;
     r->bytes += len;
     if (is_of_waits(bytes, len)) {
-        n->of_waits += 2;
+        n->beside += 2;
         r->waits_messages++;
         r->waits_bytes += len;
     }
@@ -388,12 +388,12 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
     if (!is_awake(r, e) || !has_turn(r, e))
         return;
     note(r, e);
-    n->received++;
-    n->of_waits += is_of_waits(e->bytes, e->len) ? 2 : 0;
+    n->messages++;
+    n->beside += is_of_waits(e->bytes, e->len) ? 2 : 0;
     if (r->options->trace)
         sim_trace_message(r, e);
     ftree_receive(sim_handle(r, e->to), r->now, e->from, e->path, 1, e->bytes, e->len);
-    n->own_suspects += about_suspects(n, e->bytes, e->len);
+    n->beside += about_suspects(n, e->bytes, e->len);
     sim_pool_free(e->bytes);
     sim_handle_touch(r, e->to);
 }

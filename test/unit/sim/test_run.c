@@ -257,7 +257,7 @@ TEST_CASE(messages_about_own_suspects_are_counted_apart)
 
     simulate(NULL, 30, "lose node 9", 1);
     for (int32_t n = 0; n < run.job.nodes; n++)
-        own += run.node[n].own_suspects;
+        own += run.node[n].beside;
     ck_assert_uint_gt(own, 4);
     ck_assert_uint_lt(result.busiest_beside_suspects, result.busiest_messages);
     ck_assert_double_gt(result.located_max, 1);
