@@ -6,7 +6,6 @@
 #include "sim/run.h"
 
 #include "ftree/state/state.h"
-#include "ftree/topology/topo.h"
 #include "sim/stage.h"
 
 #include <stdlib.h>
@@ -19,11 +18,10 @@
  * others are called so often that they stay where they are. */
 static bool is_idle(const struct sim_run *r, int32_t node)
 {
-    const struct topo topo = {.nodes = r->job.nodes, .fanout = r->job.fanout, .tree = r->job.tree};
     int32_t first;
 
     return !r->rank[sim_first_rank(r->options->topology, node)].since &&
-           ftree_topo_children(&topo, node, &first) == 0;
+           ftree_topo_children(&r->topo, node, &first) == 0;
 }
 
 static void clear_stage(struct sim_run *r)

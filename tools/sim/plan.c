@@ -6,7 +6,6 @@
 #include "sim/run.h"
 
 #include "sim/sim_memory.h"
-#include "ftree/topology/topo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +105,9 @@ static void draw_switches(struct sim_run *r, struct sim_hit *h, int32_t count)
 }
 
 /* An inner node, not the root where there is another, and one of its children. */
-static void draw_fln(struct sim_run *r, const struct topo *topo, struct sim_hit *h)
+static void draw_fln(struct sim_run *r, struct sim_hit *h)
 {
+    const struct topo *topo = &r->topo;
     int32_t first, n = 0, children = 0;
     bool taken = true;
 
@@ -143,8 +143,6 @@ static void copy_hit(struct sim_hit *to, const struct sim_hit *from)
 static void resolve(struct sim_run *r, int32_t line)
 {
     const struct sim_target *t = &r->options->script->fault[line].target;
-    struct topo topo = {
-        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
     struct sim_hit *h = &r->hit[line];
 
     switch (t->kind) {
@@ -153,7 +151,7 @@ static void resolve(struct sim_run *r, int32_t line)
             add_ranges(r, h, t);
             break;
         case SIM_ROOT:
-            add_root(&topo, h, t->count);
+            add_root(&r->topo, h, t->count);
             break;
         case SIM_RANDOM_NODES:
             draw_nodes(r, h, t->count);
@@ -162,7 +160,7 @@ static void resolve(struct sim_run *r, int32_t line)
             draw_switches(r, h, t->count);
             break;
         case SIM_RANDOM_FLN:
-            draw_fln(r, &topo, h);
+            draw_fln(r, h);
             break;
         case SIM_IT:
             copy_hit(h, &r->hit[line - 1]);

@@ -5,7 +5,6 @@
 
 #include "sim/result.h"
 
-#include "ftree/topology/topo.h"
 #include "sim/units.h"
 
 #include <inttypes.h>
@@ -24,9 +23,7 @@ static bool is_within_bound(const struct sim_run *r, const struct sim_report *p)
     const struct sim_expectation *e = &r->truth.expectation[p->expectation];
     ftree_time stall = e->first_stall ? e->first_stall : e->since + r->cfg.stall;
     ftree_time hop = 2 * (r->options->link.base + 4 * r->options->link.spread + r->options->cost);
-    struct topo topo = {
-        .nodes = r->job.nodes, .fanout = r->job.fanout, .seed = r->job.seed, .tree = r->job.tree};
-    ftree_time depth = (ftree_time) ftree_topo_height(&topo, 0) + 1;
+    ftree_time depth = (ftree_time) ftree_topo_height(&r->topo, 0) + 1;
 
     if (e->ranks > 0)
         return p->at <= e->since + e->bound;

@@ -50,6 +50,7 @@ static void make(struct sim_run *r, const struct sim_options *options, uint64_t 
                           .now = SIM_BEGINS,
                           .draw = draw_stream(seed, 2)};
     r->job.seed = draw_mix(seed + 3);
+    r->topo = ftree_topo_of(&r->job);
     ftree_config_default(&r->cfg);
     make_network(r);
     if (options->trace)

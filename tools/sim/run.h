@@ -6,6 +6,7 @@
 #ifndef RUN_H_INCLUDED
 #define RUN_H_INCLUDED
 
+#include "ftree/topology/topo.h"
 #include "sim/hang.h"
 #include "sim/network.h"
 #include "sim/sim_program.h"
@@ -96,6 +97,7 @@ struct sim_hit {
 struct sim_run {
     const struct sim_options *options;
     struct ftree_job job;
+    struct topo topo; /* its */
     struct ftree_config cfg;
     uint64_t seed;
     ftree_time now, end;

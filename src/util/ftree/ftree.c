@@ -77,8 +77,7 @@ int ftree_create(const struct ftree_job *job, int32_t self, const struct ftree_c
         ft->cfg = *cfg;
     else
         ftree_config_default(&ft->cfg);
-    w->topo = (struct topo){
-        .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
+    w->topo = ftree_topo_of(job);
     ft->rules = job->rules;
     ft->self = self;
     ft->net->rto = ft->cfg.rto_min;

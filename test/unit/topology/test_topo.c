@@ -4,6 +4,7 @@
  */
 
 #include "suite.h"
+#include "ftree/ftree.h"
 #include "ftree/topology/topo.h"
 #include "ftree/topology/tree.h"
 
@@ -39,6 +40,11 @@ static const struct {
 static struct topo shapes[COUNT(formulas) + COUNT(strings)];
 static struct ftree_tree *trees[COUNT(strings)];
 
+static struct topo complete(int32_t nodes, int32_t fanout, uint64_t seed)
+{
+    return ftree_topo_of(&(struct ftree_job){.nodes = nodes, .fanout = fanout, .seed = seed});
+}
+
 static void free_trees(void *all)
 {
     suite_forget(all);
@@ -54,15 +60,14 @@ static const struct topo *all_shapes(void)
     int32_t ranks;
 
     for (int i = 0; i < COUNT(formulas); i++)
-        *t++ = (struct topo){
-            .nodes = formulas[i].nodes, .fanout = formulas[i].fanout, .seed = formulas[i].seed};
+        *t++ = complete(formulas[i].nodes, formulas[i].fanout, formulas[i].seed);
     for (int i = 0; i < COUNT(strings); i++) {
         ck_assert_int_eq(
             ftree_tree_synthetic(strings[i].string, strings[i].fanout, &trees[i], &ranks, &e), 0);
-        *t++ = (struct topo){.nodes = trees[i]->nodes,
-                             .fanout = strings[i].children_max,
-                             .seed = strings[i].seed,
-                             .tree = trees[i]};
+        *t++ = ftree_topo_of(&(struct ftree_job){.nodes = trees[i]->nodes,
+                                                 .fanout = strings[i].children_max,
+                                                 .seed = strings[i].seed,
+                                                 .tree = trees[i]});
     }
     suite_keep(shapes, free_trees);
     return shapes;
@@ -163,12 +168,11 @@ TEST_CASE(substitutes_of_a_ragged_tree)
 {
     struct ftree_tree_error e;
     struct ftree_tree *tree;
-    struct topo ragged = {.seed = 4};
+    struct topo ragged;
     int32_t ranks, last = 0;
 
     ck_assert_int_eq(ftree_tree_synthetic("switch:3 node:4", 2, &tree, &ranks, &e), 0);
-    ragged.nodes = tree->nodes;
-    ragged.tree = tree;
+    ragged = ftree_topo_of(&(struct ftree_job){.nodes = tree->nodes, .seed = 4, .tree = tree});
     for (int32_t k = tree->leaves + 1; k < tree->nodes; k++) {
         int32_t n = ftree_topo_root_substitute(&ragged, k);
         ck_assert_int_gt(n, last);
@@ -201,7 +205,7 @@ TEST_CASE(switches_are_known_where_a_tree_from_outside_is)
 
 TEST_CASE(substitutes_end_and_stay_ended)
 {
-    const struct topo t = {.nodes = 4, .fanout = 32, .seed = 7};
+    const struct topo t = complete(4, 32, 7);
 
     ck_assert_int_eq(ftree_topo_root_substitute(&t, -1), -1);
     ck_assert_int_eq(ftree_topo_root_substitute(&t, 4), -1);
@@ -210,10 +214,9 @@ TEST_CASE(substitutes_end_and_stay_ended)
 
 TEST_CASE(the_seed_draws_the_order)
 {
-    struct topo a = {.nodes = 1000, .fanout = 32, .seed = 1}, b = a;
+    const struct topo a = complete(1000, 32, 1), b = complete(1000, 32, 2);
     int32_t differ = 0;
 
-    b.seed = 2;
     for (int32_t k = 1; k < 900; k++) {
         ck_assert_int_eq(ftree_topo_root_substitute(&a, k), ftree_topo_root_substitute(&a, k));
         differ += ftree_topo_root_substitute(&a, k) != ftree_topo_root_substitute(&b, k);
@@ -223,8 +226,8 @@ TEST_CASE(the_seed_draws_the_order)
 
 TEST_CASE(the_largest_trees_do_not_overflow)
 {
-    const struct topo wide = {.nodes = INT32_MAX, .fanout = INT32_MAX, .seed = 3};
-    const struct topo deep = {.nodes = INT32_MAX, .fanout = 2, .seed = 3};
+    const struct topo wide = complete(INT32_MAX, INT32_MAX, 3);
+    const struct topo deep = complete(INT32_MAX, 2, 3);
     int32_t first;
 
     ck_assert_int_eq(ftree_topo_children(&wide, 0, &first), INT32_MAX - 1);

@@ -5,6 +5,7 @@
 
 #include "ftree/topology/topo.h"
 
+#include "ftree/ftree.h"
 #include "ftree/topology/tree.h"
 
 int32_t ftree_topo_parent(const struct topo *t, int32_t node)
@@ -77,18 +78,33 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The k-th leaf (from 0), ascending; and how many there are. */
-static int32_t leaf_at(const struct topo *t, uint64_t k, uint64_t *leaves)
+/* Of the complete tree; all behind it are leaves. */
+static int32_t first_leaf(const struct topo *t)
 {
-    int64_t first;
+    return (int32_t) ((t->nodes - 2 + (int64_t) t->fanout) / t->fanout);
+}
 
-    if (t->tree) {
-        *leaves = (uint64_t) t->tree->leaves;
-        return t->tree->leaf[k];
-    }
-    first = (t->nodes - 2 + (int64_t) t->fanout) / t->fanout;
-    *leaves = (uint64_t) (t->nodes - first);
-    return (int32_t) (first + (int64_t) k);
+static uint64_t leaves_of(const struct topo *t)
+{
+    return (uint64_t) (t->tree ? t->tree->leaves : t->nodes - first_leaf(t));
+}
+
+/* The k-th leaf (from 0), ascending. */
+static int32_t leaf_at(const struct topo *t, uint64_t k)
+{
+    return t->tree ? t->tree->leaf[k] : first_leaf(t) + (int32_t) k;
+}
+
+struct topo ftree_topo_of(const struct ftree_job *job)
+{
+    struct topo t = {.nodes = job->nodes, .fanout = job->fanout, .tree = job->tree};
+    uint64_t leaves = leaves_of(&t), a = mix(job->seed) % leaves;
+
+    while (gcd(a, leaves) != 1)
+        a++;
+    t.step = (uint32_t) a;
+    t.begin = (uint32_t) (mix(job->seed + 1) % leaves);
+    return t;
 }
 
 /* The k-th node (from 1) that is neither the root nor a leaf, ascending; -1: there are less. */
@@ -103,19 +119,16 @@ static int32_t inner_at(const struct topo *t, uint64_t leaves, int64_t k)
 
 int32_t ftree_topo_root_substitute(const struct topo *t, int32_t k)
 {
-    uint64_t leaves, a;
+    uint64_t leaves;
 
     if (k <= 0)
         return k == 0 ? 0 : -1;
     if (t->nodes < 2)
         return -1;
-    leaf_at(t, 0, &leaves);
+    leaves = leaves_of(t);
     if ((uint64_t) k > leaves)
         return inner_at(t, leaves, k - (int64_t) leaves);
-    a = mix(t->seed) % leaves;
-    while (gcd(a, leaves) != 1)
-        a++;
-    return leaf_at(t, (a * (uint64_t) (k - 1) + mix(t->seed + 1) % leaves) % leaves, &leaves);
+    return leaf_at(t, (t->step * (uint64_t) (k - 1) + t->begin) % leaves);
 }
 
 int32_t ftree_topo_switch_of(const struct topo *t, int32_t node)

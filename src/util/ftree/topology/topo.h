@@ -11,6 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
+struct ftree_job;
 struct ftree_tree;
 
 /*
@@ -26,9 +27,12 @@ struct ftree_tree;
 struct topo {
     int32_t nodes;
     int32_t fanout;
-    uint64_t seed;
+    uint32_t step, begin; /* of the draw of the root's substitutes: a and b */
     const struct ftree_tree *tree; /* NULL: the complete one; else of as many nodes */
 };
+
+/* That of a job. */
+struct topo ftree_topo_of(const struct ftree_job *job);
 
 /* Draws by a number: the same on all nodes without any message, and another one for the next.  It
  * is the finalizer of splitmix64 (Steele, Lea, Flood 2014). */

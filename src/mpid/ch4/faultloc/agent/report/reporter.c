@@ -64,9 +64,7 @@ static void trace_port(struct faultloc_reporter *t)
  * it. */
 static void trace_substitutes(struct faultloc_reporter *t)
 {
-    const struct ftree_job *job = &t->p->job.job;
-    struct topo topo = {
-        .nodes = job->nodes, .fanout = job->fanout, .seed = job->seed, .tree = job->tree};
+    struct topo topo = ftree_topo_of(&t->p->job.job);
     char line[256] = "the root's substitutes:";
     size_t len = strlen(line);
     int32_t n;
