@@ -470,10 +470,14 @@ bool ftree_verdict_ends_all(const struct ftree *ft, int32_t node)
 
 bool ftree_verdict_is_taken(const struct ftree *ft, int32_t node)
 {
-    FTREE_EACH_STANDING(k, ft, node)
+    bool any = false;
+
+    FTREE_EACH_STANDING(k, ft, node) {
         if (ftree_verdict_takes_node(ft, &k->v))
             return true;
-    return ftree_verdict_ends_all(ft, node);
+        any = true;
+    }
+    return any && ftree_verdict_ends_all(ft, node);
 }
 
 bool ftree_verdict_is_wait(const struct summary *v)
