@@ -11,27 +11,8 @@
 # shellcheck disable=SC2154
 set -euo pipefail
 . "$(dirname "$0")/lib/test.sh"
+. "$here/lib/stranger.sh"
 flood=10000
-
-# The program of the stranger: that of this build, else it is made here.
-find_stranger() {
-    local dir packages
-    for dir in ${top_builddir:+"$top_builddir/test/lib"} "$here/../lib"; do
-        if [ -x "$dir/stranger" ]; then
-            stranger=$(cd "$dir" && pwd)/stranger
-            return
-        fi
-    done
-    packages=$(pkg-config --cflags --libs libsodium) || {
-        echo "SKIP: no libsodium to build test/lib/stranger.c with (Debian package libsodium-dev)"
-        exit 77
-    }
-    stranger=$work/stranger
-    # shellcheck disable=SC2086
-    "${CC:-cc}" -D_GNU_SOURCE -I"$here/../../src/mpid/ch4" -I"$here/../../src/util" \
-        -o "$stranger" \
-        "$here/../lib/stranger.c" "$here/../../src/mpid/ch4/faultloc/net/frame.c" $packages
-}
 
 # start_job FOLDER OPTIONS...: alltoall on three hosts, until FOLDER/end is there.
 start_job() {
@@ -63,7 +44,7 @@ more_descriptors() { [ "$(descriptors "$pid")" -gt $(($1 + 8)) ]; }
 attack() {
     local from=$1 address=$2
     shift 2
-    "$cluster" exec --name "$name" "$from" "$stranger" "$address" "$port" "$@" \
+    "$cluster" exec --name "$name" "$from" "$STRANGER" "$address" "$port" "$@" \
         >"$work/attack" 2>&1 || bad "from $from at $address, $*: $(cat "$work/attack")"
     ok "from $from at $address: $(cat "$work/attack")"
 }
@@ -72,7 +53,11 @@ refusals() {
     sed -n 's/^\[faultloc\] node h2: refused [0-9.]*, which \(.*\) (further.*/\1/p' "$work/err"
 }
 
-find_stranger
+find_stranger "$work" || {
+    [ $? = 77 ] || exit 1
+    echo "SKIP: no libsodium to build test/lib/stranger.c with (Debian package libsodium-dev)"
+    exit 77
+}
 "$cluster" up --name "$name" --hosts 3 --quiet || exit
 
 start_job "$work/one"
@@ -106,7 +91,7 @@ ok "the job ends with exit code 0, with no verdict"
 start_job "$work/two" --env MPIR_CVAR_FAULTLOC_ACTION=abort
 agent_of h1
 before=$(descriptors "$pid")
-(while "$cluster" exec --name "$name" login "$stranger" 10.1.0.1 "$port" flood $flood; do :; done) \
+(while "$cluster" exec --name "$name" login "$STRANGER" 10.1.0.1 "$port" flood $flood; do :; done) \
     >/dev/null 2>&1 &
 flooding=$!
 await 30 "the flood" more_descriptors "$before"
