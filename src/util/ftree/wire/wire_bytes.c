@@ -165,7 +165,7 @@ static void read_text(struct wire_codec *c, char *text, size_t len)
 
 void ftree_wire_text(struct wire_codec *c, char *text, size_t size)
 {
-    size_t len = c->reads ? 0 : strnlen(text, 255);
+    size_t len = c->reads ? 0 : strnlen(text, size - 1);
 
     WIRE_NUMBER(c, len, 1, size);
     if (c->reads)
