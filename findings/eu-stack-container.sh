@@ -15,17 +15,11 @@
 # and the exit code is 0.  So: run it in the namespace of the process (nsenter -t PID -m).
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
-set -euo pipefail
-version=0.188-2.1
+. "$(dirname "$0")/lib/packages.sh"
 [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "SKIP: needs root and mount namespaces"; exit 77; }
-work=$(mktemp -d)
+unpack_elfutils
 pid=
 trap '[ -z "$pid" ] || kill $pid; rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "elfutils=$version" "libdw1=$version" "libelf1=$version" "libasm1=$version" 2>/dev/null ||
-    { echo "SKIP: no packages of elfutils $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-libraries=$(echo "$PWD"/usr/lib/*-linux-gnu)
 
 # The same library in two builds, on the "host" and in the "container".
 mkdir host container

@@ -14,16 +14,10 @@
 # not a program without symbols; "gdb /proc/PID/exe PID" has the names.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=0.188-2.1
-work=$(mktemp -d)
+. "$(dirname "$0")/lib/packages.sh"
+unpack_elfutils
 pid=
 trap '[ -z "$pid" ] || kill $pid; rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "elfutils=$version" "libdw1=$version" "libelf1=$version" "libasm1=$version" 2>/dev/null ||
-    { echo "SKIP: no packages of elfutils $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-libraries=$(echo "$PWD"/usr/lib/*-linux-gnu)
 
 cat >app.c <<'END'
 #include <unistd.h>

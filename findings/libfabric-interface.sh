@@ -16,22 +16,13 @@
 # with what was asked for.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
-set -euo pipefail
+. "$(dirname "$0")/lib/packages.sh"
 if [ "${1:-}" != inside ]; then
     unshare -n true 2>/dev/null || { echo "SKIP: no root, or no namespaces"; exit 77; }
     exec unshare -n "$0" inside
 fi
-version=1.17.0-3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-# the network is another one here
-nsenter -t "$PPID" -n apt-get download -qq libfabric-bin=$version libfabric1=$version libpsm-infinipath1=3.3+20.604758e7-6.2 \
-    libpsm2-2=11.2.185-2 librdmacm1=44.0-2 libibverbs1=44.0-2 libnl-3-200=3.7.0-0.2+b1 libnl-route-3-200=3.7.0-0.2+b1 \
-    libnuma1=2.0.16-1 2>/dev/null || { echo "SKIP: no packages of libfabric $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-export LD_LIBRARY_PATH
+outside=(nsenter -t "$PPID" -n)
+unpack_libfabric libfabric-bin
 usr/bin/fi_info --version >version 2>&1 || { echo "SKIP: it does not run here"; exit 77; }
 
 ip link set lo up

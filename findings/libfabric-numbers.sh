@@ -14,7 +14,9 @@
 # "info" shows what was read.  So: write bytes, and look at "read long var" once.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-. "$(dirname "$0")/lib/libfabric.sh"
+. "$(dirname "$0")/lib/packages.sh"
+unpack_libfabric libfabric-bin
+usr/bin/fi_info --version >version 2>&1 || { echo "SKIP: it does not run here"; exit 77; }
 
 # What of the variable $2 is read, and what is said of it at the level of warnings.
 show() {

@@ -17,17 +17,8 @@
 # to start.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=1.17.0-3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq libfabric-dev=$version libfabric1=$version libpsm-infinipath1=3.3+20.604758e7-6.2 \
-    libpsm2-2=11.2.185-2 librdmacm1=44.0-2 libibverbs1=44.0-2 libnl-3-200=3.7.0-0.2+b1 libnl-route-3-200=3.7.0-0.2+b1 \
-    libnuma1=2.0.16-1 2>/dev/null || { echo "SKIP: no packages of libfabric $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-export LD_LIBRARY_PATH
+. "$(dirname "$0")/lib/packages.sh"
+unpack_libfabric libfabric-dev
 
 cat >refused.c <<'END'
 #include <arpa/inet.h>

@@ -15,16 +15,12 @@
 # is a part of its interface, which no new version changes; labels have what tells one file from the others.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
+. "$(dirname "$0")/lib/packages.sh"
+command -v curl >/dev/null || { echo "SKIP: needs curl"; exit 77; }
 version=1.5.0-1+b6
-work=$(mktemp -d)
+unpack "node_exporter $version" "prometheus-node-exporter=$version"
 exporter=
 trap '[ -z "$exporter" ] || kill $exporter; rm -rf "$work"' EXIT
-cd "$work"
-command -v curl >/dev/null || { echo "SKIP: needs curl"; exit 77; }
-apt-get download -qq "prometheus-node-exporter=$version" 2>/dev/null ||
-    { echo "SKIP: no package of node_exporter $version"; exit 77; }
-dpkg-deb -x ./*.deb .
 mkdir files
 port=$((20000 + $$ % 20000))
 usr/bin/prometheus-node-exporter --web.listen-address=127.0.0.1:$port --collector.disable-defaults \

@@ -15,22 +15,15 @@
 # own carrier_changes in /sys/class/net counts each.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
-set -euo pipefail
+. "$(dirname "$0")/lib/packages.sh"
 if [ "${1:-}" != inside ]; then
     unshare -n true 2>/dev/null || { echo "SKIP: no root, or no namespaces"; exit 77; }
     exec unshare -n "$0" inside
 fi
-version=5.9.3+dfsg-2+deb12u1
-work=$(mktemp -d) snmpd=
+snmpd=
+outside=(nsenter -t "$PPID" -n)
+unpack_snmpd
 trap '[ -z "$snmpd" ] || kill "$snmpd"; wait; rm -rf "$work"' EXIT
-cd "$work"
-# the network is another one here
-nsenter -t "$PPID" -n apt-get download -qq "snmpd=$version" "snmp=$version" "libsnmp40=$version" \
-    libsensors5=1:3.6.0-7.1 libpci3=1:3.9.0-4 libwrap0=7.6.q-32 2>/dev/null ||
-    { echo "SKIP: no packages of Net-SNMP $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-export LD_LIBRARY_PATH
 
 oid() { usr/bin/snmpget -v2c -c public -Oqtv 127.0.0.1:1161 ".1.3.6.1.2.1.2.2.1.$1.$row"; }
 row_of_port() {

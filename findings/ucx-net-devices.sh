@@ -14,16 +14,8 @@
 # endpoint, has such a value; take it back by unset, not by "export UCX_NET_DEVICES=".
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=1.13.1-1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "ucx-utils=$version" "libucx0=$version" libnuma1=2.0.16-1 2>/dev/null ||
-    { echo "SKIP: no packages of UCX $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-export LD_LIBRARY_PATH
+. "$(dirname "$0")/lib/packages.sh"
+unpack_ucx_utils
 usr/bin/ucx_info -v >version 2>&1 || { echo "SKIP: it does not run here"; exit 77; }
 
 # An endpoint of a process to itself: over networks alone, and over all.

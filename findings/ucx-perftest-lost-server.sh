@@ -14,17 +14,11 @@
 # script puts timeout(1) before it.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-version=1.13.1-1
-work=$(mktemp -d)
+. "$(dirname "$0")/lib/packages.sh"
+unpack_ucx_utils
 pids=()
 trap 'kill -KILL "${pids[@]}" 2>/dev/null || :; wait 2>/dev/null || :; rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq "ucx-utils=$version" "libucx0=$version" libnuma1=2.0.16-1 2>/dev/null ||
-    { echo "SKIP: no packages of UCX $version"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-LD_LIBRARY_PATH=$(echo "$PWD"/usr/lib/*-linux-gnu)
-export LD_LIBRARY_PATH UCX_TLS=tcp UCX_NET_DEVICES=lo
+export UCX_TLS=tcp UCX_NET_DEVICES=lo
 usr/bin/ucx_info -v >/dev/null || { echo "SKIP: it does not run here"; exit 77; }
 
 lines() { grep -c '^.thread 0' out || :; }
