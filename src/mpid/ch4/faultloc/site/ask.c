@@ -145,7 +145,7 @@ static void find_why(struct run *r, bool good, int n)
     else if (faultloc_spawn_failed(r->status, 0, why, SITE_WHY_MAX))
         return;
     else if (!good)
-        snprintf(why, SITE_WHY_MAX, "printed what is no finding");
+        snprintf(why, SITE_WHY_MAX, "printed no valid finding");
     else if (n == 0)
         snprintf(why, SITE_WHY_MAX, "said nothing");
 }

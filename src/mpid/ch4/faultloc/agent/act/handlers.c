@@ -255,7 +255,7 @@ static void finish(struct faultloc_handlers *h, ftree_time now, int i,
         snprintf(why, sizeof(why), "no answer in %d s",
                  (int) (FAULTLOC_HANDLERS_PATIENCE / (1000 * FTREE_MS)));
     else if (!faultloc_spawn_failed(status, 1, why, sizeof(why)) && !good)
-        snprintf(why, sizeof(why), "printed what is no finding");
+        snprintf(why, sizeof(why), "printed no valid finding");
     if (*why)
         say_not(h, now, h->node[i], why);
     faultloc_child_forget(&h->child[i]);
