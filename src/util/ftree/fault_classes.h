@@ -89,14 +89,14 @@ enum ftree_explains { FTREE_EXPLAINS_NEVER, FTREE_EXPLAINS_WHILE, FTREE_EXPLAINS
       FTREE_IS_PATH, \
       "is degraded", "are degraded", \
       "the fault is over", \
-      "packets on the node's data path are lost or late, or large ones do not pass, in a direction in " \
-      "which those of other nodes are not; or its carrier comes and goes") \
+      "on the node's data path, in one direction at least, packets are lost or late, or large ones do " \
+      "not pass, while those of other nodes pass; or its carrier comes and goes") \
     X(FTREE_CLASS_USER_CODE_HANG, "user-code-hang", RANK, SOFTWARE, APPLICATION, NEVER, FTREE_ENDS_JOB, \
       "hangs in user code", "hang in user code", \
       "the fault is over", \
       "all other ranks, or some while the rest continues, wait for ranks outside MPI that do " \
-      "not return, for far longer than the job's own history makes plausible; or the memory " \
-      "limit of its control group holds a process") \
+      "not return, for far longer than the job's own history makes plausible; or a process is " \
+      "held by the memory limit of its control group") \
     X(FTREE_CLASS_MPI_HANG, "mpi-hang", RANK, SOFTWARE, APPLICATION, NEVER, FTREE_ENDS_JOB, \
       "hangs in MPI", "hang in MPI", \
       "the fault is over", \
