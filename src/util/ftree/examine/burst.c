@@ -559,7 +559,7 @@ static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->node}, &m);
 }
 
-static struct burst *find(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
+static struct burst *find_burst(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
 {
     return FTREE_FIND(struct burst, b, ft->examine->bursts,
                       b->node == node && b->nonce == nonce && b->asked == asked);
@@ -587,7 +587,8 @@ static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint3
 
 void ftree_burst_asked(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
 {
-    struct burst *b = find(ft, from, nonce, false) ? NULL : begin(ft, now, from, nonce, false);
+    struct burst *b =
+        find_burst(ft, from, nonce, false) ? NULL : begin(ft, now, from, nonce, false);
 
     if (!b)
         return;
@@ -698,7 +699,7 @@ static bool has_all(const struct ftree *ft, const struct burst *b)
 void ftree_burst_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t from,
                         enum ftree_path path, const struct wire_packet *p)
 {
-    struct burst *b = find(ft, from, p->nonce, p->back);
+    struct burst *b = find_burst(ft, from, p->nonce, p->back);
 
     if (!b || b->over || b->here[path].heard & bit(p->number))
         return;
@@ -711,7 +712,7 @@ void ftree_burst_packet(struct ftree *ft, ftree_time now, ftree_time arrived, in
 
 void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const struct wire_heard *h)
 {
-    struct burst *b = find(ft, from, h->nonce, true);
+    struct burst *b = find_burst(ft, from, h->nonce, true);
 
     if (!b || b->over)
         return;

@@ -17,7 +17,7 @@
 #define INQUIRIES_MAX 16 /* at the same time */
 #define PATIENCE 4 /* round-trip timeouts for what an agent that has answered has still to say */
 
-static struct inquiry *find(const struct ftree *ft, uint32_t number)
+static struct inquiry *find_inquiry(const struct ftree *ft, uint32_t number)
 {
     return FTREE_FIND(struct inquiry, q, ft->examine->inquiries, q->said.number == number);
 }
@@ -171,14 +171,14 @@ int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t 
 
 const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t number)
 {
-    const struct inquiry *q = find(ft, number);
+    const struct inquiry *q = find_inquiry(ft, number);
 
     return q ? &q->said : NULL;
 }
 
 void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
 {
-    struct inquiry *q = find(ft, number);
+    struct inquiry *q = find_inquiry(ft, number);
 
     if (q)
         FTREE_DROP(ft->examine->inquiries, (int32_t) (q - ft->examine->inquiries.items));
@@ -203,7 +203,7 @@ static void take_troubles(struct ftree_inquiry *q, const struct wire_answer *a)
 
 static struct inquiry *find_of(const struct ftree *ft, int32_t from, uint32_t nonce)
 {
-    struct inquiry *q = find(ft, nonce);
+    struct inquiry *q = find_inquiry(ft, nonce);
 
     return q && q->said.node == from && !q->said.over ? q : NULL;
 }

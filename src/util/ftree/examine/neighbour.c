@@ -68,7 +68,7 @@ static int32_t distance(const struct ftree *ft, const struct chain *own, int32_t
     return d;
 }
 
-static struct neighbour *find(const struct ftree *ft, int32_t node)
+static struct neighbour *find_neighbour(const struct ftree *ft, int32_t node)
 {
     return FTREE_FIND(struct neighbour, nb, ft->examine->neighbours, nb->node == node);
 }
@@ -156,7 +156,7 @@ static struct neighbour *find_useless(const struct ftree *ft)
 
 static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
 {
-    struct neighbour *nb = find(ft, node);
+    struct neighbour *nb = find_neighbour(ft, node);
 
     if (nb)
         return nb;
@@ -216,7 +216,7 @@ void ftree_neighbour_forget(struct ftree *ft)
 
 void ftree_neighbour_heard(struct ftree *ft, ftree_time now, int32_t node, enum ftree_path path)
 {
-    struct neighbour *nb = find(ft, node);
+    struct neighbour *nb = find_neighbour(ft, node);
 
     if (nb)
         nb->heard[path] = now;
@@ -258,7 +258,7 @@ static void add_suspects(const struct ftree *ft, const struct suspect *su, enum 
     FTREE_EACH_SUSPECT(other, ft) {
         struct member m = {.node = other->node};
         if (other->node == su->node || other->waits || v->members == MEMBERS_MAX ||
-            other->opened + 2 * ftree_rto(ft) > su->deadline || find(ft, other->node))
+            other->opened + 2 * ftree_rto(ft) > su->deadline || find_neighbour(ft, other->node))
             continue;
         for (int path = 0; path < FTREE_PATHS; path++)
             m.heard |= (over == ANY_PATH || path == FTREE_PATH_DATA) &&
@@ -570,7 +570,7 @@ void ftree_neighbour_indirect_probe(struct ftree *ft, ftree_time now, const stru
 void ftree_neighbour_indirect_result(struct ftree *ft, int32_t from,
                                      const struct wire_indirect_result *s)
 {
-    struct neighbour *nb = find(ft, s->target);
+    struct neighbour *nb = find_neighbour(ft, s->target);
 
     if (!nb || nb->nonce != s->nonce || s->path != FTREE_PATH_DATA)
         return;

@@ -233,7 +233,7 @@ bool ftree_outbox_is_empty(const struct ftree *ft)
 }
 
 /* NULL: it was acknowledged, or given up. */
-static struct message *find(const struct ftree *ft, int32_t to, uint32_t id)
+static struct message *find_message(const struct ftree *ft, int32_t to, uint32_t id)
 {
     return FTREE_FIND(struct message, l, ft->net->outbox, l->to == to && l->id == id);
 }
@@ -241,7 +241,7 @@ static struct message *find(const struct ftree *ft, int32_t to, uint32_t id)
 /* True if it has not acknowledged that message yet. */
 bool ftree_outbox_waits_for(const struct ftree *ft, int32_t from, uint32_t id)
 {
-    return find(ft, from, id) != NULL;
+    return find_message(ft, from, id) != NULL;
 }
 
 /* The symptom that it carries is to go to another. */
@@ -288,7 +288,7 @@ static void restart_timers(struct ftree *ft, ftree_time now, int32_t to, ftree_t
 
 void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    struct message *l = find(ft, from, id);
+    struct message *l = find_message(ft, from, id);
     ftree_time sent;
 
     if (!l)
@@ -304,7 +304,7 @@ void ftree_outbox_ack(struct ftree *ft, ftree_time now, int32_t from, uint32_t i
 /* It will not take the symptom: somebody else does. */
 void ftree_outbox_busy(struct ftree *ft, ftree_time now, int32_t from, uint32_t id)
 {
-    struct message *l = find(ft, from, id);
+    struct message *l = find_message(ft, from, id);
 
     if (!l || l->type != WIRE_SYMPTOM)
         return;

@@ -62,7 +62,7 @@ static void forget(struct ftree *ft, struct parcel *p)
     FTREE_DROP(ft->net->parcels, (int32_t) (p - ft->net->parcels.items));
 }
 
-static struct parcel *find(const struct ftree *ft, int32_t from, enum wire_type type)
+static struct parcel *find_parcel(const struct ftree *ft, int32_t from, enum wire_type type)
 {
     return FTREE_FIND(struct parcel, p, ft->net->parcels, p->from == from && p->type == type);
 }
@@ -131,7 +131,7 @@ bool ftree_parcel_take(struct ftree *ft, ftree_time now, int32_t from, enum wire
 
     if (!p && part->parts == 1) /* most are */
         return ftree_bytes_append(ft, out, part->bytes, part->len);
-    if (!p && type == WIRE_WAITS_UP && (p = find(ft, from, type))) {
+    if (!p && type == WIRE_WAITS_UP && (p = find_parcel(ft, from, type))) {
         if ((int32_t) (part->number - p->number) < 0)
             return false;
         forget(ft, p);

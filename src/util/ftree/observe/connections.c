@@ -31,7 +31,7 @@
 #define LASTS_SLOW (4 * LASTS) /* where a slow path's queue may drop what is too much */
 #define ASKS 4 /* of which none is answered */
 
-static struct checked *find(const struct ftree *ft, int32_t node)
+static struct checked *find_checked(const struct ftree *ft, int32_t node)
 {
     return FTREE_FIND(struct checked, k, ft->observe->checked, k->node == node);
 }
@@ -49,7 +49,7 @@ static int32_t witness_of(const struct ftree *ft, const struct checked *k)
 {
     for (int32_t i = 0; i < ft->job->nodes; i++) {
         int32_t node = (int32_t) (((int64_t) k->node + k->asks + i) % ft->job->nodes);
-        if (node != ft->self && !find(ft, node) && !ftree_has_failed(ft, node))
+        if (node != ft->self && !find_checked(ft, node) && !ftree_has_failed(ft, node))
             return node;
     }
     return FTREE_NONE;
@@ -70,7 +70,7 @@ static void ask(struct ftree *ft, ftree_time now, struct checked *k)
 
 static void check(struct ftree *ft, ftree_time now, const struct ftree_connection *c)
 {
-    struct checked *k = find(ft, c->node);
+    struct checked *k = find_checked(ft, c->node);
 
     if (!k) {
         k = FTREE_PUSH(ft, ft->observe->checked);
@@ -108,7 +108,7 @@ static bool is_slow(const struct ftree *ft)
 
 static uint8_t fact_of(const struct ftree *ft, ftree_time now, const struct ftree_connection *c)
 {
-    const struct checked *k = find(ft, c->node);
+    const struct checked *k = find_checked(ft, c->node);
 
     if (!k || c->since < (ft->observe->is_slow ? LASTS_SLOW : LASTS))
         return RULES_CONNECTION_NONE;

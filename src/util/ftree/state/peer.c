@@ -18,7 +18,7 @@ bool ftree_has_failed(const struct ftree *ft, int32_t node)
     return ftree_verdict_is_taken(ft, node) || ftree_partition_is_other(ft, node);
 }
 
-static struct peer *find(const struct ftree *ft, int32_t node)
+static struct peer *find_peer(const struct ftree *ft, int32_t node)
 {
     return FTREE_FIND(struct peer, p, ft->state->peers, p->node == node);
 }
@@ -26,7 +26,7 @@ static struct peer *find(const struct ftree *ft, int32_t node)
 /* NULL: out of memory. */
 static struct peer *get(struct ftree *ft, int32_t node)
 {
-    struct peer *p = find(ft, node);
+    struct peer *p = find_peer(ft, node);
 
     if (!p)
         p = FTREE_PUSH(ft, ft->state->peers);
@@ -37,7 +37,7 @@ static struct peer *get(struct ftree *ft, int32_t node)
 
 bool ftree_peer_has_left(const struct ftree *ft, int32_t node)
 {
-    const struct peer *p = find(ft, node);
+    const struct peer *p = find_peer(ft, node);
 
     return p && p->left;
 }
@@ -67,7 +67,7 @@ void ftree_peer_unresponsive(struct ftree *ft, ftree_time now, int32_t node, boo
 
 bool ftree_peer_heard(struct ftree *ft, int32_t node)
 {
-    struct peer *p = find(ft, node);
+    struct peer *p = find_peer(ft, node);
     bool was_silent = p && p->unresponsive && !p->busy;
 
     if (was_silent)
@@ -89,7 +89,7 @@ void ftree_peer_heard_by(struct ftree *ft, ftree_time now, int32_t node, int32_t
 
 int32_t ftree_peer_by(const struct ftree *ft, ftree_time now, int32_t node)
 {
-    const struct peer *p = find(ft, node);
+    const struct peer *p = find_peer(ft, node);
 
     return p && p->by_until > now ? p->by : FTREE_NONE;
 }
@@ -104,7 +104,7 @@ void ftree_peer_slow(struct ftree *ft, ftree_time until, int32_t node)
 
 bool ftree_peer_is_slow(const struct ftree *ft, ftree_time now, int32_t node)
 {
-    const struct peer *p = find(ft, node);
+    const struct peer *p = find_peer(ft, node);
 
     return p && p->slow > now;
 }
@@ -141,7 +141,7 @@ enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node)
         return FTREE_PEER_LOST;
     if (has_stopped(ft, node))
         return FTREE_PEER_STOPPED;
-    p = find(ft, node);
+    p = find_peer(ft, node);
     if (p && p->left)
         return FTREE_PEER_LEFT;
     if (p && p->unresponsive > now)

@@ -11,7 +11,7 @@
 
 /* What came of a query of the own agent. */
 
-static struct survey_own *find(const struct ftree *ft, uint32_t number)
+static struct survey_own *find_own(const struct ftree *ft, uint32_t number)
 {
     return ft->survey->work
                ? FTREE_FIND(struct survey_own, o, ft->survey->work->own, o->number == number)
@@ -99,7 +99,7 @@ static void refuse(struct ftree *ft, int32_t root, struct survey_own *own, const
 void survey_result_none(struct ftree *ft, uint32_t number)
 {
     static const char why[] = "the acting root does not answer";
-    struct survey_own *own = find(ft, number);
+    struct survey_own *own = find_own(ft, number);
 
     if (own)
         refuse(ft, FTREE_NONE, own, why, sizeof(why) - 1);
@@ -108,7 +108,7 @@ void survey_result_none(struct ftree *ft, uint32_t number)
 void survey_result(struct ftree *ft, ftree_time now, int32_t root, uint32_t number,
                   const uint8_t *bytes, size_t len)
 {
-    struct survey_own *own = find(ft, number);
+    struct survey_own *own = find_own(ft, number);
     struct survey_answer a;
 
     if (!own || len == 0)

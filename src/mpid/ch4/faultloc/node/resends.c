@@ -68,7 +68,7 @@ static void begin(struct faultloc_resent *e, ftree_time now)
     e->count = 0;
 }
 
-static struct faultloc_resent *find(struct faultloc_resends *r, ftree_time now, int32_t node)
+static struct faultloc_resent *find_resent(struct faultloc_resends *r, ftree_time now, int32_t node)
 {
     struct faultloc_resent *oldest = &r->seen[0];
 
@@ -87,7 +87,7 @@ static struct faultloc_resent *find(struct faultloc_resends *r, ftree_time now, 
 bool faultloc_resends_add(struct faultloc_resends *r, ftree_time now, int32_t node, uint32_t more,
                           struct ftree_symptom *s)
 {
-    struct faultloc_resent *e = find(r, now, node);
+    struct faultloc_resent *e = find_resent(r, now, node);
 
     if (now - e->last > PAUSE_MOST)
         e->pause = 0;
