@@ -77,7 +77,7 @@ void sim_plot_add(struct sim_plot *p, const struct sim_result *r)
 /* ---- points from files ----------------------------------------------------------------------- */
 
 /* A number from 0 that a run must have; false: it has none. */
-static bool take(struct json_object *run, const char *key, double *out)
+static bool take_number(struct json_object *run, const char *key, double *out)
 {
     struct json_object *v = NULL;
 
@@ -97,7 +97,7 @@ static double latency_of(struct json_object *run)
     if (!json_object_is_type(verdicts, json_type_array))
         return 0;
     for (size_t i = 0; i < json_object_array_length(verdicts); i++)
-        if (take(json_object_array_get_idx(verdicts, i), "latency_s", &one) && one > most)
+        if (take_number(json_object_array_get_idx(verdicts, i), "latency_s", &one) && one > most)
             most = one;
     return most;
 }
@@ -106,9 +106,10 @@ static bool read_run(struct sim_plot *p, const char *label, struct json_object *
 {
     double nodes, faults, messages, busiest;
 
-    if (!json_object_is_type(run, json_type_object) || !take(run, "nodes", &nodes) || nodes < 1 ||
-        nodes > INT32_MAX || !take(run, "expected", &faults) ||
-        !take(run, "messages_total", &messages) || !take(run, "messages_busiest_node", &busiest))
+    if (!json_object_is_type(run, json_type_object) || !take_number(run, "nodes", &nodes) ||
+        nodes < 1 || nodes > INT32_MAX || !take_number(run, "expected", &faults) ||
+        !take_number(run, "messages_total", &messages) ||
+        !take_number(run, "messages_busiest_node", &busiest))
         return false;
     add(point_for(p, label, (int32_t) nodes), latency_of(run), faults, messages, busiest);
     return true;

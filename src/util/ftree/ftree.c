@@ -480,8 +480,8 @@ static bool is_acknowledged(const struct ftree *ft, int32_t from, const struct w
 }
 
 /* conn: 0 where it came by way of another. */
-static void take(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
-                 uint64_t conn, const struct wire_message *m)
+static void take_message(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
+                         uint64_t conn, const struct wire_message *m)
 {
     struct ftree_route back = {.node = from, .path = (uint8_t) path, .conn = conn};
     enum announced reached = ANNOUNCED;
@@ -519,7 +519,7 @@ static int take_relayed(struct ftree *ft, ftree_time now, int32_t by, enum ftree
         (!ftree_wire_is_reliable(m.type) && m.type != WIRE_ACK && m.type != WIRE_BUSY))
         return FTREE_ERR_MALFORMED;
     ftree_peer_heard_by(ft, now, r->node, by);
-    take(ft, now, r->node, path, 0, &m);
+    take_message(ft, now, r->node, path, 0, &m);
     return FTREE_OK;
 }
 
@@ -537,7 +537,7 @@ static int receive(struct ftree *ft, ftree_time now, int32_t from, enum ftree_pa
     heard_from(ft, now, from, path, &m);
     if (m.type == WIRE_RELAY)
         return take_relayed(ft, now, from, path, &m);
-    take(ft, now, from, path, conn, &m);
+    take_message(ft, now, from, path, conn, &m);
     return FTREE_OK;
 }
 

@@ -162,8 +162,8 @@ static void trace_asked(struct ftree *ft, const struct suspect *su,
                 step->from == RULES_FROM_ELSEWHERE ? " from elsewhere" : "");
 }
 
-static void take(struct ftree *ft, ftree_time now, struct suspect *su,
-                 const struct rules_step *step)
+static void take_step(struct ftree *ft, ftree_time now, struct suspect *su,
+                      const struct rules_step *step)
 {
     if (!holds(ft, su, step))
         return;
@@ -256,7 +256,7 @@ static void take_due(struct ftree *ft, ftree_time now, struct suspect *su)
             continue;
         }
         if (!is_repeated(ft, now, su, st, i))
-            take(ft, now, su, &st->step[i]);
+            take_step(ft, now, su, &st->step[i]);
         su->done |= 1u << i;
     }
 }

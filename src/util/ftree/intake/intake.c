@@ -196,8 +196,8 @@ static bool is_put_off(struct ftree *ft, ftree_time now, const struct ftree_symp
     return true;
 }
 
-static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute,
-                 bool has_waited);
+static void take_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                         bool substitute, bool has_waited);
 
 void ftree_intake_tick(struct ftree *ft, ftree_time now)
 {
@@ -209,7 +209,7 @@ void ftree_intake_tick(struct ftree *ft, ftree_time now)
         }
         FTREE_DROP(ft->intake->forwards, i);
         if (f.held.count)
-            take(ft, now, &f.held, false, true);
+            take_symptom(ft, now, &f.held, false, true);
     }
 }
 
@@ -255,8 +255,8 @@ static int32_t one_with_data(const struct ftree *ft, ftree_time now, const struc
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
-static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute,
-                 bool has_waited)
+static void take_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s,
+                         bool substitute, bool has_waited)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM, .u.symptom = *s};
     bool to_substitute = false;
@@ -286,7 +286,7 @@ static void take(struct ftree *ft, ftree_time now, const struct ftree_symptom *s
 
 void ftree_intake(struct ftree *ft, ftree_time now, const struct ftree_symptom *s, bool substitute)
 {
-    take(ft, now, s, substitute, false);
+    take_symptom(ft, now, s, substitute, false);
 }
 
 /* The node it was sent to does not acknowledge or is busy: it is passed over now, so the next way

@@ -566,8 +566,8 @@ void ftree_survey_lags(struct ftree *ft, ftree_time now)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void take(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
-                 uint32_t number, struct ftree_bytes *bytes)
+static void take_parcel(struct ftree *ft, ftree_time now, int32_t from, enum wire_type type,
+                        uint32_t number, struct ftree_bytes *bytes)
 {
     if (type == WIRE_QUERY_ANSWER)
         take_answer(ft, now, from, number, bytes);
@@ -587,7 +587,7 @@ void ftree_survey_part(struct ftree *ft, ftree_time now, int32_t from, enum wire
     struct ftree_bytes bytes = {0};
 
     if (ftree_parcel_take(ft, now, from, type, part, &bytes))
-        take(ft, now, from, type, part->number, &bytes);
+        take_parcel(ft, now, from, type, part->number, &bytes);
     ftree_alloc(ft, bytes.items, 0);
     end_if_idle(ft);
 }

@@ -41,7 +41,7 @@ void *ftree_tree_block(const struct tree_sizes *sizes, char **text)
     return s;
 }
 
-static int32_t *take(char **at, int64_t n)
+static int32_t *take_table(char **at, int64_t n)
 {
     int32_t *table = (int32_t *) (void *) *at;
 
@@ -63,13 +63,13 @@ struct ftree_tree *ftree_tree_over(const void *block, void *own)
                                   .leaves = s->leaves,
                                   .switches = s->switches,
                                   .switch_name = v->name};
-    v->tree.parent = take(&at, s->nodes);
-    v->tree.first_child = take(&at, (int64_t) s->nodes + 1);
-    v->tree.height = take(&at, s->nodes);
-    v->tree.leaf = take(&at, s->leaves);
-    v->tree.node_switch = take(&at, s->nodes);
-    v->tree.switch_parent = take(&at, s->switches);
-    v->tree.switch_head = take(&at, s->switches);
+    v->tree.parent = take_table(&at, s->nodes);
+    v->tree.first_child = take_table(&at, (int64_t) s->nodes + 1);
+    v->tree.height = take_table(&at, s->nodes);
+    v->tree.leaf = take_table(&at, s->leaves);
+    v->tree.node_switch = take_table(&at, s->nodes);
+    v->tree.switch_parent = take_table(&at, s->switches);
+    v->tree.switch_head = take_table(&at, s->switches);
     for (int32_t i = 0; i < s->switches; at += strlen(at) + 1)
         v->name[i++] = at;
     return &v->tree;

@@ -63,8 +63,8 @@ static uint64_t key_of(enum waitfor_kind kind, const int32_t *rank, int32_t n, u
 }
 
 /* True: it is a new one, or one whose pause is over, to be filled in. */
-static bool take(struct ftree *ft, ftree_time now, enum waitfor_kind kind, uint64_t key,
-                 struct waitfor_candidate **out)
+static bool take_candidate(struct ftree *ft, ftree_time now, enum waitfor_kind kind, uint64_t key,
+                           struct waitfor_candidate **out)
 {
     struct waitfor_candidate *c = NULL;
 
@@ -225,8 +225,8 @@ static void consider_core(struct ftree *ft, ftree_time now, const struct waits *
 
     if (core->missing && (n = list_missing(w, core->id, set)) == 0)
         return;
-    is_new = take(ft, now, WAITFOR_CORE,
-                             key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
+    is_new = take_candidate(ft, now, WAITFOR_CORE,
+                            key_of(WAITFOR_CORE, core->rank, core->ranks, core->missing), &c);
 
     if (is_new || (c && is_not_asked(c)))
         c->next = when;
@@ -268,8 +268,8 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
 {
     ftree_time until = now + patience(ft, m);
     struct waitfor_candidate *c;
-    bool is_new = take(ft, now, WAITFOR_MISMATCH,
-                       key_of(WAITFOR_MISMATCH, &m->comm.first, 1, m->comm.context), out);
+    bool is_new = take_candidate(ft, now, WAITFOR_MISMATCH,
+                                 key_of(WAITFOR_MISMATCH, &m->comm.first, 1, m->comm.context), out);
 
     c = *out;
     if (is_new)
@@ -322,7 +322,7 @@ static void consider_ends(struct ftree *ft, ftree_time now, const struct waits *
     int32_t n = ftree_waits_silent(w, end, ENDS_MAX);
 
     if ((n == 0 && ft->waitfor->work->end_answers.n == 0) || ftree_waits_count(w) == 0 ||
-        !take(ft, now, WAITFOR_ENDS, key_of(WAITFOR_ENDS, NULL, 0, 0), &c))
+        !take_candidate(ft, now, WAITFOR_ENDS, key_of(WAITFOR_ENDS, NULL, 0, 0), &c))
         return;
     for (int32_t i = 0; i < n; i++)
         waitfor_look_add(ft, c, end[i].rank);

@@ -26,7 +26,7 @@
 
 _Static_assert(sizeof(struct faultloc_page) <= 4096, "no page is smaller");
 
-static uint64_t take(uint64_t *end, uint64_t bytes, uint64_t align)
+static uint64_t take_bytes(uint64_t *end, uint64_t bytes, uint64_t align)
 {
     uint64_t at = (*end + align - 1) / align * align;
 
@@ -39,19 +39,19 @@ static void lay_out(struct faultloc_board *b, uint64_t page)
     uint64_t nodes = (uint64_t) b->nodes, size = (uint64_t) b->size;
 
     b->bytes = sizeof(*b);
-    b->address_at = take(&b->bytes, nodes * sizeof(struct faultloc_address), 64);
-    b->name_at = take(&b->bytes, nodes * FAULTLOC_NAME_SIZE, 64);
-    b->rank_node_at = take(&b->bytes, size * sizeof(int32_t), 64);
-    b->node_first_at = take(&b->bytes, (nodes + 1) * sizeof(int32_t), 64);
-    b->node_ranks_at = take(&b->bytes, size * sizeof(int32_t), 64);
-    b->rank_pid_at = take(&b->bytes, size * sizeof(int32_t), 64);
-    b->failed_at = take(&b->bytes, size * sizeof(int32_t), 64);
-    b->has_failed_at = take(&b->bytes, size, 64);
-    b->tree_at = take(&b->bytes, b->tree_bytes, 64);
-    b->slots_at = take(&b->bytes, (uint64_t) b->slots * page, page);
+    b->address_at = take_bytes(&b->bytes, nodes * sizeof(struct faultloc_address), 64);
+    b->name_at = take_bytes(&b->bytes, nodes * FAULTLOC_NAME_SIZE, 64);
+    b->rank_node_at = take_bytes(&b->bytes, size * sizeof(int32_t), 64);
+    b->node_first_at = take_bytes(&b->bytes, (nodes + 1) * sizeof(int32_t), 64);
+    b->node_ranks_at = take_bytes(&b->bytes, size * sizeof(int32_t), 64);
+    b->rank_pid_at = take_bytes(&b->bytes, size * sizeof(int32_t), 64);
+    b->failed_at = take_bytes(&b->bytes, size * sizeof(int32_t), 64);
+    b->has_failed_at = take_bytes(&b->bytes, size, 64);
+    b->tree_at = take_bytes(&b->bytes, b->tree_bytes, 64);
+    b->slots_at = take_bytes(&b->bytes, (uint64_t) b->slots * page, page);
     b->wait_bytes =
         (uint32_t) ((sizeof(struct faultloc_wait_area) + page - 1) / page * page);
-    b->waits_at = take(&b->bytes, (uint64_t) b->slots * b->wait_bytes, page);
+    b->waits_at = take_bytes(&b->bytes, (uint64_t) b->slots * b->wait_bytes, page);
     b->page = (uint32_t) page;
 }
 

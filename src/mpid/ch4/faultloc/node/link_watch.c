@@ -139,7 +139,7 @@ static bool is_own(const struct faultloc_link_watch *w, const struct nlmsghdr *h
     return false;
 }
 
-static void take(struct faultloc_link_watch *w, ftree_time now, const struct nlmsghdr *h)
+static void take_link(struct faultloc_link_watch *w, ftree_time now, const struct nlmsghdr *h)
 {
     const struct ifinfomsg *m = NLMSG_DATA(h);
 
@@ -189,7 +189,7 @@ void faultloc_link_watch_hear(struct faultloc_link_watch *w, ftree_time now)
             continue; /* not of the kernel */
         const struct nlmsghdr *h = &buffer.h;
         for (uint32_t left = (uint32_t) n; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left))
-            take(w, now, h);
+            take_link(w, now, h);
     }
 }
 

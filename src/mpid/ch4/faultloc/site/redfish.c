@@ -57,7 +57,7 @@ struct answer {
 
 /* ---- one question ---------------------------------------------------------------------------- */
 
-static size_t take(char *data, size_t one, size_t n, void *ctx)
+static size_t take_body(char *data, size_t one, size_t n, void *ctx)
 {
     struct answer *a = ctx;
 
@@ -408,7 +408,7 @@ static void set_options(struct bmc *b, struct json_object *r)
     curl_easy_setopt(b->curl, CURLOPT_CONNECTTIMEOUT_MS, (long) CONNECT_MS);
     curl_easy_setopt(b->curl, CURLOPT_SSL_VERIFYPEER, check);
     curl_easy_setopt(b->curl, CURLOPT_SSL_VERIFYHOST, check ? 2L : 0L);
-    curl_easy_setopt(b->curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(b->curl, CURLOPT_WRITEFUNCTION, take_body);
     if (ca)
         curl_easy_setopt(b->curl, CURLOPT_CAINFO, ca);
 }
