@@ -288,7 +288,8 @@ static int put(int fd, const char *bytes, size_t len)
 }
 
 /* Returns the end of a pair of sockets on which the answer comes, or -1 with errno. */
-static int ask(const struct agent_socket *d, const char *text, const char *bytes, size_t len)
+static int send_question(const struct agent_socket *d, const char *text, const char *bytes,
+                         size_t len)
 {
     int fd = tool_agent_connect(d), pair[2], one = 1, rc;
 
@@ -344,7 +345,7 @@ static enum agent_answer receive(int fd, uid_t uid, char **text)
 enum agent_answer tool_agent_ask(const struct agent_socket *d, const char *text, const char *bytes,
                                  size_t len, int ms, char **answer)
 {
-    struct pollfd p = {.fd = ask(d, text, bytes, len), .events = POLLIN};
+    struct pollfd p = {.fd = send_question(d, text, bytes, len), .events = POLLIN};
     enum agent_answer what = NO_ANSWER_YET;
 
     *answer = NULL;

@@ -220,7 +220,7 @@ static enum tool_exit show(const struct agent_socket *d, const char *text, bool 
     return code;
 }
 
-static enum tool_exit ask(const struct agent_socket *d, const char *component, bool json)
+static enum tool_exit ask_component(const struct agent_socket *d, const char *component, bool json)
 {
     char question[512], *text;
     enum agent_answer answer;
@@ -296,5 +296,5 @@ enum tool_exit tool_ask(int n, char **arguments)
     if (read_options(n, arguments, &c, &o))
         return TOOL_TROUBLE;
     d = tool_agent_pick(&c);
-    return d ? ask(d, o.component, o.json) : TOOL_TROUBLE;
+    return d ? ask_component(d, o.component, o.json) : TOOL_TROUBLE;
 }

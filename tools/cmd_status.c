@@ -146,7 +146,7 @@ static enum tool_exit ask_once(const struct agent_socket *d, const struct option
     return code;
 }
 
-static enum tool_exit ask(const struct agent_socket *d, const struct options *o)
+static enum tool_exit ask_status(const struct agent_socket *d, const struct options *o)
 {
     struct timespec pause = {.tv_sec = (time_t) o->watch,
                              .tv_nsec = (long) ((o->watch - (double) (time_t) o->watch) * 1e9)};
@@ -221,5 +221,5 @@ enum tool_exit tool_status(int n, char **arguments)
     if (read_options(n, arguments, &c, &o))
         return TOOL_TROUBLE;
     d = tool_agent_pick(&c);
-    return d ? ask(d, &o) : TOOL_TROUBLE;
+    return d ? ask_status(d, &o) : TOOL_TROUBLE;
 }

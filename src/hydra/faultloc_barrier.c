@@ -233,7 +233,7 @@ static void ask_proxy(struct world *w, struct HYD_proxy *proxy)
 
 /* Those that are late; and one of the others, which may know in which call the barrier is.  One
  * that has not answered gets no second question: it may be stopped. */
-static void ask(struct world *w)
+static void ask_late(struct world *w)
 {
     bool others = w->arrival.barrier > 1;
 
@@ -361,7 +361,7 @@ void HYD_faultloc_barrier_turn(const struct HYD_faultloc_incident *incident, int
         while ((step = HYD_faultloc_arrival_step(&w->arrival, now, have_answered(w))) !=
                HYD_FAULTLOC_ARRIVAL_WAIT) {
             if (step == HYD_FAULTLOC_ARRIVAL_ASK)
-                ask(w);
+                ask_late(w);
             else
                 say(w, incident, now);
         }

@@ -459,7 +459,7 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_emit_verdict(ft, &v);
 }
 
-static bool ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first);
+static bool ask_burst(struct ftree *ft, ftree_time now, int32_t node, ftree_time first);
 
 /* What is too old to compare with makes room for what is not. */
 static void forget(struct ftree *ft, int32_t node)
@@ -487,7 +487,7 @@ static void ask_one(struct ftree *ft, ftree_time now, const struct burst *b, int
             found = n;
     }
     forget(ft, found);
-    ask(ft, now, found, b->first);
+    ask_burst(ft, now, found, b->first);
 }
 
 static void note_compared(const struct ftree *ft)
@@ -607,7 +607,7 @@ static void send_question(struct ftree *ft, ftree_time now, const struct burst *
 }
 
 /* True: one begins. */
-static bool ask(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
+static bool ask_burst(struct ftree *ft, ftree_time now, int32_t node, ftree_time first)
 {
     struct burst *b = node == FTREE_NONE ? NULL : find_asked(ft, node);
 
@@ -627,7 +627,7 @@ static void ask_with_others(struct ftree *ft, ftree_time now, int32_t node, int3
                             ftree_time first)
 {
     int32_t looks = FTREE_LOOKS, far = 0, other = ftree_topo_parent(ft->topo, ft->self);
-    bool begins = ask(ft, now, node, first);
+    bool begins = ask_burst(ft, now, node, first);
 
     if (other == FTREE_NONE || other == node || !ftree_can_help(ft, now, other))
         other = ftree_helper(ft, now, ft->self, &far, &looks, node);
@@ -635,8 +635,8 @@ static void ask_with_others(struct ftree *ft, ftree_time now, int32_t node, int3
         forget(ft, other);
         forget(ft, third == node ? FTREE_NONE : third);
     }
-    ask(ft, now, other, first);
-    ask(ft, now, third, first);
+    ask_burst(ft, now, other, first);
+    ask_burst(ft, now, third, first);
 }
 
 void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)

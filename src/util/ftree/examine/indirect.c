@@ -35,7 +35,7 @@ static void send_result(struct ftree *ft, ftree_time now, struct indirect_probe 
     ftree_send_all_paths(ft, now, &to, &m);
 }
 
-static void ask(struct ftree *ft, ftree_time now, const struct indirect_probe *v)
+static void ask_target(struct ftree *ft, ftree_time now, const struct indirect_probe *v)
 {
     struct ftree_route to = {.node = v->target, .fresh = !ftree_suspect(ft, v->target)};
 
@@ -93,7 +93,7 @@ void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
     v->until = now + 2 * ftree_rto(ft);
     if (!is_asked) {
         v->nonce = ++ft->next_id;
-        ask(ft, now, v);
+        ask_target(ft, now, v);
     }
     send_news(ft, now, v);
 }

@@ -136,7 +136,7 @@ static void ask_for_the_rest(struct ftree *ft, ftree_time now, const struct inqu
     }
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct inquiry *q)
+static void ask_missing(struct ftree *ft, ftree_time now, struct inquiry *q)
 {
     ask_whether_it_answers(ft, now, q);
     if (q->said.answered)
@@ -165,7 +165,7 @@ int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t 
     if (node == ft->self)
         look_at_own(ft, &q->said);
     else
-        ask(ft, now, q);
+        ask_missing(ft, now, q);
     return FTREE_OK;
 }
 
@@ -279,7 +279,7 @@ void ftree_inquiry_tick(struct ftree *ft, ftree_time now)
         if (q->until <= now)
             end(ft, &q->said);
         else if (q->next <= now)
-            ask(ft, now, q);
+            ask_missing(ft, now, q);
     }
 }
 

@@ -171,8 +171,8 @@ static struct neighbour *add(struct ftree *ft, ftree_time now, int32_t node)
     return nb;
 }
 
-static void ask(struct ftree *ft, ftree_time now, const struct suspect *su,
-                const struct region *region)
+static void ask_region(struct ftree *ft, ftree_time now, const struct suspect *su,
+                       const struct region *region)
 {
     struct choice c;
 
@@ -197,13 +197,13 @@ void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect 
     find_chain(ft, ft->self, &own);
     for (int32_t k = 0; k < above; k++) {
         r = (struct region){its.switch_[k], {k ? its.switch_[k - 1] : FTREE_NONE, FTREE_NONE}};
-        ask(ft, now, su, &r);
+        ask_region(ft, now, su, &r);
     }
     for (int32_t d = 0; d <= own.n; d++) {
         r = (struct region){
             d < own.n ? own.switch_[d] : FTREE_NONE,
             {d ? own.switch_[d - 1] : FTREE_NONE, above ? its.switch_[above - 1] : FTREE_NONE}};
-        ask(ft, now, su, &r);
+        ask_region(ft, now, su, &r);
     }
 }
 

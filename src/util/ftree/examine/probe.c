@@ -52,8 +52,8 @@ static bool goes_over(const struct ftree *ft, const struct suspect *su, int path
     }
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct suspect *su, int32_t node,
-                enum ftree_role role, const struct rules_step *step)
+static void ask_node(struct ftree *ft, ftree_time now, struct suspect *su, int32_t node,
+                     enum ftree_role role, const struct rules_step *step)
 {
     struct wire_message m = {.type = WIRE_PROBE};
     struct ftree_route to = {.node = node, .role = role, .fresh = step->fresh};
@@ -85,14 +85,14 @@ static void ask_witnesses(struct ftree *ft, ftree_time now, struct suspect *su,
     if (su->prolonged && su->witness >= ft->job->nodes - 1)
         su->witness = 0; /* all were asked, and must be heard once more */
     if (parent != FTREE_NONE && ftree_can_help(ft, now, parent)) {
-        ask(ft, now, su, parent, FTREE_ROLE_AGENT, step);
+        ask_node(ft, now, su, parent, FTREE_ROLE_AGENT, step);
         asked++;
     }
     for (; asked < WITNESSES; asked++) {
         n = ftree_helper(ft, now, ft->self, &su->witness, &looks, parent);
         if (n == FTREE_NONE)
             return;
-        ask(ft, now, su, n, FTREE_ROLE_AGENT, step);
+        ask_node(ft, now, su, n, FTREE_ROLE_AGENT, step);
     }
 }
 
@@ -192,14 +192,14 @@ static void take_step(struct ftree *ft, ftree_time now, struct suspect *su,
             ftree_neighbour_ask(ft, now, su);
             break;
         case RULES_OF_DEPUTY:
-            ask(ft, now, su, su->node, FTREE_ROLE_DEPUTY, step);
+            ask_node(ft, now, su, su->node, FTREE_ROLE_DEPUTY, step);
             break;
         default:
             if (su->asked < now || su->tries == 0) {
                 su->asked = now;
                 su->tries += su->tries < UINT8_MAX;
             }
-            ask(ft, now, su, su->node, FTREE_ROLE_AGENT, step);
+            ask_node(ft, now, su, su->node, FTREE_ROLE_AGENT, step);
             break;
     }
 }

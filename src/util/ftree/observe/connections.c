@@ -55,7 +55,7 @@ static int32_t witness_of(const struct ftree *ft, const struct checked *k)
     return FTREE_NONE;
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct checked *k)
+static void ask_witness(struct ftree *ft, ftree_time now, struct checked *k)
 {
     int32_t witness = witness_of(ft, k);
 
@@ -81,7 +81,7 @@ static void check(struct ftree *ft, ftree_time now, const struct ftree_connectio
                     (unsigned) c->bytes, ftree_name(ft, c->node));
     }
     if (!k->answered && (k->asks == 0 || now - k->asked >= LOOKS / 2))
-        ask(ft, now, k);
+        ask_witness(ft, now, k);
 }
 
 void ftree_connections_answer(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,

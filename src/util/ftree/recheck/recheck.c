@@ -146,7 +146,7 @@ static void ask_role(struct ftree *ft, ftree_time now, struct known *k, int32_t 
               paths, k->recheck->check);
 }
 
-static void ask(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
+static void ask_agent(struct ftree *ft, ftree_time now, struct known *k, int32_t node)
 {
     ask_role(ft, now, k, node, FTREE_ROLE_AGENT, k->refuted_by);
 }
@@ -184,7 +184,7 @@ static void ask_beyond(struct ftree *ft, ftree_time now, struct known *k)
     for (int i = 0; i < OTHERS_ASKED; i++) {
         int32_t node = ftree_route_beyond(ft, k->v.switch_, k->recheck->turn++);
         if (node != FTREE_NONE)
-            ask(ft, now, k, node);
+            ask_agent(ft, now, k, node);
     }
 }
 
@@ -242,7 +242,7 @@ static void ask_soon(struct ftree *ft, ftree_time now, struct known *k, int32_t 
         return;
     k->recheck->doublings = 1;
     k->recheck->again = ftree_min(k->recheck->again, now + ft->cfg.recheck);
-    ask(ft, now, k, from);
+    ask_agent(ft, now, k, from);
 }
 
 static void ask_soon_about(struct ftree *ft, ftree_time now, int32_t node, int32_t from,

@@ -146,7 +146,7 @@ ftree_time ftree_waitfor_deadline(const struct ftree *ft)
 }
 
 /* Answers to this node's own looks take no message. */
-static void ask(struct ftree *ft, ftree_time now)
+static void ask_waiting(struct ftree *ft, ftree_time now)
 {
     waitfor_bytes answers;
     uint32_t number;
@@ -172,7 +172,7 @@ static void gather(struct ftree *ft, ftree_time now)
 void ftree_waitfor_tick(struct ftree *ft, ftree_time now)
 {
     while (!ftree_events_wait(ft) && ftree_waitfor_deadline(ft) <= now) {
-        ask(ft, now);
+        ask_waiting(ft, now);
         gather(ft, now);
         waitfor_decide_tick(ft, now);
         waitfor_note_tick(ft, now);

@@ -228,7 +228,7 @@ static bool take_reply(struct question *q, int fd, int32_t *sockets)
     return true;
 }
 
-static void ask(struct question *q, uint32_t states)
+static void ask_kernel(struct question *q, uint32_t states)
 {
     const struct timeval patience = {.tv_usec = PATIENCE_US};
     const struct faultloc_inet *own = &q->table[q->self].path[q->path];
@@ -257,7 +257,7 @@ bool faultloc_delivers(const struct faultloc_address *table, int32_t nodes, int3
                          .take = take_moving};
 
     if (node >= FTREE_NONE && node < nodes)
-        ask(&q, 1 << TCP_ESTABLISHED);
+        ask_kernel(&q, 1 << TCP_ESTABLISHED);
     return q.delivers;
 }
 
@@ -274,7 +274,7 @@ int32_t faultloc_stuck(const struct faultloc_address *table, int32_t nodes, int3
                          .room = room};
 
     if (room > 0)
-        ask(&q, 1 << TCP_ESTABLISHED | 1 << TCP_CLOSE_WAIT | 1 << TCP_SYN_SENT);
+        ask_kernel(&q, 1 << TCP_ESTABLISHED | 1 << TCP_CLOSE_WAIT | 1 << TCP_SYN_SENT);
     return q.n;
 }
 
@@ -289,6 +289,6 @@ bool faultloc_sent(const struct faultloc_address *table, int32_t nodes, int32_t 
                          .take = take_sent,
                          .total = total};
 
-    ask(&q, 1 << TCP_ESTABLISHED);
+    ask_kernel(&q, 1 << TCP_ESTABLISHED);
     return q.is_whole;
 }

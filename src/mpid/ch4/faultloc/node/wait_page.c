@@ -90,8 +90,8 @@ static uint32_t next_number(struct faultloc_wait_area *area)
     return n;
 }
 
-static void ask(struct faultloc_wait_page *w, ftree_time now, int32_t i, uint32_t look,
-                const int32_t *with, int32_t n)
+static void ask_rank(struct faultloc_wait_page *w, ftree_time now, int32_t i, uint32_t look,
+                     const int32_t *with, int32_t n)
 {
     struct faultloc_wait_area *area = faultloc_board_wait_area(w->watch->board, i);
     struct faultloc_slot *slot = faultloc_board_slot(w->watch->board, i);
@@ -181,7 +181,7 @@ enum ftree_waits_look faultloc_wait_page_look(struct faultloc_wait_page *w, ftre
     if (!last && has_ended(w, i))
         return FTREE_WAITS_UNABLE;
     if (!last && (!w->asked[i].number || w->asked[i].look != look))
-        ask(w, now, i, look, with, n);
+        ask_rank(w, now, i, look, with, n);
     if (!last && !has_answered(w, i))
         return stays_outside(w, now, i) ? FTREE_WAITS_UNABLE : FTREE_WAITS_PENDING;
     if (faultloc_wait_page_check(w->job, rank_of(w, i), &w->page) || w->page.records == 0)

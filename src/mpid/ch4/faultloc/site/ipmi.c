@@ -23,8 +23,8 @@ struct login {
 };
 
 /* `commands`: for exec; NULL: none. */
-static bool ask(const struct login *l, const char *const *command, const char *commands,
-                struct site_said *s)
+static bool ask_bmc(const struct login *l, const char *const *command, const char *commands,
+                    struct site_said *s)
 {
     const char *arguments[32] = {"ipmitool", "-I", "lanplus", "-C",       "3",     "-N",
                                  "1",        "-R", "1",       "-L",       "USER",  "-H",
@@ -46,10 +46,10 @@ static void ask_more(const struct login *l, bool has_power, struct json_object *
     static const char *const exec[] = {"-c", "exec", "/proc/self/fd/4", NULL};
     static const char *const sensors[] = {"-c", "sdr", NULL};
 
-    if (!ask(l, exec, "sel list last 16\nsdr info\nsel time get\n", s))
+    if (!ask_bmc(l, exec, "sel list last 16\nsdr info\nsel time get\n", s))
         return;
     site_ipmi_events(s->out, out);
-    if (site_ipmi_has_sensors(s->out) && ask(l, sensors, NULL, s) && s->code == 0)
+    if (site_ipmi_has_sensors(s->out) && ask_bmc(l, sensors, NULL, s) && s->code == 0)
         site_ipmi_sensors(s->out, has_power, request, out);
 }
 
@@ -65,7 +65,7 @@ void site_ipmi(struct json_object *request, FILE *out)
         return;
     }
     l.port = l.port ? l.port : "623";
-    if (!ask(&l, power, NULL, &s))
+    if (!ask_bmc(&l, power, NULL, &s))
         site_say_not(out, "ipmitool cannot be started");
     else if (s.code == 127)
         site_say_not(out, "ipmitool is not installed");

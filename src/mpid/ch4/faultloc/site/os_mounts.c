@@ -59,7 +59,7 @@ static bool read_mount(const char *line, struct mount *m)
     return true;
 }
 
-static bool ask(struct mount *m)
+static bool ask_mount(struct mount *m)
 {
     int fds[2];
     struct statvfs s;
@@ -174,7 +174,7 @@ void site_os_mounts(struct site_os *o)
         for (char *line = text, *end; *line && n < MOUNTS_MAX; line = end) {
             end = line + strcspn(line, "\n");
             end += *end == '\n' ? (*end = '\0', 1) : 0;
-            n += read_mount(line, &mount[n]) && ask(&mount[n]);
+            n += read_mount(line, &mount[n]) && ask_mount(&mount[n]);
         }
     free(text);
     await(mount, n);

@@ -413,7 +413,7 @@ static void set_options(struct bmc *b, struct json_object *r)
         curl_easy_setopt(b->curl, CURLOPT_CAINFO, ca);
 }
 
-static void ask(struct bmc *b, struct json_object *r)
+static void ask_bmc(struct bmc *b, struct json_object *r)
 {
     const char *user = faultloc_text(r, "user"), *password = faultloc_text(r, "password");
     const char *login = faultloc_text(r, "login"), *system = faultloc_text(r, "system");
@@ -454,7 +454,7 @@ void site_redfish(struct json_object *request, FILE *out)
         site_say_not(out, "libcurl does not begin");
         return;
     }
-    ask(&b, request);
+    ask_bmc(&b, request);
     curl_easy_cleanup(b.curl);
     curl_slist_free_all(b.token);
     curl_global_cleanup();

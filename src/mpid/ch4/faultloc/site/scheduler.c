@@ -137,8 +137,8 @@ const char *site_scheduler_why(const char *text)
 }
 
 /* A name that begins with "-" would be an option. */
-static void ask(const char *const *arguments, const char *node,
-                bool (*read)(const char *text, FILE *out), FILE *out)
+static void ask_program(const char *const *arguments, const char *node,
+                        bool (*read)(const char *text, FILE *out), FILE *out)
 {
     static struct site_said s;
 
@@ -168,7 +168,7 @@ void site_slurm(struct json_object *request, FILE *out)
 
     if (conf)
         setenv("SLURM_CONF", conf, 1);
-    ask(arguments, node, site_slurm_state, out);
+    ask_program(arguments, node, site_slurm_state, out);
 }
 
 void site_pbs(struct json_object *request, FILE *out)
@@ -180,5 +180,5 @@ void site_pbs(struct json_object *request, FILE *out)
 
     if (conf)
         setenv("PBS_CONF_FILE", conf, 1);
-    ask(arguments, node, site_pbs_state, out);
+    ask_program(arguments, node, site_pbs_state, out);
 }

@@ -123,7 +123,7 @@ static const char *why_silent(const struct asker *a)
 }
 
 /* To be freed by snmp_free_pdu(); NULL: no answer. */
-static struct snmp_pdu *ask(struct asker *a, struct snmp_pdu *pdu)
+static struct snmp_pdu *ask_switch(struct asker *a, struct snmp_pdu *pdu)
 {
     struct snmp_pdu *answer = NULL;
     int rc = snmp_sess_synch_response(a->session, pdu, &answer), error = 0, unused;
@@ -179,7 +179,7 @@ static bool find_row(struct asker *a, const oid *column, size_t n, const char *p
         pdu->max_repetitions = 20;
         at[n] = after;
         snmp_add_null_var(pdu, at, after ? n + 1 : n);
-        answer = ask(a, pdu);
+        answer = ask_switch(a, pdu);
         if (!answer)
             return false;
         after = take_rows(answer, column, n, after, port, found);
@@ -226,7 +226,7 @@ static bool read_port(struct asker *a, oid row, struct site_port *p)
         snmp_add_null_var(pdu, name, 11);
     }
     snmp_add_null_var(pdu, up_time, OID_LENGTH(up_time));
-    answer = ask(a, pdu);
+    answer = ask_switch(a, pdu);
     if (!answer)
         return false;
     now = number_of(answer, up_time, OID_LENGTH(up_time));
