@@ -92,7 +92,7 @@ static double seconds(const char *time)
 }
 
 /* What a verdict says of its component and victims. */
-static void read_sets(struct json_object *v, struct report_told *t)
+static void read_sets(struct json_object *v, struct report_entry *t)
 {
     struct json_object *component = tool_member(v, "component"), *victims = tool_member(v, "victims");
     char list[200];
@@ -105,7 +105,7 @@ static void read_sets(struct json_object *v, struct report_told *t)
              list);
 }
 
-static void read_verdict(struct json_object *v, struct report_told *t)
+static void read_verdict(struct json_object *v, struct report_entry *t)
 {
     struct json_object *component = tool_member(v, "component");
     struct json_object *list = tool_member(v, "candidates");
@@ -154,56 +154,56 @@ static void say_lines(char *text)
     free(text);
 }
 
-struct told {
-    struct report_told t;
+struct entry {
+    struct report_entry t;
     bool said;
 };
 
-static bool is_alike(const struct told *told, const struct told *other)
+static bool is_alike(const struct entry *entry, const struct entry *other)
 {
     return !other->said && !tool_member(other->t.json, "withdrawn") &&
-           ftree_report_is_alike(&told->t.about, &other->t.about);
+           ftree_report_is_alike(&entry->t.about, &other->t.about);
 }
 
-/* Those that are told with the first are said then; fewer are told each by itself. */
-static void find_alike(struct told *told, size_t n)
+/* Those that are reported with the first are said then; fewer are reported each by itself. */
+static void find_alike(struct entry *entry, size_t n)
 {
-    struct report_told *last = &told[0].t;
+    struct report_entry *last = &entry[0].t;
     int found = 0;
 
-    for (size_t i = 0; i < n && is_alike(told, told); i++)
-        found += is_alike(told, &told[i]);
+    for (size_t i = 0; i < n && is_alike(entry, entry); i++)
+        found += is_alike(entry, &entry[i]);
     for (size_t i = 1; i < n && found >= REPORT_ALIKE_MIN; i++)
-        if (is_alike(told, &told[i])) {
-            last->next = &told[i].t;
-            last = &told[i].t;
-            told[i].said = true;
+        if (is_alike(entry, &entry[i])) {
+            last->next = &entry[i].t;
+            last = &entry[i].t;
+            entry[i].said = true;
         }
-    told[0].said = true;
+    entry[0].said = true;
 }
 
-static bool is_last(const struct told *told, size_t n)
+static bool is_last(const struct entry *entry, size_t n)
 {
     for (size_t i = 1; i < n; i++)
-        if (!told[i].said)
+        if (!entry[i].said)
             return false;
     return true;
 }
 
 /* What is about the whole job is said once, with the last verdict. */
-static void say_verdicts(struct json_object *report, struct told *told, size_t n, const char *file,
+static void say_verdicts(struct json_object *report, struct entry *entry, size_t n, const char *file,
                          bool verbose)
 {
     for (size_t i = 0; i < n; i++) {
-        bool withdrawn = tool_member(told[i].t.json, "withdrawn") != NULL;
+        bool withdrawn = tool_member(entry[i].t.json, "withdrawn") != NULL;
         struct json_object *around;
-        if (told[i].said)
+        if (entry[i].said)
             continue;
-        find_alike(&told[i], n - i);
-        around = verbose && is_last(&told[i], n - i) ? report : NULL;
-        say_lines(ftree_report_lines(&told[i].t, withdrawn ? NULL : around, file));
+        find_alike(&entry[i], n - i);
+        around = verbose && is_last(&entry[i], n - i) ? report : NULL;
+        say_lines(ftree_report_lines(&entry[i].t, withdrawn ? NULL : around, file));
         if (withdrawn)
-            say_lines(ftree_report_over_lines(&told[i].t, around, file));
+            say_lines(ftree_report_over_lines(&entry[i].t, around, file));
     }
 }
 
@@ -224,7 +224,7 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
     size_t n = json_object_array_length(verdicts);
     int size = json_object_get_int(tool_member(job, "size"));
     int nodes = json_object_get_int(tool_member(job, "nodes"));
-    struct told *told;
+    struct entry *entry;
 
     say(PREFIX "job %s: %d %s on %d %s, started %s; %zu %s", tool_string(job, "id"), size,
         size == 1 ? "rank" : "ranks", nodes, nodes == 1 ? "node" : "nodes",
@@ -233,10 +233,10 @@ void tool_print(struct json_object *report, const char *file, bool verbose)
         say_lines(ftree_report_waiting_lines(tool_member(report, "waiting"), size, file));
     if (tool_member(report, "settings"))
         say_changes(tool_member(report, "settings"));
-    told = calloc(n + 1, sizeof(*told));
-    for (size_t i = 0; told && i < n; i++)
-        read_verdict(json_object_array_get_idx(verdicts, i), &told[i].t);
-    if (told)
-        say_verdicts(report, told, n, file, verbose);
-    free(told);
+    entry = calloc(n + 1, sizeof(*entry));
+    for (size_t i = 0; entry && i < n; i++)
+        read_verdict(json_object_array_get_idx(verdicts, i), &entry[i].t);
+    if (entry)
+        say_verdicts(report, entry, n, file, verbose);
+    free(entry);
 }

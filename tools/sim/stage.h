@@ -11,7 +11,7 @@
 
 /*
  * Idle handles of a million nodes are nearly equal, and only one at a time is called.  So they take
- * turns on a stage: memory at one address, in which the pointers of each are valid.  Whoever leaves
+ * turns on a stage: memory at one address, in which the pointers of each are valid.  One that leaves
  * it is packed: what is kept of a handle is in which words it differs from another one, a model.
  * That is a hundred bytes or two instead of one or two thousand, and the stage itself stays in the
  * processor's cache.  What finds no room on the stage is in the pool, and stays where it is.

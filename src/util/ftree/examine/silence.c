@@ -173,13 +173,13 @@ static bool is_slow(const struct ftree *ft, ftree_time now, const struct suspect
 {
     uint8_t reach = ftree_probe_reach(su, path, FTREE_ROLE_AGENT);
     bool is_only = ftree_facts_answered(su) || ftree_all_paths(ft->job) == 1u << path;
-    ftree_time from = waited_from(ft, su), told = su->delivers[path];
+    ftree_time from = waited_from(ft, su), said = su->delivers[path];
 
     if (!ft->job->has_path[path] || reach == FTREE_REACH_REFUSED || reach == FTREE_REACH_ANSWERED ||
         from >= now)
         return false;
     return ftree_own_delivers(ft, su->node, path, now - from, 0) ||
-           (told >= from + ftree_own_data_told(ft) && told + ftree_own_data_holds(ft) > now) ||
+           (said >= from + ftree_own_data_age(ft) && said + ftree_own_data_holds(ft) > now) ||
            (is_only &&
             ftree_own_delivers(ft, FTREE_NONE, path, now - from, ftree_silence_unit(ft)));
 }

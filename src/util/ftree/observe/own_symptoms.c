@@ -417,7 +417,7 @@ static bool is_void(struct ftree *ft, ftree_time now, struct stall *s)
     return due > now;
 }
 
-/* When it is told again.  True: it is told before the limit. */
+/* When it is reported again.  True: it is reported before the limit. */
 static bool pace(const struct ftree *ft, ftree_time now, struct stall *s)
 {
     bool early = s->peer != FTREE_NONE && now < s->since + ft->cfg.stall;

@@ -188,7 +188,7 @@ static char *end(struct report_text *t, const struct report_about *a, bool withd
     return finish(t);
 }
 
-char *ftree_report_over_lines(const struct report_told *v, struct json_object *report,
+char *ftree_report_over_lines(const struct report_entry *v, struct json_object *report,
                               const char *json_file)
 {
     struct report_text t = {0};
@@ -202,7 +202,7 @@ char *ftree_report_over_lines(const struct report_told *v, struct json_object *r
 }
 
 /* The first one's evidence is an example. */
-static char *alike_lines(const struct report_told *v, struct json_object *report,
+static char *alike_lines(const struct report_entry *v, struct json_object *report,
                          const char *json_file)
 {
     struct report_together *all = report_join(v);
@@ -225,7 +225,7 @@ static char *alike_lines(const struct report_told *v, struct json_object *report
     return text;
 }
 
-char *ftree_report_lines(const struct report_told *v, struct json_object *report,
+char *ftree_report_lines(const struct report_entry *v, struct json_object *report,
                          const char *json_file)
 {
     struct report_text t = {0};
@@ -270,7 +270,7 @@ char *ftree_report_waiting_text(const struct report_job *rj, const char *json_fi
 
 /* ---- of the agent ---------------------------------------------------------------------------- */
 
-static void tell(const struct report_job *rj, const struct ftree_verdict *v, struct report_told *t)
+static void tell(const struct report_job *rj, const struct ftree_verdict *v, struct report_entry *t)
 {
     const struct report_stacks *s = report_stacks(rj, v);
 
@@ -286,25 +286,25 @@ static void tell(const struct report_job *rj, const struct ftree_verdict *v, str
 char *ftree_report_text(const struct report_job *rj, const struct ftree_verdict *v, int32_t n,
                         const char *json_file)
 {
-    struct report_told *told = calloc((size_t) n, sizeof(*told));
+    struct report_entry *entry = calloc((size_t) n, sizeof(*entry));
     struct json_object *report = rj->verbose ? json_object_new_object() : NULL;
     char *text = NULL;
 
-    for (int32_t i = 0; told && i < n; i++) {
-        tell(rj, &v[i], &told[i]);
-        told[i].next = i + 1 < n ? &told[i + 1] : NULL;
+    for (int32_t i = 0; entry && i < n; i++) {
+        tell(rj, &v[i], &entry[i]);
+        entry[i].next = i + 1 < n ? &entry[i + 1] : NULL;
     }
     if (report)
         report_set_surroundings(report, rj);
-    if (told)
-        told->json = report_json_verdict(rj, v);
-    if (told && report_is_whole(told->json) && (!rj->verbose || report_is_whole(report)))
-        text = v->withdrawn ? ftree_report_over_lines(told, report, json_file)
-                            : ftree_report_lines(told, report, json_file);
-    if (told)
-        json_object_put(told->json);
+    if (entry)
+        entry->json = report_json_verdict(rj, v);
+    if (entry && report_is_whole(entry->json) && (!rj->verbose || report_is_whole(report)))
+        text = v->withdrawn ? ftree_report_over_lines(entry, report, json_file)
+                            : ftree_report_lines(entry, report, json_file);
+    if (entry)
+        json_object_put(entry->json);
     json_object_put(report);
-    free(told);
+    free(entry);
     return text;
 }
 

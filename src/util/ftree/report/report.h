@@ -23,7 +23,7 @@
  *     report_waiting.c those of a note, which is no verdict
  *     report_stacks.c  stacks of ranks, which a status has, too
  *     report_json.c    the JSON
- *     report_alike.c   many nodes lost at once, told as one
+ *     report_alike.c   many nodes lost at once, reported as one
  *     report.c         the text, from the JSON, so that the program `faultloc` says the same
  */
 
@@ -201,7 +201,7 @@ struct report_about {
     const char *ranks; /* "rank 3", "ranks 4-7" */
     const char *leaf; /* the switch behind which the node is; NULL or "": not known */
     double at; /* when it was located, s since any moment */
-    int alike; /* so many are told as one, and `name` is a list; 0: one */
+    int alike; /* so many are reported as one, and `name` is a list; 0: one */
     int nodes; /* on which its ranks are; 0: more than one, and not known how many */
     int pid; /* 0: not known */
     int percent; /* the confidence */
@@ -211,11 +211,12 @@ struct report_about {
 };
 
 /* A rack loses its power: verdicts of one class on nodes, or on the way to them, by one rule, with one
- * first cause and within this time are one happening.  Fewer are told each by itself. */
+ * first cause and within this time are one happening.  Fewer are reported each by itself. */
 #define REPORT_ALIKE_MIN 4
 #define REPORT_ALIKE_S 10
 
-/* Purpose: true if two verdicts can be told as one; of one and itself: whether it can be with others. */
+/* Purpose: true if two verdicts can be reported as one; of one and itself: whether it can be with
+ * others. */
 bool ftree_report_is_alike(const struct report_about *a, const struct report_about *b);
 bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verdict *v,
                             const struct ftree_verdict *w);
@@ -226,8 +227,8 @@ struct report_room {
     char node[16], fln[16], name[REPORT_LABEL], ranks[REPORT_LABEL], ticket[48], cause[64];
 };
 
-/* A verdict that is to be told: in words, and as the JSON has it. */
-struct report_told {
+/* A verdict that is to be reported: in words, and as the JSON has it. */
+struct report_entry {
     struct report_about about;
     struct report_room room; /* for strings of it */
     struct ftree_ranks ranks, victims; /* the first of its component, and of those that wait */
@@ -235,14 +236,14 @@ struct report_told {
     const char *no_places; /* why not one rank's place in the code is known; NULL: some are, or none is
                             * to be */
     double over_s; /* so long after the verdict it was over */
-    const struct report_told *next; /* one that is alike, of which the JSON is not needed; NULL: none */
+    const struct report_entry *next; /* one that is alike, of which the JSON is not needed; NULL: none */
 };
 
 /* Purpose: the text of a verdict and those behind it, or that it is over, from that alone.  report:
  * the table of nodes and the trace that it has are there, too; NULL: they are not. */
-char *ftree_report_lines(const struct report_told *v, struct json_object *report,
+char *ftree_report_lines(const struct report_entry *v, struct json_object *report,
                          const char *json_file);
-char *ftree_report_over_lines(const struct report_told *v, struct json_object *report,
+char *ftree_report_over_lines(const struct report_entry *v, struct json_object *report,
                               const char *json_file);
 
 /* Purpose: that of a note, as the JSON has it, in a job of `size` ranks. */

@@ -13,7 +13,7 @@
 
 /*
  * A rack loses its power: a thousand verdicts of one class within a second or two are one happening,
- * and are told as one.  No name is left out, and what has another cause is not among them.
+ * and are reported as one.  No name is left out, and what has another cause is not among them.
  */
 
 #define NAMES_MAX 200 /* characters in a headline */
@@ -69,13 +69,13 @@ bool ftree_report_are_alike(const struct ftree_job *job, const struct ftree_verd
 }
 
 /* "within 0.3 s, all behind switch leaf2; of the first, h5:" */
-static void say_what_is_common(const struct report_told *v, char *buf, size_t len)
+static void say_what_is_common(const struct report_entry *v, char *buf, size_t len)
 {
     const struct report_about *a = &v->about;
     double first = a->at, last = a->at;
     bool one_leaf = a->leaf && *a->leaf;
 
-    for (const struct report_told *w = v->next; w; w = w->next) {
+    for (const struct report_entry *w = v->next; w; w = w->next) {
         first = w->about.at < first ? w->about.at : first;
         last = w->about.at > last ? w->about.at : last;
         one_leaf = one_leaf && report_is(a->leaf, w->about.leaf);
@@ -95,7 +95,7 @@ static void add_victims(struct ftree_ranks *all, const struct ftree_ranks *of)
     all->count = listed > most ? listed : most;
 }
 
-static char *fold(const struct report_told *v, int32_t n)
+static char *fold(const struct report_entry *v, int32_t n)
 {
     const char **name = malloc((size_t) n * sizeof(*name));
     char *list;
@@ -107,14 +107,14 @@ static char *fold(const struct report_told *v, int32_t n)
     return list;
 }
 
-struct report_together *report_join(const struct report_told *v)
+struct report_together *report_join(const struct report_entry *v)
 {
     struct report_together *t = NULL;
     struct ftree_ranks ranks = {0}, victims = {0};
     char *names, list[200];
     int32_t n = 0;
 
-    for (const struct report_told *w = v; w; w = w->next, n++) {
+    for (const struct report_entry *w = v; w; w = w->next, n++) {
         ftree_ranks_merge(&ranks, &w->ranks);
         add_victims(&victims, &w->victims);
     }

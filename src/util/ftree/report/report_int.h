@@ -39,7 +39,7 @@ struct report_together {
 
 /* Purpose: makes one of v and those behind it; to be freed by free(3), and before them.  NULL: out of
  * memory. */
-struct report_together *report_join(const struct report_told *v);
+struct report_together *report_join(const struct report_entry *v);
 
 /* Purpose: whom to call because of a verdict, bit t: enum ftree_ticket t. */
 unsigned report_tickets(const struct ftree_verdict *v);

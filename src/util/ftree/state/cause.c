@@ -19,7 +19,7 @@
  */
 
 #define PAST_MAX 64
-#define CHAIN_MAX 3 /* of it are told */
+#define CHAIN_MAX 3 /* of it are reported */
 #define TOLD_FOR (600 * 1000 * FTREE_MS) /* a handler may pause so long */
 #define SLACK_S 10.0 /* reporters look now and then */
 
@@ -51,7 +51,7 @@ static struct ftree_symptom *place_of(struct ftree *ft, const struct ftree_sympt
     return other;
 }
 
-/* What a GPU does leads to nothing, and is told with a rank that does not return: how it is now. */
+/* What a GPU does leads to nothing, and is reported with a rank that does not return: how it is now. */
 void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s)
 {
     bool is_usage = s->kind == FTREE_SYMPTOM_GPU_USAGE;
@@ -68,7 +68,7 @@ void ftree_cause_note(struct ftree *ft, const struct ftree_symptom *s)
         memcpy(p->detail, s->detail, sizeof(p->detail));
 }
 
-/* It is told, but makes a fault of the software no likelier. */
+/* It is reported, but makes a fault of the software no likelier. */
 void ftree_cause_tell(const struct ftree *ft, ftree_time now, int32_t model,
                       struct ftree_verdict *v)
 {

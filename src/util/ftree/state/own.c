@@ -43,7 +43,7 @@ ftree_time ftree_own_data_holds(const struct ftree *ft)
 }
 
 /* What a node says of it to another is younger, for it holds until that node is asked once more. */
-ftree_time ftree_own_data_told(const struct ftree *ft)
+ftree_time ftree_own_data_age(const struct ftree *ft)
 {
     return ft->cfg.stall / 4;
 }
@@ -61,7 +61,7 @@ bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_ti
 /* The same, for an answer to another node. */
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt)
 {
-    return ftree_own_delivers(ft, node, path, ftree_own_data_told(ft), rtt);
+    return ftree_own_delivers(ft, node, path, ftree_own_data_age(ft), rtt);
 }
 
 void ftree_state_clear(struct ftree *ft)

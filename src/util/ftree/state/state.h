@@ -153,7 +153,7 @@ ftree_time ftree_own_lag(const struct ftree *ft, ftree_time now);
 /* How long it holds that data come through, as another node says. */
 ftree_time ftree_own_data_holds(const struct ftree *ft);
 /* How old they were at most when it said so. */
-ftree_time ftree_own_data_told(const struct ftree *ft);
+ftree_time ftree_own_data_age(const struct ftree *ft);
 bool ftree_own_delivers(const struct ftree *ft, int32_t node, int path, ftree_time within,
                         ftree_time rtt);
 bool ftree_own_tells_delivery(const struct ftree *ft, int32_t node, int path, ftree_time rtt);

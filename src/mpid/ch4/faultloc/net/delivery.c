@@ -41,7 +41,7 @@ struct question {
     int32_t n, room;
     struct faultloc_sent *total;
     uint32_t segs_out, dsack_dups; /* of the connection that is taken; 0: the kernel does not say */
-    bool is_whole; /* the kernel has told of all */
+    bool is_whole; /* the kernel has said all */
 };
 
 /* ---- which connections ----------------------------------------------------------------------- */

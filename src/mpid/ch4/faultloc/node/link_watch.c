@@ -21,7 +21,7 @@
 #define LASTS (400 * FTREE_MS) /* longer than a flap, or than a link takes to be trained again */
 #define DOWN_LASTS (200 * FTREE_MS) /* an interface that is switched off does not flap */
 #define WAITED (100 * FTREE_MS) /* who waits for less is not harmed yet */
-#define AGAIN (5000 * FTREE_MS) /* a symptom that may have been lost is told again */
+#define AGAIN (5000 * FTREE_MS) /* a symptom that may have been lost is reported again */
 #define FLAPS_WITHIN (60000 * FTREE_MS) /* two of them are no accident */
 #define MESSAGES_MAX 32 /* in one turn */
 #define PORT_EVERY (250 * FTREE_MS) /* drivers ask the device */
@@ -91,7 +91,7 @@ static void note(struct faultloc_link_watch *w, ftree_time now)
     w->by_carrier &= link == FTREE_LINK_NO_CARRIER || is_up;
     if (was_up && !is_up) {
         w->lost = now;
-        w->told = 0;
+        w->reported = 0;
         w->by_carrier = link == FTREE_LINK_NO_CARRIER;
     } else if (is_up && w->lost) {
         w->lost = 0;
@@ -206,10 +206,10 @@ static ftree_time lasts(const struct faultloc_link_watch *w)
 static bool is_lost(const struct faultloc_link_watch *w, ftree_time now, ftree_time waits)
 {
     return w->lost && now - w->lost >= lasts(w) && waits >= WAITED &&
-           (!w->told || now - w->told >= AGAIN);
+           (!w->reported || now - w->reported >= AGAIN);
 }
 
-/* The speed, if that is too low and not told yet; 0: it is not. */
+/* The speed, if that is too low and not reported yet; 0: it is not. */
 static uint32_t find_slow(struct faultloc_link_watch *w, ftree_time now)
 {
     uint32_t mbps;
@@ -219,9 +219,9 @@ static uint32_t find_slow(struct faultloc_link_watch *w, ftree_time now)
     w->speed_seen = now;
     mbps = w->port[0] ? faultloc_port_speed(w->sys_root, w->port)
                       : faultloc_iface_speed(w->sys_root, w->iface);
-    if (!mbps || mbps >= w->due_mbps || mbps == w->slow_told)
+    if (!mbps || mbps >= w->due_mbps || mbps == w->slow_reported)
         return 0;
-    w->slow_told = mbps;
+    w->slow_reported = mbps;
     return mbps;
 }
 
@@ -263,7 +263,7 @@ bool faultloc_link_watch_symptom(struct faultloc_link_watch *w, ftree_time now, 
                  "%.32s was lost and came back %u times, %.1f s apart", name_of(w),
                  (unsigned) w->flaps, (double) (w->back[0] - w->back[1]) / 1e9);
     } else if (is_lost(w, now, waits)) {
-        w->told = now;
+        w->reported = now;
         fill(s,
              w->link == FTREE_LINK_NO_CARRIER ? FTREE_SYMPTOM_CARRIER_LOST
                                               : FTREE_SYMPTOM_INTERFACE_DOWN,

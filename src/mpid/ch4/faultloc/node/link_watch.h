@@ -13,8 +13,8 @@
  * The data interface, as the kernel tells of its changes by itself (rtnetlink(7)): while there are
  * none nobody looks, and nothing is sent.  An interface that is down or without a carrier is a
  * symptom where a rank of this node waits meanwhile, and not before a flap would be over; one that
- * comes and goes is one whoever waits, and so is one that is slower than it should be, of which the
- * kernel tells only if it is asked.
+ * comes and goes is one whether a rank waits or not, and so is one that is slower than it should be,
+ * of which the kernel tells only if it is asked.
  *
  * Of the adapter's port, which the data pass whatever the interface's state, the kernel tells nothing by
  * itself: it is looked at while a rank waits.  Where it is not active, the link has no carrier.
@@ -29,7 +29,7 @@ struct faultloc_link_watch {
     bool missed; /* messages of the kernel were lost */
     bool by_carrier; /* what was lost last is the carrier, and nothing else */
     ftree_time lost; /* since when it is not up; 0: it is */
-    ftree_time told; /* when that was a symptom last */
+    ftree_time reported; /* when that was a symptom last */
     ftree_time back[2]; /* when it came back last, and before */
     uint32_t changes; /* how often the interface's was lost, or came back */
     uint32_t flaps; /* how often it came back since the job began */
@@ -39,7 +39,7 @@ struct faultloc_link_watch {
     uint64_t downs; /* how often the port's link has been down; UINT64_MAX: not known */
     uint32_t due_mbps; /* the speed that it should have; 0: not known */
     ftree_time speed_seen; /* when it was read last; 0: never */
-    uint32_t slow_told; /* the speed that is told as too low */
+    uint32_t slow_reported; /* the speed that is reported as too low */
 };
 
 /* Purpose: begins; reads how interface and port are.  sys_root, port, due_mbps: as the fields.
@@ -48,7 +48,7 @@ int faultloc_link_watch_open(struct faultloc_link_watch *w, const char *sys_root
                              const char *port, uint32_t due_mbps);
 void faultloc_link_watch_close(struct faultloc_link_watch *w);
 
-/* Purpose: reads what the kernel has told, if its descriptor is ready. */
+/* Purpose: reads what the kernel has said, if its descriptor is ready. */
 void faultloc_link_watch_hear(struct faultloc_link_watch *w, ftree_time now);
 
 /* Purpose: the interface's link is `link` from `now` on. */

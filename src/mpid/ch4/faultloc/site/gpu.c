@@ -12,7 +12,7 @@
 /*
  * Handler: the GPUs of the node that it runs on, by NVIDIA's NVML; gpu_amd.c has those of AMD.  The
  * library comes with the driver, so it is loaded, not linked, and what of its interface is used is
- * declared here.  Xids are told as long as somebody listens: of those before, the kernel's log knows
+ * declared here.  Xids are reported as long as somebody listens: of those before, the kernel's log knows
  * (os).
  *
  * Source: NVML API Reference Guide, nvml.h.

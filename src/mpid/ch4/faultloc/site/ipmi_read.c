@@ -134,7 +134,7 @@ bool site_ipmi_has_sensors(const char *text)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-#define EVENT_KINDS 6 /* that are told, the newest ones */
+#define EVENT_KINDS 6 /* that are reported, the newest ones */
 
 static const struct {
     const char *of, *says, *symptom; /* of: the kind of the sensor, "": any */

@@ -305,7 +305,7 @@ static const char *symptom_of(const char *words)
     return NULL;
 }
 
-#define KINDS 6 /* of entries, that are told */
+#define KINDS 6 /* of entries, that are reported */
 
 struct entry {
     const char *symptom, *words, *when; /* symptom NULL: none */

@@ -321,13 +321,13 @@ static void tell_launcher(struct faultloc_reporter *t, const struct ftree_verdic
 static void tell_gathered(struct faultloc_reporter *t)
 {
     const struct ftree_verdict *v = t->gathered.v;
-    int32_t n = t->gathered.n, together = n + t->gathered.told < REPORT_ALIKE_MIN ? 1 : n;
+    int32_t n = t->gathered.n, together = n + t->gathered.reported < REPORT_ALIKE_MIN ? 1 : n;
 
     for (int32_t i = 0; i < n; i += together)
         tell_people(t, &v[i], together);
     if (n > 0)
         t->gathered.last_told = v[n - 1];
-    t->gathered.told += n;
+    t->gathered.reported += n;
     t->gathered.n = 0;
 }
 
@@ -352,7 +352,7 @@ static bool make_room(struct faultloc_reporter *t)
     return true;
 }
 
-/* False: it is told by itself. */
+/* False: it is reported by itself. */
 static bool gather(struct faultloc_reporter *t, const struct ftree_verdict *v)
 {
     if (!is_told_with(t, v, v) || !make_room(t))
@@ -361,7 +361,7 @@ static bool gather(struct faultloc_reporter *t, const struct ftree_verdict *v)
     if (t->gathered.n == 0) {
         t->gathered.since = t->gathered.last;
         if (t->gathered.last_told.fln == FTREE_NONE || !is_told_with(t, &t->gathered.last_told, v))
-            t->gathered.told = 0;
+            t->gathered.reported = 0;
     }
     t->gathered.v[t->gathered.n++] = *v;
     return true;
@@ -381,13 +381,13 @@ void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_v
 
 ftree_time faultloc_reporter_deadline(const struct faultloc_reporter *t)
 {
-    ftree_time most = t->gathered.told > 0 ? FAULTLOC_GATHER_MOST : FAULTLOC_GATHER_FIRST;
+    ftree_time most = t->gathered.reported > 0 ? FAULTLOC_GATHER_MOST : FAULTLOC_GATHER_FIRST;
 
     if (t->gathered.n == 0)
         return FTREE_NEVER;
     if (ftree_is_asking(t->p->ft) || ftree_is_announcing(t->p->ft))
         return t->gathered.since + most;
-    return t->gathered.told > 0 ? faultloc_loop_earlier(t->gathered.since + most,
+    return t->gathered.reported > 0 ? faultloc_loop_earlier(t->gathered.since + most,
                                                        t->gathered.last + FAULTLOC_GATHER_QUIET)
                                : t->gathered.since;
 }

@@ -33,7 +33,7 @@ struct faultloc_reporter {
         struct ftree_verdict *v; /* [n], alike; people have yet to hear of them */
         int32_t n, room;
         ftree_time since, last; /* when the first and the last came */
-        int32_t told; /* so many like them have been told; */
+        int32_t reported; /* so many like them have been reported; */
         struct ftree_verdict last_told; /* the last verdict of those or others; fln FTREE_NONE: none */
     } gathered;
 };
@@ -54,8 +54,8 @@ void faultloc_reporter_trace(struct faultloc_reporter *t, const char *line);
 void faultloc_reporter_listening(struct faultloc_reporter *t, bool first);
 
 /* Purpose: a verdict, to the launcher at once, and with what else is known on standard error and in the
- * report; it is written on the board for the next agent then.  Many nodes that are lost alike are told
- * as one: a later faultloc_reporter_turn() does that, of one alone the next. */
+ * report; it is written on the board for the next agent then.  Many nodes that are lost alike are
+ * reported as one: a later faultloc_reporter_turn() does that, of one alone the next. */
 void faultloc_reporter_verdict(struct faultloc_reporter *t, const struct ftree_verdict *v);
 
 /* Purpose: tells what need not wait any longer, and when to call it again; at_once: all. */

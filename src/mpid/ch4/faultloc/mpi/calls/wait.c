@@ -112,7 +112,7 @@ int MPIDI_faultloc_wait(MPIR_Request * req, MPIR_Request ** reqs, int n)
     return turn(req, &wait);
 }
 
-/* Whoever is needed may be given up. */
+/* A rank that is needed may be given up. */
 int MPIDI_faultloc_wait_rma(void)
 {
     struct MPIDI_faultloc_wait wait = {.mode = WAITS_FOR_NONE, MPIDI_FAULTLOC_RETURNS_TO };

@@ -102,7 +102,7 @@ static bool explain(const struct faultloc_board *b)
 /* ---- an error in a collective ---------------------------------------------------------------- */
 
 /* Members that do not agree on a size get such errors, and mostly not those that are wrong: the last
- * two are what another has told (4.0, 4.2). */
+ * two are what another has said (4.0, 4.2). */
 static bool may_be_mismatch(int mpi_errno, const char *text)
 {
     return mpi_errno != MPI_SUCCESS && MPIDI_faultloc_collective_now() != NULL &&

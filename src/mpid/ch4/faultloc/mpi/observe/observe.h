@@ -153,7 +153,7 @@ bool MPIDI_faultloc_has_lost(void);
  * (base/mark.h) whether faultloc is on there. */
 void MPIDI_faultloc_read_mark(const void *address, size_t room, int rank);
 
-/* Purpose: the transport has lost a rank of the world, as that errno says; the agent is told. */
+/* Purpose: the transport has lost a rank of the world, as that errno says; the agent hears of it. */
 void MPIDI_faultloc_report_lost(int32_t rank, int error);
 
 /* Purpose: the error of what the transport has ended, where no verdict says why. */

@@ -177,8 +177,8 @@ static int end_part(MPIR_Request * req, int error)
     return 1;
 }
 
-/* MPICH waits until as many one-sided operations are complete as have begun, whoever they are for.
- * OFI does not count one that it has lost.  It stays for a while, so that who waits is told. */
+/* MPICH waits until as many one-sided operations are complete as have begun, for any target.
+ * OFI does not count one that it has lost.  It stays for a while, so that who waits hears of it. */
 static struct {
     uint64_t n;
     ftree_time since;
@@ -218,7 +218,7 @@ void MPIDI_faultloc_ofi_forget_refused(void)
 }
 
 /* Is called with the lock of the VNI held.  Where nothing is known of the operation but that it has
- * ended, its request is left as it is: who waits for the peer is told once that is given up. */
+ * ended, its request is left as it is: who waits for the peer hears of it once that is given up. */
 int MPIDI_faultloc_ofi_ended(int vni, const struct fi_cq_err_entry *e)
 {
     MPIR_Request *req = e->op_context ? MPIDI_OFI_context_to_request(e->op_context) : NULL;
