@@ -591,8 +591,8 @@ unit_tests = \
     test/unit/state/test_verdict \
     test/unit/story/test_chains \
     test/unit/story/test_hang_story \
-    test/unit/story/test_nomem \
     test/unit/story/test_story \
+    test/unit/story/test_story_nomem \
     test/unit/story/test_straggle_story \
     test/unit/survey/test_survey \
     test/unit/survey/test_survey_set \
@@ -614,11 +614,11 @@ unit_tests = \
     test/unit/waits/test_large \
     test/unit/waits/test_match \
     test/unit/waits/test_mismatch \
-    test/unit/waits/test_nomem \
-    test/unit/waits/test_program \
     test/unit/waits/test_record \
     test/unit/waits/test_reduction \
     test/unit/waits/test_sums \
+    test/unit/waits/test_waits_nomem \
+    test/unit/waits/test_waits_program \
     test/unit/waits/test_words \
     test/unit/wire/test_fuzz_wire \
     test/unit/wire/test_wire \
