@@ -27,6 +27,13 @@ static struct ftree_verdict all[VERDICTS_MAX];
 static int32_t verdicts;
 
 /* Evidence of every kind, so that every form of a line occurs. */
+static const char *interface(void *ctx, int32_t node, char *buf, size_t len)
+{
+    (void) ctx;
+    snprintf(buf, len, node ? "eth0" : "mlx5_0:1 LID 17 GUID 0x506b4b0300c3b1a2");
+    return buf;
+}
+
 static void add_evidence(struct ftree_verdict *v, int32_t number)
 {
     for (int32_t i = 0; i < FTREE_EVIDENCE_MAX; i++) {
@@ -232,6 +239,7 @@ int main(int argc, char **argv)
                             .now = NOW,
                             .now_ms = 1769860810250,
                             .address = sample_address,
+                            .interface = interface,
                             .knowns = 1,
                             .trace = trace,
                             .traces = 3,

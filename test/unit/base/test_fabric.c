@@ -53,6 +53,32 @@ TEST_CASES(a_code_means, COUNT(cases))
                                            cases[_i].prov_errno), cases[_i].error);
 }
 
+static const struct {
+    const char *line, *device; /* NULL: none */
+} lanes[] = {
+    {"#                 lane[0]:  0:tcp/eth0.0 md[0]                -> md[0]/tcp/sysdev[255] am", "eth0"},
+    {"#   lane[1]: 12:rc_mlx5/mlx5_0:1.0 md[4] -> md[4]/ib/sysdev[3] rma_bw#0", "mlx5_0:1"},
+    {"#   lane[0]:  0:tcp/eth0.100.0 md[0] -> md[0]/tcp/sysdev[255] am", "eth0.100"},
+    {"#   lane[2]:  4:posix/memory.0 md[3] -> md[3]/posix/sysdev[255]", "memory"},
+    {"#   lane[0]:  0:tcp/eth0. md[0]", "eth0."},
+    {"#   lane[0]:  0:tcp/.0 md[0]", ".0"},
+    {"#   lane[0]:  0:tcp/", NULL},
+    {"#   lane[0]:  <none>", NULL},
+    {"#               peer: <no debug data>", NULL},
+    {"#            tag_send: 0..<egr/short>..8185", NULL},
+    {"", NULL},
+};
+
+/* As UCX 1.13 prints them. */
+TEST_CASES(the_device_of_a_lane, COUNT(lanes))
+{
+    char device[FAULTLOC_FABRIC_DEVICE];
+
+    ck_assert_int_eq(faultloc_fabric_lane(lanes[_i].line, device), lanes[_i].device != NULL);
+    if (lanes[_i].device)
+        ck_assert_str_eq(device, lanes[_i].device);
+}
+
 /* As the document has it: "ofi:rxm 125/107 lost". */
 static void put_row(const struct faultloc_fabric_code *row, char *out, size_t room)
 {

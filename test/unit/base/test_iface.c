@@ -216,6 +216,37 @@ TEST_CASES(choose, COUNT(choose_table))
     }
 }
 
+static const struct {
+    const char *host, *data_wish, *taken, *ucx, *data;
+} taken_table[] = {
+    {TWO, NULL, "eth1", "eth0", "eth1 10.1.0.1"},
+    {TWO, "eth0", "eth1", NULL, "eth0 10.0.0.1"}, /* who names one means it */
+    {TWO, NULL, "memory,self,eth1,eth0", NULL, "eth1 10.1.0.1"},
+    {TWO, NULL, "10.1.0.1,eth0", NULL, "eth1 10.1.0.1"},
+    {TWO, NULL, "10.1.0.9,psm2", "eth1", "eth1 10.1.0.1"}, /* none of this host's */
+    {TWO, NULL, "", "eth1", "eth1 10.1.0.1"},
+    {TWO, NULL, "lo,eth1", NULL, "eth1 10.1.0.1"}, /* no other host is reached by it */
+    {TWO, NULL, "127.0.0.1,lo", NULL, "eth0 10.0.0.1"},
+    {TWO, NULL, "lo", "lo", "lo 127.0.0.1"},
+    {TWO " ib0=fd00::1/64/i", NULL, "fd00::1,mlx5_0", NULL, "ib0 fd00::1"},
+    {TWO " ib0=10.2.0.1/24/i", NULL, "mlx5_0:1,eth0", NULL, "ib0 10.2.0.1"},
+    {TWO, NULL, "1111:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111", NULL, "eth0 10.0.0.1"},
+};
+
+TEST_CASES(what_the_transport_has_taken, COUNT(taken_table))
+{
+    struct faultloc_iface list[16];
+    const struct faultloc_iface *chosen[FTREE_PATHS];
+    struct faultloc_iface_wish wish = {.data = taken_table[_i].data_wish,
+                                       .taken = taken_table[_i].taken,
+                                       .ucx_net_devices = taken_table[_i].ucx};
+    size_t count = parse_host(taken_table[_i].host, list, 16);
+    char error[512] = "", text[128];
+
+    ck_assert_int_eq(faultloc_iface_choose(list, count, &wish, chosen, error, sizeof(error)), 0);
+    ck_assert_str_eq(text_of(chosen[FTREE_PATH_DATA], text, sizeof(text)), taken_table[_i].data);
+}
+
 /* A text that does not fit is cut, not written past its end. */
 TEST_CASE(error_that_does_not_fit)
 {

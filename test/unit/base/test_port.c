@@ -107,6 +107,27 @@ TEST_CASE(of_an_interface)
     ck_assert_str_eq(name, "");
 }
 
+static const struct {
+    const char *lid, *gid;
+    unsigned lid_is;
+    uint64_t guid;
+} numbers[] = {
+    {"0x11\n", "fe80:0000:0000:0000:506b:4b03:00c3:b1a2\n", 17, 0x506b4b0300c3b1a2},
+    {"0x0\n", "0000:0000:0000:0000:0000:0000:0000:0000\n", 0, 0},
+    {"0x1ffff\n", "fe80:0000:0000:0000:506b:4b03:00c3\n", 0, 0},
+    {"x\n", "fe80::1\n", 0, 0},
+    {"", "", 0, 0},
+};
+
+TEST_CASES(numbers_of_a_subnet_manager, COUNT(numbers))
+{
+    files_write(PORT "lid", numbers[_i].lid);
+    files_write(PORT "gids/0", numbers[_i].gid);
+    ck_assert_uint_eq(faultloc_port_lid(files_root, "mlx5_0:1"), numbers[_i].lid_is);
+    ck_assert(faultloc_port_guid(files_root, "mlx5_0:1") == numbers[_i].guid);
+    ck_assert_uint_eq(faultloc_port_lid(files_root, "mlx5_0:2"), 0);
+}
+
 TEST_CASE(counters_and_words)
 {
     char words[64];

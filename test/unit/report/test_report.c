@@ -127,6 +127,57 @@ TEST_CASE(text_of_a_node_outage)
                 "[faultloc]   conclusion: hardware fault in node h2; ticket: node\n");
 }
 
+static const char *interface(void *ctx, int32_t node, char *buf, size_t len)
+{
+    (void) ctx;
+    if (node == 3)
+        return NULL;
+    snprintf(buf, len, "eth%d", (int) node);
+    return buf;
+}
+
+static const struct {
+    int class_, fln;
+    int candidate; /* FTREE_CLASS_COUNT: none */
+    bool ruled_out, addresses;
+    const char *line; /* NULL: none */
+} link_rows[] = {
+    {FTREE_CLASS_LINK_FAULT, 0, FTREE_CLASS_COUNT, false, true,
+     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h0 eth0 10.0.0.1 (ranks 0-1)"},
+    {FTREE_CLASS_NIC_FAULT, 2, FTREE_CLASS_COUNT, false, true, "link: h2 eth2 10.0.0.3 (ranks 4-5)"},
+    {FTREE_CLASS_NETWORK_DEGRADED, 3, FTREE_CLASS_COUNT, false, true,
+     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h3 10.0.0.4 (ranks 6-7)"},
+    {FTREE_CLASS_NETWORK_DEGRADED, 0, FTREE_CLASS_COUNT, false, false,
+     "link: h2 (ranks 4-5), seen from h0 (ranks 0-1)"},
+    {FTREE_CLASS_UNKNOWN, 0, FTREE_CLASS_LINK_FAULT, false, true,
+     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h0 eth0 10.0.0.1 (ranks 0-1)"},
+    {FTREE_CLASS_UNKNOWN, 2, FTREE_CLASS_COUNT, false, true, "link: h2 eth2 10.0.0.3 (ranks 4-5)"},
+    {FTREE_CLASS_UNKNOWN, 0, FTREE_CLASS_PROCESS_STOPPED, false, true, NULL},
+    {FTREE_CLASS_NODE_OUTAGE, 0, FTREE_CLASS_LINK_FAULT, false, true, NULL},
+};
+
+/* Of a fault that may be in a link both ends are named: where, which, and whose. */
+TEST_CASES(ends_of_a_link, COUNT(link_rows))
+{
+    struct ftree_verdict v = verdict_of_class(link_rows[_i].class_, 2);
+    struct report_job rj = report_job();
+    char *text, line[200];
+
+    v.fln = link_rows[_i].fln;
+    if (link_rows[_i].candidate != FTREE_CLASS_COUNT)
+        v.candidate[v.candidates++] = (struct ftree_candidate){
+            (uint8_t) link_rows[_i].candidate, 300, link_rows[_i].ruled_out};
+    if (link_rows[_i].addresses)
+        rj.interface = interface;
+    else
+        rj.address = NULL;
+    text = ftree_report_text(&rj, &v, 1, NULL);
+    ck_assert_ptr_nonnull(text);
+    snprintf(line, sizeof(line), "[faultloc]   %s\n", link_rows[_i].line ? link_rows[_i].line : "");
+    ck_assert_msg(link_rows[_i].line ? strstr(text, line) != NULL : !strstr(text, "  link: "), "%s", text);
+    free(text);
+}
+
 static void add_cause(struct ftree_verdict *v, int before_ms, const char *detail)
 {
     add_word(v, FTREE_EVIDENCE_CAUSE, v->node, detail);
@@ -602,6 +653,7 @@ TEST_CASE(text_of_connections_that_are_stuck)
                 "rule unknown/connection-stuck\n"
                 "[faultloc]   because data that the program sent to it are not acknowledged, though it "
                 "answers on the same network\n"
+                 "[faultloc]   link: h2 10.0.0.3 (ranks 4-5), seen from h0 10.0.0.1 (ranks 0-1)\n"
                 "[faultloc]   evidence: rank 0 on h0 to rank 4 on h2: 65570 bytes not acknowledged for "
                 "6.3 s, sent 6 times\n"
                 "[faultloc]             the agent of h2 answers that of h0 on the same network\n"
@@ -623,6 +675,7 @@ TEST_CASE(text_names_what_is_not_ruled_out)
                 "[faultloc]   located by h0, 1.4 s after the first symptom; "
                 "rule unknown/no-node-answers\n"
                 "[faultloc]   because no other node answers this one on any path\n"
+                "[faultloc]   link: h0 10.0.0.1 (ranks 0-1)\n"
                 "[faultloc]   evidence: h0 on mgmt: own side down (ENETUNREACH)\n"
                 "[faultloc]   not ruled out: link-fault, switch-fault, node-outage\n"
                 "[faultloc]   victims: 0 ranks are blocked on ranks 0-1, directly or indirectly\n"
@@ -735,6 +788,11 @@ static const char *hostile_address(void *ctx, int32_t node, enum ftree_path path
     return buf;
 }
 
+static const char *hostile_interface(void *ctx, int32_t node, char *buf, size_t len)
+{
+    return hostile_address(ctx, node, FTREE_PATH_DATA, buf, len);
+}
+
 TEST_CASES(a_hostile_name_is_only_text, COUNT(hostile))
 {
     const char *const evil[] = {hostile[_i], hostile[_i], hostile[_i], hostile[_i]};
@@ -766,6 +824,13 @@ TEST_CASES(a_hostile_name_is_only_text, COUNT(hostile))
     ck_assert_int_eq(lines_of(text), 19);
     for (line = text; *line; line = strchr(line, '\n') + 1)
         ck_assert_int_eq(strncmp(line, "[faultloc] ", 11), 0);
+    free(text);
+    v.class_ = FTREE_CLASS_NIC_FAULT;
+    rj.interface = hostile_interface;
+    text = ftree_report_text(&rj, &v, 1, hostile[_i]);
+    ck_assert_ptr_nonnull(text);
+    ck_assert(is_text(text));
+    ck_assert_int_eq(lines_of(text), 20);
     free(text);
     text = ftree_report_json(&rj);
     ck_assert(is_plain(text));

@@ -23,6 +23,13 @@ static const char *address(void *ctx, int32_t node, enum ftree_path path, char *
     return buf;
 }
 
+static const char *interface(void *ctx, int32_t node, char *buf, size_t len)
+{
+    (void) ctx;
+    snprintf(buf, len, "eth%d", (int) node);
+    return buf;
+}
+
 static const struct ftree_job job = {.nodes = 3, .size = 3, .fanout = 32, .has_path = {true, true}};
 static const char *const trace[] = {"suspects n2: peer-stall", "asks n2"};
 static struct ftree_verdict verdict;
@@ -85,6 +92,7 @@ TEST_CASES(an_allocation_fails, COUNT(forms))
                                   .id = "4711",
                                   .now = NOW,
                                   .address = address,
+                                  .interface = interface,
                                   .verbose = true,
                                   .known = &list,
                                   .knowns = 1,

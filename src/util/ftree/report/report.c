@@ -5,6 +5,8 @@
 
 #include "ftree/report/report_int.h"
 
+#include "ftree/base/base.h"
+
 #include <json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +51,35 @@ static void add_rule(struct report_text *t, struct json_object *v)
                report_string(v, "rule"), *raised_by ? ", raised by " : "", raised_by);
     if (*because)
         report_add(t, REPORT_INDENT "because %s\n", because);
+}
+
+/* "h3 eth0 10.0.0.3 (rank 2)" */
+static void add_link_end(struct report_text *t, struct json_object *end)
+{
+    struct json_object *list = json_object_object_get(end, "ranks");
+    const char *interface = report_string(end, "interface"), *address = report_string(end, "address");
+    struct ftree_ranks ranks = {0};
+    char text[200];
+
+    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+        int32_t r = json_object_get_int(json_object_array_get_idx(list, i));
+        ftree_ranks_add(&ranks, r, r);
+    }
+    ftree_report_ranks(&ranks, text, sizeof(text));
+    report_add(t, "%s%s%s%s%s (%s %s)", report_string(end, "node"), *interface ? " " : "", interface,
+               *address ? " " : "", address, ranks.count == 1 ? "rank" : "ranks", text);
+}
+
+static void add_link(struct report_text *t, struct json_object *v)
+{
+    struct json_object *ends = json_object_object_get(v, "link");
+
+    for (size_t i = 0; ends && i < json_object_array_length(ends); i++) {
+        report_add(t, i ? ", seen from " : REPORT_INDENT "link: ");
+        add_link_end(t, json_object_array_get_idx(ends, i));
+    }
+    if (ends)
+        report_add(t, "\n");
 }
 
 static void add_evidence(struct report_text *t, struct json_object *v)
@@ -234,6 +265,7 @@ char *ftree_report_lines(const struct report_entry *v, struct json_object *repor
         return alike_lines(v, report, json_file);
     add_headline(&t, &v->about);
     add_rule(&t, v->json);
+    add_link(&t, v->json);
     add_evidence(&t, v->json);
     if (v->no_places)
         report_add(&t, REPORT_INDENT "where in the code they are is not known%s%s\n",

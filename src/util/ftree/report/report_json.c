@@ -194,6 +194,57 @@ static const char *address_of(const struct report_job *rj, int32_t node, int pat
     return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
 }
 
+static struct json_object *json_node_ranks(const struct ftree_job *job, int32_t node)
+{
+    struct json_object *a = json_object_new_array();
+    int32_t n = job->rank_node ? job->node_first[node + 1] - job->node_first[node] : 1;
+
+    for (int32_t i = 0; i < n; i++)
+        report_append(a, json_object_new_int(
+                             job->rank_node ? job->node_ranks[job->node_first[node] + i] : node));
+    return a;
+}
+
+/* One end of what the ranks' data pass. */
+static struct json_object *json_link_end(const struct report_job *rj, int32_t node)
+{
+    struct json_object *o = json_object_new_object();
+    const char *text;
+    char buf[64];
+
+    set_string(o, "node", ftree_node_name(rj->job, node, buf, sizeof(buf)));
+    text = rj->interface ? rj->interface(rj->address_ctx, node, buf, sizeof(buf)) : NULL;
+    if (text)
+        set_string(o, "interface", text);
+    text = address_of(rj, node, FTREE_PATH_DATA, buf, sizeof(buf));
+    if (text)
+        set_string(o, "address", text);
+    report_set(o, "ranks", json_node_ranks(rj->job, node));
+    return o;
+}
+
+/* The fault may be in a node's link: true of what is known, and of what is left open. */
+static bool is_about_link(const struct ftree_verdict *v)
+{
+    if (v->class_ == FTREE_CLASS_UNKNOWN)
+        return report_tickets(v) >> FTREE_TICKET_NETWORK & 1;
+    return v->kind != FTREE_KIND_SWITCH && ftree_class_says(v->class_, FTREE_IS_PATH);
+}
+
+/* The node's, and that of who found it. */
+static void set_link(struct json_object *o, const struct report_job *rj, const struct ftree_verdict *v)
+{
+    struct json_object *ends;
+
+    if (!is_about_link(v))
+        return;
+    ends = json_object_new_array();
+    report_append(ends, json_link_end(rj, v->node));
+    if (v->fln != v->node)
+        report_append(ends, json_link_end(rj, v->fln));
+    report_set(o, "link", ends);
+}
+
 /* What asking came to; of what says something by itself, "answered". */
 static enum ftree_reach result_of(const struct ftree_evidence *e)
 {
@@ -429,6 +480,7 @@ struct json_object *report_json_verdict(const struct report_job *rj, const struc
     set_string(o, "because", v->because);
     set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
     report_set(o, "symptoms", json_object_new_int64(v->symptoms));
+    set_link(o, rj, v);
     for (int32_t i = 0; i < v->evidences; i++)
         report_append(evidence, report_json_evidence(rj, v, i));
     report_set(o, "evidence", evidence);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LOST FAULTLOC_FABRIC_LOST
@@ -59,4 +60,19 @@ int faultloc_fabric_errno(const char *netmod, const char *provider, int status, 
         faultloc_fabric_find(netmod, provider, status, prov_errno);
 
     return code && code->error ? code->error : EIO;
+}
+
+/* A number follows the device, that of the path: interfaces have dots in their names, too. */
+bool faultloc_fabric_lane(const char *line, char device[FAULTLOC_FABRIC_DEVICE])
+{
+    const char *at = strstr(line, "lane[");
+    char *dot;
+
+    at = at ? strchr(at, '/') : NULL;
+    if (!at || sscanf(at, "/%63s md[", device) != 1)
+        return false;
+    dot = strrchr(device, '.');
+    if (dot && dot > device && dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1))
+        *dot = '\0';
+    return true;
 }

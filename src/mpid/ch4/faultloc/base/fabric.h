@@ -6,6 +6,8 @@
 #ifndef FAULTLOC_FABRIC_H_INCLUDED
 #define FAULTLOC_FABRIC_H_INCLUDED
 
+#include <stdbool.h>
+
 /*
  * What an error of the transport can mean.  A code is a symptom, never a verdict: none says whether
  * the process, its node or the way there has failed.  doc/failed-ranks.md has the same table.
@@ -37,5 +39,10 @@ const struct faultloc_fabric_code *faultloc_fabric_row(int i);
 
 /* Purpose: the errno that a symptom of that code has, EIO where it is not known. */
 int faultloc_fabric_errno(const char *netmod, const char *provider, int status, int prov_errno);
+
+/* Purpose: the device of a lane, from a line of ucp_ep_print_info(): "eth0" of
+ * "#  lane[0]:  2:tcp/eth0.0 md[2] -> ..."; false: it is another line. */
+#define FAULTLOC_FABRIC_DEVICE 64
+bool faultloc_fabric_lane(const char *line, char device[FAULTLOC_FABRIC_DEVICE]);
 
 #endif /* FAULTLOC_FABRIC_H_INCLUDED */

@@ -201,8 +201,21 @@ static const struct faultloc_iface *by_port(struct list list, const char *name, 
     return NULL;
 }
 
-/* The first interface that UCX_NET_DEVICES names.  A port number may follow a name. */
-static const struct faultloc_iface *find_ucx(struct list list, const char *devices)
+static const struct faultloc_iface *by_address(struct list list, const char *text, size_t len)
+{
+    char address[INET6_ADDRSTRLEN];
+    struct faultloc_inet inet;
+    unsigned prefix;
+
+    if (len >= sizeof(address))
+        return NULL;
+    memcpy(address, text, len);
+    address[len] = '\0';
+    return parse_subnet(address, &inet, &prefix) ? by_subnet(list, &inet, prefix) : NULL;
+}
+
+/* The first interface that a list like UCX_NET_DEVICES names.  A port number may follow a name. */
+static const struct faultloc_iface *find_device(struct list list, const char *devices, bool loopback)
 {
     const struct faultloc_iface *found = NULL;
 
@@ -214,6 +227,10 @@ static const struct faultloc_iface *find_ucx(struct list list, const char *devic
             found = by_name(list, devices, name);
         if (!found)
             found = by_port(list, devices, len);
+        if (!found)
+            found = by_address(list, devices, len);
+        if (found && found->loopback && !loopback)
+            found = NULL;
         devices += len + (devices[len] == ',');
     }
     return found;
@@ -313,7 +330,9 @@ static int choose_data(struct list list, const struct faultloc_iface_wish *wish,
 {
     if (is_given(wish->data))
         return find_named(list, DATA_CVAR, wish->data, data, error, size);
-    *data = find_ucx(list, wish->ucx_net_devices);
+    *data = find_device(list, wish->taken, false);
+    if (!*data)
+        *data = find_device(list, wish->ucx_net_devices, true);
     if (!*data)
         *data = find_data(list, wish->ucx_net_devices);
     if (!*data)
@@ -465,6 +484,8 @@ int faultloc_iface_find(const struct faultloc_iface_wish *wish,
     for (unsigned path = 0; path < FTREE_PATHS; path++)
         if (chosen[path])
             found[path] = *chosen[path];
+    if (!found[FTREE_PATH_DATA].port[0])
+        faultloc_port_named(wish->sys_root, wish->taken, found[FTREE_PATH_DATA].port);
     if (!found[FTREE_PATH_DATA].port[0])
         faultloc_port_named(wish->sys_root, wish->ucx_net_devices, found[FTREE_PATH_DATA].port);
     return rc;

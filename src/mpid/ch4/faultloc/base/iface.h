@@ -19,8 +19,9 @@
  *
  * Data path, the first that there is of:
  *   1. what MPIR_CVAR_FAULTLOC_DATA_IFACE names;
- *   2. the first interface in UCX_NET_DEVICES that this host has ("eth0", "ib0:1"), or that is on a
- *      port named there ("mlx5_0:1"); "all" says nothing about an interface, "^..." excludes;
+ *   2. the first interface of those that the transport of the ranks has taken, but for a loopback, and
+ *      then in UCX_NET_DEVICES, that this host has ("eth0", "ib0:1"), or that is on a port named there
+ *      ("mlx5_0:1"); "all" says nothing about an interface, "^..." excludes;
  *   3. the first interface on an InfiniBand port, else the first, by index, with an IPv4 address, else
  *      with an IPv6 address; one that containers and virtual machines use comes last;
  *   4. the loopback interface; then there is no management path.
@@ -56,6 +57,7 @@ struct faultloc_iface {
 struct faultloc_iface_wish {
     const char *data; /* MPIR_CVAR_FAULTLOC_DATA_IFACE */
     const char *mgmt; /* MPIR_CVAR_FAULTLOC_MGMT_IFACE */
+    const char *taken; /* by the transport: names as in UCX_NET_DEVICES, or its address */
     const char *ucx_net_devices; /* UCX_NET_DEVICES */
     const char *sys_root; /* NULL: /sys */
 };
@@ -74,7 +76,8 @@ int faultloc_iface_choose(const struct faultloc_iface *list, size_t count,
 int faultloc_iface_list(const char *sys_root, struct faultloc_iface *list, size_t room, size_t *count);
 
 /* Purpose: both at once: this host's paths.  found[path].inet has family 0 where there is none.
- * found[FTREE_PATH_DATA].port is also one that UCX_NET_DEVICES names and that no interface is on.
+ * found[FTREE_PATH_DATA].port is also one that the transport has taken, or UCX_NET_DEVICES names, and
+ * that no interface is on.
  * Errors: as the two above, with error[size] always written then. */
 int faultloc_iface_find(const struct faultloc_iface_wish *wish,
                         struct faultloc_iface found[FTREE_PATHS], char *error, size_t size);

@@ -191,3 +191,26 @@ uint64_t faultloc_port_counter(const char *sys_root, const char *port, const cha
     return faultloc_text_number(root_of(sys_root), "class/infiniband/%s/ports/%u/counters/%s",
                                 device, number, name);
 }
+
+/* "0x11" */
+uint16_t faultloc_port_lid(const char *sys_root, const char *port)
+{
+    char text[16];
+    unsigned long lid = 0;
+
+    if (read_file(sys_root, port, "lid", text, sizeof(text)))
+        lid = strtoul(text, NULL, 16);
+    return lid <= UINT16_MAX ? (uint16_t) lid : 0;
+}
+
+/* The second half of "fe80:0000:0000:0000:506b:4b03:00c3:b1a2". */
+uint64_t faultloc_port_guid(const char *sys_root, const char *port)
+{
+    unsigned part[4];
+    char text[48];
+
+    if (!read_file(sys_root, port, "gids/0", text, sizeof(text)) ||
+        sscanf(text, "%*4x:%*4x:%*4x:%*4x:%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
+        return 0;
+    return (uint64_t) part[0] << 48 | (uint64_t) part[1] << 32 | (uint64_t) part[2] << 16 | part[3];
+}

@@ -5,10 +5,13 @@
 
 #include "faultloc/board/verdicts.h"
 
+#include "ftree/base/base.h"
+#include "ftree/base/text.h"
 #include "ftree/report/report.h"
 #include "ftree/topology/tree.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +96,23 @@ const char *faultloc_board_address(void *ctx, int32_t node, enum ftree_path path
     return inet->family ? inet_ntop(inet->family, inet->bytes, buf, (socklen_t) len) : NULL;
 }
 
+/* "eth0", "mlx5_0:1 LID 17 GUID 0x506b4b0300c3b1a2" */
+const char *faultloc_board_interface(void *ctx, int32_t node, char *buf, size_t len)
+{
+    const struct faultloc_board *b = ctx;
+    const struct faultloc_address *a;
+
+    if (node < 0 || node >= b->nodes)
+        return NULL;
+    a = &faultloc_board_addresses(b)[node];
+    ftree_text_copy(buf, len < sizeof(a->iface) ? len : sizeof(a->iface), a->iface);
+    if (a->lid)
+        ftree_text_add(buf, len, " LID %u", (unsigned) a->lid);
+    if (a->guid)
+        ftree_text_add(buf, len, " GUID 0x%016" PRIx64, a->guid);
+    return *buf ? buf : NULL;
+}
+
 /* A verdict about a switch that the tree does not have would be looked up beyond its table. */
 static bool fits_tree(const struct ftree_job *job, const struct ftree_verdict *v)
 {
@@ -112,6 +132,7 @@ char *faultloc_verdicts_json(const struct faultloc_board *b, const struct ftree_
                             .now = now_ns,
                             .now_ms = now_ms,
                             .address = faultloc_board_address,
+                            .interface = faultloc_board_interface,
                             .address_ctx = (void *) (uintptr_t) b,
                             .known = known};
     char *text;

@@ -164,6 +164,12 @@ int MPIDI_faultloc_transport_error(int32_t peer, int error);
 bool MPIDI_faultloc_hold(MPIR_Request * req, int32_t peer, int error, void *transport,
                          void (*release) (void *transport));
 
+/* Purpose: what the transport takes to other nodes, as UCX_NET_DEVICES names it: devices of UCX, in the order
+ * in which it uses them; the address of OFI's endpoint, and its domain.  *text stays as it is where that is
+ * not known. */
+void MPIDI_faultloc_ucx_devices(char *text, size_t room);
+void MPIDI_faultloc_ofi_devices(char *text, size_t room);
+
 /* Purpose: the rank of the world for which the operation is that OFI has refused last; FTREE_NONE: a
  * receive, or of another world. */
 int32_t MPIDI_faultloc_ofi_refused(void);

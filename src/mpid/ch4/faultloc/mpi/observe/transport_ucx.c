@@ -69,12 +69,21 @@ static void lost(void *rank, ucp_ep_h ep, ucs_status_t status)
     MPIDI_faultloc_report_lost((int32_t) (intptr_t) rank, errno_of(status));
 }
 
+static ucp_ep_h elsewhere; /* to a rank of another node; NULL: there was none */
+
+static bool is_elsewhere(int32_t rank)
+{
+    return rank != FTREE_NONE && MPIR_Process.node_map &&
+        MPIR_Process.node_map[rank] != MPIR_Process.node_map[MPIR_Process.rank];
+}
+
 /* An endpoint to a rank of the world tells when it fails.  The error mode stays as it is: another
  * would take the shared memory transports away.  Before 1.12 UCX takes no callback without it. */
 ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_params_t * params,
                                           ucp_ep_h * ep)
 {
     ucp_ep_params_t with = *params;
+    ucs_status_t status;
 
     if (MPIR_CVAR_FAULTLOC && rank_of(ep) != FTREE_NONE)
         MPIDI_faultloc_read_mark(params->address, MPID_MAX_BC_SIZE, rank_of(ep));
@@ -85,7 +94,27 @@ ucs_status_t MPIDI_faultloc_ucx_ep_create(ucp_worker_h worker, const ucp_ep_para
         with.err_handler.arg = (void *) (intptr_t) rank_of(ep);
     }
 #endif
-    return (ucp_ep_create) (worker, &with, ep);
+    status = (ucp_ep_create) (worker, &with, ep);
+    if (status == UCS_OK && MPIR_CVAR_FAULTLOC && is_elsewhere(rank_of(ep)))
+        elsewhere = *ep;
+    return status;
+}
+
+/* Before 1.14 UCX tells programs in no other way. */
+void MPIDI_faultloc_ucx_devices(char *text, size_t room)
+{
+    char *words = NULL, *line, *rest, device[FAULTLOC_FABRIC_DEVICE];
+    size_t size, at = 0;
+    FILE *f = elsewhere ? open_memstream(&words, &size) : NULL;
+
+    if (!f)
+        return;
+    ucp_ep_print_info(elsewhere, f);
+    rest = fclose(f) ? NULL : words;
+    while (rest && (line = strsep(&rest, "\n")))
+        if (faultloc_fabric_lane(line, device) && at + strlen(device) + 2 < room)
+            at += (size_t) snprintf(text + at, room - at, "%s%s", at ? "," : "", device);
+    free(words);
 }
 
 /* MPI_Finalize waits for what is returned; NULL: there is nothing to wait for. UCX refuses to flush
@@ -175,6 +204,12 @@ MPIR_Request *MPIDI_faultloc_ucx_lost_send(MPIDI_av_entry_t * av, int vci, ucs_s
         return NULL;
     }
     return req;
+}
+
+#else
+
+void MPIDI_faultloc_ucx_devices(char *text, size_t room)
+{
 }
 
 #endif /* HAVE_CH4_NETMOD_UCX */

@@ -63,7 +63,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         The interface of the data path, by name (ib0) or subnet (10.0.0.0/16). If empty, it is the
-        one that UCX_NET_DEVICES names, or else the first one with an address.
+        one that the transport has taken, or that UCX_NET_DEVICES names, or else the first one with
+        an address.
 
     - name        : MPIR_CVAR_FAULTLOC_MGMT_IFACE
       category    : FAULTLOC

@@ -171,13 +171,16 @@ static bool make_board(const struct MPIDI_faultloc_place *p, const char *job_id,
 static bool make_card(struct card *card, const char *name, struct faultloc_board *b,
                       struct faultloc_ports ports[FTREE_ROLES])
 {
+    char taken[512] = "", error[512];
     struct faultloc_iface_wish wish = {.data = MPIR_CVAR_FAULTLOC_DATA_IFACE,
-        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .ucx_net_devices = getenv("UCX_NET_DEVICES"),
-        .sys_root = faultloc_board_sys_root(b)};
+        .mgmt = MPIR_CVAR_FAULTLOC_MGMT_IFACE, .taken = taken,
+        .ucx_net_devices = getenv("UCX_NET_DEVICES"), .sys_root = faultloc_board_sys_root(b)};
     struct faultloc_iface found[FTREE_PATHS];
-    char error[512];
-    int rc = faultloc_iface_find(&wish, found, error, sizeof(error));
+    int rc;
 
+    MPIDI_faultloc_ucx_devices(taken, sizeof(taken));
+    MPIDI_faultloc_ofi_devices(taken, sizeof(taken));
+    rc = faultloc_iface_find(&wish, found, error, sizeof(error));
     MPL_strncpy(card->name, name, sizeof(card->name));
     if (rc) {
         snprintf(problem, sizeof(problem), "node %s: %s", name, error);
@@ -189,6 +192,10 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
             MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
     }
     MPL_strncpy(b->port, found[FTREE_PATH_DATA].port, sizeof(b->port));
+    MPL_strncpy(card->address.iface, b->port[0] ? b->port : b->iface[FTREE_PATH_DATA],
+                sizeof(card->address.iface));
+    card->address.lid = faultloc_port_lid(wish.sys_root, b->port);
+    card->address.guid = faultloc_port_guid(wish.sys_root, b->port);
     card->address.mbps = b->port[0] ? faultloc_port_speed(wish.sys_root, b->port)
                                     : faultloc_iface_speed(wish.sys_root, b->iface[FTREE_PATH_DATA]);
     for (int role = 0; role < FTREE_ROLES; role++) {
