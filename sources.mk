@@ -203,6 +203,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/cgroup.c \
     src/mpid/ch4/faultloc/node/link_watch.c \
     src/mpid/ch4/faultloc/node/log.c \
+    src/mpid/ch4/faultloc/node/losses.c \
     src/mpid/ch4/faultloc/node/rank_lag.c \
     src/mpid/ch4/faultloc/node/resends.c \
     src/mpid/ch4/faultloc/node/samples.c \
@@ -295,6 +296,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/node/cgroup.h \
     src/mpid/ch4/faultloc/node/link_watch.h \
     src/mpid/ch4/faultloc/node/log.h \
+    src/mpid/ch4/faultloc/node/losses.h \
     src/mpid/ch4/faultloc/node/rank_lag.h \
     src/mpid/ch4/faultloc/node/resends.h \
     src/mpid/ch4/faultloc/node/samples.h \
@@ -543,6 +545,7 @@ unit_tests = \
     test/unit/node/test_cgroup \
     test/unit/node/test_link_watch \
     test/unit/node/test_log \
+    test/unit/node/test_losses \
     test/unit/node/test_rank_lag \
     test/unit/node/test_resends \
     test/unit/node/test_samples \

@@ -119,6 +119,13 @@ static int32_t connections(void *ctx, struct ftree_connection *c, int32_t n)
     return l->connections;
 }
 
+static void losses(void *ctx, char *text, size_t room)
+{
+    struct lone *l = ctx;
+
+    snprintf(text, room, "%s", l->own_state.losses);
+}
+
 static void state(void *ctx, struct ftree_node_state *out)
 {
     *out = ((struct lone *) ctx)->own_state;
@@ -194,6 +201,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .trace = trace,
                                    .alloc = alloc,
                                    .state = state,
+                                   .losses = losses,
                                    .log = message_log,
                                    .reason = reason};
 

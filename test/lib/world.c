@@ -249,6 +249,13 @@ static void learn(void *ctx, const struct ftree_verdict *v)
         p->w->verdicts_on[p->node]++;
 }
 
+static void losses(void *ctx, char *text, size_t room)
+{
+    const struct place *p = ctx;
+
+    snprintf(text, room, "%s", p->w->state[p->node].losses);
+}
+
 static void state(void *ctx, struct ftree_node_state *out)
 {
     const struct place *p = ctx;
@@ -320,6 +327,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .trace = trace,
                                    .alloc = alloc,
                                    .state = state,
+                                   .losses = losses,
                                    .waiting = note};
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -56,6 +56,10 @@ make_adapters() {
         echo "100 Gb/sec (4X EDR)" >"$port/rate"
         echo InfiniBand >"$port/link_layer"
         echo 0 >"$port/counters/link_downed"
+        echo 1000 >"$port/counters/symbol_error"
+        printf '0x%x\n' "$i" >"$port/lid"
+        mkdir -p "$port/gids"
+        printf 'fe80:0000:0000:0000:506b:4b03:00c3:%04x\n' "$i" >"$port/gids/0"
     done
 }
 

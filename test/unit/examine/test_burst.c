@@ -76,6 +76,31 @@ TEST_CASES(a_link_is_told, COUNT(links))
                   links[_i].what);
 }
 
+/* Who was asked says with what came what its interface counts, and who asks knows of its own. */
+TEST_CASE(both_ends_of_a_link_say_what_they_count)
+{
+    struct world *w = world_new(4, 1, 32);
+    const struct ftree_verdict *v = &w->report[0];
+    int bad = 0, peer = 0;
+
+    world_packets(w);
+    w->node[2].to[DATA] = (struct world_way) LOSSY;
+    snprintf(w->state[2].losses, FTREE_LOSSES_MAX, "eth0: 41 rx_crc_errors_phy in 12 s");
+    for (int32_t n = 0; n < 4; n++)
+        if (n != 2)
+            snprintf(w->state[n].losses, FTREE_LOSSES_MAX, "eth0: 1 rx_discards in 9 s");
+    let_wait(w);
+    world_run(w, 9000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(v->class_, FTREE_CLASS_NETWORK_DEGRADED);
+    for (int32_t i = 0; i < v->evidences; i++) {
+        bad += !strcmp(v->evidence[i].detail, "n2 eth0: 41 rx_crc_errors_phy in 12 s");
+        peer += strstr(v->evidence[i].detail, " eth0: 1 rx_discards in 9 s") != NULL;
+    }
+    ck_assert_int_eq(bad, 1);
+    ck_assert_int_eq(peer, 1);
+}
+
 /* What a slow link brings may take longer than a burst: one verdict. */
 TEST_CASE(a_link_that_is_late_is_not_silent)
 {

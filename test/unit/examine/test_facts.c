@@ -257,10 +257,9 @@ static const struct ftree_node_state busy = {
     .frequency_nominal_mhz = 2400,
     .throttles = 7,
     .link = FTREE_LINK_UP,
-    .rx_errors = 1,
-    .tx_errors = 2,
-    .rx_drops = 30,
-    .tx_drops = 40,
+    .link_errors = 3,
+    .link_drops = 70,
+    .losses = "eth0: 41 rx_crc_errors_phy in 12 s",
 };
 
 TEST_CASE(a_state_is_numbers)
@@ -292,6 +291,7 @@ TEST_CASE(what_is_not_known_is_no_number)
     memset(&s, 0xff, sizeof(s));
     s.link = FTREE_LINK_UNKNOWN;
     s.ranks = 0;
+    s.losses[0] = '\0';
     states(l, &s);
     IS(l, STATE_KNOWN, "yes");
     for (int i = 0; i < RULES_NUMBER_COUNT; i++)
@@ -358,6 +358,25 @@ TEST_CASE(evidence_tells_what_the_probes_brought)
                      "last message 1.5 s ago: send of 100 bytes, peer 3, tag 3");
 }
 
+/* A verdict about the link has what its two ends count first; what others have is no matter of it. */
+TEST_CASE(what_an_interface_has_lost_is_evidence)
+{
+    struct lone *l = asking(1);
+    struct ftree_verdict v = {.class_ = FTREE_CLASS_LINK_FAULT}, other = {.class_ = FTREE_CLASS_NODE_OUTAGE};
+
+    snprintf(l->own_state.losses, sizeof(l->own_state.losses), "eth0: 3 rx_discards in 9 s");
+    states(l, &busy);
+    ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &v));
+    ck_assert_int_eq(v.evidence[0].source, FTREE_EVIDENCE_STATE);
+    ck_assert_int_eq(v.evidence[0].target, 2);
+    ck_assert_str_eq(v.evidence[0].detail, "n2 eth0: 41 rx_crc_errors_phy in 12 s");
+    ck_assert_int_eq(v.evidence[1].target, 0);
+    ck_assert_str_eq(v.evidence[1].detail, "n0 eth0: 3 rx_discards in 9 s");
+    ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &other));
+    for (int32_t i = 0; i < other.evidences; i++)
+        ck_assert_ptr_null(strstr(other.evidence[i].detail, "rx_"));
+}
+
 TEST_CASE(evidence_of_a_state_that_says_little)
 {
     struct lone *l = asking(1);
@@ -367,6 +386,7 @@ TEST_CASE(evidence_of_a_state_that_says_little)
     memset(&s, 0xff, sizeof(s));
     s.link = FTREE_LINK_GONE;
     s.ranks = 0;
+    s.losses[0] = '\0';
     states(l, &s);
     ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &v));
     ck_assert_str_eq(v.evidence[v.evidences - 1].detail, "data interface gone");

@@ -35,6 +35,7 @@ static char proc[80], sys[80];
 static struct faultloc_board *board;
 static struct faultloc_seen seen[SLOTS];
 static struct faultloc_watch watch;
+static struct faultloc_losses losses;
 static struct faultloc_state state;
 static struct ftree_node_state s;
 
@@ -105,6 +106,7 @@ static void put_whole(void)
 {
     for (int i = 0; i < COUNT(whole); i++)
         put(whole[i].path, whole[i].text);
+    faultloc_losses_begin(&losses, NOW);
 }
 
 BEFORE_EACH
@@ -126,11 +128,13 @@ BEFORE_EACH
     }
     watch = (struct faultloc_watch){.board = board, .seen = seen, .proc_root = proc};
     state = (struct faultloc_state){
-        .watch = &watch, .sys_root = sys, .iface = "eth0", .patience = PATIENT};
+        .watch = &watch, .sys_root = sys, .iface = "eth0", .losses = &losses, .patience = PATIENT};
+    losses = (struct faultloc_losses){.proc_root = proc, .sys_root = sys, .iface = "eth0"};
 }
 
 AFTER_EACH
 {
+    faultloc_losses_end(&losses);
     faultloc_board_unmap(board);
 }
 
@@ -169,10 +173,9 @@ TEST_CASE(a_whole_tree_is_read)
     ck_assert_uint_eq(s.frequency_nominal_mhz, 2600);
     ck_assert_uint_eq(s.throttles, 42);
     ck_assert_int_eq(s.link, faultloc_iface_link("eth0"));
-    ck_assert_uint_eq(s.rx_errors, 31);
-    ck_assert_uint_eq(s.rx_drops, 42);
-    ck_assert_uint_eq(s.tx_errors, 53);
-    ck_assert_uint_eq(s.tx_drops, 64);
+    ck_assert_uint_eq(s.link_errors, 0);
+    ck_assert_uint_eq(s.link_drops, 0);
+    ck_assert_str_eq(s.losses, "");
     ck_assert_int_eq(s.ranks, 2);
     ck_assert_int_eq(s.rank[0].rank, 10);
     ck_assert_int_eq(s.rank[0].pid, 40);
@@ -201,10 +204,9 @@ static void require_nothing_known(void)
     ck_assert_uint_eq(s.frequency_max_mhz, U32);
     ck_assert_uint_eq(s.frequency_nominal_mhz, U32);
     ck_assert_uint_eq(s.throttles, U64);
-    ck_assert_uint_eq(s.rx_errors, U64);
-    ck_assert_uint_eq(s.rx_drops, U64);
-    ck_assert_uint_eq(s.tx_errors, U64);
-    ck_assert_uint_eq(s.tx_drops, U64);
+    ck_assert_uint_eq(s.link_errors, U64);
+    ck_assert_uint_eq(s.link_drops, U64);
+    ck_assert_str_eq(s.losses, "");
 }
 
 /* No /proc and no /sys at all: the ranks are then gone, as far as can be seen. */
@@ -273,15 +275,6 @@ static const struct {
      42},
     {"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "18446744073709551614\n",
      FIELD(throttles), 42},
-    {"proc/self/net/dev", "eth0:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(tx_drops), 12},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), 3},
-    /* what is cut off or not there is not known */
-    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n", FIELD(tx_drops), UINT64_MAX},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", FIELD(tx_drops), UINT64_MAX},
-    {"proc/self/net/dev", "eth0: 1 2 3 4 -5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), UINT64_MAX},
-    {"proc/self/net/dev", "eth01: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_errors), UINT64_MAX},
-    {"proc/self/net/dev", "xeth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", FIELD(rx_drops), UINT64_MAX},
-    {"proc/self/net/dev", "", FIELD(tx_errors), UINT64_MAX},
 };
 
 static uint64_t field_of(size_t at, size_t size)
@@ -393,7 +386,6 @@ TEST_CASE(an_interface_that_is_not_there_is_gone)
     state.iface = "no-such-iface";
     read_state();
     ck_assert_int_eq(s.link, FTREE_LINK_GONE);
-    ck_assert_uint_eq(s.rx_errors, U64);
 }
 
 TEST_CASE(a_name_that_is_none_is_not_looked_for)
@@ -405,7 +397,6 @@ TEST_CASE(a_name_that_is_none_is_not_looked_for)
         state.iface = names[i];
         read_state();
         ck_assert_int_eq(s.link, FTREE_LINK_UNKNOWN);
-        ck_assert_uint_eq(s.rx_errors, U64);
     }
 }
 
@@ -501,24 +492,6 @@ TEST_CASES(link_of_interface_and_port, COUNT(ports))
     ck_assert_int_eq(s.link, ports[_i].link);
 }
 
-TEST_CASE(counters_of_a_port_are_added)
-{
-    put_whole();
-    files_write(PORT "state", "4: ACTIVE\n");
-    files_write(PORT "counters/symbol_error", "1000\n");
-    files_write(PORT "counters/link_error_recovery", "200\n");
-    files_write(PORT "counters/port_xmit_discards", "3000\n");
-    state.port = "mlx5_0:1";
-    read_state();
-    ck_assert_uint_eq(s.rx_errors, 1231);
-    ck_assert_uint_eq(s.tx_drops, 3064);
-    state.iface = "";
-    read_state();
-    ck_assert_uint_eq(s.rx_errors, 1200);
-    ck_assert_uint_eq(s.tx_drops, 3000);
-    ck_assert_uint_eq(s.rx_drops, U64);
-}
-
 /* ---- the real thing ------------------------------------------------------------------------ */
 
 TEST_CASE(this_machine)
@@ -531,7 +504,6 @@ TEST_CASE(this_machine)
     ck_assert_uint_ne(s.memory_total, U64);
     ck_assert_uint_le(s.memory_available, s.memory_total);
     ck_assert_uint_ne(s.load_centi, U32);
-    ck_assert_uint_ne(s.rx_errors, U64);
     ck_assert(s.link == FTREE_LINK_UP || faultloc_iface_link("lo") != FTREE_LINK_UP);
     ck_assert_int_eq(s.rank[0].proc_state, 'R');
     require_valid();

@@ -27,6 +27,7 @@ static void make_unknown_state(struct ftree_node_state *s)
 {
     memset(s, 0xff, sizeof(*s));
     s->link = FTREE_LINK_UNKNOWN;
+    s->losses[0] = '\0';
     s->ranks = 0;
 }
 
@@ -47,11 +48,10 @@ static void make_full_state(struct ftree_node_state *s)
                                    .frequency_nominal_mhz = 2600,
                                    .throttles = 77,
                                    .link = FTREE_LINK_GONE,
-                                   .rx_errors = 3,
-                                   .tx_errors = 4,
-                                   .rx_drops = 5,
-                                   .tx_drops = UINT64_MAX,
+                                   .link_errors = 3,
+                                   .link_drops = UINT64_MAX,
                                    .ranks = FTREE_STATE_RANKS_MAX};
+    memset(s->losses, 'e', FTREE_LOSSES_MAX - 1);
     for (int i = 0; i < s->ranks; i++) {
         s->rank[i].rank = SIZE - 1 - i;
         s->rank[i].pid = i == 0 ? 0 : 4194303 + i;
@@ -135,6 +135,7 @@ static void require_sane(enum what what, const union any *any)
 
     if (what == STATE) {
         REQUIRE(s->link < FTREE_LINK_COUNT);
+        REQUIRE(strnlen(s->losses, FTREE_LOSSES_MAX) < FTREE_LOSSES_MAX);
         REQUIRE(s->ranks >= 0 && s->ranks <= FTREE_STATE_RANKS_MAX);
         for (int i = 0; i < s->ranks; i++) {
             REQUIRE(s->rank[i].rank >= 0 && s->rank[i].rank < SIZE && s->rank[i].pid >= 0);
@@ -180,7 +181,7 @@ TEST_CASE(what_is_not_known_stays_so)
     ck_assert_uint_eq(back.state.load_centi, UINT32_MAX);
     ck_assert_uint_eq(back.state.memory_available, UINT64_MAX);
     ck_assert_uint_eq(back.state.throttles, UINT64_MAX);
-    ck_assert_uint_eq(back.state.tx_drops, UINT64_MAX);
+    ck_assert_uint_eq(back.state.link_drops, UINT64_MAX);
     ck_assert_int_eq(back.state.link, FTREE_LINK_UNKNOWN);
     ck_assert_int_eq(back.state.ranks, 0);
 }

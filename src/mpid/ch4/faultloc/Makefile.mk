@@ -92,6 +92,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/node/cgroup.h \
     src/mpid/ch4/faultloc/node/link_watch.h \
     src/mpid/ch4/faultloc/node/log.h \
+    src/mpid/ch4/faultloc/node/losses.h \
     src/mpid/ch4/faultloc/node/rank_lag.h \
     src/mpid/ch4/faultloc/node/resends.h \
     src/mpid/ch4/faultloc/node/samples.h \
@@ -196,6 +197,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/cgroup.c \
     src/mpid/ch4/faultloc/node/link_watch.c \
     src/mpid/ch4/faultloc/node/log.c \
+    src/mpid/ch4/faultloc/node/losses.c \
     src/mpid/ch4/faultloc/node/rank_lag.c \
     src/mpid/ch4/faultloc/node/resends.c \
     src/mpid/ch4/faultloc/node/samples.c \

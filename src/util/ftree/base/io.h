@@ -71,6 +71,7 @@ bool ftree_is_stopped(char proc_state);
 
 #define FTREE_STATE_RANKS_MAX 16
 #define FTREE_LOG_MAX 32
+#define FTREE_LOSSES_MAX 104
 
 enum ftree_link {
     FTREE_LINK_UNKNOWN,
@@ -94,8 +95,9 @@ struct ftree_node_state {
     uint32_t frequency_max_mhz; /* of all cores, now */
     uint32_t frequency_nominal_mhz;
     uint64_t throttles; /* since boot, all cores */
-    uint8_t link; /* enum ftree_link, of the data interface; and its counters: */
-    uint64_t rx_errors, tx_errors, rx_drops, tx_drops;
+    uint8_t link; /* enum ftree_link, of the data interface; and what that has counted since the job began: */
+    uint64_t link_errors, link_drops;
+    char losses[FTREE_LOSSES_MAX]; /* "eth0: 41 rx_crc_errors_phy in 12 s"; "": nothing */
     int32_t ranks; /* of the node's ranks, the first FTREE_STATE_RANKS_MAX */
     struct {
         int32_t rank;
@@ -174,6 +176,8 @@ struct ftree_io {
     /* How this node is (state probe), and the last messages of the i-th local rank (log probe), as
      * many as find room.  May be NULL: then such a probe is answered without. */
     void (*state)(void *ctx, struct ftree_node_state *state);
+    /* What the own data interface has lost, as struct ftree_node_state has it; may be NULL. */
+    void (*losses)(void *ctx, char *text, size_t room);
     void (*log)(void *ctx, int32_t i, struct ftree_log *log);
     /* Why the i-th local rank has ended, as it has said itself, as of a sentence that begins with its
      * name: "called MPI_Abort(7) on MPI_COMM_SELF"; "" where it has not.  May be NULL. */

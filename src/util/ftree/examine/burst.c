@@ -371,6 +371,13 @@ static void add_way(const struct ftree *ft, ftree_time now, const struct burst *
                            ftree_name(ft, sender), ftree_path_name(path), text);
 }
 
+const char *ftree_burst_losses(const struct ftree *ft, int32_t node)
+{
+    const struct burst *b = find_over(ft, node);
+
+    return b ? b->losses : "";
+}
+
 /* Where it says something. */
 void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                               struct ftree_verdict *v)
@@ -454,6 +461,7 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     ftree_burst_name(ft, b->node, &v);
     v.first_symptom = ftree_min(b->first, now);
+    ftree_facts_add_losses(ft, now, b->node, &v);
     ftree_burst_add_evidence(ft, now, b->node, &v);
     add_other(ft, now, b, &v);
     ftree_emit_verdict(ft, &v);
@@ -556,6 +564,8 @@ static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
     struct wire_message m = {.type = WIRE_HEARD, .u.heard = {.nonce = b->nonce, .over = b->over}};
 
     memcpy(m.u.heard.way, b->here, sizeof(b->here));
+    if (b->over && ft->io->losses)
+        ft->io->losses(ft->io_ctx, m.u.heard.losses, sizeof(m.u.heard.losses));
     ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->node}, &m);
 }
 
@@ -721,6 +731,7 @@ void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const str
         return;
     b->said = true;
     memcpy(b->there, h->way, sizeof(b->there));
+    memcpy(b->losses, h->losses, sizeof(b->losses));
     b->until = has_all(ft, b) ? now : now + REST;
 }
 

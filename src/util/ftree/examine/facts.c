@@ -101,9 +101,9 @@ static double percent(uint64_t part, uint64_t whole)
     return 100.0 * (double) part / (double) whole;
 }
 
-static double sum(uint64_t a, uint64_t b)
+static double count(uint64_t n)
 {
-    return a == UINT64_MAX || b == UINT64_MAX ? NAN : (double) a + (double) b;
+    return n == UINT64_MAX ? NAN : (double) n;
 }
 
 static double frequency_percent(const struct ftree_node_state *s)
@@ -126,10 +126,9 @@ static void find_state(const struct ftree_node_state *s, struct rules_facts *fac
     number[RULES_NUMBER_MEMORY_AVAILABLE] = percent(s->memory_available, s->memory_total);
     number[RULES_NUMBER_SWAP_USED] = 100.0 - percent(s->swap_free, s->swap_total);
     number[RULES_NUMBER_FREQUENCY] = frequency_percent(s);
-    if (s->throttles != UINT64_MAX)
-        number[RULES_NUMBER_THROTTLES] = (double) s->throttles;
-    number[RULES_NUMBER_LINK_ERRORS] = sum(s->rx_errors, s->tx_errors);
-    number[RULES_NUMBER_LINK_DROPS] = sum(s->rx_drops, s->tx_drops);
+    number[RULES_NUMBER_THROTTLES] = count(s->throttles);
+    number[RULES_NUMBER_LINK_ERRORS] = count(s->link_errors);
+    number[RULES_NUMBER_LINK_DROPS] = count(s->link_drops);
     facts->value[RULES_FACT_LINK] = s->link;
     facts->value[RULES_FACT_STATE_KNOWN] = RULES_YES;
 }
@@ -297,9 +296,22 @@ static void add_state(const struct ftree *ft, ftree_time now, const struct suspe
                            ftree_link_name(su->node_state.link), text);
 }
 
+void ftree_facts_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
+                            struct ftree_verdict *v)
+{
+    const struct suspect *su = ftree_suspect(ft, node);
+    const char *late = ftree_burst_losses(ft, node);
+
+    ftree_verdict_add_losses(
+        ft, now, node, *late || !su || !su->has_state ? late : su->node_state.losses, v);
+    ftree_verdict_add_own_losses(ft, now, v);
+}
+
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v)
 {
+    if (ftree_class_says(v->class_, FTREE_IS_PATH) || v->class_ == FTREE_CLASS_UNKNOWN)
+        ftree_facts_add_losses(ft, now, su->node, v);
     for (int path = 0; path < FTREE_PATHS; path++) {
         const struct ftree_evidence e = {
             .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};

@@ -66,6 +66,7 @@ static bool decides_own_link(struct ftree *ft, ftree_time now, const struct ftre
     v.first_symptom = s->first;
     v.symptoms = 1;
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, ft->self, &v, "%s", s->detail);
+    ftree_verdict_add_own_losses(ft, now, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }

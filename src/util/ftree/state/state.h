@@ -174,6 +174,11 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
                             enum ftree_evidence_source source, int32_t node,
                             struct ftree_verdict *v, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* What the data interface of `node` has lost by its own counters, as it says itself; "": nothing.  And
+ * the same of the own node. */
+void ftree_verdict_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
+                              const char *losses, struct ftree_verdict *v);
+void ftree_verdict_add_own_losses(const struct ftree *ft, ftree_time now, struct ftree_verdict *v);
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v);
 void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,

@@ -66,6 +66,23 @@ void ftree_verdict_add_line(const struct ftree *ft, ftree_time now,
     ftree_verdict_add_evidence(v, &e);
 }
 
+void ftree_verdict_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
+                              const char *losses, struct ftree_verdict *v)
+{
+    if (*losses)
+        ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_STATE, node, v, "%.40s %s",
+                               ftree_name(ft, node), losses);
+}
+
+void ftree_verdict_add_own_losses(const struct ftree *ft, ftree_time now, struct ftree_verdict *v)
+{
+    char losses[FTREE_LOSSES_MAX] = "";
+
+    if (ft->io->losses)
+        ft->io->losses(ft->io_ctx, losses, sizeof(losses));
+    ftree_verdict_add_losses(ft, now, ft->self, losses, v);
+}
+
 /* A message of a rank of `node`; as the last one or an earlier one. */
 void ftree_verdict_add_message(const struct ftree *ft, ftree_time now, int32_t node,
                                const struct ftree_log_entry *m, bool last, struct ftree_verdict *v)

@@ -219,6 +219,7 @@ static void code_heard(struct wire_codec *c, struct wire_heard *h)
         WIRE_NUMBER(c, w->worst_us, 4, 0);
         c->bad |= c->reads && w->late & ~w->heard;
     }
+    ftree_wire_text(c, h->losses, sizeof(h->losses));
 }
 
 static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)

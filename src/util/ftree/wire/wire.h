@@ -150,6 +150,7 @@ struct wire_heard {
     uint32_t nonce;
     bool over; /* else it has just begun, and takes packets */
     struct wire_way way[FTREE_PATHS];
+    char losses[FTREE_LOSSES_MAX]; /* what its data interface counts; see base/io.h */
 };
 
 /* A whole message on its way by another node; see net/relay.c. */

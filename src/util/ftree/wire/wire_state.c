@@ -14,7 +14,7 @@
 #define LOAD_BYTES (2 * 4 + 3 * 4)
 #define MEMORY_BYTES (4 * 8)
 #define CORES_BYTES (2 * 4 + 8)
-#define LINK_BYTES (1 + 4 * 8)
+#define LINK_BYTES (1 + 2 * 8 + FTREE_LOSSES_MAX)
 #define RANK_BYTES (2 * 4 + 1 + 1)
 #define STATE_BYTES \
     (LOAD_BYTES + MEMORY_BYTES + CORES_BYTES + LINK_BYTES + 1 + FTREE_STATE_RANKS_MAX * RANK_BYTES)
@@ -47,10 +47,9 @@ static void node_state(struct wire_codec *c, struct ftree_node_state *s)
     WIRE_NUMBER(c, s->frequency_nominal_mhz, 4, 0);
     WIRE_NUMBER(c, s->throttles, 8, 0);
     WIRE_NUMBER(c, s->link, 1, FTREE_LINK_COUNT);
-    WIRE_NUMBER(c, s->rx_errors, 8, 0);
-    WIRE_NUMBER(c, s->tx_errors, 8, 0);
-    WIRE_NUMBER(c, s->rx_drops, 8, 0);
-    WIRE_NUMBER(c, s->tx_drops, 8, 0);
+    WIRE_NUMBER(c, s->link_errors, 8, 0);
+    WIRE_NUMBER(c, s->link_drops, 8, 0);
+    ftree_wire_text(c, s->losses, sizeof(s->losses));
 }
 
 void ftree_wire_state(struct wire_codec *c, struct ftree_node_state *s)

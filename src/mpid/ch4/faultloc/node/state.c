@@ -18,7 +18,6 @@
 
 #define PATIENCE_NS 20000000u
 #define SMALL 256 /* a file with a number or a line */
-#define LARGE 32768 /* one with many lines: about 200 interfaces */
 #define CPUS_MAX 8192
 #define CORE_THROTTLES "devices/system/cpu/cpu%u/thermal_throttle/core_throttle_count"
 #define KHZ_PER_MHZ 1000
@@ -242,62 +241,9 @@ static void read_cores(const char *sys, const int32_t *of_rank, uint64_t until,
 
 /* ---- the data interface -------------------------------------------------------------------- */
 
-/* The line of an interface in net/dev: "  eth0: 1 2 3 ...". */
-static const char *counters_of(const char *text, const char *iface)
-{
-    size_t len = strlen(iface);
-
-    while (text) {
-        text = skip_blanks(text);
-        if (strncmp(text, iface, len) == 0 && text[len] == ':')
-            return text + len + 1;
-        text = strchr(text, '\n');
-        text = text ? text + 1 : NULL;
-    }
-    return NULL;
-}
-
-enum column {
-    RX_ERRORS = 2,
-    RX_DROPS = 3,
-    TX_ERRORS = 10,
-    TX_DROPS = 11,
-    COLUMNS = 16
-};
-
-/* From /proc, where it is the network namespace's own, whatever is mounted on /sys. */
-static void read_counters(const char *proc, const char *iface, struct ftree_node_state *s)
-{
-    uint64_t column[COLUMNS];
-    char text[LARGE];
-    const char *at;
-
-    faultloc_text_read(proc, text, sizeof(text), "self/net/dev");
-    at = counters_of(text, iface);
-    for (int i = 0; at && i < COLUMNS; i++) {
-        at = skip_blanks(at);
-        if (!take_number(&at, &column[i]))
-            at = NULL;
-    }
-    if (!at || *at != '\n')
-        return; /* cut off, or not what it should be */
-    s->rx_errors = column[RX_ERRORS];
-    s->rx_drops = column[RX_DROPS];
-    s->tx_errors = column[TX_ERRORS];
-    s->tx_drops = column[TX_DROPS];
-}
-
 static bool is_name(const char *iface)
 {
     return iface && iface[0] && !strchr(iface, '/') && strcmp(iface, ".") && strcmp(iface, "..");
-}
-
-static void add_counter(const struct faultloc_state *st, const char *name, uint64_t *sum)
-{
-    uint64_t n = faultloc_port_counter(st->sys_root, st->port, name);
-
-    if (n != UINT64_MAX)
-        *sum = *sum == UINT64_MAX ? n : *sum + n;
 }
 
 static void read_port(const struct faultloc_state *st, struct ftree_node_state *s)
@@ -306,22 +252,16 @@ static void read_port(const struct faultloc_state *st, struct ftree_node_state *
 
     if (link != FTREE_LINK_UNKNOWN && (s->link == FTREE_LINK_UP || s->link == FTREE_LINK_UNKNOWN))
         s->link = (uint8_t) link;
-    add_counter(st, "symbol_error", &s->rx_errors);
-    add_counter(st, "port_rcv_errors", &s->rx_errors);
-    add_counter(st, "link_error_recovery", &s->rx_errors);
-    add_counter(st, "local_link_integrity_errors", &s->rx_errors);
-    add_counter(st, "excessive_buffer_overrun_errors", &s->rx_drops);
-    add_counter(st, "port_xmit_discards", &s->tx_drops);
 }
 
-static void read_link(const struct faultloc_state *st, const char *proc, struct ftree_node_state *s)
+static void read_link(const struct faultloc_state *st, ftree_time now, struct ftree_node_state *s)
 {
-    if (is_name(st->iface)) {
+    if (is_name(st->iface))
         s->link = (uint8_t) faultloc_iface_link(st->iface);
-        read_counters(proc, st->iface, s);
-    }
     if (st->port && *st->port)
         read_port(st, s);
+    if (st->losses)
+        faultloc_losses_read(st->losses, now, s);
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */
@@ -375,7 +315,7 @@ static void know_nothing(struct ftree_node_state *s)
     s->frequency_max_mhz = s->frequency_nominal_mhz = UINT32_MAX;
     s->throttles = UINT64_MAX;
     s->link = FTREE_LINK_UNKNOWN;
-    s->rx_errors = s->rx_drops = s->tx_errors = s->tx_drops = UINT64_MAX;
+    s->link_errors = s->link_drops = UINT64_MAX;
 }
 
 void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree_node_state *out)
@@ -391,7 +331,7 @@ void faultloc_state_read(struct faultloc_state *st, ftree_time now, struct ftree
     out->memory_pressure_centi = read_pressure(proc, "memory");
     out->io_pressure_centi = read_pressure(proc, "io");
     read_memory(proc, out);
-    read_link(st, proc, out);
+    read_link(st, now, out);
     read_ranks(st, now, cpu, out);
     read_cores(sys, cpu, until, out);
 }

@@ -6,6 +6,7 @@
 #ifndef FAULTLOC_STATE_H_INCLUDED
 #define FAULTLOC_STATE_H_INCLUDED
 
+#include "faultloc/node/losses.h"
 #include "faultloc/node/watch.h"
 
 /*
@@ -22,6 +23,7 @@ struct faultloc_state {
     const char *sys_root; /* NULL: /sys */
     const char *iface; /* the data interface; "": not known */
     const char *port; /* of the adapter that the data pass; NULL, "": not known */
+    const struct faultloc_losses *losses; /* of both; NULL: not known */
     uint64_t patience; /* ns, for reading what there is of every core; 0: the default, 20 ms */
 };
 

@@ -27,6 +27,7 @@
 #include "faultloc/node/log.h"
 #include "faultloc/node/state.h"
 #include "faultloc/node/wait_page.h"
+#include "ftree/base/text.h"
 #include "ftree/hang/hang.h"
 #include "ftree/hang/lag.h"
 
@@ -64,6 +65,7 @@ struct agent {
     struct faultloc_stop_job stop;
     struct faultloc_second second;
     struct faultloc_state state; /* for state probes */
+    struct faultloc_losses losses;
     struct faultloc_link_watch data_link;
     struct faultloc_resends resends;
     struct faultloc_lags lags; /* what slows ranks */
@@ -122,6 +124,15 @@ static void look_at_node(void *ctx, struct ftree_node_state *state)
 
     faultloc_state_read(&a->state, faultloc_now(), state);
     faultloc_handlers_ask_home(&a->handlers, faultloc_now());
+}
+
+static void look_at_losses(void *ctx, char *text, size_t room)
+{
+    struct agent *a = ctx;
+    struct ftree_node_state state;
+
+    faultloc_losses_read(&a->losses, faultloc_now(), &state);
+    ftree_text_copy(text, room, state.losses);
 }
 
 static void look_at_messages(void *ctx, int32_t i, struct ftree_log *log)
@@ -299,6 +310,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .look = look,
                                    .memory = look_at_memory,
                                    .state = look_at_node,
+                                   .losses = look_at_losses,
                                    .log = look_at_messages,
                                    .reason = look_at_reason,
                                    .delivers = look_at_data,
@@ -397,7 +409,11 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                         .state = {.watch = &p->watch,
                                   .sys_root = sys_root,
                                   .iface = p->board->iface[FTREE_PATH_DATA],
-                                  .port = p->board->port},
+                                  .port = p->board->port,
+                                  .losses = &a->losses},
+                        .losses = {.iface = p->board->iface[FTREE_PATH_DATA],
+                                   .port = p->board->port,
+                                   .sys_root = sys_root},
                         .lags = {.watch = &p->watch, .sys_root = sys_root},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
     p->ft = NULL; /* a deputy that succeeds has its agent's */
@@ -439,6 +455,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     if (!faultloc_link_watch_open(&a->data_link, a->state.sys_root, a->state.iface, a->state.port,
                                   due_mbps))
         faultloc_loop_add(p->epoll, a->data_link.fd, FAULTLOC_TAG_LINK);
+    faultloc_losses_begin(&a->losses, faultloc_now());
     faultloc_sources_open_socket(&a->sources);
     faultloc_sources_say_hello(&a->sources);
     return 0;

@@ -147,6 +147,8 @@ static struct json_object *json_state(const struct ftree_node_state *s)
     put_bytes(o, "memory_bytes", s->memory_total);
     put_bytes(o, "memory_available_bytes", s->memory_available);
     faultloc_json_string(o, "data_interface", ftree_link_name(s->link));
+    if (s->losses[0])
+        faultloc_json_string(o, "losses", s->losses);
     return o;
 }
 
