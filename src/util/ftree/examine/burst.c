@@ -371,11 +371,17 @@ static void add_way(const struct ftree *ft, ftree_time now, const struct burst *
                            ftree_name(ft, sender), ftree_path_name(path), text);
 }
 
-const char *ftree_burst_losses(const struct ftree *ft, int32_t node)
+void ftree_burst_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
+                            struct ftree_verdict *v)
 {
+    const struct suspect *su = ftree_suspect(ft, node);
     const struct burst *b = find_over(ft, node);
+    const char *losses = b ? b->losses : "";
 
-    return b ? b->losses : "";
+    if (!*losses && su && su->has_state)
+        losses = su->node_state.losses;
+    ftree_verdict_add_losses(ft, now, node, losses, v);
+    ftree_verdict_add_own_losses(ft, now, v);
 }
 
 /* Where it says something. */
@@ -461,7 +467,7 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     ftree_burst_name(ft, b->node, &v);
     v.first_symptom = ftree_min(b->first, now);
-    ftree_facts_add_losses(ft, now, b->node, &v);
+    ftree_burst_add_losses(ft, now, b->node, &v);
     ftree_burst_add_evidence(ft, now, b->node, &v);
     add_other(ft, now, b, &v);
     ftree_emit_verdict(ft, &v);

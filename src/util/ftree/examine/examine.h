@@ -289,8 +289,6 @@ void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const str
 /* True once for each that is over. */
 bool ftree_burst_is_news(const struct ftree *ft, int32_t node);
 bool ftree_burst_runs(const struct ftree *ft, int32_t node);
-/* What the node's interface has lost, as it said after its last burst; "": nothing, or none is over. */
-const char *ftree_burst_losses(const struct ftree *ft, int32_t node);
 void ftree_burst_facts(const struct ftree *ft, int32_t node, struct rules_facts *facts);
 /* The own link is lost, or is back. */
 void ftree_burst_link(struct ftree *ft, ftree_time now, bool up);
@@ -298,6 +296,9 @@ void ftree_burst_link(struct ftree *ft, ftree_time now, bool up);
 void ftree_burst_name(const struct ftree *ft, int32_t node, struct ftree_verdict *v);
 void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t node,
                               struct ftree_verdict *v);
+/* What the interfaces at both ends have lost, the node's and the own, by their own counters. */
+void ftree_burst_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
+                            struct ftree_verdict *v);
 void ftree_burst_tick(struct ftree *ft, ftree_time now);
 void ftree_burst_stop(struct ftree *ft);
 ftree_time ftree_burst_deadline(const struct ftree *ft);
@@ -309,9 +310,6 @@ bool ftree_facts_all_ended(const struct ftree *ft, int32_t node);
 int32_t ftree_facts_reset(const struct ftree *ft, int32_t node);
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts);
-/* What the interfaces at both ends have lost, the node's and the own, by their own counters. */
-void ftree_facts_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
-                            struct ftree_verdict *v);
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v);
 

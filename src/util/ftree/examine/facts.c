@@ -296,22 +296,11 @@ static void add_state(const struct ftree *ft, ftree_time now, const struct suspe
                            ftree_link_name(su->node_state.link), text);
 }
 
-void ftree_facts_add_losses(const struct ftree *ft, ftree_time now, int32_t node,
-                            struct ftree_verdict *v)
-{
-    const struct suspect *su = ftree_suspect(ft, node);
-    const char *late = ftree_burst_losses(ft, node);
-
-    ftree_verdict_add_losses(
-        ft, now, node, *late || !su || !su->has_state ? late : su->node_state.losses, v);
-    ftree_verdict_add_own_losses(ft, now, v);
-}
-
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v)
 {
     if (ftree_class_says(v->class_, FTREE_IS_PATH) || v->class_ == FTREE_CLASS_UNKNOWN)
-        ftree_facts_add_losses(ft, now, su->node, v);
+        ftree_burst_add_losses(ft, now, su->node, v);
     for (int path = 0; path < FTREE_PATHS; path++) {
         const struct ftree_evidence e = {
             .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};
