@@ -228,6 +228,13 @@ static const struct {
     {TWO, NULL, "lo,eth1", NULL, "eth1 10.1.0.1"}, /* no other host is reached by it */
     {TWO, NULL, "127.0.0.1,lo", NULL, "eth0 10.0.0.1"},
     {TWO, NULL, "lo", "lo", "lo 127.0.0.1"},
+    /* nor by these, nor is one that is down a way to anybody */
+    {TWO " ib0=10.2.0.1/24/di", NULL, "mlx5_0:1,eth1", NULL, "eth1 10.1.0.1"},
+    {TWO " ib0=10.2.0.1/24/ni", NULL, "mlx5_0:1", NULL, "eth0 10.0.0.1"},
+    {TWO " docker0=172.17.0.1/16", NULL, "docker0,eth1", NULL, "eth1 10.1.0.1"},
+    {TWO " docker0=172.17.0.1/16", NULL, "docker0", "docker0", "docker0 172.17.0.1"},
+    {TWO " idrac=169.254.0.2/16", NULL, "idrac,eth1", NULL, "eth1 10.1.0.1"},
+    {TWO " idrac=169.254.0.2/16", NULL, "169.254.0.2,idrac", NULL, "eth0 10.0.0.1"},
     {TWO " ib0=fd00::1/64/i", NULL, "fd00::1,mlx5_0", NULL, "ib0 fd00::1"},
     {TWO " ib0=10.2.0.1/24/i", NULL, "mlx5_0:1,eth0", NULL, "ib0 10.2.0.1"},
     {TWO, NULL, "1111:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111", NULL, "eth0 10.0.0.1"},

@@ -214,8 +214,28 @@ static const struct faultloc_iface *by_address(struct list list, const char *tex
     return parse_subnet(address, &inet, &prefix) ? by_subnet(list, &inet, prefix) : NULL;
 }
 
-/* The first interface that a list like UCX_NET_DEVICES names.  A port number may follow a name. */
-static const struct faultloc_iface *find_device(struct list list, const char *devices, bool loopback)
+/* Interfaces that containers and virtual machines on this host use among themselves. */
+static bool is_virtual(const char *name)
+{
+    static const char *const prefixes[] = {"docker", "br-",  "virbr",  "veth",    "vnet",
+                                           "cni",    "cali", "podman", "flannel", "lxc",
+                                           "lxdbr",  "kube", "vmnet",  "tunl"};
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether an address may be taken without being asked for. */
+static bool is_good(const struct faultloc_iface *f)
+{
+    return is_usable(f) && !is_link_local(&f->inet) && f->up && f->running && !f->loopback;
+}
+
+/* The first interface that a list like UCX_NET_DEVICES names.  A port number may follow a name.  What the
+ * user has named is meant, what the transport has taken by itself must be good. */
+static const struct faultloc_iface *find_device(struct list list, const char *devices, bool meant)
 {
     const struct faultloc_iface *found = NULL;
 
@@ -229,7 +249,7 @@ static const struct faultloc_iface *find_device(struct list list, const char *de
             found = by_port(list, devices, len);
         if (!found)
             found = by_address(list, devices, len);
-        if (found && found->loopback && !loopback)
+        if (found && !meant && (!is_good(found) || is_virtual(found->name)))
             found = NULL;
         devices += len + (devices[len] == ',');
     }
@@ -250,25 +270,6 @@ static bool is_excluded(const char *devices, const char *name)
         devices += len;
     }
     return false;
-}
-
-/* Interfaces that containers and virtual machines on this host use among themselves. */
-static bool is_virtual(const char *name)
-{
-    static const char *const prefixes[] = {"docker", "br-",  "virbr",  "veth",    "vnet",
-                                           "cni",    "cali", "podman", "flannel", "lxc",
-                                           "lxdbr",  "kube", "vmnet",  "tunl"};
-
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Whether an address may be taken without being asked for. */
-static bool is_good(const struct faultloc_iface *f)
-{
-    return is_usable(f) && !is_link_local(&f->inet) && f->up && f->running && !f->loopback;
 }
 
 /* The lower the better; see the head of base/iface.h. */

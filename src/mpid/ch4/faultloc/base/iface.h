@@ -19,8 +19,8 @@
  *
  * Data path, the first that there is of:
  *   1. what MPIR_CVAR_FAULTLOC_DATA_IFACE names;
- *   2. the first interface of those that the transport of the ranks has taken, but for a loopback, and
- *      then in UCX_NET_DEVICES, that this host has ("eth0", "ib0:1"), or that is on a port named there
+ *   2. the first interface of those that the transport of the ranks has taken, if it is up and no
+ *      loopback nor one of containers, and then in UCX_NET_DEVICES, that this host has ("eth0", "ib0:1"), or that is on a port named there
  *      ("mlx5_0:1"); "all" says nothing about an interface, "^..." excludes;
  *   3. the first interface on an InfiniBand port, else the first, by index, with an IPv4 address, else
  *      with an IPv6 address; one that containers and virtual machines use comes last;
