@@ -91,21 +91,23 @@ int MPIDI_faultloc_ofi_table(void *address, int len, int roots_only, void **tabl
 void MPIDI_faultloc_ofi_devices(char *text, size_t room)
 {
     struct sockaddr_storage own = { 0 };
-    const struct fi_info *info = MPIDI_OFI_global.prov_use[0];
-    const char *domain = info->domain_attr && info->domain_attr->name ? info->domain_attr->name : "";
+    const struct fi_info *info = MPIDI_OFI_global.prov_use[0]; /* NULL: the netmod is another */
+    const char *domain =
+        info && info->domain_attr && info->domain_attr->name ? info->domain_attr->name : "";
     char address[FAULTLOC_ADDRESS_TEXT] = "";
     struct faultloc_inet inet;
     size_t len = sizeof(own);
     uint16_t port;
 
-    if ((info->addr_format == FI_SOCKADDR || info->addr_format == FI_SOCKADDR_IN ||
-         info->addr_format == FI_SOCKADDR_IN6) &&
+    if (info && (info->addr_format == FI_SOCKADDR || info->addr_format == FI_SOCKADDR_IN ||
+                 info->addr_format == FI_SOCKADDR_IN6) &&
         !fi_getname(&MPIDI_OFI_global.ctx[0].ep->fid, &own, &len)) {
         faultloc_sockaddr_split((struct sockaddr *) &own, &inet, &port);
         if (inet.family)
             faultloc_inet_text(&inet, address, sizeof(address));
     }
-    snprintf(text, room, "%s%s%s", address, *address && *domain ? "," : "", domain);
+    if (*address || *domain)
+        snprintf(text, room, "%s%s%s", address, *address && *domain ? "," : "", domain);
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
