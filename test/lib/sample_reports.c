@@ -26,14 +26,21 @@ static struct ftree_job job; /* the sample with its switches */
 static struct ftree_verdict all[VERDICTS_MAX];
 static int32_t verdicts;
 
-/* Evidence of every kind, so that every form of a line occurs. */
 static const char *interface(void *ctx, int32_t node, char *buf, size_t len)
 {
     (void) ctx;
-    snprintf(buf, len, node ? "eth0" : "mlx5_0:1 LID 17 GUID 0x506b4b0300c3b1a2");
+    snprintf(buf, len, "eth%d", (int) node);
     return buf;
 }
 
+static const char *port(void *ctx, int32_t node, char *buf, size_t len)
+{
+    (void) ctx;
+    snprintf(buf, len, "mlx5_0:1 LID 17 GUID 0x506b4b0300c3b1a2");
+    return node ? NULL : buf;
+}
+
+/* Evidence of every kind, so that every form of a line occurs. */
 static void add_evidence(struct ftree_verdict *v, int32_t number)
 {
     for (int32_t i = 0; i < FTREE_EVIDENCE_MAX; i++) {
@@ -240,6 +247,7 @@ int main(int argc, char **argv)
                             .now_ms = 1769860810250,
                             .address = sample_address,
                             .interface = interface,
+                            .port = port,
                             .knowns = 1,
                             .trace = trace,
                             .traces = 3,

@@ -123,9 +123,12 @@ TEST_CASES(numbers_of_a_subnet_manager, COUNT(numbers))
 {
     files_write(PORT "lid", numbers[_i].lid);
     files_write(PORT "gids/0", numbers[_i].gid);
+    files_write(PORT "link_layer", "InfiniBand\n");
     ck_assert_uint_eq(faultloc_port_lid(files_root, "mlx5_0:1"), numbers[_i].lid_is);
     ck_assert(faultloc_port_guid(files_root, "mlx5_0:1") == numbers[_i].guid);
     ck_assert_uint_eq(faultloc_port_lid(files_root, "mlx5_0:2"), 0);
+    files_write(PORT "link_layer", "Ethernet\n"); /* RoCE's is made of an address */
+    ck_assert(faultloc_port_guid(files_root, "mlx5_0:1") == 0);
 }
 
 TEST_CASE(counters_and_words)

@@ -335,6 +335,30 @@ TEST_CASE(the_report_is_that_of_the_board)
     faultloc_board_unmap(b);
 }
 
+/* An interface is one thing, the port that the data pass another. */
+TEST_CASE(the_ends_of_a_link_are_those_of_the_board)
+{
+    struct faultloc_board *b = make_board();
+    struct faultloc_address *a = &faultloc_board_addresses(b)[2];
+    struct ftree_verdict v = crash(7, 4);
+    struct json_object *o, *end;
+
+    v.class_ = FTREE_CLASS_LINK_FAULT;
+    snprintf(a->iface, sizeof(a->iface), "eth0");
+    snprintf(a->adapter, sizeof(a->adapter), "a_driver_of_any_name_0:1");
+    a->lid = 17;
+    a->guid = 0x506b4b0300c3b1a2;
+    faultloc_board_remember(b, &v);
+    o = read_json(faultloc_verdicts_json(b, &sample_job, NOW, NOW_MS));
+    end = json_object_array_get_idx(at(json_object_array_get_idx(at(o, "verdicts"), 0), "link"), 0);
+    ck_assert_str_eq(string_at(end, "node"), "h2");
+    ck_assert_str_eq(string_at(end, "interface"), "eth0");
+    ck_assert_str_eq(string_at(end, "address"), "10.0.0.3");
+    ck_assert_str_eq(string_at(end, "port"), "a_driver_of_any_name_0:1 LID 17 GUID 0x506b4b0300c3b1a2");
+    json_object_put(o);
+    faultloc_board_unmap(b);
+}
+
 static size_t verdicts_in_report(const struct faultloc_board *b, const struct ftree_job *job)
 {
     struct json_object *o = read_json(faultloc_verdicts_json(b, job, NOW, NOW_MS));

@@ -136,6 +136,15 @@ static const char *interface(void *ctx, int32_t node, char *buf, size_t len)
     return buf;
 }
 
+static const char *port(void *ctx, int32_t node, char *buf, size_t len)
+{
+    (void) ctx;
+    if (node != 0)
+        return NULL;
+    snprintf(buf, len, "mlx5_0:1 LID 17");
+    return buf;
+}
+
 static const struct {
     int class_, fln;
     int candidate; /* FTREE_CLASS_COUNT: none */
@@ -143,14 +152,14 @@ static const struct {
     const char *line; /* NULL: none */
 } link_rows[] = {
     {FTREE_CLASS_LINK_FAULT, 0, FTREE_CLASS_COUNT, false, true,
-     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h0 eth0 10.0.0.1 (ranks 0-1)"},
+     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h0 eth0 10.0.0.1, port mlx5_0:1 LID 17 (ranks 0-1)"},
     {FTREE_CLASS_NIC_FAULT, 2, FTREE_CLASS_COUNT, false, true, "link: h2 eth2 10.0.0.3 (ranks 4-5)"},
     {FTREE_CLASS_NETWORK_DEGRADED, 3, FTREE_CLASS_COUNT, false, true,
      "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h3 10.0.0.4 (ranks 6-7)"},
     {FTREE_CLASS_NETWORK_DEGRADED, 0, FTREE_CLASS_COUNT, false, false,
      "link: h2 (ranks 4-5), seen from h0 (ranks 0-1)"},
     {FTREE_CLASS_UNKNOWN, 0, FTREE_CLASS_LINK_FAULT, false, true,
-     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h0 eth0 10.0.0.1 (ranks 0-1)"},
+     "link: h2 eth2 10.0.0.3 (ranks 4-5), seen from h0 eth0 10.0.0.1, port mlx5_0:1 LID 17 (ranks 0-1)"},
     {FTREE_CLASS_UNKNOWN, 2, FTREE_CLASS_COUNT, false, true, "link: h2 eth2 10.0.0.3 (ranks 4-5)"},
     {FTREE_CLASS_UNKNOWN, 0, FTREE_CLASS_PROCESS_STOPPED, false, true, NULL},
     {FTREE_CLASS_NODE_OUTAGE, 0, FTREE_CLASS_LINK_FAULT, false, true, NULL},
@@ -167,10 +176,9 @@ TEST_CASES(ends_of_a_link, COUNT(link_rows))
     if (link_rows[_i].candidate != FTREE_CLASS_COUNT)
         v.candidate[v.candidates++] = (struct ftree_candidate){
             (uint8_t) link_rows[_i].candidate, 300, link_rows[_i].ruled_out};
-    if (link_rows[_i].addresses)
-        rj.interface = interface;
-    else
-        rj.address = NULL;
+    rj.interface = link_rows[_i].addresses ? interface : NULL;
+    rj.port = link_rows[_i].addresses ? port : NULL;
+    rj.address = link_rows[_i].addresses ? rj.address : NULL;
     text = ftree_report_text(&rj, &v, 1, NULL);
     ck_assert_ptr_nonnull(text);
     snprintf(line, sizeof(line), "[faultloc]   %s\n", link_rows[_i].line ? link_rows[_i].line : "");
@@ -826,7 +834,7 @@ TEST_CASES(a_hostile_name_is_only_text, COUNT(hostile))
         ck_assert_int_eq(strncmp(line, "[faultloc] ", 11), 0);
     free(text);
     v.class_ = FTREE_CLASS_NIC_FAULT;
-    rj.interface = hostile_interface;
+    rj.interface = rj.port = hostile_interface;
     text = ftree_report_text(&rj, &v, 1, hostile[_i]);
     ck_assert_ptr_nonnull(text);
     ck_assert(is_text(text));

@@ -93,6 +93,7 @@ TEST_CASES(an_allocation_fails, COUNT(forms))
                                   .now = NOW,
                                   .address = address,
                                   .interface = interface,
+                                  .port = interface,
                                   .verbose = true,
                                   .known = &list,
                                   .knowns = 1,

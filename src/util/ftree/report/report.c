@@ -53,11 +53,12 @@ static void add_rule(struct report_text *t, struct json_object *v)
         report_add(t, REPORT_INDENT "because %s\n", because);
 }
 
-/* "h3 eth0 10.0.0.3 (rank 2)" */
+/* "h3 eth0 10.0.0.3, port mlx5_0:1 LID 17 (rank 2)" */
 static void add_link_end(struct report_text *t, struct json_object *end)
 {
     struct json_object *list = json_object_object_get(end, "ranks");
     const char *interface = report_string(end, "interface"), *address = report_string(end, "address");
+    const char *port = report_string(end, "port");
     struct ftree_ranks ranks = {0};
     char text[200];
 
@@ -66,8 +67,9 @@ static void add_link_end(struct report_text *t, struct json_object *end)
         ftree_ranks_add(&ranks, r, r);
     }
     ftree_report_ranks(&ranks, text, sizeof(text));
-    report_add(t, "%s%s%s%s%s (%s %s)", report_string(end, "node"), *interface ? " " : "", interface,
-               *address ? " " : "", address, ranks.count == 1 ? "rank" : "ranks", text);
+    report_add(t, "%s%s%s%s%s%s%s (%s %s)", report_string(end, "node"), *interface ? " " : "",
+               interface, *address ? " " : "", address, *port ? ", port " : "", port,
+               ranks.count == 1 ? "rank" : "ranks", text);
 }
 
 static void add_link(struct report_text *t, struct json_object *v)

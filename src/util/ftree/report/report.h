@@ -93,8 +93,9 @@ struct report_job {
     /* The address of a node on a path, written to buf; NULL, or a function that returns NULL,
      * leaves addresses out. */
     const char *(*address)(void *ctx, int32_t node, enum ftree_path path, char *buf, size_t len);
-    /* How the data interface of a node is called, likewise: "eth0", "mlx5_0:1 LID 17". */
+    /* Its data interface and the adapter's port that the data pass, likewise: "mlx5_0:1 LID 17". */
     const char *(*interface)(void *ctx, int32_t node, char *buf, size_t len);
+    const char *(*port)(void *ctx, int32_t node, char *buf, size_t len);
     void *address_ctx;
     bool verbose; /* with the table of nodes and the trace, and these are whole */
     const struct ftree_verdict *const *known; /* [knowns]; from which the states of nodes follow */

@@ -210,7 +210,7 @@ static struct json_object *json_link_end(const struct report_job *rj, int32_t no
 {
     struct json_object *o = json_object_new_object();
     const char *text;
-    char buf[64];
+    char buf[80];
 
     set_string(o, "node", ftree_node_name(rj->job, node, buf, sizeof(buf)));
     text = rj->interface ? rj->interface(rj->address_ctx, node, buf, sizeof(buf)) : NULL;
@@ -219,6 +219,9 @@ static struct json_object *json_link_end(const struct report_job *rj, int32_t no
     text = address_of(rj, node, FTREE_PATH_DATA, buf, sizeof(buf));
     if (text)
         set_string(o, "address", text);
+    text = rj->port ? rj->port(rj->address_ctx, node, buf, sizeof(buf)) : NULL;
+    if (text)
+        set_string(o, "port", text);
     report_set(o, "ranks", json_node_ranks(rj->job, node));
     return o;
 }

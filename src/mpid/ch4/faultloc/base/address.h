@@ -7,6 +7,7 @@
 #define FAULTLOC_ADDRESS_H_INCLUDED
 
 
+#include "faultloc/base/port.h"
 #include "ftree/base/types.h"
 
 #include <stdint.h>
@@ -32,8 +33,9 @@ struct faultloc_address {
     struct faultloc_inet path[FTREE_PATHS];
     uint16_t port[FTREE_ROLES];
     uint32_t mbps; /* the speed of its data interface when the job began; 0: not known */
-    char iface[16]; /* what is called so: that, or the adapter's port ("mlx5_0:1"); "": not known */
-    uint16_t lid; /* of the port, as a subnet manager knows it; 0: none */
+    char iface[16]; /* its name; "": not known */
+    char adapter[FAULTLOC_PORT_SIZE]; /* the port that the data pass: "mlx5_0:1"; "": not known */
+    uint16_t lid; /* as a subnet manager knows it; 0: none */
     uint64_t guid; /* likewise */
 };
 

@@ -209,7 +209,8 @@ uint64_t faultloc_port_guid(const char *sys_root, const char *port)
     unsigned part[4];
     char text[48];
 
-    if (!read_file(sys_root, port, "gids/0", text, sizeof(text)) ||
+    if (!faultloc_port_is_infiniband(sys_root, port) ||
+        !read_file(sys_root, port, "gids/0", text, sizeof(text)) ||
         sscanf(text, "%*4x:%*4x:%*4x:%*4x:%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
         return 0;
     return (uint64_t) part[0] << 48 | (uint64_t) part[1] << 32 | (uint64_t) part[2] << 16 | part[3];

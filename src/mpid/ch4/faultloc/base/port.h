@@ -41,7 +41,8 @@ void faultloc_port_words(const char *sys_root, const char *port, char *buf, size
 /* Purpose: Mbit/s, of all lanes; 0: not known. */
 uint32_t faultloc_port_speed(const char *sys_root, const char *port);
 
-/* Purpose: by what a subnet manager and a switch know it: its LID and its GUID; 0: not known. */
+/* Purpose: by what a subnet manager and a switch know it: its LID and its GUID; 0: not
+ * known, or not of InfiniBand. */
 uint16_t faultloc_port_lid(const char *sys_root, const char *port);
 uint64_t faultloc_port_guid(const char *sys_root, const char *port);
 

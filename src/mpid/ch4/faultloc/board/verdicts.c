@@ -96,19 +96,28 @@ const char *faultloc_board_address(void *ctx, int32_t node, enum ftree_path path
     return inet->family ? inet_ntop(inet->family, inet->bytes, buf, (socklen_t) len) : NULL;
 }
 
-/* "eth0", "mlx5_0:1 LID 17 GUID 0x506b4b0300c3b1a2" */
+static const struct faultloc_address *card_of(const struct faultloc_board *b, int32_t node)
+{
+    return node >= 0 && node < b->nodes ? &faultloc_board_addresses(b)[node] : NULL;
+}
+
 const char *faultloc_board_interface(void *ctx, int32_t node, char *buf, size_t len)
 {
-    const struct faultloc_board *b = ctx;
-    const struct faultloc_address *a;
+    const struct faultloc_address *a = card_of(ctx, node);
 
-    if (node < 0 || node >= b->nodes)
-        return NULL;
-    a = &faultloc_board_addresses(b)[node];
-    ftree_text_copy(buf, len < sizeof(a->iface) ? len : sizeof(a->iface), a->iface);
-    if (a->lid)
+    ftree_text_copy(buf, len, a ? a->iface : NULL);
+    return *buf ? buf : NULL;
+}
+
+/* "mlx5_0:1 LID 17 GUID 0x506b4b0300c3b1a2" */
+const char *faultloc_board_port(void *ctx, int32_t node, char *buf, size_t len)
+{
+    const struct faultloc_address *a = card_of(ctx, node);
+
+    ftree_text_copy(buf, len, a ? a->adapter : NULL);
+    if (*buf && a->lid)
         ftree_text_add(buf, len, " LID %u", (unsigned) a->lid);
-    if (a->guid)
+    if (*buf && a->guid)
         ftree_text_add(buf, len, " GUID 0x%016" PRIx64, a->guid);
     return *buf ? buf : NULL;
 }
@@ -133,6 +142,7 @@ char *faultloc_verdicts_json(const struct faultloc_board *b, const struct ftree_
                             .now_ms = now_ms,
                             .address = faultloc_board_address,
                             .interface = faultloc_board_interface,
+                            .port = faultloc_board_port,
                             .address_ctx = (void *) (uintptr_t) b,
                             .known = known};
     char *text;

@@ -72,9 +72,10 @@ char *faultloc_verdicts_none(const char *job_id, int32_t size, int32_t nodes, in
  * bytes all of it takes, the zero included.  *len in: room of buf, 0: none (buf may be NULL). */
 void faultloc_verdicts_copy(const char *text, char *buf, int *len);
 
-/* Purpose: what the data interface of a node is called, and its address on a path, as text, for struct
- * report_job; ctx is the board. */
+/* Purpose: a node's data interface, the adapter's port that its data pass, and its address on a path,
+ * as text, for struct report_job; ctx is the board. */
 const char *faultloc_board_interface(void *ctx, int32_t node, char *buf, size_t len);
+const char *faultloc_board_port(void *ctx, int32_t node, char *buf, size_t len);
 const char *faultloc_board_address(void *ctx, int32_t node, enum ftree_path path, char *buf,
                                    size_t len);
 

@@ -192,8 +192,8 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
             MPL_strncpy(b->iface[path], found[path].name, sizeof(b->iface[path]));
     }
     MPL_strncpy(b->port, found[FTREE_PATH_DATA].port, sizeof(b->port));
-    MPL_strncpy(card->address.iface, b->port[0] ? b->port : b->iface[FTREE_PATH_DATA],
-                sizeof(card->address.iface));
+    MPL_strncpy(card->address.iface, b->iface[FTREE_PATH_DATA], sizeof(card->address.iface));
+    MPL_strncpy(card->address.adapter, b->port, sizeof(card->address.adapter));
     card->address.lid = faultloc_port_lid(wish.sys_root, b->port);
     card->address.guid = faultloc_port_guid(wish.sys_root, b->port);
     card->address.mbps = b->port[0] ? faultloc_port_speed(wish.sys_root, b->port)
