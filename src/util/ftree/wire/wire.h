@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 22
+#define WIRE_VERSION 23
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
