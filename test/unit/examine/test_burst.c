@@ -82,6 +82,7 @@ TEST_CASE(both_ends_of_a_link_say_what_they_count)
     struct world *w = world_new(4, 1, 32);
     const struct ftree_verdict *v = &w->report[0];
     int bad = 0, peer = 0;
+    bool counted = false;
 
     world_packets(w);
     w->node[2].to[DATA] = (struct world_way) LOSSY;
@@ -96,6 +97,8 @@ TEST_CASE(both_ends_of_a_link_say_what_they_count)
     for (int32_t i = 0; i < v->evidences; i++) {
         bad += !strcmp(v->evidence[i].detail, "n2 eth0: 41 rx_crc_errors_phy in 12 s");
         peer += strstr(v->evidence[i].detail, " eth0: 1 rx_discards in 9 s") != NULL;
+        ck_assert(v->evidence[i].source != FTREE_EVIDENCE_BURST || !counted);
+        counted |= bad || peer; /* after what the burst brought, for which there must be room */
     }
     ck_assert_int_eq(bad, 1);
     ck_assert_int_eq(peer, 1);

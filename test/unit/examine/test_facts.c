@@ -358,22 +358,24 @@ TEST_CASE(evidence_tells_what_the_probes_brought)
                      "last message 1.5 s ago: send of 100 bytes, peer 3, tag 3");
 }
 
-/* A verdict about the link has what its two ends count first; what others have is no matter of it. */
+/* A verdict about the link has what its two ends count; what others have is no matter of it. */
 TEST_CASE(what_an_interface_has_lost_is_evidence)
 {
     struct lone *l = asking(1);
     struct ftree_verdict v = {.class_ = FTREE_CLASS_LINK_FAULT}, other = {.class_ = FTREE_CLASS_NODE_OUTAGE};
+    int32_t i = 0;
 
     snprintf(l->own_state.losses, sizeof(l->own_state.losses), "eth0: 3 rx_discards in 9 s");
     states(l, &busy);
     ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &v));
-    ck_assert_int_eq(v.evidence[0].source, FTREE_EVIDENCE_STATE);
-    ck_assert_int_eq(v.evidence[0].target, 2);
-    ck_assert_str_eq(v.evidence[0].detail, "n2 eth0: 41 rx_crc_errors_phy in 12 s");
-    ck_assert_int_eq(v.evidence[1].target, 0);
-    ck_assert_str_eq(v.evidence[1].detail, "n0 eth0: 3 rx_discards in 9 s");
+    while (i < v.evidences && v.evidence[i].source != FTREE_EVIDENCE_STATE)
+        i++;
+    ck_assert_int_eq(v.evidence[i].target, 2);
+    ck_assert_str_eq(v.evidence[i].detail, "n2 eth0: 41 rx_crc_errors_phy in 12 s");
+    ck_assert_int_eq(v.evidence[i + 1].target, 0);
+    ck_assert_str_eq(v.evidence[i + 1].detail, "n0 eth0: 3 rx_discards in 9 s");
     ck_assert(ftree_inspect_evidence(l->ft, l->now, 2, &other));
-    for (int32_t i = 0; i < other.evidences; i++)
+    for (i = 0; i < other.evidences; i++)
         ck_assert_ptr_null(strstr(other.evidence[i].detail, "rx_"));
 }
 

@@ -467,9 +467,9 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     ftree_burst_name(ft, b->node, &v);
     v.first_symptom = ftree_min(b->first, now);
-    ftree_burst_add_losses(ft, now, b->node, &v);
     ftree_burst_add_evidence(ft, now, b->node, &v);
     add_other(ft, now, b, &v);
+    ftree_burst_add_losses(ft, now, b->node, &v);
     ftree_emit_verdict(ft, &v);
 }
 

@@ -299,8 +299,6 @@ static void add_state(const struct ftree *ft, ftree_time now, const struct suspe
 void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const struct suspect *su,
                               struct ftree_verdict *v)
 {
-    if (ftree_class_says(v->class_, FTREE_IS_PATH) || v->class_ == FTREE_CLASS_UNKNOWN)
-        ftree_burst_add_losses(ft, now, su->node, v);
     for (int path = 0; path < FTREE_PATHS; path++) {
         const struct ftree_evidence e = {
             .path = (uint8_t) path, .target = su->node, .by = ft->self, .at = now};
@@ -311,6 +309,8 @@ void ftree_facts_add_evidence(const struct ftree *ft, ftree_time now, const stru
             add_elsewhere(su, e, v);
     }
     ftree_burst_add_evidence(ft, now, su->node, v);
+    if (ftree_class_says(v->class_, FTREE_IS_PATH) || v->class_ == FTREE_CLASS_UNKNOWN)
+        ftree_burst_add_losses(ft, now, su->node, v);
     if (su->has_state)
         add_state(ft, now, su, v);
     ftree_handled_add_evidence(ft, su, v);
