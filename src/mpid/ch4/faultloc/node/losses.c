@@ -5,6 +5,7 @@
 
 #include "faultloc/node/losses.h"
 
+#include "faultloc/base/clock.h"
 #include "faultloc/base/port.h"
 #include "faultloc/base/text_file.h"
 #include "ftree/base/base.h"
@@ -26,62 +27,34 @@
 #define KEPT_MAX 1024 /* counters of losses */
 #define STATISTICS_MAX 16384 /* of a driver; an adapter with 128 queues has some 10,000 */
 #define SHOWN 3
+#define AGAIN (1000 * FTREE_MS) /* who asks before has what was read last */
+#define PATIENCE (100 * FTREE_MS) /* for a driver, which may ask the device */
 
-enum kind { LINK, WIRE, SIZE, ROOM, ALLOWED, STUCK, HELD, ERRORS, NONE };
+enum kind { LINK, WIRE, SIZE, ROOM, ERRORS, NONE };
 
 static const char *const meanings[NONE] = {
     [LINK] = "the link was lost",
     [WIRE] = "frames damaged on the wire",
     [SIZE] = "frames larger than this end takes",
     [ROOM] = "no room for frames",
-    [ALLOWED] = "beyond what the cloud allows",
-    [STUCK] = "the adapter does not send",
-    [HELD] = "frames held back by flow control",
 };
 
-/* What a part of a name means; the first row that fits holds. */
+/* What a part of a name means; the first that fits holds.  What is here as NONE is no loss: bits that
+ * were corrected, frames that a program or nobody wanted, what the host does with itself. */
 static const struct {
-    const char *part;
     enum kind kind;
+    const char *part[20];
 } names[] = {
-    {"xdp", NONE}, /* a program wants it so */
-    {"_bytes_", NONE},
-    {"duration", NONE},
-    {"corrected", NONE},
-    {"steer", NONE}, /* of a group that nobody here has joined */
-    {"link_down", LINK},
-    {"local_fault", LINK},
-    {"remote_fault", LINK},
-    {"crc_err", WIRE},
-    {"fcs_err", WIRE},
-    {"symbol_err", WIRE},
-    {"align_err", WIRE},
-    {"code_err", WIRE},
-    {"illegal_bytes", WIRE},
-    {"err_lane", WIRE},
-    {"jabber", WIRE},
-    {"jbr_", WIRE},
-    {"fragments", WIRE},
-    {"undersize", WIRE},
-    {"runt_", WIRE},
-    {"port_rcv_errors", WIRE}, /* this and the next two: InfiniBand's */
-    {"link_error_recovery", WIRE},
-    {"link_integrity_err", WIRE},
-    {"oversize", SIZE},
-    {"ovrsz_", SIZE},
-    {"out_of_range_len", SIZE},
-    {"allowance_exceeded", ALLOWED},
-    {"timeout", STUCK},
-    {"pause", HELD},
-    {"xoff", HELD},
-    {"discard", ROOM},
-    {"drop", ROOM},
-    {"out_of_buffer", ROOM},
-    {"missed", ROOM},
-    {"no_dma", ROOM},
-    {"alloc_err", ROOM},
-    {"overrun", ROOM},
-    {"err", ERRORS},
+    {WIRE, {"uncorrect"}},
+    {NONE, {"xdp", "_bytes_", "duration", "correct", "err_lane", "steer", "interrupt", "irq",
+            "eferred", "hwtstamp", "admin", "arfs", "tls", "csum", "missed_tx"}},
+    {LINK, {"link_down", "local_fault", "remote_fault"}},
+    {WIRE, {"crc_err", "fcs_err", "symbol_err", "align_err", "code_err", "illegal_bytes", "jabber",
+            "jbr_", "fragments", "undersize", "runt_"}},
+    {WIRE, {"port_rcv_errors", "link_error_recovery", "link_integrity_err"}}, /* InfiniBand's */
+    {SIZE, {"oversize", "ovrsz_", "out_of_range_len"}},
+    {ROOM, {"discard", "drop", "out_of_buffer", "missed", "no_dma", "alloc_err", "overrun"}},
+    {ERRORS, {"err", "timeout", "allowance_exceeded"}}, /* the last: of the cloud */
 };
 
 enum source { DRIVER, PORT, KERNEL };
@@ -102,8 +75,9 @@ struct list {
 static enum kind kind_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strstr(name, names[i].part))
-            return names[i].kind;
+        for (const char *const *part = names[i].part; *part; part++)
+            if (strstr(name, *part))
+                return names[i].kind;
     return NONE;
 }
 
@@ -121,55 +95,25 @@ static void add(struct list *list, enum source source, const char *name, uint64_
     to->n = n;
 }
 
-/* ---- the kernel's own -------------------------------------------------------------------------- */
-
-/* The line of an interface in net/dev: "  eth0: 1 2 3 ...". */
-static const char *counters_of(const char *text, const char *iface)
-{
-    size_t len = strlen(iface);
-
-    while (text) {
-        text += strspn(text, " \t");
-        if (strncmp(text, iface, len) == 0 && text[len] == ':')
-            return text + len + 1;
-        text = strchr(text, '\n');
-        text = text ? text + 1 : NULL;
-    }
-    return NULL;
-}
-
-/* A number at *at, which is moved behind it. */
-static bool take(const char **at, uint64_t *n)
-{
-    const char *p = *at + strspn(*at, " \t");
-    char *end;
-
-    errno = 0;
-    *n = strtoull(p, &end, 10);
-    *at = end;
-    return *p >= '0' && *p <= '9' && !errno;
-}
-
-#define COLUMNS 16
-
-/* From /proc, where it is the network namespace's own, whatever is mounted on /sys. */
+/* From /proc, where it is the network namespace's own, whatever is mounted on /sys: "  eth0: 1 2 3 ...".
+ * rx_dropped is left out: among them are frames that nobody wanted. */
 static void add_kernels(const struct faultloc_losses *l, struct list *list)
 {
-    static const char *const names_of[COLUMNS] = {
-        [2] = "rx_errors", [3] = "rx_dropped", [10] = "tx_errors", [11] = "tx_dropped"};
-    uint64_t n[COLUMNS];
-    char *text = malloc(NET_DEV_MAX);
-    const char *at = NULL;
+    uint64_t rx_errors, tx_errors, tx_dropped;
+    char text[NET_DEV_MAX], key[32], end;
+    const char *at;
 
-    if (text && faultloc_text_read(l->proc_root, text, NET_DEV_MAX, "self/net/dev"))
-        at = counters_of(text, l->iface);
-    for (int i = 0; at && i < COLUMNS; i++)
-        if (!take(&at, &n[i]))
-            at = NULL;
-    for (int i = 0; at && *at == '\n' && i < COLUMNS; i++) /* else it was cut off */
-        if (names_of[i])
-            add(list, KERNEL, names_of[i], n[i]);
-    free(text);
+    faultloc_text_read(l->proc_root, text, sizeof(text), "self/net/dev");
+    snprintf(key, sizeof(key), "%6s:", l->iface);
+    at = faultloc_text_line(text, key);
+    if (!at || sscanf(at,
+                      "%*u %*u %" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+                      " %*u %*u %*u %*u%c",
+                      &rx_errors, &tx_errors, &tx_dropped, &end) != 4 || end != '\n')
+        return; /* cut off, or not there */
+    add(list, KERNEL, "rx_errors", rx_errors);
+    add(list, KERNEL, "tx_errors", tx_errors);
+    add(list, KERNEL, "tx_dropped", tx_dropped);
 }
 
 static void add_ports(const struct faultloc_losses *l, struct list *list)
@@ -245,9 +189,12 @@ static void add_named(const struct ethtool_gstrings *s, const struct ethtool_sta
     }
 }
 
-static void add_drivers(const struct faultloc_losses *l, struct list *list)
+/* Some drivers ask the device, which may be broken, and meanwhile this process does nothing else: not of
+ * a link that is not up, and never again after one has taken long. */
+static void add_drivers(struct faultloc_losses *l, struct list *list)
 {
-    uint32_t n = count(l);
+    uint64_t until = faultloc_now() + (l->patience ? l->patience : PATIENCE);
+    uint32_t n = l->slow || (l->link && *l->link != FTREE_LINK_UP) ? 0 : count(l);
     struct ethtool_gstrings *s = command(ETHTOOL_GSTRINGS, sizeof(*s), ETH_GSTRING_LEN);
     struct ethtool_stats *v = command(ETHTOOL_GSTATS, sizeof(*v), sizeof(v->data[0]));
 
@@ -257,28 +204,25 @@ static void add_drivers(const struct faultloc_losses *l, struct list *list)
         if (!ask(l, s) && !ask(l, v) && s->len == n && v->n_stats == n)
             add_named(s, v, list);
     }
+    l->slow |= faultloc_now() > until;
     free(s);
     free(v);
 }
 
 /* ---- since the job began ----------------------------------------------------------------------- */
 
-static bool is_name(const char *iface)
-{
-    return iface && iface[0] && strlen(iface) < IF_NAMESIZE;
-}
-
 /* All of them; to be freed. */
-static struct list gather(const struct faultloc_losses *l)
+static struct list gather(struct faultloc_losses *l)
 {
     struct list list = {.at = malloc(KEPT_MAX * sizeof(*list.at))};
+    bool named = l->iface && *l->iface;
 
-    if (list.at && is_name(l->iface)) {
+    if (list.at && named)
         add_kernels(l, &list);
-        add_drivers(l, &list);
-    }
     if (list.at)
         add_ports(l, &list);
+    if (list.at && named)
+        add_drivers(l, &list);
     return list;
 }
 
@@ -298,25 +242,22 @@ void faultloc_losses_end(struct faultloc_losses *l)
     l->n = 0;
 }
 
-/* It is mostly where it was. */
-static const struct faultloc_loss *find(const struct faultloc_losses *l, int32_t at, const char *name)
+static const struct faultloc_loss *find(const struct faultloc_losses *l, const struct faultloc_loss *c)
 {
-    if (at < l->n && !strcmp(l->first[at].name, name))
-        return &l->first[at];
     for (int32_t i = 0; i < l->n; i++)
-        if (!strcmp(l->first[i].name, name))
+        if (l->first[i].source == c->source && !strcmp(l->first[i].name, c->name))
             return &l->first[i];
     return NULL;
 }
 
 /* What was not there when the job began, or has begun anew, is not known. */
-static struct list since_began(const struct faultloc_losses *l)
+static struct list since_began(struct faultloc_losses *l)
 {
     struct list list = gather(l);
     int32_t n = 0;
 
     for (int32_t i = 0; i < list.n; i++) {
-        const struct faultloc_loss *was = find(l, i, list.at[i].name);
+        const struct faultloc_loss *was = find(l, &list.at[i]);
         if (!was || list.at[i].n < was->n)
             continue;
         list.at[n] = list.at[i];
@@ -326,7 +267,7 @@ static struct list since_began(const struct faultloc_losses *l)
     return list;
 }
 
-/* What says most first: the driver's own words before the kernel's, and then by kind and number. */
+/* What says most first: the kernel's own last, and then by kind and number. */
 static int compare(const void *a, const void *b)
 {
     const struct faultloc_loss *x = a, *y = b;
@@ -340,54 +281,59 @@ static int compare(const void *a, const void *b)
     return x->n > y->n ? -1 : x->n < y->n;
 }
 
-/* "eth0: 41 rx_crc_errors_phy, 3 rx_discards_phy in 12 s (frames damaged on the wire)" */
-static void tell(const struct faultloc_losses *l, ftree_time now, const struct list *list, char *text,
-                 size_t room)
+/* "eth0: 41 rx_crc_errors_phy, 3 rx_discards_phy in 12 s (frames damaged on the wire)".  What is counted
+ * elsewhere than the first is counted of something else, or again. */
+static void tell(struct faultloc_losses *l, ftree_time now, const struct list *list)
 {
-    const char *meaning =
-        list->n && list->at[0].source != KERNEL ? meanings[list->at[0].kind] : NULL;
+    const struct faultloc_loss *first = list->at;
+    const char *meaning = first->source == KERNEL ? NULL : meanings[first->kind];
     char piece[64];
 
-    *text = '\0';
-    for (int32_t i = 0; i < list->n && i < SHOWN && list->at[i].n; i++) {
-        if (list->at[i].source == KERNEL && list->at[0].source != KERNEL)
-            break; /* it counts the same */
-        snprintf(piece, sizeof(piece), "%s%" PRIu64 " %s", i ? ", " : "", list->at[i].n,
-                 list->at[i].name);
-        if (i == 0)
-            ftree_text_add(text, room, "%s: ", l->port && *l->port ? l->port : l->iface);
-        if (i == 0 || strlen(text) + strlen(piece) < room / 2)
-            ftree_text_add(text, room, "%s", piece);
+    ftree_text_add(l->text, sizeof(l->text), "%s:", first->source == PORT ? l->port : l->iface);
+    for (int32_t i = 0, shown = 0; i < list->n && shown < SHOWN && first[i].n; i++) {
+        snprintf(piece, sizeof(piece), "%s %" PRIu64 " %s", i ? "," : "", first[i].n, first[i].name);
+        if (first[i].source == first->source &&
+            (i == 0 || strlen(l->text) + strlen(piece) < sizeof(l->text) / 2)) {
+            ftree_text_add(l->text, sizeof(l->text), "%s", piece);
+            shown++;
+        }
     }
-    if (*text)
-        ftree_text_add(text, room, " in %.0f s", (double) (now - l->since) / 1e9);
-    if (*text && meaning && strlen(text) + strlen(meaning) + 4 < room)
-        ftree_text_add(text, room, " (%s)", meaning);
+    ftree_text_add(l->text, sizeof(l->text), " in %.0f s", (double) (now - l->since) / 1e9);
+    if (meaning && strlen(l->text) + strlen(meaning) + 4 < sizeof(l->text))
+        ftree_text_add(l->text, sizeof(l->text), " (%s)", meaning);
 }
 
 /* Of the driver's statistics none: they count what the kernel's do, each in its way. */
-static void add_up(const struct list *list, struct ftree_node_state *s)
+static void add_up(struct faultloc_losses *l, const struct list *list)
 {
     for (int32_t i = 0; i < list->n; i++) {
         const struct faultloc_loss *c = &list->at[i];
-        uint64_t *sum = c->kind == ROOM ? &s->link_drops : &s->link_errors;
+        uint64_t *sum = c->kind == ROOM ? &l->drops : &l->errors;
         if (c->source != DRIVER && c->kind != LINK)
             *sum = *sum == UINT64_MAX ? c->n : *sum + c->n;
     }
 }
 
-void faultloc_losses_read(const struct faultloc_losses *l, ftree_time now, struct ftree_node_state *s)
+static void look(struct faultloc_losses *l, ftree_time now)
 {
-    struct list list = {0};
+    struct list list = since_began(l);
 
-    s->link_errors = s->link_drops = UINT64_MAX;
-    s->losses[0] = '\0';
-    if (!l->first)
-        return;
-    list = since_began(l);
-    add_up(&list, s);
+    l->looked = now;
+    l->errors = l->drops = UINT64_MAX;
+    l->text[0] = '\0';
+    add_up(l, &list);
     if (list.n)
         qsort(list.at, (size_t) list.n, sizeof(list.at[0]), compare);
-    tell(l, now, &list, s->losses, sizeof(s->losses));
+    if (list.n && list.at[0].n)
+        tell(l, now, &list);
     free(list.at);
+}
+
+void faultloc_losses_read(struct faultloc_losses *l, ftree_time now, struct ftree_node_state *s)
+{
+    if (l->first && (!l->looked || now - l->looked >= AGAIN))
+        look(l, now);
+    s->link_errors = l->first ? l->errors : UINT64_MAX;
+    s->link_drops = l->first ? l->drops : UINT64_MAX;
+    memcpy(s->losses, l->text, sizeof(s->losses));
 }

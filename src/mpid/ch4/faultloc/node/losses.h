@@ -24,18 +24,24 @@ struct faultloc_losses {
     const char *proc_root, *sys_root; /* NULL: /proc, /sys */
     const char *iface; /* the data interface; "": not known */
     const char *port; /* of the adapter that the data pass; NULL, "": not known */
+    const uint8_t *link; /* enum ftree_link of the interface, as it is; NULL: up */
     int (*ethtool)(const char *iface, void *command); /* SIOCETHTOOL, an errno; NULL: the kernel's */
-    ftree_time since; /* when they were read first; 0: never */
+    uint64_t patience; /* ns, for a driver; 0: the default, 100 ms */
+    bool slow; /* the driver has taken longer, and is asked no more */
+    ftree_time since; /* when they were read first */
     int32_t n;
-    struct faultloc_loss *first; /* as they were then */
+    struct faultloc_loss *first; /* as they were then; NULL: they were not */
+    ftree_time looked; /* when they were read last, and what that came to: */
+    uint64_t errors, drops;
+    char text[FTREE_LOSSES_MAX];
 };
 
-/* Purpose: reads them for the first time; to be ended. */
+/* Purpose: reads them for the first time; to be ended.  A driver may take long: nobody should wait. */
 void faultloc_losses_begin(struct faultloc_losses *l, ftree_time now);
 void faultloc_losses_end(struct faultloc_losses *l);
 
-/* Purpose: fills in what has been counted since: link_errors, link_drops and losses of *s. */
-void faultloc_losses_read(const struct faultloc_losses *l, ftree_time now,
-                          struct ftree_node_state *s);
+/* Purpose: fills in what has been counted since, as of at most 1 s ago: link_errors, link_drops and
+ * losses of *s. */
+void faultloc_losses_read(struct faultloc_losses *l, ftree_time now, struct ftree_node_state *s);
 
 #endif /* FAULTLOC_LOSSES_H_INCLUDED */

@@ -23,7 +23,7 @@ struct faultloc_state {
     const char *sys_root; /* NULL: /sys */
     const char *iface; /* the data interface; "": not known */
     const char *port; /* of the adapter that the data pass; NULL, "": not known */
-    const struct faultloc_losses *losses; /* of both; NULL: not known */
+    struct faultloc_losses *losses; /* of both; NULL: not known */
     uint64_t patience; /* ns, for reading what there is of every core; 0: the default, 20 ms */
 };
 

@@ -413,7 +413,8 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                   .losses = &a->losses},
                         .losses = {.iface = p->board->iface[FTREE_PATH_DATA],
                                    .port = p->board->port,
-                                   .sys_root = sys_root},
+                                   .sys_root = sys_root,
+                                   .link = &a->data_link.iface_link},
                         .lags = {.watch = &p->watch, .sys_root = sys_root},
                         .waits = {.watch = &p->watch, .job = &p->job.job, .self = p->self}};
     p->ft = NULL; /* a deputy that succeeds has its agent's */
@@ -455,7 +456,6 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     if (!faultloc_link_watch_open(&a->data_link, a->state.sys_root, a->state.iface, a->state.port,
                                   due_mbps))
         faultloc_loop_add(p->epoll, a->data_link.fd, FAULTLOC_TAG_LINK);
-    faultloc_losses_begin(&a->losses, faultloc_now());
     faultloc_sources_open_socket(&a->sources);
     faultloc_sources_say_hello(&a->sources);
     return 0;
@@ -725,6 +725,8 @@ void faultloc_agent_run(struct faultloc_program *p)
     else if (rc)
         faultloc_say("node %s: its agent has stopped: %s; the node is no longer monitored",
                      p->job.names[p->self], strerror(rc));
+    if (!rc)
+        faultloc_losses_begin(&a.losses, faultloc_now()); /* MPI_Init does not wait for a driver */
     while (!rc && !may_end(&a)) {
         turn(&a);
         if (!a.leaving && faultloc_second_fork(&a.second, p, a.reporter.writer, faultloc_now()))
