@@ -194,21 +194,10 @@ static const char *address_of(const struct report_job *rj, int32_t node, int pat
     return rj->address(rj->address_ctx, node, (enum ftree_path) path, buf, len);
 }
 
-static struct json_object *json_node_ranks(const struct ftree_job *job, int32_t node)
-{
-    struct json_object *a = json_object_new_array();
-    int32_t n = job->rank_node ? job->node_first[node + 1] - job->node_first[node] : 1;
-
-    for (int32_t i = 0; i < n; i++)
-        report_append(a, json_object_new_int(
-                             job->rank_node ? job->node_ranks[job->node_first[node] + i] : node));
-    return a;
-}
-
 /* One end of what the ranks' data pass. */
 static struct json_object *json_link_end(const struct report_job *rj, int32_t node)
 {
-    struct json_object *o = json_object_new_object();
+    struct json_object *o = json_object_new_object(), *ranks = json_object_new_array();
     const char *text;
     char buf[80];
 
@@ -222,7 +211,9 @@ static struct json_object *json_link_end(const struct report_job *rj, int32_t no
     text = rj->port ? rj->port(rj->address_ctx, node, buf, sizeof(buf)) : NULL;
     if (text)
         set_string(o, "port", text);
-    report_set(o, "ranks", json_node_ranks(rj->job, node));
+    for (int32_t i = 0; i < ftree_ranks_of(rj->job, node); i++)
+        report_append(ranks, json_object_new_int(ftree_rank_at(rj->job, node, i)));
+    report_set(o, "ranks", ranks);
     return o;
 }
 

@@ -26,7 +26,6 @@
 #define NET_DEV_MAX 32768 /* bytes of net/dev: about 200 interfaces */
 #define KEPT_MAX 1024 /* counters of losses */
 #define STATISTICS_MAX 16384 /* of a driver; an adapter with 128 queues has some 10,000 */
-#define SHOWN 3
 #define AGAIN (1000 * FTREE_MS) /* who asks before has what was read last */
 #define PATIENCE (100 * FTREE_MS) /* for a driver, which may ask the device */
 
@@ -250,6 +249,15 @@ static const struct faultloc_loss *find(const struct faultloc_losses *l, const s
     return NULL;
 }
 
+/* Of the driver's statistics none: they count what the kernel's do, each in its way. */
+static void add_up(struct faultloc_losses *l, const struct faultloc_loss *c)
+{
+    uint64_t *sum = c->kind == ROOM ? &l->drops : &l->errors;
+
+    if (c->source != DRIVER && c->kind != LINK)
+        *sum = *sum == UINT64_MAX ? c->n : *sum + c->n;
+}
+
 /* What was not there when the job began, or has begun anew, is not known. */
 static struct list since_began(struct faultloc_losses *l)
 {
@@ -257,11 +265,14 @@ static struct list since_began(struct faultloc_losses *l)
     int32_t n = 0;
 
     for (int32_t i = 0; i < list.n; i++) {
-        const struct faultloc_loss *was = find(l, &list.at[i]);
-        if (!was || list.at[i].n < was->n)
+        struct faultloc_loss c = list.at[i];
+        const struct faultloc_loss *was = find(l, &c);
+        if (!was || c.n < was->n)
             continue;
-        list.at[n] = list.at[i];
-        list.at[n++].n -= was->n;
+        c.n -= was->n;
+        add_up(l, &c);
+        if (c.n)
+            list.at[n++] = c;
     }
     list.n = n;
     return list;
@@ -272,8 +283,6 @@ static int compare(const void *a, const void *b)
 {
     const struct faultloc_loss *x = a, *y = b;
 
-    if (!x->n != !y->n)
-        return x->n ? -1 : 1;
     if ((x->source == KERNEL) != (y->source == KERNEL))
         return x->source == KERNEL ? 1 : -1;
     if (x->kind != y->kind)
@@ -281,8 +290,8 @@ static int compare(const void *a, const void *b)
     return x->n > y->n ? -1 : x->n < y->n;
 }
 
-/* "eth0: 41 rx_crc_errors_phy, 3 rx_discards_phy in 12 s (frames damaged on the wire)".  What is counted
- * elsewhere than the first is counted of something else, or again. */
+/* "eth0: 41 rx_crc_errors_phy, 3 rx_symbol_err_phy in 12 s (frames damaged on the wire)".  What is
+ * counted elsewhere than the first is counted of something else, or again. */
 static void tell(struct faultloc_losses *l, ftree_time now, const struct list *list)
 {
     const struct faultloc_loss *first = list->at;
@@ -290,42 +299,29 @@ static void tell(struct faultloc_losses *l, ftree_time now, const struct list *l
     char piece[64];
 
     ftree_text_add(l->text, sizeof(l->text), "%s:", first->source == PORT ? l->port : l->iface);
-    for (int32_t i = 0, shown = 0; i < list->n && shown < SHOWN && first[i].n; i++) {
+    for (int32_t i = 0; i < list->n; i++) {
         snprintf(piece, sizeof(piece), "%s %" PRIu64 " %s", i ? "," : "", first[i].n, first[i].name);
-        if (first[i].source == first->source &&
-            (i == 0 || strlen(l->text) + strlen(piece) < sizeof(l->text) / 2)) {
+        if (i == 0 || (first[i].source == first->source &&
+                       strlen(l->text) + strlen(piece) < sizeof(l->text) / 2))
             ftree_text_add(l->text, sizeof(l->text), "%s", piece);
-            shown++;
-        }
     }
     ftree_text_add(l->text, sizeof(l->text), " in %.0f s", (double) (now - l->since) / 1e9);
     if (meaning && strlen(l->text) + strlen(meaning) + 4 < sizeof(l->text))
         ftree_text_add(l->text, sizeof(l->text), " (%s)", meaning);
 }
 
-/* Of the driver's statistics none: they count what the kernel's do, each in its way. */
-static void add_up(struct faultloc_losses *l, const struct list *list)
-{
-    for (int32_t i = 0; i < list->n; i++) {
-        const struct faultloc_loss *c = &list->at[i];
-        uint64_t *sum = c->kind == ROOM ? &l->drops : &l->errors;
-        if (c->source != DRIVER && c->kind != LINK)
-            *sum = *sum == UINT64_MAX ? c->n : *sum + c->n;
-    }
-}
-
 static void look(struct faultloc_losses *l, ftree_time now)
 {
-    struct list list = since_began(l);
+    struct list list;
 
     l->looked = now;
     l->errors = l->drops = UINT64_MAX;
     l->text[0] = '\0';
-    add_up(l, &list);
-    if (list.n)
+    list = since_began(l);
+    if (list.n) {
         qsort(list.at, (size_t) list.n, sizeof(list.at[0]), compare);
-    if (list.n && list.at[0].n)
         tell(l, now, &list);
+    }
     free(list.at);
 }
 
