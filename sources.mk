@@ -18,6 +18,7 @@ core_sources = \
     src/util/ftree/base/symptom.c \
     src/util/ftree/examine/burst.c \
     src/util/ftree/examine/crowd.c \
+    src/util/ftree/examine/fabric.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/handled.c \
     src/util/ftree/examine/indirect.c \
@@ -214,6 +215,7 @@ glue_sources = \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
     src/mpid/ch4/faultloc/agent/act/handlers.c \
+    src/mpid/ch4/faultloc/agent/act/pinger.c \
     src/mpid/ch4/faultloc/agent/act/stop_job.c \
     src/mpid/ch4/faultloc/agent/loop/agent.c \
     src/mpid/ch4/faultloc/agent/loop/deputy.c \
@@ -235,6 +237,7 @@ glue_sources = \
 glue_headers = \
     src/mpid/ch4/faultloc/agent/act/exec.h \
     src/mpid/ch4/faultloc/agent/act/handlers.h \
+    src/mpid/ch4/faultloc/agent/act/pinger.h \
     src/mpid/ch4/faultloc/agent/act/stop_job.h \
     src/mpid/ch4/faultloc/agent/loop/looks.h \
     src/mpid/ch4/faultloc/agent/loop/sources.h \
@@ -271,6 +274,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/fabric/ping.h \
     src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/child.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
@@ -324,6 +328,9 @@ handler_sources = \
     src/mpid/ch4/faultloc/handler/syscalls.c \
     src/mpid/ch4/faultloc/handler/thread_facts.c \
     src/mpid/ch4/faultloc/handler/unwind.c
+
+fabric_sources = \
+    src/mpid/ch4/faultloc/fabric/ping.c
 
 site_sources = \
     src/mpid/ch4/faultloc/site/ask.c \
@@ -473,6 +480,7 @@ unit_tests = \
     test/unit/agent/test_handlers \
     test/unit/agent/test_node_stacks \
     test/unit/agent/test_note \
+    test/unit/agent/test_pinger \
     test/unit/agent/test_program \
     test/unit/agent/test_reporter \
     test/unit/agent/test_serve_ask \
@@ -502,6 +510,7 @@ unit_tests = \
     test/unit/board/test_wakeup \
     test/unit/examine/test_burst \
     test/unit/examine/test_crowd \
+    test/unit/examine/test_fabric \
     test/unit/examine/test_facts \
     test/unit/examine/test_handled \
     test/unit/examine/test_indirect \
@@ -509,6 +518,7 @@ unit_tests = \
     test/unit/examine/test_neighbour \
     test/unit/examine/test_probe \
     test/unit/examine/test_silence \
+    test/unit/fabric/test_ping \
     test/unit/ftree/test_ftree \
     test/unit/ftree/test_ftree_check \
     test/unit/handler/test_handler \
@@ -640,6 +650,7 @@ tool_tests = \
     test/unit/t-check-bases.sh \
     test/unit/t-documents.sh \
     test/unit/t-examples.sh \
+    test/unit/t-fabric.sh \
     test/unit/t-faultloc-program.sh \
     test/unit/t-faultloc-rules.sh \
     test/unit/t-faultloc-set.sh \
@@ -736,6 +747,8 @@ scenario_tests = \
     test/cluster/one_way_root.scenario \
     test/cluster/lossy_link.scenario \
     test/cluster/slow_link.scenario \
+    test/cluster/fabric_silent.scenario \
+    test/cluster/fabric_between.scenario \
     test/cluster/forgotten_connection.scenario \
     test/cluster/agent_killed.scenario \
     test/cluster/agent_killed_deputy.scenario \

@@ -25,7 +25,8 @@ What is listed:
   core    src/util/ftree/*.c and src/util/ftree/*/*.c; the check of all invariants (ftree_check.c)
           is for tests and the simulator only, not in MPICH
   glue    src/mpid/ch4/faultloc/*/*.c and */*/*.c; this build leaves out mpi, which needs MPICH's headers;
-          its folder handler is the program faultloc-handler, site is faultloc-handlers
+          its folder handler is the program faultloc-handler, site is faultloc-handlers, fabric
+          faultloc-fabric
   hydra   the files of src/hydra that do not need hydra's headers
   tests   test/unit/ROOM/test_*.c, test/unit/t-*.sh (of the programs), test/mpi/test_*.sh and
           test/cluster/test_*.sh, but for those that say "Not listed"; test/lib/*.c is shared by
@@ -83,6 +84,7 @@ EOF
     list glue_sources $(printf '%s\n' "${in_both[@]}" "${in_agent[@]}" | grep -v '/main\.c$')
     list glue_headers "${glue_headers[@]}"
     list handler_sources $(printf '%s\n' $glue/handler/*.c | grep -v '/main\.c$')
+    list fabric_sources $(printf '%s\n' $glue/fabric/*.c | grep -v '/main\.c$')
     list site_sources $(printf '%s\n' $glue/site/*.c | grep -v '/main\.c$')
     list hydra_sources "${hydra[@]}"
     list hydra_headers src/hydra/faultloc_*.h

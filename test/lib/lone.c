@@ -240,6 +240,24 @@ static bool ask_handlers(void *ctx, int32_t node)
     return true;
 }
 
+static bool listen_on_fabric(void *ctx)
+{
+    struct lone *l = ctx;
+
+    l->fabric_listens++;
+    return true;
+}
+
+static bool ask_fabric(void *ctx, uint32_t number, const uint8_t *address, size_t len)
+{
+    struct lone *l = ctx;
+
+    (void) address, (void) len;
+    l->fabric_asks++;
+    l->fabric_number = number;
+    return true;
+}
+
 static const struct ftree_io *io_of(const struct lone *l)
 {
     static struct ftree_io own;
@@ -247,6 +265,8 @@ static const struct ftree_io *io_of(const struct lone *l)
     own = io;
     own.waits = l->ranks_say ? say_nothing : NULL;
     own.handlers = l->handlers ? ask_handlers : NULL;
+    own.fabric_listen = l->fabric ? listen_on_fabric : NULL;
+    own.fabric_ask = l->fabric ? ask_fabric : NULL;
     own.packet = l->bursts ? send_packet : NULL;
     own.packets = l->bursts ? take_packets : NULL;
     return &own;

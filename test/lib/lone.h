@@ -68,6 +68,9 @@ struct lone {
     int32_t packets; /* that were sent */
     bool handlers; /* since lone_renew(): there are some; */
     int32_t handled; /* how often they were asked */
+    bool fabric; /* since lone_renew(): it can be asked; */
+    int32_t fabric_listens, fabric_asks; /* how often, */
+    uint32_t fabric_number; /* and the last question */
     bool ranks_say; /* since lone_renew(): what they wait for, when they can */
     struct lone_kernel kernel[LONE_KERNELS_MAX];
     int32_t kernels;

@@ -374,7 +374,15 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             m->type = WIRE_HEARD;
             m->u.heard = (struct wire_heard){.nonce = 12, .over = true, .way = {{7, 3, 1, 900}}};
             return true;
+        case 18:
+            m->type = WIRE_FABRIC;
+            m->u.fabric = (struct wire_fabric){.nonce = 12,
+                                               .step = WIRE_FABRIC_ADDRESS,
+                                               .node = 7,
+                                               .len = 5,
+                                               .bytes = (const uint8_t *) "hello"};
+            return true;
         default:
-            return make_waits(i - WIRE_TYPE_COUNT - 18, now, m);
+            return make_waits(i - WIRE_TYPE_COUNT - 19, now, m);
     }
 }

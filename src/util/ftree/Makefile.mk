@@ -57,6 +57,7 @@ src_mpid_ch4_faultloc_libfaultloc_la_SOURCES += \
     src/util/ftree/base/symptom.c \
     src/util/ftree/examine/burst.c \
     src/util/ftree/examine/crowd.c \
+    src/util/ftree/examine/fabric.c \
     src/util/ftree/examine/facts.c \
     src/util/ftree/examine/handled.c \
     src/util/ftree/examine/indirect.c \

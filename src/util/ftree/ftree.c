@@ -374,6 +374,13 @@ void ftree_block_over(struct ftree *ft, ftree_time now)
     }
 }
 
+void ftree_fabric_said(struct ftree *ft, ftree_time now, uint32_t number, enum ftree_fabric says,
+                       uint32_t us, const char *why)
+{
+    WITH_EVENTS(ft, now)
+        ftree_fabric_asked(ft, now, number, says, us, why);
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void heard_from(struct ftree *ft, ftree_time now, int32_t from, enum ftree_path path,
@@ -427,6 +434,9 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
         case WIRE_LOG:
             ftree_inquiry_log(ft, from, &m->u.log);
             ftree_probe_log(ft, now, from, &m->u.log);
+            break;
+        case WIRE_FABRIC:
+            ftree_fabric(ft, now, from, &m->u.fabric);
             break;
         case WIRE_HEARD:
             ftree_burst_heard(ft, now, from, &m->u.heard);
@@ -596,6 +606,7 @@ static const struct {
     {ftree_indirect_tick, ftree_indirect_deadline},
     {ftree_inquiry_tick, ftree_inquiry_deadline},
     {ftree_burst_tick, ftree_burst_deadline},
+    {ftree_fabric_tick, ftree_fabric_deadline},
     {ftree_probe_tick, ftree_probe_deadline},
     {ftree_waitfor_tick, ftree_waitfor_deadline},
     {ftree_straggle_tick, ftree_straggle_deadline},

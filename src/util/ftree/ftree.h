@@ -157,6 +157,16 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
  * Errors: FTREE_ERR_INVALID (kind, severity or component out of range), FTREE_ERR_NOMEM. */
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
+/* Purpose: what becomes of the end of the fabric that the callback `fabric_listen` opened: its address
+ * (of up to FTREE_FABRIC_BYTES), once; from time to time that it lives, and has all the time; that it is
+ * over, and why.  And what came of asking another one, of the `number` of callback fabric_ask: it passes
+ * (in `us` there and back), is silent, or could not be asked. */
+void ftree_fabric_listens(struct ftree *ft, ftree_time now, const uint8_t *address, size_t len);
+void ftree_fabric_alive(struct ftree *ft, ftree_time now);
+void ftree_fabric_closed(struct ftree *ft, ftree_time now, const char *why);
+void ftree_fabric_said(struct ftree *ft, ftree_time now, uint32_t number, enum ftree_fabric says,
+                       uint32_t us, const char *why);
+
 /* Purpose: what a handler says of a node that the callback `handlers` was called with: a symptom of it
  * (enum ftree_symptom_kind; -1: none), and the same in words, "bmc: power-off: chassis power is off",
  * or why it says nothing.  `at`: when that was, now where it is so.  And that no more will come.

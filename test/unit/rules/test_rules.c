@@ -279,6 +279,11 @@ static const struct told {
      "unknown/connection-not-made"},
     {"silent", NULL, true, {{RULES_FACT_CONNECTION, RULES_CONNECTION_SILENT}}, {{0}},
      "unknown/connection-silent"},
+    /* the fabric */
+    {"fabric silent", NULL, true, {{RULES_FACT_FABRIC, RULES_FABRIC_SILENT}}, {{0}},
+     "link-fault/fabric-silent"},
+    {"fabric silent between two", NULL, true, {{RULES_FACT_FABRIC, RULES_FABRIC_BETWEEN}}, {{0}},
+     "unknown/fabric-silent-between"},
     /* bursts of packets */
     {"nothing gets in", "stalled-peer", true,
      {{RULES_FACT_AGENT, ANSW}, {RULES_FACT_DATA, SILE}, {RULES_FACT_DATA_WITNESSED, RULES_YES},

@@ -502,6 +502,64 @@ static void a_connection_is_silent(struct lone *l)
     a_connection_is_stuck_of(l, false, false);
 }
 
+static const struct lone_sent *fabric_message(const struct lone *l, int step, int32_t to)
+{
+    for (int32_t i = l->n_sent - 1; i >= 0; i--)
+        if (l->sent[i].m.type == WIRE_FABRIC && l->sent[i].m.u.fabric.step == step &&
+            (to == FTREE_NONE || l->sent[i].to.node == to))
+            return &l->sent[i];
+    ck_abort();
+}
+
+static void fabric_says(struct lone *l, int32_t from, int step, uint32_t nonce, uint8_t says)
+{
+    struct wire_message m = {.type = WIRE_FABRIC,
+                             .u.fabric = {.nonce = nonce, .step = (uint8_t) step, .node = 2,
+                                          .says = says, .len = 1, .bytes = (const uint8_t *) "a"}};
+
+    lone_hear(l, from, DATA, &m);
+}
+
+/* From this node to that one. */
+static void fabric_line(struct lone *l, int32_t node, uint8_t says)
+{
+    uint32_t nonce = fabric_message(l, WIRE_FABRIC_OPEN, node)->m.u.fabric.nonce;
+
+    fabric_says(l, node, WIRE_FABRIC_ADDRESS, nonce, FTREE_FABRIC_NONE);
+    ftree_fabric_said(l->ft, l->now, nonce, (enum ftree_fabric) says, 0, "");
+    if (says == FTREE_FABRIC_SILENT)
+        fabric_says(l, node, WIRE_FABRIC_OVER, nonce, FTREE_FABRIC_PASSES);
+}
+
+/* To node 2 it is, and to a third, which says what it is from there. */
+static void the_fabric_is_silent_to(struct lone *l, uint8_t from_third)
+{
+    l->fabric = true;
+    lone_renew(l);
+    lone_run(l, 2000);
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 0, 2, 2000 * FTREE_MS), FTREE_OK);
+    answers(l, 2, DATA);
+    for (int round = 0; round < 2; round++) {
+        const struct lone_sent *asked = fabric_message(l, WIRE_FABRIC_ASK, FTREE_NONE);
+        int32_t third = asked->to.node;
+        uint32_t nonce = asked->m.u.fabric.nonce;
+        fabric_line(l, third, FTREE_FABRIC_PASSES);
+        fabric_says(l, third, WIRE_FABRIC_SAID, nonce, from_third);
+        fabric_line(l, 2, FTREE_FABRIC_SILENT);
+        lone_run(l, 1);
+    }
+}
+
+static void its_fabric_is_silent(struct lone *l)
+{
+    the_fabric_is_silent_to(l, FTREE_FABRIC_SILENT);
+}
+
+static void the_fabric_is_silent_between_two(struct lone *l)
+{
+    the_fabric_is_silent_to(l, FTREE_FABRIC_PASSES);
+}
+
 static void its_data_path_is_silent(struct lone *l)
 {
     lone_stall(l, 0, 2);
@@ -913,6 +971,8 @@ static const struct {
     {"unknown/connection-stuck", 4, 1, PLAY(a_connection_is_stuck)},
     {"unknown/connection-not-made", 4, 1, PLAY(a_connection_is_not_made)},
     {"unknown/connection-silent", 4, 1, PLAY(a_connection_is_silent)},
+    {"link-fault/fabric-silent", 4, 1, PLAY(its_fabric_is_silent)},
+    {"unknown/fabric-silent-between", 4, 1, PLAY(the_fabric_is_silent_between_two)},
     {"unknown/data-path-silent", 4, 1, PLAY(its_data_path_is_silent)},
     {"unknown/silent-from-here-only", 4, 1, PLAY(it_is_silent_from_here_only)},
     {"unknown/silent-from-here-only", 4, 1, PLAY(its_data_path_is_silent_from_here_only)},

@@ -12,6 +12,7 @@
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
 #   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
+#   1      fabric  messages over UCX; the top Makefile.am builds it                faultloc-fabric
 #   2      io      the files, sockets, children of a program; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and /sys say                                  faultloc-agent
@@ -31,6 +32,7 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch4 -I$(top_srcdir)/src/mpid/ch4/faultlo
 noinst_HEADERS += \
     src/mpid/ch4/faultloc/agent/act/exec.h \
     src/mpid/ch4/faultloc/agent/act/handlers.h \
+    src/mpid/ch4/faultloc/agent/act/pinger.h \
     src/mpid/ch4/faultloc/agent/act/stop_job.h \
     src/mpid/ch4/faultloc/agent/loop/looks.h \
     src/mpid/ch4/faultloc/agent/loop/sources.h \
@@ -67,6 +69,7 @@ noinst_HEADERS += \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/fabric/ping.h \
     src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/child.h \
     src/mpid/ch4/faultloc/io/launcher_notify.h \
@@ -208,6 +211,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/node/watch.c \
     src/mpid/ch4/faultloc/agent/act/exec.c \
     src/mpid/ch4/faultloc/agent/act/handlers.c \
+    src/mpid/ch4/faultloc/agent/act/pinger.c \
     src/mpid/ch4/faultloc/agent/act/stop_job.c \
     src/mpid/ch4/faultloc/agent/loop/agent.c \
     src/mpid/ch4/faultloc/agent/loop/deputy.c \

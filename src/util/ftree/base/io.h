@@ -132,6 +132,21 @@ struct ftree_log {
 
 const char *ftree_link_name(int link);
 
+/* ---- the fabric: the library that ranks' data go by ------------------------------------------- */
+
+/* Whether it brings a message to another node and one back. */
+enum ftree_fabric {
+    FTREE_FABRIC_NONE, /* could not be asked */
+    FTREE_FABRIC_PASSES,
+    FTREE_FABRIC_SILENT,
+    FTREE_FABRIC_COUNT
+};
+
+#define FTREE_FABRIC_BYTES 3072 /* of an address there at most */
+#define FTREE_FABRIC_WHY 64 /* of words about it */
+
+const char *ftree_fabric_name(int says);
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 struct ftree_block;
@@ -235,6 +250,12 @@ struct ftree_io {
      * others wait: what those find that know only that comes as symptoms, if it comes; true while it may.
      * May be NULL: there are none. */
     bool (*handlers)(void *ctx, int32_t node);
+    /* Has an end of the fabric opened on this node: ftree_fabric_listens() has its address,
+     * ftree_fabric_alive() that it lives, ftree_fabric_closed() that it is over.  And has one at another
+     * node asked, by the address that it has said: ftree_fabric_said() has what came of it.  False: it
+     * cannot be.  May be NULL together: there is no such path. */
+    bool (*fabric_listen)(void *ctx);
+    bool (*fabric_ask)(void *ctx, uint32_t number, const uint8_t *address, size_t len);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */

@@ -40,6 +40,7 @@ enum ftree_evidence_source {
     FTREE_EVIDENCE_CONNECTION, /* what a kernel says of ranks' own connections, or a hint: detail */
     FTREE_EVIDENCE_SAMPLE, /* what the job's samples say, or a rank's stay outside MPI: detail */
     FTREE_EVIDENCE_BURST, /* what came of packets that two nodes sent each other: detail */
+    FTREE_EVIDENCE_FABRIC, /* whether the library that data go by brings messages: detail */
     FTREE_EVIDENCE_HANDLER, /* what a handler says of the node, or why it says nothing: detail */
     FTREE_EVIDENCE_CAUSE, /* a symptom that led to the fault: detail; `at` is when it was first seen */
     FTREE_EVIDENCE_UNKNOWN, /* what could not be asked: detail, a list */

@@ -24,6 +24,7 @@
  *     neighbour.c  one node or all behind a switch: asking a few others behind it
  *     indirect.c   asking a suspect for somebody else, from where this node is
  *     burst.c      packets that are counted: what a link does to them in each direction
+ *     fabric.c     whether the library that ranks' data go by brings messages
  *     handled.c    what the site's services say of a suspect
  *     inquiry.c    a person asks how a node or a rank is
  */
@@ -151,6 +152,42 @@ struct burst {
     char losses[FTREE_LOSSES_MAX]; /* of the other one's interface, as it says itself */
 };
 
+/* What came of asking for the fabric from one node to another; see fabric.c. */
+struct fabric_line {
+    uint8_t says; /* enum ftree_fabric */
+    uint32_t us;
+    char why[FTREE_FABRIC_WHY];
+};
+
+/* A suspect that is well, and what is asked because of it. */
+struct fabric_round {
+    int32_t suspect, reporter, third;
+    uint32_t nonce;
+    uint8_t waits; /* bit i: for line i; 0: it rests until then */
+    uint8_t came_to; /* the round before, as the fact "fabric", */
+    int32_t about; /* of this node */
+    ftree_time first, until, rests;
+    struct fabric_line line[3];
+};
+
+/* One line that this node asks. */
+struct fabric_ask {
+    int32_t from, target; /* who wants to know */
+    uint32_t their_nonce, nonce; /* of their question, and of the own one */
+    bool asked; /* it has begun, */
+    bool silent; /* and nothing came: was its other end there? */
+    uint32_t us;
+    ftree_time again, until;
+    char why[FTREE_FABRIC_WHY];
+};
+
+/* A node that asks this one. */
+struct fabric_listen {
+    int32_t node;
+    uint32_t nonce;
+    uint8_t closes; /* it is told that the end here lives after so many signs of that; 0: it is not */
+};
+
 struct inquiry {
     struct ftree_inquiry said;
     uint8_t path; /* over which its agent answered first */
@@ -163,6 +200,10 @@ struct ftree_examine {
     FTREE_ARRAY(struct indirect_probe) indirect_probes;
     FTREE_ARRAY(struct neighbour) neighbours;
     FTREE_ARRAY(struct burst) bursts;
+    FTREE_ARRAY(struct fabric_round) rounds;
+    FTREE_ARRAY(struct fabric_ask) asks;
+    FTREE_ARRAY(struct fabric_listen) listens;
+    struct ftree_bytes address; /* of the own end; empty: there is none yet */
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
     int32_t helpers_far;
     ftree_time link_settles; /* bursts that began before have met with the own link, which was lost */
@@ -248,6 +289,17 @@ void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su
 /* What could not be asked, in one line. */
 void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su, int32_t model,
                                struct ftree_verdict *v);
+
+/* fabric.c */
+/* The node is well, and somebody has waited for it for long. */
+void ftree_fabric_after(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_fabric(struct ftree *ft, ftree_time now, int32_t from, const struct wire_fabric *w);
+void ftree_fabric_asked(struct ftree *ft, ftree_time now, uint32_t nonce, enum ftree_fabric says,
+                        uint32_t us, const char *why);
+void ftree_fabric_tick(struct ftree *ft, ftree_time now);
+ftree_time ftree_fabric_deadline(const struct ftree *ft);
+void ftree_fabric_stop(struct ftree *ft);
+void ftree_fabric_clear(struct ftree *ft);
 
 /* inquiry.c */
 int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t rank,

@@ -506,6 +506,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_
         return false;
     if (!sign || well) {
         ftree_burst_after(ft, now, su->node);
+        ftree_fabric_after(ft, now, su->node);
         close_well(ft, su, sign ? sign->text : "no sign says otherwise");
         return true;
     }
@@ -861,11 +862,13 @@ void ftree_examine_clear(struct ftree *ft)
     ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
     ftree_alloc(ft, ft->examine->neighbours.items, 0);
     ftree_alloc(ft, ft->examine->bursts.items, 0);
+    ftree_fabric_clear(ft);
 }
 
 void ftree_examine_stop(struct ftree *ft)
 {
     ft->examine->indirect_probes.n = 0;
     ftree_burst_stop(ft);
+    ftree_fabric_stop(ft);
     ftree_inquiry_stop(ft);
 }

@@ -258,6 +258,7 @@ struct json_object *report_json_evidence(const struct report_job *rj, const stru
         [FTREE_EVIDENCE_SYMPTOM] = "symptom", [FTREE_EVIDENCE_INDIRECT] = "visit",
         [FTREE_EVIDENCE_WAIT] = "wait",       [FTREE_EVIDENCE_SAMPLE] = "sample",
         [FTREE_EVIDENCE_CONNECTION] = "connection", [FTREE_EVIDENCE_BURST] = "burst",
+        [FTREE_EVIDENCE_FABRIC] = "fabric",
         [FTREE_EVIDENCE_HANDLER] = "handler",       [FTREE_EVIDENCE_CAUSE] = "cause",
         [FTREE_EVIDENCE_UNKNOWN] = "unknown"};
     const struct ftree_evidence *e = &v->evidence[i];

@@ -504,7 +504,8 @@ void ftree_report_evidence(struct json_object *e, char *buf, size_t len)
         snprintf(buf, len, "reported to %s about %s: %s%s%s%s", by, target, detail,
                  *error ? " (" : "", error, *error ? ")" : "");
     else if (report_is(source, "wait") || report_is(source, "sample") ||
-             report_is(source, "connection") || report_is(source, "burst"))
+             report_is(source, "connection") || report_is(source, "burst") ||
+             report_is(source, "fabric"))
         snprintf(buf, len, "%s%s%s", detail, *place ? " at " : "", place);
     else
         probe_words(e, buf, len);

@@ -41,6 +41,7 @@ static const char *const slowed_values[] = {"none",   "quota",  "shared-core", "
                                             "stolen", "paging", "slow-clock"};
 static const char *const way_values[] = {"unknown", "well", "silent", "lossy", "late", "no-large"};
 static const char *const ways_values[] = {"unknown", "well", "worse", "switch"};
+static const char *const fabric_values[] = {"none", "silent", "between"};
 static const char *const link_values[] = {"unknown", "up", "down", "no-carrier", "gone",
                                           "flapping", "slow"};
 

@@ -71,7 +71,8 @@
     X(RULES_FACT_SLOWED, "slowed", slowed_values) \
     X(RULES_FACT_WAY_OUT, "way-out", way_values) \
     X(RULES_FACT_WAY_IN, "way-in", way_values) \
-    X(RULES_FACT_WAYS_OF_OTHERS, "ways-of-others", ways_values)
+    X(RULES_FACT_WAYS_OF_OTHERS, "ways-of-others", ways_values) \
+    X(RULES_FACT_FABRIC, "fabric", fabric_values)
 
 enum rules_fact { RULES_FACTS(FTREE_ENUM) RULES_FACT_COUNT };
 
@@ -155,6 +156,7 @@ enum { /* unknown well silent lossy late no-large */
 };
 /* unknown well worse switch */
 enum { RULES_WAYS_UNKNOWN, RULES_WAYS_WELL, RULES_WAYS_WORSE, RULES_WAYS_SWITCH };
+enum { RULES_FABRIC_NONE, RULES_FABRIC_SILENT, RULES_FABRIC_BETWEEN }; /* none silent between */
 /* link_values are enum ftree_link: "unknown" "up" "down" "no-carrier" "gone"
  * "flapping" "slow" */
 

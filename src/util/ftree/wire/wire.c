@@ -282,6 +282,17 @@ static void code_relay(struct wire_codec *c, struct wire_relay *r)
     code_bytes(c, &r->bytes, r->len);
 }
 
+static void code_fabric(struct wire_codec *c, struct wire_fabric *w)
+{
+    WIRE_NUMBER(c, w->nonce, 4, 0);
+    WIRE_NUMBER(c, w->step, 1, WIRE_FABRIC_STEPS);
+    WIRE_NUMBER(c, w->says, 1, FTREE_FABRIC_COUNT);
+    ftree_wire_node(c, &w->node);
+    WIRE_NUMBER(c, w->us, 4, 0);
+    WIRE_NUMBER(c, w->len, 2, FTREE_FABRIC_BYTES + 1);
+    code_bytes(c, &w->bytes, w->len);
+}
+
 static void code_part(struct wire_codec *c, struct wire_part *p)
 {
     WIRE_NUMBER(c, p->number, 4, 0);

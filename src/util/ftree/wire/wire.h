@@ -50,7 +50,8 @@
     X(WIRE_QUERY_ANSWER, "query-answer", part, 0, true) \
     X(WIRE_QUERY_RESULT, "query-result", part, 0, true) \
     X(WIRE_PACKET, "packet", packet, 0, false) \
-    X(WIRE_HEARD, "heard", heard, 0, false)
+    X(WIRE_HEARD, "heard", heard, 0, false) \
+    X(WIRE_FABRIC, "fabric", fabric, 0, false)
 
 enum wire_type {
     WIRE_TYPES(FTREE_ENUM) WIRE_TYPE_COUNT
@@ -153,6 +154,27 @@ struct wire_heard {
     char losses[FTREE_LOSSES_MAX]; /* what its data interface counts; see base/io.h */
 };
 
+enum wire_fabric_step {
+    WIRE_FABRIC_ASK, /* node `node`, from there */
+    WIRE_FABRIC_OPEN, /* an end at the receiver */
+    WIRE_FABRIC_ADDRESS, /* it is open; bytes: where */
+    WIRE_FABRIC_CLOSE, /* nothing came from it: has it been there all the time? */
+    WIRE_FABRIC_OVER, /* it has; or `says` none: bytes, why */
+    WIRE_FABRIC_SAID, /* what came of asking `node`; bytes: more words */
+    WIRE_FABRIC_STEPS
+};
+
+/* Whether the fabric brings messages from one node to another; see examine/fabric.c. */
+struct wire_fabric {
+    uint32_t nonce;
+    uint8_t step; /* enum wire_fabric_step */
+    uint8_t says; /* enum ftree_fabric */
+    int32_t node;
+    uint32_t us; /* there and back */
+    size_t len;
+    const uint8_t *bytes; /* the writer's, or part of the message that was read */
+};
+
 /* A whole message on its way by another node; see net/relay.c. */
 struct wire_relay {
     int32_t node;
@@ -229,6 +251,7 @@ struct wire_message {
         struct wire_indirect_result indirect_result;
         struct wire_packet packet;
         struct wire_heard heard;
+        struct wire_fabric fabric;
         uint32_t round;
         struct ftree_verdict verdict;
         struct wire_summary_list summaries;

@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/act/exec.h"
 #include "faultloc/agent/act/handlers.h"
+#include "faultloc/agent/act/pinger.h"
 #include "faultloc/agent/process/link.h"
 #include "faultloc/agent/loop/looks.h"
 #include "faultloc/agent/report/note.h"
@@ -73,6 +74,7 @@ struct agent {
     struct faultloc_stacks stacks;
     struct faultloc_exec exec;
     struct faultloc_handlers handlers;
+    struct faultloc_pinger pinger;
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -297,6 +299,20 @@ static bool ask_handlers(void *ctx, int32_t node)
     return faultloc_handlers_ask_home(&a->handlers, faultloc_now());
 }
 
+static bool listen_on_fabric(void *ctx)
+{
+    struct agent *a = ctx;
+
+    return faultloc_pinger_listen(&a->pinger, faultloc_now());
+}
+
+static bool ask_fabric(void *ctx, uint32_t number, const uint8_t *address, size_t len)
+{
+    struct agent *a = ctx;
+
+    return faultloc_pinger_ask(&a->pinger, faultloc_now(), number, address, len);
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
@@ -329,6 +345,8 @@ static const struct ftree_io io = {.send = send_message,
                                    .setting = take_setting,
                                    .stacks = take_stacks,
                                    .handlers = ask_handlers,
+                                   .fabric_listen = listen_on_fabric,
+                                   .fabric_ask = ask_fabric,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -432,6 +450,7 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     faultloc_stacks_init(&a->stacks, p->board, p->epoll);
     faultloc_exec_init(&a->exec, p, &a->reporter);
     faultloc_handlers_init(&a->handlers, p);
+    faultloc_pinger_init(&a->pinger, p);
     rc = !a->waits.asked ? ENOMEM
          : p->epoll < 0  ? EMFILE
                          : faultloc_looks_open(&a->looks, p, &a->reporter);
@@ -467,6 +486,7 @@ static void close_agent(struct agent *a)
     faultloc_stacks_end(&a->stacks);
     faultloc_exec_end(&a->exec);
     faultloc_handlers_end(&a->handlers);
+    faultloc_pinger_end(&a->pinger);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_link_watch_close(&a->data_link);
@@ -492,6 +512,7 @@ static ftree_time next_event(const struct agent *a)
     t = faultloc_loop_earlier(t, faultloc_stacks_deadline(&a->stacks));
     t = faultloc_loop_earlier(t, faultloc_exec_deadline(&a->exec));
     t = faultloc_loop_earlier(t, faultloc_handlers_deadline(&a->handlers));
+    t = faultloc_loop_earlier(t, faultloc_pinger_deadline(&a->pinger));
     t = faultloc_loop_earlier(t, faultloc_note_deadline(&a->note));
     t = faultloc_loop_earlier(t, faultloc_reporter_deadline(&a->reporter));
     t = faultloc_loop_earlier(t, a->second.fork_at);
@@ -606,6 +627,7 @@ static void turn(struct agent *a)
     faultloc_stacks_turn(&a->stacks, now);
     faultloc_exec_turn(&a->exec, now);
     faultloc_handlers_turn(&a->handlers, now);
+    faultloc_pinger_turn(&a->pinger, now);
     faultloc_asks_turn(&a->sources.asks, now);
     faultloc_note_turn(&a->note, now);
     faultloc_reporter_turn(&a->reporter, now, a->looks.ending);

@@ -1,0 +1,290 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/agent/act/pinger.h"
+
+#include "faultloc/base/json_text.h"
+#include "faultloc/io/loop.h"
+#include "ftree/base/text.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define LINE_MAX_BYTES (2 * FTREE_FABRIC_BYTES + 64)
+#define BYTES_MOST (16 * 1024) /* that it may print */
+#define END_PATIENCE (200 * FTREE_MS) /* between its last word and its end */
+#define NO_PROGRAM 127 /* as spawn.h says */
+
+static void init_child(struct faultloc_child *c, int epoll, ftree_time patience)
+{
+    *c = (struct faultloc_child){.epoll = epoll,
+                                 .tag = FAULTLOC_TAG_WAKE,
+                                 .patience = patience,
+                                 .linger = END_PATIENCE,
+                                 .most = BYTES_MOST,
+                                 .fd = -1};
+}
+
+void faultloc_pinger_init(struct faultloc_pinger *f, const struct faultloc_program *p)
+{
+    *f = (struct faultloc_pinger){.p = p};
+    init_child(&f->listener, p->epoll,
+               FAULTLOC_PINGER_PATIENCE + FAULTLOC_PINGER_LISTEN_MS * FTREE_MS);
+    for (int i = 0; i < FAULTLOC_PINGER_ASKS; i++)
+        init_child(&f->child[i], p->epoll, FAULTLOC_PINGER_PATIENCE);
+}
+
+/* ---- what it prints -------------------------------------------------------------------------- */
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_address(const char *text, struct faultloc_pinger_line *out)
+{
+    size_t len = strlen(text);
+
+    if (len == 0 || len % 2 || len > 2 * sizeof(out->bytes))
+        return false;
+    for (size_t i = 0; i < len; i += 2) {
+        int high = digit(text[i]), low = digit(text[i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out->bytes[out->len++] = (uint8_t) (high << 4 | low);
+    }
+    return true;
+}
+
+static bool read_word(struct json_object *o, struct faultloc_pinger_line *out)
+{
+    static const struct {
+        const char *name;
+        enum faultloc_pinger_word word;
+        enum ftree_fabric says;
+    } words[] = {{"listens", FAULTLOC_PINGER_LISTENS, FTREE_FABRIC_NONE},
+                 {"over", FAULTLOC_PINGER_OVER, FTREE_FABRIC_NONE},
+                 {"none", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_NONE},
+                 {"passes", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_PASSES},
+                 {"silent", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_SILENT}};
+    const char *name = faultloc_text(o, "fabric"), *why = faultloc_text(o, "why");
+    struct json_object *us;
+
+    if (json_object_object_get_ex(o, "us", &us)) {
+        int64_t n = json_object_get_int64(us);
+        out->us = n > 0 && n < INT32_MAX ? (uint32_t) n : 0;
+    }
+    ftree_text_copy(out->why, sizeof(out->why), why ? why : "");
+    for (size_t i = 0; name && i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(words[i].name, name)) {
+            out->word = words[i].word;
+            out->says = words[i].says;
+            return true;
+        }
+    return false;
+}
+
+void faultloc_pinger_read(const char *line, size_t len, struct faultloc_pinger_line *out)
+{
+    struct json_object *o = len <= LINE_MAX_BYTES ? faultloc_json_object(line, len, 3) : NULL;
+    const char *address = faultloc_text(o, "address");
+
+    out->word = FAULTLOC_PINGER_GARBAGE;
+    out->len = out->us = 0;
+    out->says = FTREE_FABRIC_NONE;
+    *out->why = '\0';
+    if (address && read_address(address, out))
+        out->word = FAULTLOC_PINGER_ADDRESS;
+    else if (o && !address)
+        read_word(o, out);
+    json_object_put(o);
+}
+
+/* ---- starting it ----------------------------------------------------------------------------- */
+
+/* Whose variables UCX_... it is to have: of a rank of this node that runs; "0": of none.  It reads them
+ * itself, for that may take as long as the rank is held in the kernel. */
+static void name_rank(const struct faultloc_pinger *f, char pid[16])
+{
+    const struct ftree_job *job = &f->p->job.job;
+    int32_t found = 0;
+
+    for (int32_t i = job->node_first[f->p->self]; job->rank_pid && job->node_ranks && !found &&
+                                                  i < job->node_first[f->p->self + 1];
+         i++)
+        if (job->rank_pid[job->node_ranks[i]] > 1 && !kill(job->rank_pid[job->node_ranks[i]], 0))
+            found = job->rank_pid[job->node_ranks[i]];
+    snprintf(pid, 16, "%d", (int) found);
+}
+
+static int start(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time now,
+                 char *const *arguments)
+{
+    struct faultloc_spawn_child child = {.path = f->path,
+                                         .arguments = arguments,
+                                         .fd = FAULTLOC_SPAWN_FD,
+                                         .input = -1,
+                                         .output = -1};
+    int rc = 0;
+
+    if (!*f->path && (rc = faultloc_child_beside(FAULTLOC_PINGER_NAME, f->path)))
+        *f->path = '\0';
+    return rc ? rc : faultloc_child_start(c, now, &child);
+}
+
+bool faultloc_pinger_listen(struct faultloc_pinger *f, ftree_time now)
+{
+    char ms[16], pid[16], *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
+                                          (char *) (uintptr_t) "listen",
+                                          (char *) (uintptr_t) "--fd",
+                                          (char *) (uintptr_t) "3",
+                                          (char *) (uintptr_t) "--like",
+                                          pid,
+                                          (char *) (uintptr_t) "--deadline",
+                                          ms,
+                                          NULL};
+
+    name_rank(f, pid);
+    snprintf(ms, sizeof(ms), "%d", FAULTLOC_PINGER_LISTEN_MS);
+    f->read = 0;
+    return !f->absent && f->listener.pid <= 0 && start(f, &f->listener, now, arguments) == 0;
+}
+
+bool faultloc_pinger_ask(struct faultloc_pinger *f, ftree_time now, uint32_t number,
+                         const uint8_t *address, size_t len)
+{
+    char text[2 * FTREE_FABRIC_BYTES + 1], pid[16],
+        *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
+                        (char *) (uintptr_t) "ping",
+                        (char *) (uintptr_t) "--fd",
+                        (char *) (uintptr_t) "3",
+                        (char *) (uintptr_t) "--like",
+                        pid,
+                        text,
+                        NULL};
+
+    if (f->absent || len > FTREE_FABRIC_BYTES)
+        return false;
+    name_rank(f, pid);
+    for (size_t i = 0; i < len; i++)
+        snprintf(text + 2 * i, 3, "%02x", address[i]);
+    for (int i = 0; i < FAULTLOC_PINGER_ASKS; i++)
+        if (f->child[i].pid <= 0 && f->child[i].lost == 0) {
+            f->number[i] = number;
+            return start(f, &f->child[i], now, arguments) == 0;
+        }
+    return false;
+}
+
+/* ---- what becomes of it ---------------------------------------------------------------------- */
+
+/* "" where it has ended well. */
+static void why_over(struct faultloc_pinger *f, enum faultloc_child_state state, int status,
+                     char why[FTREE_FABRIC_WHY])
+{
+    *why = '\0';
+    f->absent |= status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM;
+    if (f->absent)
+        snprintf(why, FTREE_FABRIC_WHY, "no program %s", FAULTLOC_PINGER_NAME);
+    else if (state != FAULTLOC_CHILD_ENDED)
+        snprintf(why, FTREE_FABRIC_WHY, "%s %s", FAULTLOC_PINGER_NAME,
+                 state == FAULTLOC_CHILD_FULL ? "prints too much" : "does not end");
+    else
+        faultloc_spawn_failed(status, 0, why, FTREE_FABRIC_WHY);
+}
+
+/* The next whole line; false: there is none. */
+static bool next_line(const struct faultloc_child *c, size_t *read, struct faultloc_pinger_line *line)
+{
+    const char *at = c->text + *read,
+               *end = c->len > *read ? memchr(at, '\n', c->len - *read) : NULL;
+
+    if (!end)
+        return false;
+    faultloc_pinger_read(at, (size_t) (end - at), line);
+    *read += (size_t) (end - at) + 1;
+    return true;
+}
+
+/* An address comes first, and once. */
+static void hear_listener(struct faultloc_pinger *f, ftree_time now)
+{
+    struct faultloc_pinger_line line;
+
+    while (next_line(&f->listener, &f->read, &line)) {
+        if (line.word == FAULTLOC_PINGER_ADDRESS)
+            ftree_fabric_listens(f->p->ft, now, line.bytes, line.len);
+        else if (line.word == FAULTLOC_PINGER_LISTENS)
+            ftree_fabric_alive(f->p->ft, now);
+        else if (line.word == FAULTLOC_PINGER_RESULT)
+            ftree_fabric_closed(f->p->ft, now, line.why);
+        else if (line.word == FAULTLOC_PINGER_GARBAGE)
+            ftree_fabric_closed(f->p->ft, now, "printed what is no result");
+    }
+}
+
+static void turn_listener(struct faultloc_pinger *f, ftree_time now)
+{
+    char why[FTREE_FABRIC_WHY];
+    int status = 0;
+    enum faultloc_child_state state = faultloc_child_turn(&f->listener, now, &status);
+
+    if (f->listener.text)
+        hear_listener(f, now);
+    if (state == FAULTLOC_CHILD_RUNS)
+        return;
+    faultloc_child_forget(&f->listener);
+    why_over(f, state, status, why);
+    ftree_fabric_closed(f->p->ft, now, *why ? why : "its end has ended");
+}
+
+static void end_ask(struct faultloc_pinger *f, ftree_time now, int i,
+                    enum faultloc_child_state state, int status)
+{
+    struct faultloc_pinger_line line = {.word = FAULTLOC_PINGER_GARBAGE};
+    char why[FTREE_FABRIC_WHY];
+    size_t read = 0;
+
+    why_over(f, state, status, why);
+    if (!*why && next_line(&f->child[i], &read, &line) && line.word != FAULTLOC_PINGER_RESULT)
+        line.word = FAULTLOC_PINGER_GARBAGE;
+    faultloc_child_forget(&f->child[i]);
+    if (line.word == FAULTLOC_PINGER_RESULT)
+        ftree_fabric_said(f->p->ft, now, f->number[i], line.says, line.us, line.why);
+    else
+        ftree_fabric_said(f->p->ft, now, f->number[i], FTREE_FABRIC_NONE, 0,
+                          *why ? why : "printed what is no result");
+}
+
+void faultloc_pinger_turn(struct faultloc_pinger *f, ftree_time now)
+{
+    enum faultloc_child_state state;
+    int status = 0;
+
+    turn_listener(f, now);
+    for (int i = 0; i < FAULTLOC_PINGER_ASKS; i++) {
+        state = faultloc_child_turn(&f->child[i], now, &status);
+        if (state != FAULTLOC_CHILD_RUNS)
+            end_ask(f, now, i, state, status);
+    }
+}
+
+ftree_time faultloc_pinger_deadline(const struct faultloc_pinger *f)
+{
+    ftree_time t = faultloc_child_deadline(&f->listener);
+
+    for (int i = 0; i < FAULTLOC_PINGER_ASKS; i++)
+        t = faultloc_loop_earlier(t, faultloc_child_deadline(&f->child[i]));
+    return t;
+}
+
+void faultloc_pinger_end(struct faultloc_pinger *f)
+{
+    faultloc_child_end(&f->listener);
+    for (int i = 0; i < FAULTLOC_PINGER_ASKS; i++)
+        faultloc_child_end(&f->child[i]);
+}

@@ -1,0 +1,512 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "faultloc/fabric/ping.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/time.h>
+#include <time.h>
+#include <ucp/api/ucp.h>
+#include <unistd.h>
+
+/*
+ * One question over what the ranks' data use: does UCX bring a message to that node, and one back?
+ * The agents know no UCX.  They start this for a second at most, while a wait lasts that nothing explains;
+ * what hangs or crashes in the library hangs or crashes here.
+ *
+ * The error mode is PEER, though ranks have none: without it UCX 1.13.1 was seen to abort (an assertion)
+ * where a connection was refused.
+ *
+ * ucp_ep_create() may block, and for minutes, so the time is limited by a timer whose handler says
+ * what there is to say.  Who did not get to run meanwhile says that instead: silence is then nobody's
+ * fault but this host's.
+ */
+
+#define AM_ID 1
+#define DEADLINE_MS 1000
+#define HELD_MS 500 /* without a turn: others would have been silent to it, too */
+#define SPIN_US 20000 /* after a message the next is awaited without a pause, */
+#define TURN_US 100 /* else with these */
+#define LISTEN_US 1000
+#define LATER_MS 50
+#define LIVES_MS 100 /* it says so, so often */
+#define STARTS_MS 3000 /* more than the library takes to start */
+#define TRIES 2 /* the first one makes the connection */
+#define BEGUN "FAULTLOC_FABRIC_BEGUN" /* a variable */
+#define WRITES_MOST 16 /* replies under way; more are not answered */
+
+static const char usage[] =
+    "Usage: faultloc-fabric listen [OPTION]...\n"
+    "       faultloc-fabric ping [OPTION]... ADDRESS\n"
+    "\n"
+    "Whether UCX brings messages from one host to another, by the transports and devices that UCX_TLS\n"
+    "and UCX_NET_DEVICES name: JSON, one object a line.\n"
+    "\n"
+    "  listen         prints {\"address\": ADDRESS}, answers, and at the end prints how many it has\n"
+    "                 answered\n"
+    "  ping ADDRESS   prints what comes of one message of 8 kB: {\"fabric\": \"passes\", \"us\": 35},\n"
+    "                 \"silent\", or \"none\" and \"why\"\n"
+    "  --deadline MS  for so long (default: 1000)\n"
+    "  --like PID     with the variables UCX_... of that process\n"
+    "  --fd N         prints to this descriptor (default: 1)\n"
+    "  --help         this text\n"
+    "\n"
+    "Exit code: 0 it has printed a result, 2 wrong usage\n"
+    "\n"
+    "Example, with UCX_NET_DEVICES=mlx5_0:1 on both:\n"
+    "  c1$ faultloc-fabric listen --deadline 60000\n"
+    "  c2$ faultloc-fabric ping ADDRESS\n";
+
+static struct {
+    int fd;
+    bool listens;
+    volatile sig_atomic_t said;
+    uint64_t begun, turned, heard; /* us: the time that is limited, the last turn, a message */
+    uint64_t longest; /* us between two turns */
+    long like; /* process; 0: none */
+    long asked_ms, deadline_ms; /* --deadline, and what is limited now */
+    unsigned answered;
+    uint8_t key[PING_KEY];
+    uint64_t nonce, took; /* of the last message, and us there and back */
+    uint8_t message[PING_BYTES];
+    uint8_t reply[WRITES_MOST][PING_BYTES];
+    void *reply_request[WRITES_MOST];
+    bool came, stranger;
+    ucp_context_h context;
+    ucp_worker_h worker;
+} f = {.fd = STDOUT_FILENO, .asked_ms = DEADLINE_MS};
+
+static uint64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000 + (uint64_t) t.tv_nsec / 1000;
+}
+
+/* ---- what it says, once ---------------------------------------------------------------------- */
+
+static void say(const char *line)
+{
+    size_t len = strlen(line);
+
+    if (f.said++)
+        return;
+    for (ssize_t n; len > 0 && (n = write(f.fd, line, len)) > 0; len -= (size_t) n)
+        line += n;
+}
+
+/* In a signal handler, too. */
+static void say_none(const char *why)
+{
+    char line[256] = "{\"fabric\": \"none\", \"why\": \"";
+
+    strncat(line, why, sizeof(line) - strlen(line) - 8);
+    strcat(line, "\"}\n");
+    say(line);
+}
+
+static void say_passes(void)
+{
+    char line[64];
+
+    snprintf(line, sizeof(line), "{\"fabric\": \"passes\", \"us\": %llu}\n",
+             (unsigned long long) f.took);
+    say(line);
+}
+
+static void say_silent(const char *why)
+{
+    char line[256];
+
+    snprintf(line, sizeof(line), "{\"fabric\": \"silent\"%s%.100s%s}\n", *why ? ", \"why\": \"" : "", why,
+             *why ? "\"" : "");
+    say(line);
+}
+
+static void say_over(void)
+{
+    char line[64];
+
+    snprintf(line, sizeof(line), "{\"fabric\": \"over\", \"answered\": %u}\n", f.answered);
+    say(line);
+}
+
+static void note_turn(void)
+{
+    uint64_t now = now_us();
+
+    if (now - f.turned > f.longest)
+        f.longest = now - f.turned;
+    f.turned = now;
+}
+
+static bool was_held(void)
+{
+    return f.longest > HELD_MS * 1000;
+}
+
+/* The time is over, wherever the library is. */
+static void stop(int signal)
+{
+    uint64_t late = now_us() - f.begun;
+
+    (void) signal;
+    if (late > (uint64_t) (f.deadline_ms + HELD_MS) * 1000)
+        say_none("was held up itself");
+    else if (f.worker && !f.listens)
+        say_silent("the connection blocks");
+    else
+        say_none("the library took too long to start");
+    _exit(0);
+}
+
+/* The timer is for what does not come back from the library. */
+static void limit(long ms)
+{
+    const long timer = ms + LATER_MS;
+    const struct itimerval t = {
+        .it_value = {.tv_sec = timer / 1000, .tv_usec = timer % 1000 * 1000}};
+
+    f.deadline_ms = ms;
+    f.begun = f.turned = now_us();
+    f.longest = 0;
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* The default action of signals, whatever the agent has. */
+static void begin(void)
+{
+    sigset_t none;
+
+    signal(SIGALRM, stop);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit(STARTS_MS);
+}
+
+/* ---- UCX ------------------------------------------------------------------------------------- */
+
+static void note_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    (void) ep;
+    *(ucs_status_t *) arg = status;
+}
+
+/* Of one that asked nobody minds how it ends. */
+static int place_of_reply(void)
+{
+    for (int i = 0; i < WRITES_MOST; i++) {
+        if (f.reply_request[i] && ucp_request_check_status(f.reply_request[i]) != UCS_INPROGRESS) {
+            ucp_request_free(f.reply_request[i]);
+            f.reply_request[i] = NULL;
+        }
+        if (!f.reply_request[i])
+            return i;
+    }
+    return -1;
+}
+
+static void answer(ucp_ep_h ep, enum ping_kind kind, uint64_t nonce)
+{
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER};
+    int i = place_of_reply();
+    void *request;
+
+    if (i < 0)
+        return;
+    ping_write(kind, f.key, nonce, f.reply[i]);
+    request = ucp_am_send_nbx(ep, AM_ID, NULL, 0, f.reply[i], PING_BYTES, &param);
+    f.reply_request[i] = UCS_PTR_IS_PTR(request) ? request : NULL;
+    f.answered += kind == PING_ECHO && !UCS_PTR_IS_ERR(request);
+}
+
+static void take(const void *bytes, size_t len, ucp_ep_h back)
+{
+    uint64_t nonce;
+
+    f.heard = now_us();
+    if (f.listens) {
+        bool known = ping_read(PING_ASK, f.key, bytes, len, &nonce);
+        if (nonce && back)
+            answer(back, known ? PING_ECHO : PING_STRANGER, nonce);
+    } else if (ping_read(PING_ECHO, f.key, bytes, len, &nonce)) {
+        f.came |= nonce == f.nonce;
+    } else if (ping_read(PING_STRANGER, f.key, bytes, len, &nonce)) {
+        f.stranger |= nonce == f.nonce;
+    }
+}
+
+/* What comes by a rendezvous was sent by nobody of ours. */
+static ucs_status_t heard(void *arg, const void *header, size_t header_len, void *data, size_t len,
+                          const ucp_am_recv_param_t *param)
+{
+    (void) arg, (void) header, (void) header_len;
+    if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV))
+        take(data, len,
+             param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP ? param->reply_ep : NULL);
+    return UCS_OK;
+}
+
+static ucs_status_t open_worker(void)
+{
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM};
+    const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                               .thread_mode = UCS_THREAD_MODE_SINGLE};
+    const ucp_am_handler_param_t handler = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                      UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+        .id = AM_ID,
+        .flags = UCP_AM_FLAG_WHOLE_MSG,
+        .cb = heard};
+    ucp_config_t *config;
+    ucp_worker_h worker;
+    ucs_status_t status = ucp_config_read(NULL, NULL, &config);
+
+    if (status == UCS_OK) {
+        status = ucp_init(&params, config, &f.context);
+        ucp_config_release(config);
+    }
+    if (status == UCS_OK)
+        status = ucp_worker_create(f.context, &worker_params, &worker);
+    if (status == UCS_OK)
+        status = ucp_worker_set_am_recv_handler(worker, &handler);
+    if (status == UCS_OK)
+        f.worker = worker;
+    note_turn();
+    return status;
+}
+
+/* False: the time is over. */
+static bool turn(void)
+{
+    ucp_worker_progress(f.worker);
+    if (f.turned - f.heard > SPIN_US)
+        usleep(f.listens ? LISTEN_US : TURN_US);
+    note_turn();
+    return f.turned - f.begun < (uint64_t) f.deadline_ms * 1000;
+}
+
+/* ---- the two ends ---------------------------------------------------------------------------- */
+
+static bool say_address(void)
+{
+    uint8_t bytes[PING_ADDRESS_MAX];
+    char text[2 * PING_ADDRESS_MAX + 1], line[sizeof(text) + 32];
+    ucp_address_t *address;
+    size_t len;
+
+    if (ucp_worker_get_address(f.worker, &address, &len) != UCS_OK ||
+        len > sizeof(bytes) - PING_KEY) {
+        say_none("the worker's address is too long");
+        return false;
+    }
+    memcpy(bytes, f.key, PING_KEY);
+    memcpy(bytes + PING_KEY, address, len);
+    ping_hex(bytes, PING_KEY + len, text);
+    snprintf(line, sizeof(line), "{\"address\": \"%s\"}\n", text);
+    say(line);
+    return true;
+}
+
+/* Or was not, for some time. */
+static void say_alive(void)
+{
+    f.said = 0;
+    if (was_held())
+        say_none("was held up itself");
+    else
+        say("{\"fabric\": \"listens\"}\n");
+    f.longest = 0;
+}
+
+static void listen_for(void)
+{
+    uint64_t lived = now_us();
+
+    if (getrandom(f.key, sizeof(f.key), 0) != sizeof(f.key)) {
+        say_none("no random numbers");
+        return;
+    }
+    if (!say_address())
+        return;
+    limit(f.asked_ms);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0}}, NULL); /* it does not block */
+    while (turn())
+        if (f.turned - lived >= LIVES_MS * 1000) {
+            lived = f.turned;
+            say_alive();
+        }
+    f.said = 0;
+    say_over();
+}
+
+/* And awaits the answer. */
+static void ask(ucp_ep_h ep, ucs_status_t *failure)
+{
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY};
+    uint64_t sent = now_us();
+    void *request;
+
+    f.nonce++;
+    f.came = false;
+    ping_write(PING_ASK, f.key, f.nonce, f.message);
+    request = ucp_am_send_nbx(ep, AM_ID, NULL, 0, f.message, PING_BYTES, &param);
+    if (UCS_PTR_IS_ERR(request))
+        *failure = UCS_PTR_STATUS(request);
+    while (!f.came && !f.stranger && *failure == UCS_OK && turn())
+        ;
+    f.took = now_us() - sent;
+}
+
+static void ping(const ucp_address_t *address)
+{
+    ucs_status_t failure = UCS_OK;
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+        .address = address,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {.cb = note_failure, .arg = &failure}};
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    if (getrandom(&f.nonce, sizeof(f.nonce), 0) != sizeof(f.nonce))
+        f.nonce = now_us();
+    f.nonce &= UINT64_MAX >> 1; /* and never 0 */
+    limit(f.asked_ms);
+    status = ucp_ep_create(f.worker, &params, &ep);
+    if (status != UCS_OK) { /* not all transports have that mode */
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+        status = ucp_ep_create(f.worker, &params, &ep);
+    }
+    f.turned = now_us(); /* it may block: that is no lateness of this process */
+    if (status != UCS_OK) { /* nothing was sent */
+        say_none(ucs_status_string(status));
+        return;
+    }
+    for (int i = 0; i < TRIES; i++)
+        ask(ep, &failure);
+    if (f.came)
+        say_passes();
+    else if (f.stranger)
+        say_none("another process is at that address");
+    else if (was_held())
+        say_none("was held up itself");
+    else
+        say_silent(failure == UCS_OK ? "" : ucs_status_string(failure));
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, long least, long most, long *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = text ? strtol(text, &end, 10) : 0;
+    return text && *text && !*end && !errno && *out >= least && *out <= most;
+}
+
+/* NULL: wrong usage; of `listen` "". */
+static const char *read_options(int n, char **arguments)
+{
+    const char *address = NULL;
+    long fd = f.fd;
+
+    f.listens = n > 1 && !strcmp(arguments[1], "listen");
+    if (n < 2 || (!f.listens && strcmp(arguments[1], "ping")))
+        return NULL;
+    for (int i = 2; i < n; i++) {
+        if (!strcmp(arguments[i], "--deadline")) {
+            if (!read_number(arguments[++i], 100, 600000, &f.asked_ms))
+                return NULL;
+        } else if (!strcmp(arguments[i], "--like")) {
+            if (!read_number(arguments[++i], 0, INT32_MAX, &f.like))
+                return NULL;
+        } else if (!strcmp(arguments[i], "--fd")) {
+            if (!read_number(arguments[++i], 1, 1023, &fd))
+                return NULL;
+        } else if (address || *arguments[i] == '-') {
+            return NULL;
+        } else {
+            address = arguments[i];
+        }
+    }
+    f.fd = (int) fd;
+    return f.listens == !address ? address ? address : "" : NULL;
+}
+
+/* Those of the process that it is to be like. */
+static void take_variables(long pid)
+{
+    static char text[256 * 1024]; /* what is set points into it */
+    size_t len = 0;
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
+        len += (size_t) n;
+    if (fd >= 0)
+        close(fd);
+    for (char *v = text; (v = ping_variable(text, len, v)); v += strlen(v) + 1)
+        putenv(v);
+}
+
+/* Whatever the job has: lines and backtraces would be in the way, and a connect to a silent host must not
+ * block.  UCX reads some of these when it is loaded, before main(): so the program begins again. */
+static void set_environment(char **arguments)
+{
+    if (getenv(BEGUN))
+        return;
+    if (f.like)
+        take_variables(f.like);
+    setenv("UCX_LOG_LEVEL", "fatal", 1);
+    setenv("UCX_HANDLE_ERRORS", "none", 1);
+    setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
+    setenv("UCX_TCP_CONN_NB", "y", 1);
+    setenv(BEGUN, "1", 1);
+    execv("/proc/self/exe", arguments);
+}
+
+int main(int n, char **arguments)
+{
+    uint8_t bytes[PING_ADDRESS_MAX];
+    const char *address;
+    ucs_status_t status;
+
+    if (n == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h")))
+        return fputs(usage, stdout) < 0;
+    if (!(address = read_options(n, arguments)) ||
+        (*address && ping_unhex(address, bytes, sizeof(bytes)) <= PING_KEY)) {
+        warnx("wrong usage; see faultloc-fabric --help");
+        return 2;
+    }
+    memcpy(f.key, bytes, *address ? PING_KEY : 0);
+    set_environment(arguments);
+    begin();
+    status = open_worker();
+    if (status != UCS_OK)
+        say_none(ucs_status_string(status));
+    else if (f.listens)
+        listen_for();
+    else
+        ping((const ucp_address_t *) (bytes + PING_KEY));
+    _exit(0); /* what the library would wait for at its end is nobody's business */
+}

@@ -1,0 +1,560 @@
+/*
+ * Copyright (C) by the FaultLoc authors
+ *     See COPYRIGHT in top-level directory
+ */
+
+#include "ftree/base/event.h"
+#include "ftree/base/text.h"
+#include "ftree/examine/examine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * The fabric path: does the library that ranks' data go by (UCX) bring a message from one node to
+ * another, and one back?  Agents talk over TCP, which may pass on a network on which that does not.
+ * It is asked where a rank has waited for some seconds for a node that is well.  Three lines are asked at
+ * the same time:
+ *
+ *     reporter --> suspect      the one on which data do not move
+ *     reporter --> third        whether the reporter's end is well,
+ *     third    --> suspect      and the suspect's; the third is this node, or one that can help
+ *
+ * Of a line, A --> B, A's agent is told (ASK), and has B's open an end of its own (OPEN, ADDRESS); then it
+ * sends a message there, and awaits its echo.  Where none comes it asks B whether its end was there all
+ * the time (CLOSE, OVER): else that says nothing.  What comes of it, it says (SAID).
+ *
+ * As long as such a verdict stands they are repeated, until the first line passes.
+ *
+ * The processes that do it are the caller's; here are the questions and what they come to.  Two rounds
+ * that come to the same make a verdict; one that is well rests the question for some time.
+ */
+
+#define WAITED (2000 * FTREE_MS) /* before anybody is asked */
+#define ROUND (8000 * FTREE_MS) /* what has not come by then does not */
+#define ASK (7000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
+#define AGAIN (300 * FTREE_MS) /* a message that was lost is sent again */
+#define RESTS (10000 * FTREE_MS) /* a suspect that passes is not asked about, */
+#define RESTS_MOST (600000 * FTREE_MS) /* and longer each time */
+#define LIVES 2 /* signs of life: the first may be older than the question */
+#define STANDS_MOST (64000 * FTREE_MS) /* as long at most until it is asked whether a verdict is over */
+#define ROUNDS_MAX 16 /* suspects, of which some rest */
+#define ASKS_MAX 4 /* lines that this node asks at the same time, */
+#define LISTENS_MAX 16 /* and nodes that ask it */
+
+const char *ftree_fabric_name(int says)
+{
+    static const char *const names[] = {"none", "passes", "silent"};
+
+    return says >= 0 && says < FTREE_FABRIC_COUNT ? names[says] : "?";
+}
+
+static void send(struct ftree *ft, ftree_time now, int32_t to, uint8_t step, uint32_t nonce,
+                 int32_t node, uint8_t says, uint32_t us, const void *bytes, size_t len)
+{
+    struct wire_message m = {
+        .type = WIRE_FABRIC,
+        .u.fabric = {.step = step, .nonce = nonce, .node = node, .says = says, .us = us,
+                     .bytes = bytes, .len = len}};
+
+    ftree_send_all_paths(ft, now, &(struct ftree_route){.node = to}, &m);
+}
+
+/* ---- who is asked to listen -------------------------------------------------------------------- */
+
+static struct fabric_listen *find_listen(const struct ftree *ft, int32_t node, uint32_t nonce)
+{
+    return FTREE_FIND(struct fabric_listen, l, ft->examine->listens,
+                      l->node == node && l->nonce == nonce);
+}
+
+static void say_over(struct ftree *ft, ftree_time now, const struct fabric_listen *l, uint8_t says,
+                     const char *why)
+{
+    send(ft, now, l->node, WIRE_FABRIC_OVER, l->nonce, ft->self, says, 0, why, strlen(why));
+}
+
+static void send_address(struct ftree *ft, ftree_time now, int32_t to, uint32_t nonce)
+{
+    const struct ftree_bytes *address = &ft->examine->address;
+
+    send(ft, now, to, WIRE_FABRIC_ADDRESS, nonce, ft->self, 0, 0, address->items,
+         (size_t) address->n);
+}
+
+/* One process listens for all.  Who comes late has what is left of its time: silence does not count
+ * where that is too little, for it is not there any more to say so. */
+static void open_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
+{
+    struct ftree_examine *x = ft->examine;
+    struct fabric_listen *l = find_listen(ft, from, nonce), refused = {.node = from, .nonce = nonce};
+
+    if (l && x->address.n > 0)
+        send_address(ft, now, from, nonce);
+    if (l) /* it came over both paths */
+        return;
+    if (ftree_is_leaving(ft) || x->listens.n == LISTENS_MAX ||
+        (x->listens.n == 0 && x->address.n == 0 &&
+         !(ft->io->fabric_listen && ft->io->fabric_listen(ft->io_ctx)))) {
+        say_over(ft, now, &refused, FTREE_FABRIC_NONE, "not available there");
+        return;
+    }
+    if (!FTREE_ADD(ft, x->listens, refused))
+        return;
+    if (x->address.n > 0)
+        send_address(ft, now, from, nonce);
+}
+
+void ftree_fabric_listens(struct ftree *ft, ftree_time now, const uint8_t *address, size_t len)
+{
+    struct ftree_examine *x = ft->examine;
+
+    if (len == 0 || len > FTREE_FABRIC_BYTES || x->address.n > 0 ||
+        !FTREE_RESERVE(ft, x->address, (int32_t) len))
+        return;
+    memcpy(x->address.items, address, len);
+    x->address.n = (int32_t) len;
+    FTREE_EACH(struct fabric_listen, l, x->listens)
+        send_address(ft, now, l->node, l->nonce);
+}
+
+void ftree_fabric_alive(struct ftree *ft, ftree_time now)
+{
+    for (int32_t i = ft->examine->listens.n - 1; i >= 0; i--)
+        if (ft->examine->listens.items[i].closes && --ft->examine->listens.items[i].closes == 0) {
+            say_over(ft, now, &ft->examine->listens.items[i], FTREE_FABRIC_PASSES, "");
+            FTREE_DROP(ft->examine->listens, i);
+        }
+}
+
+void ftree_fabric_closed(struct ftree *ft, ftree_time now, const char *why)
+{
+    FTREE_EACH(struct fabric_listen, l, ft->examine->listens)
+        say_over(ft, now, l, FTREE_FABRIC_NONE, why);
+    ft->examine->listens.n = 0;
+    ftree_alloc(ft, ft->examine->address.items, 0);
+    memset(&ft->examine->address, 0, sizeof(ft->examine->address));
+}
+
+static void close_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
+{
+    struct fabric_listen *l = find_listen(ft, from, nonce), gone = {.node = from, .nonce = nonce};
+
+    if (l)
+        l->closes = l->closes ? l->closes : LIVES;
+    else
+        say_over(ft, now, &gone, FTREE_FABRIC_NONE, "its end has ended");
+}
+
+/* ---- who asks ---------------------------------------------------------------------------------- */
+
+static void take_line(struct ftree *ft, ftree_time now, int32_t from, int32_t target,
+                      uint32_t nonce, uint8_t says, uint32_t us, const char *why);
+
+/* `why` is no part of `a`. */
+static void end_ask(struct ftree *ft, ftree_time now, struct fabric_ask *a, uint8_t says,
+                    const char *why)
+{
+    const struct fabric_ask ended = *a;
+
+    FTREE_DROP(ft->examine->asks, (int32_t) (a - ft->examine->asks.items));
+    ftree_trace(ft, "  fabric to %s: %s%s%s", ftree_name(ft, ended.target),
+                ftree_fabric_name(says), *why ? ", " : "", why);
+    if (ended.from == ft->self)
+        take_line(ft, now, ft->self, ended.target, ended.their_nonce, says, ended.us, why);
+    else
+        send(ft, now, ended.from, WIRE_FABRIC_SAID, ended.their_nonce, ended.target, says, ended.us,
+             why, strlen(why));
+}
+
+/* That it opens its end, or closes it. */
+static void tell(struct ftree *ft, ftree_time now, struct fabric_ask *a)
+{
+    a->again = now + AGAIN;
+    send(ft, now, a->target, a->silent ? WIRE_FABRIC_CLOSE : WIRE_FABRIC_OPEN, a->nonce, a->target,
+         0, 0, NULL, 0);
+}
+
+static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce,
+                      int32_t target)
+{
+    struct fabric_ask *a;
+    bool known = FTREE_ANY(struct fabric_ask, k, ft->examine->asks,
+                           k->from == from && k->their_nonce == nonce && k->target == target);
+
+    if (known || target == ft->self)
+        return;
+    a = !ft->io->fabric_ask || ftree_is_leaving(ft) || ft->examine->asks.n == ASKS_MAX
+            ? NULL
+            : FTREE_PUSH(ft, ft->examine->asks);
+    if (!a) {
+        if (from != ft->self)
+            send(ft, now, from, WIRE_FABRIC_SAID, nonce, target, FTREE_FABRIC_NONE, 0, NULL, 0);
+        return;
+    }
+    *a = (struct fabric_ask){.from = from,
+                             .their_nonce = nonce,
+                             .nonce = ++ft->next_id,
+                             .target = target,
+                             .until = now + ASK};
+    tell(ft, now, a);
+}
+
+static void read_why(const struct wire_fabric *w, char why[FTREE_FABRIC_WHY])
+{
+    snprintf(why, FTREE_FABRIC_WHY, "%.*s", (int) ftree_min(w->len, FTREE_FABRIC_WHY - 1),
+             w->len > 0 ? (const char *) w->bytes : "");
+    ftree_text_ascii(why);
+}
+
+static struct fabric_ask *find_ask(const struct ftree *ft, uint32_t nonce)
+{
+    return FTREE_FIND(struct fabric_ask, a, ft->examine->asks, a->nonce == nonce);
+}
+
+static void take_address(struct ftree *ft, ftree_time now, int32_t from,
+                         const struct wire_fabric *w)
+{
+    struct fabric_ask *a = find_ask(ft, w->nonce);
+
+    if (!a || a->target != from || a->asked)
+        return;
+    a->asked = true;
+    a->again = FTREE_NEVER;
+    if (!ft->io->fabric_ask(ft->io_ctx, a->nonce, w->bytes, w->len))
+        end_ask(ft, now, a, FTREE_FABRIC_NONE, "not available");
+}
+
+/* Silence counts once the other end has said that it was there. */
+void ftree_fabric_asked(struct ftree *ft, ftree_time now, uint32_t nonce, enum ftree_fabric says,
+                       uint32_t us, const char *why)
+{
+    struct fabric_ask *a = find_ask(ft, nonce);
+
+    if (!a)
+        return;
+    a->us = us;
+    if (says != FTREE_FABRIC_SILENT) {
+        end_ask(ft, now, a, (uint8_t) says, why);
+        return;
+    }
+    a->silent = true;
+    ftree_text_copy(a->why, sizeof(a->why), why);
+    tell(ft, now, a);
+}
+
+static void take_over(struct ftree *ft, ftree_time now, int32_t from, const struct wire_fabric *w)
+{
+    struct fabric_ask *a = find_ask(ft, w->nonce);
+    char why[FTREE_FABRIC_WHY];
+
+    if (!a || a->target != from || (w->says != FTREE_FABRIC_NONE && !a->silent))
+        return;
+    if (w->says == FTREE_FABRIC_NONE)
+        read_why(w, why);
+    else
+        ftree_text_copy(why, sizeof(why), a->why);
+    end_ask(ft, now, a, w->says == FTREE_FABRIC_NONE ? FTREE_FABRIC_NONE : FTREE_FABRIC_SILENT, why);
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------ */
+
+enum { TO_SUSPECT, TO_THIRD, FROM_THIRD };
+
+static void ask_line(struct ftree *ft, ftree_time now, const struct fabric_round *r, int line)
+{
+    int32_t asker = line == FROM_THIRD ? r->third : r->reporter;
+    int32_t target = line == TO_THIRD ? r->third : r->suspect;
+
+    if (asker == FTREE_NONE || target == FTREE_NONE)
+        return;
+    if (asker == ft->self)
+        begin_ask(ft, now, ft->self, r->nonce, target);
+    else
+        send(ft, now, asker, WIRE_FABRIC_ASK, r->nonce, target, 0, 0, NULL, 0);
+}
+
+static void begin_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
+{
+    r->nonce = ++ft->next_id;
+    r->until = now + ROUND;
+    memset(r->line, 0, sizeof(r->line));
+    r->waits = r->third == FTREE_NONE ? 1u << TO_SUSPECT : 7;
+    ftree_trace(ft, "  asks for the fabric between %s, %s and %s", ftree_name(ft, r->reporter),
+                ftree_name(ft, r->suspect),
+                r->third == FTREE_NONE ? "no other" : ftree_name(ft, r->third));
+    for (int line = TO_SUSPECT; line <= FROM_THIRD; line++)
+        ask_line(ft, now, r, line);
+}
+
+/* This node, or another one that is well. */
+static int32_t find_third(const struct ftree *ft, ftree_time now, int32_t suspect, int32_t reporter)
+{
+    int32_t looks = FTREE_LOOKS, far = 0, other = ftree_topo_parent(ft->topo, ft->self);
+
+    if (ft->self != reporter)
+        return ft->self;
+    if (other != FTREE_NONE && other != suspect && ftree_can_help(ft, now, other))
+        return other;
+    return ftree_helper(ft, now, ft->self, &far, &looks, suspect);
+}
+
+static bool is_known(const struct ftree *ft, int32_t node)
+{
+    FTREE_EACH_STANDING(k, ft, node)
+        return true;
+    return ftree_has_failed(ft, node);
+}
+
+static void drop_oldest(struct ftree *ft)
+{
+    FTREE_EACH(struct fabric_round, r, ft->examine->rounds)
+        if (!r->waits) {
+            FTREE_DROP(ft->examine->rounds, (int32_t) (r - ft->examine->rounds.items));
+            return;
+        }
+}
+
+static const struct ftree_symptom *find_stall(const struct ftree_case *g)
+{
+    for (int32_t i = 0; g && i < g->symptoms; i++)
+        if (ftree_symptom_is_stall(&g->symptom[i]))
+            return &g->symptom[i];
+    return NULL;
+}
+
+void ftree_fabric_after(struct ftree *ft, ftree_time now, int32_t node)
+{
+    const struct ftree_symptom *s = find_stall(ftree_case_find(ft, node, FTREE_NONE));
+    struct fabric_round *r =
+        FTREE_FIND(struct fabric_round, k, ft->examine->rounds, k->suspect == node);
+
+    if (!ft->io->fabric_ask || !s || now - s->first < WAITED || s->reporter[0] == node ||
+        is_known(ft, node) || is_known(ft, s->reporter[0]) || (r && (r->waits || now < r->until)))
+        return;
+    if (!r && ft->examine->rounds.n == ROUNDS_MAX)
+        drop_oldest(ft);
+    if (!r && (ft->examine->rounds.n == ROUNDS_MAX || !(r = FTREE_PUSH(ft, ft->examine->rounds))))
+        return;
+    r->suspect = node;
+    r->reporter = s->reporter[0];
+    r->first = s->first;
+    r->third = find_third(ft, now, node, r->reporter);
+    r->came_to = RULES_FABRIC_NONE;
+    begin_round(ft, now, r);
+}
+
+/* ---- what they come to ------------------------------------------------------------------------- */
+
+/* The fact, and of whom. */
+static uint8_t judge(const struct fabric_round *r, int32_t *node)
+{
+    bool here = r->line[TO_THIRD].says == FTREE_FABRIC_PASSES;
+    bool there = r->line[FROM_THIRD].says == FTREE_FABRIC_PASSES;
+
+    *node = r->suspect;
+    if (r->line[TO_SUSPECT].says != FTREE_FABRIC_SILENT)
+        return RULES_FABRIC_NONE;
+    if (here && r->line[FROM_THIRD].says == FTREE_FABRIC_SILENT)
+        return RULES_FABRIC_SILENT;
+    if (!there || r->line[TO_THIRD].says != FTREE_FABRIC_SILENT)
+        return RULES_FABRIC_BETWEEN;
+    *node = r->reporter;
+    return RULES_FABRIC_SILENT;
+}
+
+static void add_line(const struct ftree *ft, ftree_time now, const struct fabric_round *r, int line,
+                     struct ftree_verdict *v)
+{
+    int32_t asker = line == FROM_THIRD ? r->third : r->reporter;
+    int32_t target = line == TO_THIRD ? r->third : r->suspect;
+    const struct fabric_line *l = &r->line[line];
+    char took[32] = "";
+
+    if (asker == FTREE_NONE || target == FTREE_NONE)
+        return;
+    if (l->says == FTREE_FABRIC_PASSES)
+        snprintf(took, sizeof(took), ", %u us there and back", (unsigned) l->us);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, target, v, "fabric (UCX), %.40s to %.40s: %s%s%s%s",
+                           ftree_name(ft, asker), ftree_name(ft, target),
+                           l->says == FTREE_FABRIC_NONE ? "could not be asked"
+                                                        : ftree_fabric_name(l->says),
+                           took, *l->why ? ", " : "", l->why);
+}
+
+/* False: it is known, of that node or another. */
+static bool conclude(struct ftree *ft, ftree_time now, const struct fabric_round *r)
+{
+    const struct rules_sign *sign;
+    struct rules_facts facts;
+    struct ftree_verdict v;
+    int32_t model, node;
+
+    ftree_rules_no_facts(&facts);
+    facts.value[RULES_FACT_FABRIC] = judge(r, &node);
+    sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
+    if (!sign || is_known(ft, r->suspect) || is_known(ft, r->reporter))
+        return false;
+    ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
+    v.first_symptom = ftree_min(r->first, now);
+    for (int line = TO_SUSPECT; line <= FROM_THIRD; line++)
+        add_line(ft, now, r, line, &v);
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, r->suspect, &v,
+                           "the agents of these nodes answer each other over TCP");
+    ftree_emit_verdict(ft, &v);
+    return true;
+}
+
+static void rest(ftree_time now, struct fabric_round *r, ftree_time most)
+{
+    r->rests = ftree_min(r->rests ? 2 * r->rests : RESTS, most);
+    r->waits = 0;
+    r->until = now + r->rests;
+}
+
+/* The own verdict because of which the round is repeated; NULL: it stands no more. */
+static const struct known *find_verdict(const struct ftree *ft, const struct fabric_round *r)
+{
+    FTREE_EACH_STANDING(k, ft, r->about)
+        if (r->came_to != RULES_FABRIC_NONE && k->v.fln == ft->self &&
+            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_FABRIC))
+            return k;
+    return NULL;
+}
+
+/* Data may pass again. */
+static bool look_again(struct ftree *ft, ftree_time now, struct fabric_round *r)
+{
+    const struct known *k = find_verdict(ft, r);
+
+    if (!k)
+        return false;
+    if (r->line[TO_SUSPECT].says == FTREE_FABRIC_PASSES)
+        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "UCX brings messages there again");
+    rest(now, r, STANDS_MOST);
+    return true;
+}
+
+static void end_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
+{
+    int32_t node;
+    uint8_t now_it_is = judge(r, &node);
+
+    if (look_again(ft, now, r))
+        return;
+    if (now_it_is != RULES_FABRIC_NONE && r->came_to == RULES_FABRIC_NONE) {
+        r->came_to = now_it_is;
+        r->about = node;
+        begin_round(ft, now, r);
+        return;
+    }
+    if (now_it_is != r->came_to || node != r->about || !conclude(ft, now, r))
+        r->came_to = RULES_FABRIC_NONE;
+    rest(now, r, RESTS_MOST);
+}
+
+static int line_of(const struct fabric_round *r, int32_t asker, int32_t target)
+{
+    return asker == r->third ? FROM_THIRD : target == r->third ? TO_THIRD : TO_SUSPECT;
+}
+
+static void take_line(struct ftree *ft, ftree_time now, int32_t from, int32_t target,
+                      uint32_t nonce, uint8_t says, uint32_t us, const char *why)
+{
+    struct fabric_round *r =
+        FTREE_FIND(struct fabric_round, k, ft->examine->rounds, k->nonce == nonce);
+    int i;
+
+    if (!r || (from != r->reporter && from != r->third) ||
+        (target != r->suspect && target != r->third))
+        return;
+    i = line_of(r, from, target);
+    if (!(r->waits >> i & 1))
+        return;
+    r->waits &= (uint8_t) ~(1u << i);
+    r->line[i].says = says;
+    r->line[i].us = us;
+    ftree_text_copy(r->line[i].why, sizeof(r->line[i].why), why);
+    if (!r->waits)
+        end_round(ft, now, r);
+}
+
+/* ---- what comes, and time ---------------------------------------------------------------------- */
+
+void ftree_fabric(struct ftree *ft, ftree_time now, int32_t from, const struct wire_fabric *w)
+{
+    char why[FTREE_FABRIC_WHY];
+
+    switch (w->step) {
+        case WIRE_FABRIC_ASK:
+            begin_ask(ft, now, from, w->nonce, w->node);
+            break;
+        case WIRE_FABRIC_OPEN:
+            open_end(ft, now, from, w->nonce);
+            break;
+        case WIRE_FABRIC_ADDRESS:
+            take_address(ft, now, from, w);
+            break;
+        case WIRE_FABRIC_CLOSE:
+            close_end(ft, now, from, w->nonce);
+            break;
+        case WIRE_FABRIC_OVER:
+            take_over(ft, now, from, w);
+            break;
+        case WIRE_FABRIC_SAID:
+            read_why(w, why);
+            take_line(ft, now, from, w->node, w->nonce, w->says, w->us, why);
+            break;
+    }
+}
+
+/* One is over at a time: it may begin others. */
+static bool end_late(struct ftree *ft, ftree_time now)
+{
+    FTREE_EACH(struct fabric_ask, a, ft->examine->asks)
+        if (a->until <= now) {
+            end_ask(ft, now, a, FTREE_FABRIC_NONE, "no answer");
+            return true;
+        }
+    FTREE_EACH(struct fabric_round, r, ft->examine->rounds)
+        if (r->until <= now && (r->waits || find_verdict(ft, r))) {
+            if (r->waits)
+                end_round(ft, now, r);
+            else
+                begin_round(ft, now, r);
+            return true;
+        }
+    return false;
+}
+
+void ftree_fabric_tick(struct ftree *ft, ftree_time now)
+{
+    while (!ftree_events_wait(ft) && end_late(ft, now))
+        ;
+    FTREE_EACH(struct fabric_ask, a, ft->examine->asks)
+        if (a->again <= now)
+            tell(ft, now, a);
+}
+
+ftree_time ftree_fabric_deadline(const struct ftree *ft)
+{
+    return ftree_min(FTREE_EARLIEST(struct fabric_ask, a, ft->examine->asks,
+                                    ftree_min(a->again, a->until)),
+                     FTREE_EARLIEST(struct fabric_round, r, ft->examine->rounds,
+                                    r->waits || find_verdict(ft, r) ? r->until : FTREE_NEVER));
+}
+
+void ftree_fabric_stop(struct ftree *ft)
+{
+    ft->examine->asks.n = ft->examine->rounds.n = ft->examine->listens.n = 0;
+}
+
+void ftree_fabric_clear(struct ftree *ft)
+{
+    struct ftree_examine *x = ft->examine;
+
+    ftree_alloc(ft, x->asks.items, 0);
+    ftree_alloc(ft, x->rounds.items, 0);
+    ftree_alloc(ft, x->listens.items, 0);
+    ftree_alloc(ft, x->address.items, 0);
+}
