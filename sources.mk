@@ -232,7 +232,8 @@ glue_sources = \
     src/mpid/ch4/faultloc/agent/serve/serve_set.c \
     src/mpid/ch4/faultloc/agent/serve/serve_status.c \
     src/mpid/ch4/faultloc/agent/serve/serve_status_json.c \
-    src/mpid/ch4/faultloc/agent/serve/serve_status_text.c
+    src/mpid/ch4/faultloc/agent/serve/serve_status_text.c \
+    src/mpid/ch4/faultloc/fabric/ping.c
 
 glue_headers = \
     src/mpid/ch4/faultloc/agent/act/exec.h \
@@ -328,9 +329,6 @@ handler_sources = \
     src/mpid/ch4/faultloc/handler/syscalls.c \
     src/mpid/ch4/faultloc/handler/thread_facts.c \
     src/mpid/ch4/faultloc/handler/unwind.c
-
-fabric_sources = \
-    src/mpid/ch4/faultloc/fabric/ping.c
 
 site_sources = \
     src/mpid/ch4/faultloc/site/ask.c \

@@ -55,7 +55,7 @@ cd "$top_srcdir"
 glue=src/mpid/ch4/faultloc
 mapfile -t glue_headers < <(printf '%s\n' "$glue"/*/*.h "$glue"/{agent,mpi}/*/*.h | sort)
 in_both=("$glue"/{base,board}/*.c)
-in_agent=("$glue"/{io,net,node,agent/*}/*.c)
+in_agent=("$glue"/{io,net,node,agent/*}/*.c "$glue"/fabric/ping.c)
 
 # Of the process manager's part: those that need nothing of hydra.
 hydra_free() {
@@ -84,7 +84,6 @@ EOF
     list glue_sources $(printf '%s\n' "${in_both[@]}" "${in_agent[@]}" | grep -v '/main\.c$')
     list glue_headers "${glue_headers[@]}"
     list handler_sources $(printf '%s\n' $glue/handler/*.c | grep -v '/main\.c$')
-    list fabric_sources $(printf '%s\n' $glue/fabric/*.c | grep -v '/main\.c$')
     list site_sources $(printf '%s\n' $glue/site/*.c | grep -v '/main\.c$')
     list hydra_sources "${hydra[@]}"
     list hydra_headers src/hydra/faultloc_*.h

@@ -5,7 +5,7 @@
 ##
 
 # The program faultloc-fabric, two of them over UCX on this host: a message passes; a stranger at the
-# address, one that is stopped, one that is gone, no device.
+# address, one that is stopped, has not enough of the CPU, or is gone, no device.
 # Environment: top_builddir, where the programs are.
 # Exit code: 0 passed, 1 failed, 77 it was not built.
 # needs no MPI
@@ -20,6 +20,16 @@ export UCX_TLS=tcp
 listeners=()
 trap 'kill -9 "${listeners[@]}" 2>/dev/null || :; rm -rf "$work"' EXIT
 
+# The same where silence is to be said, which who has not enough of the CPU does not: again, then.
+expect_silent() {
+    local tries
+    for tries in {1..30}; do
+        "$fabric" "${@:2}" >"$work/silent"
+        grep -q '"was held up itself"' "$work/silent" || break
+    done
+    if grep -qF -- "$1" "$work/silent"; then ok "$1, at try $tries"; else bad "$*: $(cat "$work/silent")"; fi
+}
+
 # listen N: one more that listens, for a minute; its address is in $address.
 listen() {
     mkfifo "$work/fifo$1"
@@ -33,16 +43,18 @@ listen() {
 
 listen 1
 first=$address
-expect 0 '{"fabric": "passes", "us": ' ping --deadline 20000 "$first"
+for _ in 1 2 3; do expect 0 '{"fabric": "passes", "us": ' ping --deadline 20000 "$first"; done
+expect 0 '{"fabric": "passes", "us": ' ping --deadline 20000 - <<<"$first"
+kill -0 "${listeners[0]}" || bad "who was asked has ended"
 listen 2
 expect 0 '"another process is at that address"' ping --deadline 20000 "${first:0:64}${address:64}"
 kill -STOP "${listeners[0]}"
-expect 0 '{"fabric": "silent"' ping "$first"
+expect_silent '{"fabric": "silent"' ping "$first"
 kill -CONT "${listeners[0]}"
 "$fabric" listen --deadline 60000 >"$work/held" &
 held=$!
 listeners+=($held)
-until grep -q listens "$work/held"; do read -rt 0.05 <> <(:) || :; done
+until grep -q '"fabric"' "$work/held"; do read -rt 0.05 <> <(:) || :; done
 kill -STOP $held
 until grep -q '^State:.T' "/proc/$held/status"; do :; done
 lines=$(wc -l <"$work/held")
@@ -55,16 +67,57 @@ if sed -n "$((lines + 1))p" "$work/held" | grep -q '"none", "why": "was held up 
 else
     bad "one that was held up: $(sed -n "$((lines + 1))p" "$work/held")"
 fi
+# starve PID [PID]: it runs for some ms in every 90, as long as the other one (or it) runs.
+starve() {
+    while kill -STOP "$1" 2>/dev/null && kill -0 "${2:-$1}" 2>/dev/null; do
+        read -rt 0.085 <> <(:) || :
+        kill -CONT "$1" 2>/dev/null || :
+        read -rt 0.005 <> <(:) || :
+    done
+    kill -CONT "$1" 2>/dev/null || :
+}
+
+# Silence says nothing where either end had not enough of the CPU.
+kill -STOP "${listeners[0]}"
+"$fabric" ping "$first" >"$work/starved" &
+starve $!
+kill -CONT "${listeners[0]}"
+if grep -q '"none", "why": "was held up itself"' "$work/starved"; then
+    ok "an asker without CPU"
+else
+    bad "an asker without CPU: $(cat "$work/starved")"
+fi
+"$fabric" listen --deadline 60000 >"$work/starved" &
+listeners+=($!)
+until grep -q '"fabric"' "$work/starved"; do read -rt 0.05 <> <(:) || :; done
+sleep 2 &
+starve "${listeners[-1]}" $!
+until [ "$(tail -n 1 "$work/starved" | grep -c fabric)" -eq 1 ]; do read -rt 0.05 <> <(:) || :; done
+if grep -q '"none", "why": "was held up itself"' "$work/starved"; then
+    ok "a listener without CPU"
+else
+    bad "a listener without CPU: $(tail -n 3 "$work/starved")"
+fi
+
 kill -9 "${listeners[1]}"
 wait "${listeners[1]}" 2>/dev/null || :
-expect 0 '{"fabric": "silent", "why": ' ping "$address"
+expect_silent '{"fabric": "silent", "why": ' ping "$address"
 UCX_NET_DEVICES=nothing expect 0 '{"fabric": "none", "why": ' ping "$first"
 UCX_NET_DEVICES=nothing expect 0 '{"fabric": "none", "why": ' listen
 UCX_NET_DEVICES=nothing sleep 60 &
 listeners+=($!)
 until tr '\0' '\n' <"/proc/$!/environ" | grep -q UCX_NET; do :; done
 expect 0 '{"fabric": "none", "why": ' ping --like $! "$first"
-for wrong in '' 'ping' 'ping xx' 'ping 00' 'listen 00' 'listen --deadline' 'listen --deadline x' 'ask'; do
+# Of a process that has ended, and none has waited for, nothing is known; then the next one is asked.
+unknown='"why": "the variables of the ranks are not known"'
+bash -c 'sleep 0 & echo $!; exec sleep 60' >"$work/zombie" &
+listeners+=($!)
+until [ -s "$work/zombie" ] && grep -q '^State:.Z' "/proc/$(cat "$work/zombie")/status"; do :; done
+expect 0 "$unknown" ping --like "$(cat "$work/zombie")" "$first"
+expect 0 '"passes"' ping --deadline 20000 --like "$(cat "$work/zombie"),$$" "$first"
+expect 0 "$unknown" ping --like '' "$first"
+expect 0 "$unknown" ping --like x "$first"
+for wrong in '' 'ping' 'ping xx' 'ping 00' 'listen 00' 'listen --deadline' 'listen --deadline x' 'listen -' 'ping -x' 'ask'; do
     # shellcheck disable=SC2086
     expect 2 'wrong usage' $wrong
 done

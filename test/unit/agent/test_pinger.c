@@ -122,16 +122,19 @@ TEST_CASE(an_address_is_bounded)
 
 /* ---- starting it ------------------------------------------------------------------------------- */
 
+/* The address has a key, so it is no argument. */
 TEST_CASE(it_is_told_the_address)
 {
+    static int32_t pids[64] = {4711, 4712};
     char text[200], path[120];
 
+    program.job.job.rank_pid = pids;
     snprintf(path, sizeof(path), "%s/arguments", folder);
-    snprintf(text, sizeof(text), "echo \"$@\" >%s\n", path);
+    snprintf(text, sizeof(text), "{ echo \"$@\"; cat; } >%s\n", path);
     write_script(text);
     ck_assert(faultloc_pinger_ask(&pinger, faultloc_now(), 7, (const uint8_t *) "\x01\xfe", 2));
     run_to_the_end();
-    ck_assert_str_eq(suite_text_of(path), "ping --fd 3 --like 0 01fe\n");
+    ck_assert_str_eq(suite_text_of(path), "ping --fd 3 --deadline 3000 --like 4711,4712 -\n01fe");
 }
 
 TEST_CASE(one_listens_at_a_time)
@@ -139,6 +142,22 @@ TEST_CASE(one_listens_at_a_time)
     write_script("sleep 100\n");
     ck_assert(faultloc_pinger_listen(&pinger, faultloc_now()));
     ck_assert(!faultloc_pinger_listen(&pinger, faultloc_now()));
+}
+
+TEST_CASE(what_it_has_said_is_not_read_again)
+{
+    ftree_time limit = faultloc_now() + 60000 * FTREE_MS;
+
+    write_script("echo '{\"address\": \"00\"}' >&3\nsleep 100\n");
+    ck_assert(faultloc_pinger_listen(&pinger, faultloc_now()));
+    while (pinger.read == 0 && faultloc_now() < limit) {
+        struct epoll_event e;
+        epoll_wait(program.epoll, &e, 1, 5);
+        faultloc_pinger_turn(&pinger, faultloc_now());
+    }
+    ck_assert_uint_gt(pinger.read, 0);
+    ck_assert(!faultloc_pinger_listen(&pinger, faultloc_now()));
+    ck_assert_uint_gt(pinger.read, 0);
 }
 
 TEST_CASE(some_ask_at_a_time)

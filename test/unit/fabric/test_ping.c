@@ -82,10 +82,12 @@ TEST_CASES(a_text_that_is_none_has_no_bytes, (int) (sizeof(texts) / sizeof(texts
 
 TEST_CASE(of_an_environment_it_gets_what_is_ucxs)
 {
-    char text[] = "PATH=/bin\0UCX_TLS=tcp\0SECRET=UCX_x\0\0UCX_NONE\0UCX_A=", *at;
+    char text[] = "PATH=/bin\0UCX_TLS=tcp\0SECRET=UCX_x\0\0UCX_NONE\0HOMER=x\0HOME=/home/u\0UCX_A=", *at;
 
     at = ping_variable(text, sizeof(text) - 1, text);
     ck_assert_str_eq(at, "UCX_TLS=tcp");
+    at = ping_variable(text, sizeof(text) - 1, at + strlen(at) + 1);
+    ck_assert_str_eq(at, "HOME=/home/u");
     at = ping_variable(text, sizeof(text) - 1, at + strlen(at) + 1);
     ck_assert_str_eq(at, "UCX_A=");
     ck_assert_ptr_null(ping_variable(text, sizeof(text) - 1, at + strlen(at) + 1));

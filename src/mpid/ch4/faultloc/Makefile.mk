@@ -12,7 +12,7 @@
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
 #   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
-#   1      fabric  messages over UCX; the top Makefile.am builds it                faultloc-fabric
+#   1      fabric  messages over UCX; the top Makefile.am builds it                faultloc-fabric, -agent
 #   2      io      the files, sockets, children of a program; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and /sys say                                  faultloc-agent
@@ -229,6 +229,7 @@ faultloc_agent_SOURCES = \
     src/mpid/ch4/faultloc/agent/serve/serve_set.c \
     src/mpid/ch4/faultloc/agent/serve/serve_status.c \
     src/mpid/ch4/faultloc/agent/serve/serve_status_json.c \
-    src/mpid/ch4/faultloc/agent/serve/serve_status_text.c
+    src/mpid/ch4/faultloc/agent/serve/serve_status_text.c \
+    src/mpid/ch4/faultloc/fabric/ping.c
 
 endif BUILD_FAULTLOC

@@ -5,6 +5,8 @@
 
 #include "faultloc/fabric/ping.h"
 
+#include "ftree/base/io.h"
+
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <ucp/api/ucp.h>
@@ -21,33 +24,37 @@
 
 /*
  * One question over what the ranks' data use: does UCX bring a message to that node, and one back?
- * The agents know no UCX.  They start this for a second at most, while a wait lasts that nothing explains;
+ * The agents know no UCX.  They start this for some seconds, while a wait lasts that nothing explains;
  * what hangs or crashes in the library hangs or crashes here.
  *
  * The error mode is PEER, though ranks have none: without it UCX 1.13.1 was seen to abort (an assertion)
  * where a connection was refused.
  *
  * ucp_ep_create() may block, and for minutes, so the time is limited by a timer whose handler says
- * what there is to say.  Who did not get to run meanwhile says that instead: silence is then nobody's
- * fault but this host's.
+ * what there is to say.  It also notes whether this process gets to run, wherever the library is.  One
+ * that did not, for long or for much of the time, says that instead: silence is then nobody's fault but
+ * this host's.  Who listens does not block, and notes each turn.
  */
 
 #define AM_ID 1
-#define DEADLINE_MS 1000
-#define HELD_MS 500 /* without a turn: others would have been silent to it, too */
+#define DEADLINE_MS 3000 /* TCP sends what was lost again after 1 s */
+#define HELD_MS 100 /* without a turn: others would have been silent to it, too */
+#define PAUSE_US 20000 /* what is longer is no pause of its own, and adds up */
+#define HELD_SHARE 8 /* of the time, so much without a turn */
+#define TICK_US 10000
 #define SPIN_US 20000 /* after a message the next is awaited without a pause, */
 #define TURN_US 100 /* else with these */
 #define LISTEN_US 1000
 #define LATER_MS 50
+#define CLOSE_MS 100 /* for the library to tell the other end that this one ends */
 #define LIVES_MS 100 /* it says so, so often */
 #define STARTS_MS 3000 /* more than the library takes to start */
-#define TRIES 2 /* the first one makes the connection */
 #define BEGUN "FAULTLOC_FABRIC_BEGUN" /* a variable */
 #define WRITES_MOST 16 /* replies under way; more are not answered */
 
 static const char usage[] =
     "Usage: faultloc-fabric listen [OPTION]...\n"
-    "       faultloc-fabric ping [OPTION]... ADDRESS\n"
+    "       faultloc-fabric ping [OPTION]... ADDRESS|-\n"
     "\n"
     "Whether UCX brings messages from one host to another, by the transports and devices that UCX_TLS\n"
     "and UCX_NET_DEVICES name: JSON, one object a line.\n"
@@ -56,8 +63,10 @@ static const char usage[] =
     "                 answered\n"
     "  ping ADDRESS   prints what comes of one message of 8 kB: {\"fabric\": \"passes\", \"us\": 35},\n"
     "                 \"silent\", or \"none\" and \"why\"\n"
-    "  --deadline MS  for so long (default: 1000)\n"
-    "  --like PID     with the variables UCX_... of that process\n"
+    "  -              the address is on standard input: others see arguments\n"
+    "  --deadline MS  for so long (default: 3000)\n"
+    "  --like PIDS    with the variables UCX_... of the first of these processes that has any\n"
+    "                 (commas between)\n"
     "  --fd N         prints to this descriptor (default: 1)\n"
     "  --help         this text\n"
     "\n"
@@ -72,8 +81,8 @@ static struct {
     bool listens;
     volatile sig_atomic_t said;
     uint64_t begun, turned, heard; /* us: the time that is limited, the last turn, a message */
-    uint64_t longest; /* us between two turns */
-    long like; /* process; 0: none */
+    uint64_t longest, held; /* us between two turns; the sum of such that were too long, since `begun` */
+    const char *like; /* processes; NULL: as this one */
     long asked_ms, deadline_ms; /* --deadline, and what is limited now */
     unsigned answered;
     uint8_t key[PING_KEY];
@@ -142,27 +151,32 @@ static void say_over(void)
     say(line);
 }
 
+/* The timer may interrupt it, and have noted a later one. */
 static void note_turn(void)
 {
-    uint64_t now = now_us();
+    uint64_t now = now_us(), pause = now > f.turned ? now - f.turned : 0;
 
-    if (now - f.turned > f.longest)
-        f.longest = now - f.turned;
-    f.turned = now;
+    if (pause > f.longest)
+        f.longest = pause;
+    if (pause > PAUSE_US)
+        f.held += pause;
+    f.turned += pause;
 }
 
 static bool was_held(void)
 {
-    return f.longest > HELD_MS * 1000;
+    return f.longest > HELD_MS * 1000 ||
+           (f.held > HELD_MS * 1000 && f.held * HELD_SHARE > f.turned - f.begun);
 }
 
-/* The time is over, wherever the library is. */
-static void stop(int signal)
+/* The time is over, wherever the library is, and whoever had the CPU instead. */
+static void tick(int signal)
 {
-    uint64_t late = now_us() - f.begun;
-
     (void) signal;
-    if (late > (uint64_t) (f.deadline_ms + HELD_MS) * 1000)
+    note_turn();
+    if (f.turned - f.begun < (uint64_t) (f.deadline_ms + LATER_MS) * 1000)
+        return;
+    if (was_held())
         say_none("was held up itself");
     else if (f.worker && !f.listens)
         say_silent("the connection blocks");
@@ -171,29 +185,41 @@ static void stop(int signal)
     _exit(0);
 }
 
-/* The timer is for what does not come back from the library. */
 static void limit(long ms)
 {
-    const long timer = ms + LATER_MS;
-    const struct itimerval t = {
-        .it_value = {.tv_sec = timer / 1000, .tv_usec = timer % 1000 * 1000}};
-
     f.deadline_ms = ms;
     f.begun = f.turned = now_us();
-    f.longest = 0;
-    setitimer(ITIMER_REAL, &t, NULL);
+    f.longest = f.held = 0;
 }
 
-/* The default action of signals, whatever the agent has. */
+static void set_ticks(long us)
+{
+    const struct timeval each = {.tv_usec = us};
+
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_interval = each, .it_value = each}, NULL);
+}
+
+/* No core file, which would have the key, and nobody else sees the environment that the ranks have. */
+static void protect(void)
+{
+    const struct rlimit none = {1, 1};
+
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* The default action of signals, whatever the agent has; calls go on after the timer's. */
 static void begin(void)
 {
+    const struct sigaction ticks = {.sa_handler = tick, .sa_flags = SA_RESTART};
     sigset_t none;
 
-    signal(SIGALRM, stop);
+    sigaction(SIGALRM, &ticks, NULL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(STARTS_MS);
+    set_ticks(TICK_US);
 }
 
 /* ---- UCX ------------------------------------------------------------------------------------- */
@@ -293,7 +319,7 @@ static ucs_status_t open_worker(void)
 static bool turn(void)
 {
     ucp_worker_progress(f.worker);
-    if (f.turned - f.heard > SPIN_US)
+    if (f.turned > f.heard + SPIN_US)
         usleep(f.listens ? LISTEN_US : TURN_US);
     note_turn();
     return f.turned - f.begun < (uint64_t) f.deadline_ms * 1000;
@@ -303,8 +329,8 @@ static bool turn(void)
 
 static bool say_address(void)
 {
-    uint8_t bytes[PING_ADDRESS_MAX];
-    char text[2 * PING_ADDRESS_MAX + 1], line[sizeof(text) + 32];
+    uint8_t bytes[FTREE_FABRIC_BYTES];
+    char text[2 * FTREE_FABRIC_BYTES + 1], line[sizeof(text) + 32];
     ucp_address_t *address;
     size_t len;
 
@@ -343,7 +369,7 @@ static void listen_for(void)
     if (!say_address())
         return;
     limit(f.asked_ms);
-    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0}}, NULL); /* it does not block */
+    set_ticks(0); /* it does not block; if it did it would not hear anybody */
     while (turn())
         if (f.turned - lived >= LIVES_MS * 1000) {
             lived = f.turned;
@@ -372,6 +398,34 @@ static void ask(ucp_ep_h ep, ucs_status_t *failure)
     f.took = now_us() - sent;
 }
 
+/* Else the other end finds out by errors, in which UCX 1.13.1 was seen to abort.  What there is to say
+ * was said. */
+static void close_quickly(ucp_ep_h ep)
+{
+    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    void *request;
+
+    limit(CLOSE_MS);
+    request = ucp_ep_close_nbx(ep, &force);
+    while (UCS_PTR_IS_PTR(request) && ucp_request_check_status(request) == UCS_INPROGRESS && turn())
+        ;
+}
+
+/* The first message makes the connection, so the second one's time is said.  One that came is enough. */
+static bool passes(ucp_ep_h ep, ucs_status_t *failure)
+{
+    uint64_t took;
+
+    ask(ep, failure);
+    if (!f.came)
+        return false;
+    took = f.took;
+    ask(ep, failure);
+    f.took = f.came && f.took < took ? f.took : took;
+    return true;
+}
+
 static void ping(const ucp_address_t *address)
 {
     ucs_status_t failure = UCS_OK;
@@ -393,14 +447,11 @@ static void ping(const ucp_address_t *address)
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         status = ucp_ep_create(f.worker, &params, &ep);
     }
-    f.turned = now_us(); /* it may block: that is no lateness of this process */
     if (status != UCS_OK) { /* nothing was sent */
         say_none(ucs_status_string(status));
         return;
     }
-    for (int i = 0; i < TRIES; i++)
-        ask(ep, &failure);
-    if (f.came)
+    if (passes(ep, &failure))
         say_passes();
     else if (f.stranger)
         say_none("another process is at that address");
@@ -408,6 +459,7 @@ static void ping(const ucp_address_t *address)
         say_none("was held up itself");
     else
         say_silent(failure == UCS_OK ? "" : ucs_status_string(failure));
+    close_quickly(ep);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -435,12 +487,12 @@ static const char *read_options(int n, char **arguments)
             if (!read_number(arguments[++i], 100, 600000, &f.asked_ms))
                 return NULL;
         } else if (!strcmp(arguments[i], "--like")) {
-            if (!read_number(arguments[++i], 0, INT32_MAX, &f.like))
+            if (!(f.like = arguments[++i]))
                 return NULL;
         } else if (!strcmp(arguments[i], "--fd")) {
             if (!read_number(arguments[++i], 1, 1023, &fd))
                 return NULL;
-        } else if (address || *arguments[i] == '-') {
+        } else if (address || (*arguments[i] == '-' && arguments[i][1])) {
             return NULL;
         } else {
             address = arguments[i];
@@ -450,23 +502,51 @@ static const char *read_options(int n, char **arguments)
     return f.listens == !address ? address ? address : "" : NULL;
 }
 
-/* Those of the process that it is to be like. */
-static void take_variables(long pid)
+/* All of a file, ended by a 0; its length, 0: it cannot be read, or not whole. */
+static size_t read_whole(int fd, char *text, size_t room)
+{
+    size_t len = 0;
+    ssize_t n = 0;
+
+    while (fd >= 0 && len < room && (n = read(fd, text + len, room - len)) > 0)
+        len += (size_t) n;
+    if (n < 0 || len == room)
+        len = 0;
+    text[len] = '\0';
+    return len;
+}
+
+/* Those of the process that it is to be like.  False: they are not known, as of one that has ended. */
+static bool take_variables(long pid)
 {
     static char text[256 * 1024]; /* what is set points into it */
-    size_t len = 0;
     char path[64];
-    ssize_t n;
+    size_t len;
     int fd;
 
     snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
-        len += (size_t) n;
+    len = read_whole(fd, text, sizeof(text));
     if (fd >= 0)
         close(fd);
     for (char *v = text; (v = ping_variable(text, len, v)); v += strlen(v) + 1)
         putenv(v);
+    return len > 0;
+}
+
+/* Of the first process that has any. */
+static bool take_variables_of(const char *pids)
+{
+    char *end = NULL;
+
+    for (const char *at = pids; *at; at = *end ? end + 1 : end) {
+        long pid = strtol(at, &end, 10);
+        if (end == at)
+            return false;
+        if (take_variables(pid))
+            return true;
+    }
+    return false;
 }
 
 /* Whatever the job has: lines and backtraces would be in the way, and a connect to a silent host must not
@@ -475,8 +555,10 @@ static void set_environment(char **arguments)
 {
     if (getenv(BEGUN))
         return;
-    if (f.like)
-        take_variables(f.like);
+    if (f.like && !take_variables_of(f.like)) {
+        say_none("the variables of the ranks are not known");
+        _exit(0);
+    }
     setenv("UCX_LOG_LEVEL", "fatal", 1);
     setenv("UCX_HANDLE_ERRORS", "none", 1);
     setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
@@ -485,21 +567,34 @@ static void set_environment(char **arguments)
     execv("/proc/self/exe", arguments);
 }
 
+/* "-": it is on standard input.  The number of bytes. */
+static size_t read_address(const char *address, uint8_t bytes[FTREE_FABRIC_BYTES])
+{
+    char text[2 * FTREE_FABRIC_BYTES + 2];
+
+    if (strcmp(address, "-"))
+        return ping_unhex(address, bytes, FTREE_FABRIC_BYTES);
+    read_whole(STDIN_FILENO, text, sizeof(text) - 1);
+    text[strcspn(text, "\n")] = '\0';
+    return ping_unhex(text, bytes, FTREE_FABRIC_BYTES);
+}
+
 int main(int n, char **arguments)
 {
-    uint8_t bytes[PING_ADDRESS_MAX];
+    uint8_t bytes[FTREE_FABRIC_BYTES];
     const char *address;
     ucs_status_t status;
 
     if (n == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h")))
         return fputs(usage, stdout) < 0;
-    if (!(address = read_options(n, arguments)) ||
-        (*address && ping_unhex(address, bytes, sizeof(bytes)) <= PING_KEY)) {
+    protect();
+    if ((address = read_options(n, arguments)))
+        set_environment(arguments);
+    if (!address || (*address && read_address(address, bytes) <= PING_KEY)) {
         warnx("wrong usage; see faultloc-fabric --help");
         return 2;
     }
     memcpy(f.key, bytes, *address ? PING_KEY : 0);
-    set_environment(arguments);
     begin();
     status = open_worker();
     if (status != UCS_OK)

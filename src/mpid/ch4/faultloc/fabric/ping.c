@@ -86,7 +86,7 @@ size_t ping_unhex(const char *text, uint8_t *bytes, size_t most)
 char *ping_variable(char *text, size_t len, char *at)
 {
     for (; at < text + len; at += strlen(at) + 1)
-        if (!strncmp(at, "UCX_", 4) && strchr(at, '='))
+        if ((!strncmp(at, "UCX_", 4) && strchr(at, '=')) || !strncmp(at, "HOME=", 5))
             return at;
     return NULL;
 }

@@ -19,7 +19,6 @@
 
 #define PING_KEY 32 /* the first half of it is in a ping, the second in its echo */
 #define PING_BYTES 8192 /* of a message: what passes it passes full frames */
-#define PING_ADDRESS_MAX 1024 /* key and address together */
 
 enum ping_kind {
     PING_ASK,
@@ -41,8 +40,8 @@ bool ping_read(enum ping_kind kind, const uint8_t key[PING_KEY], const void *byt
 void ping_hex(const uint8_t *bytes, size_t len, char *text);
 size_t ping_unhex(const char *text, uint8_t *bytes, size_t most);
 
-/* Purpose: the next variable UCX_... of an environment as /proc has it, of `len` bytes, ended by a 0, from
- * `at` on; NULL: there are no more. */
+/* Purpose: the next variable that UCX reads of an environment as /proc has it, of `len` bytes, ended by a
+ * 0, from `at` on: UCX_..., and HOME, where its file ucx.conf may be; NULL: there are no more. */
 char *ping_variable(char *text, size_t len, char *at);
 
 #endif /* FAULTLOC_PING_H_INCLUDED */

@@ -33,16 +33,15 @@ void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_p
 
 /* ---- starting it ----------------------------------------------------------------------------- */
 
-/* "4711,4712": the ranks of this node, as many as there is room for. */
-static void list_ranks(const struct faultloc_handlers *h, char *text, size_t room)
+void faultloc_handlers_ranks(const struct faultloc_program *p, char *text, size_t room)
 {
-    const struct ftree_job *job = &h->p->job.job;
+    const struct ftree_job *job = &p->job.job;
     size_t at = 0;
 
     *text = '\0';
     if (!job->rank_pid || !job->node_ranks)
         return;
-    for (int32_t i = job->node_first[h->p->self]; i < job->node_first[h->p->self + 1]; i++)
+    for (int32_t i = job->node_first[p->self]; i < job->node_first[p->self + 1]; i++)
         if (job->rank_pid[job->node_ranks[i]] > 1 && at + 16 < room)
             at += (size_t) snprintf(text + at, room - at, "%s%d", at ? "," : "",
                                     (int) job->rank_pid[job->node_ranks[i]]);
@@ -75,7 +74,7 @@ static int start(struct faultloc_handlers *h, struct faultloc_child *c, const ch
                                          .output = -1};
     int rc = 0;
 
-    list_ranks(h, ranks, sizeof(ranks));
+    faultloc_handlers_ranks(h->p, ranks, sizeof(ranks));
     ftree_limits(h->p->ft, limits, sizeof(limits));
     snprintf(since, sizeof(since), "%lld", (long long) h->p->board->started_ms);
     if (!*h->path && (rc = faultloc_child_beside(FAULTLOC_HANDLERS_NAME, h->path)))

@@ -35,6 +35,9 @@ struct faultloc_handlers {
     ftree_time home_at, home_pause; /* when this node may be looked at again */
 };
 
+/* Purpose: "4711,4712": the ranks of this node, as many as there is room for. */
+void faultloc_handlers_ranks(const struct faultloc_program *p, char *text, size_t room);
+
 /* Purpose: begins; nothing is started. */
 void faultloc_handlers_init(struct faultloc_handlers *h, const struct faultloc_program *p);
 

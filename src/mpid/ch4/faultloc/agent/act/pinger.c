@@ -5,14 +5,19 @@
 
 #include "faultloc/agent/act/pinger.h"
 
+#include "faultloc/agent/act/handlers.h"
 #include "faultloc/base/json_text.h"
+#include "faultloc/base/say.h"
+#include "faultloc/fabric/ping.h"
 #include "faultloc/io/loop.h"
 #include "ftree/base/text.h"
 
-#include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define LINE_MAX_BYTES (2 * FTREE_FABRIC_BYTES + 64)
 #define BYTES_MOST (16 * 1024) /* that it may print */
@@ -39,26 +44,6 @@ void faultloc_pinger_init(struct faultloc_pinger *f, const struct faultloc_progr
 }
 
 /* ---- what it prints -------------------------------------------------------------------------- */
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool read_address(const char *text, struct faultloc_pinger_line *out)
-{
-    size_t len = strlen(text);
-
-    if (len == 0 || len % 2 || len > 2 * sizeof(out->bytes))
-        return false;
-    for (size_t i = 0; i < len; i += 2) {
-        int high = digit(text[i]), low = digit(text[i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        out->bytes[out->len++] = (uint8_t) (high << 4 | low);
-    }
-    return true;
-}
 
 static bool read_word(struct json_object *o, struct faultloc_pinger_line *out)
 {
@@ -97,7 +82,7 @@ void faultloc_pinger_read(const char *line, size_t len, struct faultloc_pinger_l
     out->len = out->us = 0;
     out->says = FTREE_FABRIC_NONE;
     *out->why = '\0';
-    if (address && read_address(address, out))
+    if (address && (out->len = ping_unhex(address, out->bytes, sizeof(out->bytes))) > 0)
         out->word = FAULTLOC_PINGER_ADDRESS;
     else if (o && !address)
         read_word(o, out);
@@ -106,31 +91,30 @@ void faultloc_pinger_read(const char *line, size_t len, struct faultloc_pinger_l
 
 /* ---- starting it ----------------------------------------------------------------------------- */
 
-/* Whose variables UCX_... it is to have: of a rank of this node that runs; "0": of none.  It reads them
- * itself, for that may take as long as the rank is held in the kernel. */
-static void name_rank(const struct faultloc_pinger *f, char pid[16])
-{
-    const struct ftree_job *job = &f->p->job.job;
-    int32_t found = 0;
-
-    for (int32_t i = job->node_first[f->p->self]; job->rank_pid && job->node_ranks && !found &&
-                                                  i < job->node_first[f->p->self + 1];
-         i++)
-        if (job->rank_pid[job->node_ranks[i]] > 1 && !kill(job->rank_pid[job->node_ranks[i]], 0))
-            found = job->rank_pid[job->node_ranks[i]];
-    snprintf(pid, 16, "%d", (int) found);
-}
-
+/* It is to have the variables UCX_... of a rank of this node.  It reads them itself, for that may take as
+ * long as the rank is held in the kernel. */
 static int start(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time now,
-                 char *const *arguments)
+                 const char *what, const char *last, int input)
 {
+    char ms[16], pids[4096], *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
+                                             (char *) (uintptr_t) what,
+                                             (char *) (uintptr_t) "--fd",
+                                             (char *) (uintptr_t) "3",
+                                             (char *) (uintptr_t) "--deadline",
+                                             ms,
+                                             (char *) (uintptr_t) "--like",
+                                             pids,
+                                             (char *) (uintptr_t) last,
+                                             NULL};
     struct faultloc_spawn_child child = {.path = f->path,
                                          .arguments = arguments,
                                          .fd = FAULTLOC_SPAWN_FD,
-                                         .input = -1,
+                                         .input = input,
                                          .output = -1};
     int rc = 0;
 
+    snprintf(ms, sizeof(ms), "%d", last ? FAULTLOC_PINGER_ASK_MS : FAULTLOC_PINGER_LISTEN_MS);
+    faultloc_handlers_ranks(f->p, pids, sizeof(pids));
     if (!*f->path && (rc = faultloc_child_beside(FAULTLOC_PINGER_NAME, f->path)))
         *f->path = '\0';
     return rc ? rc : faultloc_child_start(c, now, &child);
@@ -138,44 +122,37 @@ static int start(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time
 
 bool faultloc_pinger_listen(struct faultloc_pinger *f, ftree_time now)
 {
-    char ms[16], pid[16], *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
-                                          (char *) (uintptr_t) "listen",
-                                          (char *) (uintptr_t) "--fd",
-                                          (char *) (uintptr_t) "3",
-                                          (char *) (uintptr_t) "--like",
-                                          pid,
-                                          (char *) (uintptr_t) "--deadline",
-                                          ms,
-                                          NULL};
-
-    name_rank(f, pid);
-    snprintf(ms, sizeof(ms), "%d", FAULTLOC_PINGER_LISTEN_MS);
+    if (f->absent || f->listener.pid > 0)
+        return false;
     f->read = 0;
-    return !f->absent && f->listener.pid <= 0 && start(f, &f->listener, now, arguments) == 0;
+    return start(f, &f->listener, now, "listen", NULL, -1) == 0;
+}
+
+/* In a file: everybody on the host sees arguments, and the address has the key. */
+static int start_ask(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time now,
+                     const char *address)
+{
+    int input = faultloc_memory_file("faultloc-address", MFD_CLOEXEC, address), rc;
+
+    if (input < 0)
+        return errno;
+    rc = start(f, c, now, "ping", "-", input);
+    close(input);
+    return rc;
 }
 
 bool faultloc_pinger_ask(struct faultloc_pinger *f, ftree_time now, uint32_t number,
                          const uint8_t *address, size_t len)
 {
-    char text[2 * FTREE_FABRIC_BYTES + 1], pid[16],
-        *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
-                        (char *) (uintptr_t) "ping",
-                        (char *) (uintptr_t) "--fd",
-                        (char *) (uintptr_t) "3",
-                        (char *) (uintptr_t) "--like",
-                        pid,
-                        text,
-                        NULL};
+    char text[2 * FTREE_FABRIC_BYTES + 1];
 
     if (f->absent || len > FTREE_FABRIC_BYTES)
         return false;
-    name_rank(f, pid);
-    for (size_t i = 0; i < len; i++)
-        snprintf(text + 2 * i, 3, "%02x", address[i]);
+    ping_hex(address, len, text);
     for (int i = 0; i < FAULTLOC_PINGER_ASKS; i++)
         if (f->child[i].pid <= 0 && f->child[i].lost == 0) {
             f->number[i] = number;
-            return start(f, &f->child[i], now, arguments) == 0;
+            return start_ask(f, &f->child[i], now, text) == 0;
         }
     return false;
 }
@@ -210,21 +187,25 @@ static bool next_line(const struct faultloc_child *c, size_t *read, struct fault
     return true;
 }
 
-/* An address comes first, and once. */
+/* An address comes first, and once.  What is read at once is one sign of life, the first of which may be
+ * older than the question: the next one is not. */
 static void hear_listener(struct faultloc_pinger *f, ftree_time now)
 {
     struct faultloc_pinger_line line;
+    bool lives = false;
 
     while (next_line(&f->listener, &f->read, &line)) {
         if (line.word == FAULTLOC_PINGER_ADDRESS)
             ftree_fabric_listens(f->p->ft, now, line.bytes, line.len);
         else if (line.word == FAULTLOC_PINGER_LISTENS)
-            ftree_fabric_alive(f->p->ft, now);
+            lives = true;
         else if (line.word == FAULTLOC_PINGER_RESULT)
             ftree_fabric_closed(f->p->ft, now, line.why);
         else if (line.word == FAULTLOC_PINGER_GARBAGE)
             ftree_fabric_closed(f->p->ft, now, "printed what is no result");
     }
+    if (lives)
+        ftree_fabric_alive(f->p->ft, now);
 }
 
 static void turn_listener(struct faultloc_pinger *f, ftree_time now)
