@@ -33,7 +33,7 @@ expect_silent() {
 # listen N: one more that listens, for a minute; its address is in $address.
 listen() {
     mkfifo "$work/fifo$1"
-    "$fabric" listen --deadline 60000 >"$work/fifo$1" &
+    "$fabric" listen --deadline 600000 >"$work/fifo$1" &
     listeners+=($!)
     exec {from}<"$work/fifo$1"
     IFS= read -r line <&"$from"
@@ -51,7 +51,7 @@ expect 0 '"another process is at that address"' ping --deadline 20000 "${first:0
 kill -STOP "${listeners[0]}"
 expect_silent '{"fabric": "silent"' ping "$first"
 kill -CONT "${listeners[0]}"
-"$fabric" listen --deadline 60000 >"$work/held" &
+"$fabric" listen --deadline 600000 >"$work/held" &
 held=$!
 listeners+=($held)
 until grep -q '"fabric"' "$work/held"; do read -rt 0.05 <> <(:) || :; done
@@ -87,7 +87,7 @@ if grep -q '"none", "why": "was held up itself"' "$work/starved"; then
 else
     bad "an asker without CPU: $(cat "$work/starved")"
 fi
-"$fabric" listen --deadline 60000 >"$work/starved" &
+"$fabric" listen --deadline 600000 >"$work/starved" &
 listeners+=($!)
 until grep -q '"fabric"' "$work/starved"; do read -rt 0.05 <> <(:) || :; done
 sleep 2 &

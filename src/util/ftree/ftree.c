@@ -156,6 +156,7 @@ static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *
     ftree_probe_learned(ft);
     ftree_waitfor_learned(ft, now);
     ftree_survey_learned(ft, now);
+    ftree_fabric_learned(ft);
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);
@@ -300,6 +301,7 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
 
     WITH_EVENTS(ft, now) {
         rc = ftree_symptom_stall(ft, now, rank, peer, waiting);
+        ftree_fabric_resumed(ft, now); /* it may have waited for another one before */
         while (drain(ft, now))
             ftree_symptom_tick(ft, now);
     }
@@ -308,8 +310,15 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
 
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
 {
-    WITH_EVENTS(ft, now)
+    WITH_EVENTS(ft, now) {
         ftree_symptom_over(ft, rank);
+        ftree_fabric_resumed(ft, now);
+    }
+}
+
+bool ftree_waits_for(const struct ftree *ft, int32_t node, ftree_time since)
+{
+    return ftree_symptom_waits_for(ft, node, since);
 }
 
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)

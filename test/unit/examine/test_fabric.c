@@ -13,7 +13,12 @@
 #define DATA FTREE_PATH_DATA
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
-enum { NONE = FTREE_FABRIC_NONE, PASSES = FTREE_FABRIC_PASSES, SILENT = FTREE_FABRIC_SILENT };
+enum {
+    NONE = FTREE_FABRIC_NONE,
+    PASSES = FTREE_FABRIC_PASSES,
+    SILENT = FTREE_FABRIC_SILENT,
+    IDLE = FTREE_FABRIC_IDLE
+};
 
 static struct lone *with_fabric(void)
 {
@@ -25,16 +30,35 @@ static struct lone *with_fabric(void)
     return l;
 }
 
-/* Node 1 has waited for node 2, which is well. */
-static void wait_for(struct lone *l, int ms)
+static void wait_by(struct lone *l, int kind, int32_t by, int32_t node, int ms)
 {
     struct wire_message m = {.type = WIRE_SYMPTOM};
 
-    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_STALL, 2, 2, 1,
-                       l->now - (ftree_time) ms * FTREE_MS, l->now);
-    lone_hear(l, 1, DATA, &m);
+    ftree_symptom_init(&m.u.symptom, kind, node, node, by, l->now - (ftree_time) ms * FTREE_MS, l->now);
+    lone_hear(l, by, DATA, &m);
     lone_run(l, 1);
-    lone_answer(l, 2, DATA, FTREE_ROLE_AGENT);
+    lone_answer(l, node, DATA, FTREE_ROLE_AGENT);
+}
+
+static void wait_of(struct lone *l, int32_t by, int32_t node)
+{
+    wait_by(l, FTREE_SYMPTOM_PEER_STALL, by, node, 2500);
+}
+
+/* Node 1 has waited for node 2, which is well. */
+static void wait_for(struct lone *l, int ms)
+{
+    wait_by(l, FTREE_SYMPTOM_PEER_STALL, 1, 2, ms);
+}
+
+/* How many suspects since the last lone_log(): each by a message over both paths. */
+static int asked_about(const struct lone *l)
+{
+    int n = 0;
+
+    for (int32_t i = 0; i < l->n_sent; i++)
+        n += l->sent[i].m.type == WIRE_FABRIC && l->sent[i].m.u.fabric.step == WIRE_FABRIC_ASK_WAIT;
+    return n / 2;
 }
 
 static uint32_t nonce_of(const struct lone *l, int step, int32_t to, int32_t target)
@@ -81,7 +105,7 @@ static void own_line(struct lone *l, int says)
 /* From the reporter to the suspect, and to this node; from this node to the suspect. */
 static void play_round(struct lone *l, int to_suspect, int to_third, int from_third)
 {
-    uint32_t nonce = nonce_of(l, WIRE_FABRIC_ASK, 1, 2);
+    uint32_t nonce = nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2);
 
     ck_assert_uint_ne(nonce, 0);
     ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_ASK, 1, 0), nonce);
@@ -117,7 +141,7 @@ TEST_CASES(two_rounds_come_to, COUNT(rounds))
         ck_assert_int_eq(l->verdicts, 0);
         play_round(l, rounds[_i].to_suspect, rounds[_i].to_third, rounds[_i].from_third);
     }
-    lone_run(l, rounds[_i].rule ? 0 : 8000);
+    lone_run(l, rounds[_i].rule ? 0 : 12000);
     ck_assert_int_eq(l->verdicts, rounds[_i].rule ? 1 : 0);
     if (rounds[_i].rule) {
         ck_assert_str_eq(l->verdict[0].rule, rounds[_i].rule);
@@ -132,7 +156,7 @@ TEST_CASE(rounds_that_differ_come_to_nothing)
     wait_for(l, 2500);
     play_round(l, SILENT, PASSES, SILENT);
     play_round(l, SILENT, SILENT, PASSES);
-    lone_run(l, 8000);
+    lone_run(l, 12000);
     ck_assert_int_eq(l->verdicts, 0);
 }
 
@@ -150,6 +174,19 @@ TEST_CASE(the_report_says_what_passes_and_what_does_not)
     ck_assert_str_eq(e[0].detail, "fabric (UCX), n1 to n2: silent");
     ck_assert_str_eq(e[1].detail, "fabric (UCX), n1 to n0: passes, 35 us there and back");
     ck_assert_str_eq(e[2].detail, "fabric (UCX), n0 to n2: silent");
+    ck_assert_str_eq(e[3].detail, "the agent of n2 answers over TCP: data");
+}
+
+/* Who would end it could ask nobody once more before. */
+TEST_CASES(no_job_is_ended_because_of_it, 2)
+{
+    struct lone *l = with_fabric();
+
+    wait_for(l, 2500);
+    for (int i = 0; i < 2; i++)
+        play_round(l, SILENT, PASSES, _i ? SILENT : PASSES);
+    ck_assert_int_eq(l->verdicts, 1);
+    ck_assert_uint_eq(l->verdict[0].holds_back, FTREE_HOLDS_FOR_EVER);
 }
 
 /* ---- when nobody is asked ---------------------------------------------------------------------- */
@@ -190,6 +227,16 @@ TEST_CASE(one_that_passes_rests)
     }
 }
 
+/* Its reporter does not wait itself. */
+TEST_CASE(of_a_chain_nobody_is_asked)
+{
+    struct lone *l = with_fabric();
+
+    wait_by(l, FTREE_SYMPTOM_CHAINED, 1, 2, 2500);
+    lone_run(l, 300);
+    ck_assert_int_eq(lone_count(l, WIRE_FABRIC), 0);
+}
+
 TEST_CASE(of_a_known_fault_nobody_is_asked)
 {
     struct lone *l = with_fabric();
@@ -198,6 +245,31 @@ TEST_CASE(of_a_known_fault_nobody_is_asked)
     wait_for(l, 2500);
     lone_run(l, 300);
     ck_assert_int_eq(lone_count(l, WIRE_FABRIC), 0);
+}
+
+/* 70 nodes are well.  Nobody is forgotten before its rest is over, and others are not asked about. */
+TEST_CASE(many_that_pass_rest)
+{
+    struct lone *l = lone_new(100, 1, 128, 0);
+
+    l->fabric = true;
+    lone_renew(l);
+    lone_run(l, 3000);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int32_t node = 2; node < 72; node++) {
+            wait_of(l, 99, node);
+            if (turn == 0)
+                hear(l, 99, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 99, node), node, IDLE,
+                     "");
+        }
+        ck_assert_int_eq(asked_about(l), turn ? 0 : 64);
+        lone_log(l);
+        lone_run(l, 5000);
+    }
+    lone_run(l, 15000); /* twice the rest of all is over */
+    lone_log(l);
+    wait_of(l, 99, 80);
+    ck_assert_int_eq(asked_about(l), 1);
 }
 
 /* ---- what is no answer ------------------------------------------------------------------------- */
@@ -231,7 +303,7 @@ TEST_CASES(silence_is_none_where_an_end_fails, COUNT(failures))
     if (failures[_i].over)
         hear(l, 2, WIRE_FABRIC_OVER, nonce, 2, NONE, failures[_i].over);
     ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), failures[_i].over ? 77 : 0);
-    lone_run(l, 7100);
+    lone_run(l, 11100);
     ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), 77);
     ck_assert_int_eq(lone_last(l, WIRE_FABRIC)->m.u.fabric.says, NONE);
 }
@@ -242,7 +314,7 @@ TEST_CASE(only_who_was_asked_is_believed)
     uint32_t nonce;
 
     wait_for(l, 2500);
-    nonce = nonce_of(l, WIRE_FABRIC_ASK, 1, 2);
+    nonce = nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2);
     for (int i = 0; i < 2; i++) {
         hear(l, 3, WIRE_FABRIC_SAID, nonce, 2, SILENT, "");
         hear(l, 1, WIRE_FABRIC_SAID, nonce, 3, SILENT, "");
@@ -315,7 +387,7 @@ TEST_CASE(a_flood_of_questions_is_bounded)
     }
     ck_assert_int_eq(l->fabric_listens, 1);
     ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), 99);
-    lone_run(l, 8000);
+    lone_run(l, 12000);
     ck_assert_uint_eq(ftree_inspect_suspects(l->ft), 0);
 }
 
@@ -338,4 +410,122 @@ TEST_CASES(it_is_over_when_data_pass_again, 2)
     lone_log(l);
     lone_run(l, 21000); /* the pause has doubled */
     ck_assert(_i ? lone_count(l, WIRE_FABRIC) == 0 : lone_count(l, WIRE_FABRIC) > 0);
+}
+
+static struct lone *with_verdict(void)
+{
+    struct lone *l = with_fabric();
+
+    wait_for(l, 2500);
+    for (int i = 0; i < 2; i++)
+        play_round(l, SILENT, PASSES, SILENT);
+    ck_assert_int_eq(l->verdicts, 1);
+    return l;
+}
+
+/* It is not known any more whether it still is so. */
+TEST_CASE(it_is_over_when_nobody_can_ask)
+{
+    struct lone *l = with_verdict();
+
+    lone_run(l, 10000 + 12000 + 20000 + 12000 + 40000 + 11000);
+    ck_assert_int_eq(l->withdrawals, 0);
+    lone_run(l, 2000);
+    ck_assert_int_eq(l->withdrawals, 1);
+}
+
+TEST_CASES(it_is_over_when_the_wait_is, 2)
+{
+    struct lone *l = with_verdict();
+    uint32_t nonce = nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2);
+
+    hear(l, _i ? 3 : 1, WIRE_FABRIC_SAID, nonce, 2, IDLE, "");
+    ck_assert_int_eq(l->withdrawals, !_i); /* node 3 has not been asked */
+}
+
+TEST_CASE(a_round_is_over_when_the_wait_is)
+{
+    struct lone *l = with_fabric();
+
+    wait_for(l, 2500);
+    play_round(l, SILENT, PASSES, SILENT);
+    own_line(l, SILENT);
+    hear(l, 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2), 2, SILENT, "");
+    hear(l, 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2), 2, IDLE, "");
+    hear(l, 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK, 1, 0), 0, PASSES, "");
+    lone_run(l, 12000);
+    ck_assert_int_eq(l->verdicts, 0);
+}
+
+/* As many suspects as there is room for, and more, do not push out the one of the verdict. */
+TEST_CASE(others_do_not_hide_a_verdict)
+{
+    struct lone *l = lone_new(100, 1, 128, 0);
+    bool again = false;
+
+    l->fabric = true;
+    lone_renew(l);
+    lone_run(l, 3000);
+    wait_for(l, 2500);
+    for (int i = 0; i < 2; i++)
+        play_round(l, SILENT, PASSES, SILENT);
+    ck_assert_int_eq(l->verdicts, 1);
+    for (int s = 0; s < 110; s++) {
+        lone_log(l);
+        lone_run(l, 1000);
+        if (s >= 60)
+            again |= nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2) != 0;
+        else if (s == 1 || s == 40)
+            for (int32_t node = 3; node < 90; node++)
+                wait_of(l, 99, node);
+    }
+    ck_assert(again);
+    ck_assert_int_eq(l->withdrawals, 1);
+}
+
+/* ---- who waits ------------------------------------------------------------------------------- */
+
+TEST_CASES(who_waits_asks_and_says_when_it_is_over, 3)
+{
+    struct lone *l = with_fabric();
+
+    if (_i > 0)
+        ck_assert_int_eq(ftree_stall(l->ft, l->now, 0, 2, (_i == 1 ? 1500 : 2500) * FTREE_MS), FTREE_OK);
+    hear(l, 1, WIRE_FABRIC_ASK_WAIT, 77, 2, 0, "");
+    if (_i < 2) { /* nobody, or not for long */
+        ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), 77);
+        ck_assert_int_eq(lone_last(l, WIRE_FABRIC)->m.u.fabric.says, IDLE);
+        ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_OPEN, 2, 2), 0);
+        return;
+    }
+    ck_assert_uint_ne(nonce_of(l, WIRE_FABRIC_OPEN, 2, 2), 0);
+    ftree_stall_over(l->ft, l->now, 0);
+    ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), 77);
+    ck_assert_int_eq(lone_last(l, WIRE_FABRIC)->m.u.fabric.says, IDLE);
+}
+
+TEST_CASE(another_wait_is_not_the_same)
+{
+    struct lone *l = with_fabric();
+
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 0, 2, 2500 * FTREE_MS), FTREE_OK);
+    hear(l, 1, WIRE_FABRIC_ASK_WAIT, 77, 2, 0, "");
+    ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), 0);
+    ck_assert_int_eq(ftree_stall(l->ft, l->now, 0, 3, 100 * FTREE_MS), FTREE_OK);
+    ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_SAID, 1, 2), 77);
+}
+
+/* The one that decided is lost: who still waits is asked anew. */
+TEST_CASE(who_succeeds_withdraws)
+{
+    struct lone *l = lone_new(8, 1, 2, 0);
+    struct ftree_verdict lost;
+
+    l->fabric = true;
+    lone_renew(l);
+    lone_knows(l, "link-fault/fabric-silent", 5, FTREE_NONE, 1);
+    ck_assert_int_eq(l->withdrawals, 0);
+    lost = lone_verdict(l, "node-outage/both-paths-silent", 1, FTREE_NONE, 2);
+    lone_told(l, 2, WIRE_VERDICT_UP, &lost);
+    ck_assert_int_eq(l->withdrawals, 1);
 }

@@ -139,6 +139,7 @@ enum ftree_fabric {
     FTREE_FABRIC_NONE, /* could not be asked */
     FTREE_FABRIC_PASSES,
     FTREE_FABRIC_SILENT,
+    FTREE_FABRIC_IDLE, /* no rank waits for that node any more */
     FTREE_FABRIC_COUNT
 };
 

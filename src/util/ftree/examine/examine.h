@@ -164,6 +164,8 @@ struct fabric_round {
     int32_t suspect, reporter, third;
     uint32_t nonce;
     uint8_t waits; /* bit i: for line i; 0: it rests until then */
+    uint8_t paths; /* over which its agent answered before */
+    uint8_t nones; /* rounds of a standing verdict in which it could not be asked */
     uint8_t came_to; /* the round before, as the fact "fabric", */
     int32_t about; /* of this node */
     ftree_time first, until, rests;
@@ -179,6 +181,13 @@ struct fabric_ask {
     uint32_t us;
     ftree_time again, until;
     char why[FTREE_FABRIC_WHY];
+};
+
+/* A node that has this one ask because own ranks wait for that target: have since then at the latest. */
+struct fabric_wait {
+    int32_t from, target;
+    uint32_t nonce;
+    ftree_time since;
 };
 
 /* A node that asks this one. */
@@ -203,6 +212,7 @@ struct ftree_examine {
     FTREE_ARRAY(struct fabric_round) rounds;
     FTREE_ARRAY(struct fabric_ask) asks;
     FTREE_ARRAY(struct fabric_listen) listens;
+    FTREE_ARRAY(struct fabric_wait) waits;
     struct ftree_bytes address; /* of the own end; empty: there is none yet */
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
     int32_t helpers_far;
@@ -292,7 +302,10 @@ void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su,
 
 /* fabric.c */
 /* The node is well, and somebody has waited for it for long. */
-void ftree_fabric_after(struct ftree *ft, ftree_time now, int32_t node);
+void ftree_fabric_after(struct ftree *ft, ftree_time now, const struct suspect *su);
+/* A wait of an own rank has ended; and a verdict has come. */
+void ftree_fabric_resumed(struct ftree *ft, ftree_time now);
+void ftree_fabric_learned(struct ftree *ft);
 void ftree_fabric(struct ftree *ft, ftree_time now, int32_t from, const struct wire_fabric *w);
 void ftree_fabric_asked(struct ftree *ft, ftree_time now, uint32_t nonce, enum ftree_fabric says,
                         uint32_t us, const char *why);

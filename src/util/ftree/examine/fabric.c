@@ -24,27 +24,35 @@
  * sends a message there, and awaits its echo.  Where none comes it asks B whether its end was there all
  * the time (CLOSE, OVER): else that says nothing.  What comes of it, it says (SAID).
  *
- * As long as such a verdict stands they are repeated, until the first line passes.
+ * Of the first line (ASK_WAIT) the reporter asks only while a rank of it waits for one of the suspect, and
+ * has all the time: else it says that it is idle, at once or when that wait ends, and whatever was found
+ * is void.
+ *
+ * As long as such a verdict stands they are repeated: it is over when the first line passes or is idle, or
+ * could not be asked for some rounds, and when the node that asked is lost.  The action abort never ends
+ * a job because of it: who ends it could ask nobody once more before.
  *
  * The processes that do it are the caller's; here are the questions and what they come to.  Two rounds
  * that come to the same make a verdict; one that is well rests the question for some time.
  */
 
 #define WAITED (2000 * FTREE_MS) /* before anybody is asked */
-#define ROUND (8000 * FTREE_MS) /* what has not come by then does not */
-#define ASK (7000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
+#define ROUND (12000 * FTREE_MS) /* what has not come by then does not */
+#define ASK (11000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
 #define AGAIN (300 * FTREE_MS) /* a message that was lost is sent again */
 #define RESTS (10000 * FTREE_MS) /* a suspect that passes is not asked about, */
 #define RESTS_MOST (600000 * FTREE_MS) /* and longer each time */
 #define LIVES 2 /* signs of life: the first may be older than the question */
-#define STANDS_MOST (64000 * FTREE_MS) /* as long at most until it is asked whether a verdict is over */
-#define ROUNDS_MAX 16 /* suspects, of which some rest */
+#define STANDS_MOST (64000 * FTREE_MS) /* as long at most until it is asked whether a verdict is over, */
+#define NONE_MOST 3 /* and so often in vain: then it is */
+#define ROUNDS_MAX 64 /* suspects, of which some rest */
 #define ASKS_MAX 4 /* lines that this node asks at the same time, */
-#define LISTENS_MAX 16 /* and nodes that ask it */
+#define LISTENS_MAX 16 /* nodes that ask it, */
+#define WAITS_MAX 16 /* and those that ask because of own ranks */
 
 const char *ftree_fabric_name(int says)
 {
-    static const char *const names[] = {"none", "passes", "silent"};
+    static const char *const names[] = {"none", "passes", "silent", "idle"};
 
     return says >= 0 && says < FTREE_FABRIC_COUNT ? names[says] : "?";
 }
@@ -175,6 +183,16 @@ static void tell(struct ftree *ft, ftree_time now, struct fabric_ask *a)
          0, 0, NULL, 0);
 }
 
+/* What came of it, to who wants to know. */
+static void answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce, int32_t target,
+                   uint8_t says)
+{
+    if (from == ft->self)
+        take_line(ft, now, from, target, nonce, says, 0, "");
+    else
+        send(ft, now, from, WIRE_FABRIC_SAID, nonce, target, says, 0, NULL, 0);
+}
+
 static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce,
                       int32_t target)
 {
@@ -188,8 +206,7 @@ static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t n
             ? NULL
             : FTREE_PUSH(ft, ft->examine->asks);
     if (!a) {
-        if (from != ft->self)
-            send(ft, now, from, WIRE_FABRIC_SAID, nonce, target, FTREE_FABRIC_NONE, 0, NULL, 0);
+        answer(ft, now, from, nonce, target, FTREE_FABRIC_NONE);
         return;
     }
     *a = (struct fabric_ask){.from = from,
@@ -198,6 +215,42 @@ static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t n
                              .target = target,
                              .until = now + ASK};
     tell(ft, now, a);
+}
+
+/* Only as long as an own rank waits.  That is minded from now on, until it is over or another round of
+ * the same suspect is asked. */
+static void begin_wait(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce, int32_t target)
+{
+    struct ftree_examine *x = ft->examine;
+    struct fabric_wait *w = FTREE_FIND(struct fabric_wait, k, x->waits,
+                                       k->from == from && k->target == target);
+    const ftree_time since = now > WAITED ? now - WAITED : 0;
+
+    if (w && w->nonce == nonce) /* it came over both paths */
+        return;
+    if (!ftree_waits_for(ft, target, since)) {
+        answer(ft, now, from, nonce, target, FTREE_FABRIC_IDLE);
+        return;
+    }
+    if (!w && (x->waits.n == WAITS_MAX || !(w = FTREE_PUSH(ft, x->waits)))) {
+        answer(ft, now, from, nonce, target, FTREE_FABRIC_NONE);
+        return;
+    }
+    *w = (struct fabric_wait){.from = from, .target = target, .nonce = nonce, .since = since};
+    begin_ask(ft, now, from, nonce, target);
+}
+
+void ftree_fabric_resumed(struct ftree *ft, ftree_time now)
+{
+    struct ftree_examine *x = ft->examine;
+
+    for (int32_t i = x->waits.n - 1; i >= 0; i--) {
+        const struct fabric_wait w = x->waits.items[i];
+        if (ftree_waits_for(ft, w.target, w.since))
+            continue;
+        FTREE_DROP(x->waits, i);
+        answer(ft, now, w.from, w.nonce, w.target, FTREE_FABRIC_IDLE);
+    }
 }
 
 static void read_why(const struct wire_fabric *w, char why[FTREE_FABRIC_WHY])
@@ -248,13 +301,13 @@ static void take_over(struct ftree *ft, ftree_time now, int32_t from, const stru
     struct fabric_ask *a = find_ask(ft, w->nonce);
     char why[FTREE_FABRIC_WHY];
 
-    if (!a || a->target != from || (w->says != FTREE_FABRIC_NONE && !a->silent))
+    if (!a || a->target != from || (w->says == FTREE_FABRIC_PASSES && !a->silent))
         return;
-    if (w->says == FTREE_FABRIC_NONE)
-        read_why(w, why);
-    else
+    if (w->says == FTREE_FABRIC_PASSES)
         ftree_text_copy(why, sizeof(why), a->why);
-    end_ask(ft, now, a, w->says == FTREE_FABRIC_NONE ? FTREE_FABRIC_NONE : FTREE_FABRIC_SILENT, why);
+    else
+        read_why(w, why);
+    end_ask(ft, now, a, w->says == FTREE_FABRIC_PASSES ? FTREE_FABRIC_SILENT : FTREE_FABRIC_NONE, why);
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------ */
@@ -268,10 +321,13 @@ static void ask_line(struct ftree *ft, ftree_time now, const struct fabric_round
 
     if (asker == FTREE_NONE || target == FTREE_NONE)
         return;
-    if (asker == ft->self)
-        begin_ask(ft, now, ft->self, r->nonce, target);
+    if (asker != ft->self)
+        send(ft, now, asker, line == TO_SUSPECT ? WIRE_FABRIC_ASK_WAIT : WIRE_FABRIC_ASK, r->nonce, target,
+             0, 0, NULL, 0);
+    else if (line == TO_SUSPECT)
+        begin_wait(ft, now, ft->self, r->nonce, target);
     else
-        send(ft, now, asker, WIRE_FABRIC_ASK, r->nonce, target, 0, 0, NULL, 0);
+        begin_ask(ft, now, ft->self, r->nonce, target);
 }
 
 static void begin_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
@@ -283,7 +339,7 @@ static void begin_round(struct ftree *ft, ftree_time now, struct fabric_round *r
     ftree_trace(ft, "  asks for the fabric between %s, %s and %s", ftree_name(ft, r->reporter),
                 ftree_name(ft, r->suspect),
                 r->third == FTREE_NONE ? "no other" : ftree_name(ft, r->third));
-    for (int line = TO_SUSPECT; line <= FROM_THIRD; line++)
+    for (int line = TO_SUSPECT; line <= FROM_THIRD && r->waits; line++) /* it may be over by the first */
         ask_line(ft, now, r, line);
 }
 
@@ -306,25 +362,48 @@ static bool is_known(const struct ftree *ft, int32_t node)
     return ftree_has_failed(ft, node);
 }
 
-static void drop_oldest(struct ftree *ft)
+/* The own verdict because of which the round is repeated; NULL: it stands no more. */
+static const struct known *find_verdict(const struct ftree *ft, const struct fabric_round *r)
+{
+    FTREE_EACH_STANDING(k, ft, r->about)
+        if (r->came_to != RULES_FABRIC_NONE && k->v.fln == ft->self &&
+            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_FABRIC))
+            return k;
+    return NULL;
+}
+
+/* Of which nobody has asked since its rest, for as long again: how long that was need not be known. */
+static void drop_one(struct ftree *ft, ftree_time now)
 {
     FTREE_EACH(struct fabric_round, r, ft->examine->rounds)
-        if (!r->waits) {
+        if (!r->waits && r->until + r->rests <= now && !find_verdict(ft, r)) {
             FTREE_DROP(ft->examine->rounds, (int32_t) (r - ft->examine->rounds.items));
             return;
         }
 }
 
+/* In a chain the last link is asked: whose own ranks wait. */
 static const struct ftree_symptom *find_stall(const struct ftree_case *g)
 {
     for (int32_t i = 0; g && i < g->symptoms; i++)
-        if (ftree_symptom_is_stall(&g->symptom[i]))
+        if (g->symptom[i].kind == FTREE_SYMPTOM_PEER_STALL)
             return &g->symptom[i];
     return NULL;
 }
 
-void ftree_fabric_after(struct ftree *ft, ftree_time now, int32_t node)
+static uint8_t paths_of(const struct suspect *su)
 {
+    uint8_t paths = 0;
+
+    for (int path = 0; path < FTREE_PATHS; path++)
+        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
+            paths |= (uint8_t) (1u << path);
+    return paths;
+}
+
+void ftree_fabric_after(struct ftree *ft, ftree_time now, const struct suspect *su)
+{
+    int32_t node = su->node;
     const struct ftree_symptom *s = find_stall(ftree_case_find(ft, node, FTREE_NONE));
     struct fabric_round *r =
         FTREE_FIND(struct fabric_round, k, ft->examine->rounds, k->suspect == node);
@@ -333,12 +412,13 @@ void ftree_fabric_after(struct ftree *ft, ftree_time now, int32_t node)
         is_known(ft, node) || is_known(ft, s->reporter[0]) || (r && (r->waits || now < r->until)))
         return;
     if (!r && ft->examine->rounds.n == ROUNDS_MAX)
-        drop_oldest(ft);
+        drop_one(ft, now);
     if (!r && (ft->examine->rounds.n == ROUNDS_MAX || !(r = FTREE_PUSH(ft, ft->examine->rounds))))
         return;
     r->suspect = node;
     r->reporter = s->reporter[0];
     r->first = s->first;
+    r->paths = paths_of(su);
     r->third = find_third(ft, now, node, r->reporter);
     r->came_to = RULES_FABRIC_NONE;
     begin_round(ft, now, r);
@@ -397,10 +477,14 @@ static bool conclude(struct ftree *ft, ftree_time now, const struct fabric_round
         return false;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     v.first_symptom = ftree_min(r->first, now);
+    v.holds_back = FTREE_HOLDS_FOR_EVER;
     for (int line = TO_SUSPECT; line <= FROM_THIRD; line++)
         add_line(ft, now, r, line, &v);
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, r->suspect, &v,
-                           "the agents of these nodes answer each other over TCP");
+                           "the agent of %.40s answers over TCP: %s%s%s", ftree_name(ft, r->suspect),
+                           r->paths >> FTREE_PATH_DATA & 1 ? "data" : "",
+                           r->paths == (1u << FTREE_PATH_DATA | 1u << FTREE_PATH_MGMT) ? ", " : "",
+                           r->paths >> FTREE_PATH_MGMT & 1 ? "management" : "");
     ftree_emit_verdict(ft, &v);
     return true;
 }
@@ -412,25 +496,28 @@ static void rest(ftree_time now, struct fabric_round *r, ftree_time most)
     r->until = now + r->rests;
 }
 
-/* The own verdict because of which the round is repeated; NULL: it stands no more. */
-static const struct known *find_verdict(const struct ftree *ft, const struct fabric_round *r)
+/* Why it is; NULL: it is not. */
+static const char *why_over(struct fabric_round *r)
 {
-    FTREE_EACH_STANDING(k, ft, r->about)
-        if (r->came_to != RULES_FABRIC_NONE && k->v.fln == ft->self &&
-            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_FABRIC))
-            return k;
-    return NULL;
+    uint8_t says = r->line[TO_SUSPECT].says;
+
+    r->nones = says == FTREE_FABRIC_NONE ? (uint8_t) (r->nones + 1) : 0;
+    return says == FTREE_FABRIC_PASSES ? "UCX brings messages there again"
+           : says == FTREE_FABRIC_IDLE ? "nobody waits for it any more"
+           : r->nones == NONE_MOST     ? "UCX could not be asked any more"
+                                       : NULL;
 }
 
 /* Data may pass again. */
 static bool look_again(struct ftree *ft, ftree_time now, struct fabric_round *r)
 {
     const struct known *k = find_verdict(ft, r);
+    const char *why;
 
     if (!k)
         return false;
-    if (r->line[TO_SUSPECT].says == FTREE_FABRIC_PASSES)
-        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "UCX brings messages there again");
+    if ((why = why_over(r)))
+        ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "%s", why);
     rest(now, r, STANDS_MOST);
     return true;
 }
@@ -450,7 +537,19 @@ static void end_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
     }
     if (now_it_is != r->came_to || node != r->about || !conclude(ft, now, r))
         r->came_to = RULES_FABRIC_NONE;
+    r->nones = 0;
     rest(now, r, RESTS_MOST);
+}
+
+/* The acting root withdraws what a lost node would: where ranks still wait another one asks. */
+void ftree_fabric_learned(struct ftree *ft)
+{
+    if (!ftree_route_is_root(ft))
+        return;
+    FTREE_EACH(const struct known, k, ft->state->known)
+        if (!k->v.withdrawn && k->v.fln != ft->self && ftree_has_failed(ft, k->v.fln) &&
+            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_FABRIC))
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the node that asked is lost");
 }
 
 static int line_of(const struct fabric_round *r, int32_t asker, int32_t target)
@@ -469,6 +568,8 @@ static void take_line(struct ftree *ft, ftree_time now, int32_t from, int32_t ta
         (target != r->suspect && target != r->third))
         return;
     i = line_of(r, from, target);
+    if (i == TO_SUSPECT && says == FTREE_FABRIC_IDLE && (r->waits || find_verdict(ft, r)))
+        r->waits = 1u << i; /* whatever the others would say */
     if (!(r->waits >> i & 1))
         return;
     r->waits &= (uint8_t) ~(1u << i);
@@ -488,6 +589,9 @@ void ftree_fabric(struct ftree *ft, ftree_time now, int32_t from, const struct w
     switch (w->step) {
         case WIRE_FABRIC_ASK:
             begin_ask(ft, now, from, w->nonce, w->node);
+            break;
+        case WIRE_FABRIC_ASK_WAIT:
+            begin_wait(ft, now, from, w->nonce, w->node);
             break;
         case WIRE_FABRIC_OPEN:
             open_end(ft, now, from, w->nonce);
@@ -546,7 +650,7 @@ ftree_time ftree_fabric_deadline(const struct ftree *ft)
 
 void ftree_fabric_stop(struct ftree *ft)
 {
-    ft->examine->asks.n = ft->examine->rounds.n = ft->examine->listens.n = 0;
+    ft->examine->asks.n = ft->examine->rounds.n = ft->examine->listens.n = ft->examine->waits.n = 0;
 }
 
 void ftree_fabric_clear(struct ftree *ft)
@@ -556,5 +660,6 @@ void ftree_fabric_clear(struct ftree *ft)
     ftree_alloc(ft, x->asks.items, 0);
     ftree_alloc(ft, x->rounds.items, 0);
     ftree_alloc(ft, x->listens.items, 0);
+    ftree_alloc(ft, x->waits.items, 0);
     ftree_alloc(ft, x->address.items, 0);
 }

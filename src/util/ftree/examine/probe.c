@@ -506,7 +506,7 @@ static bool judge(struct ftree *ft, ftree_time now, struct suspect *su, bool at_
         return false;
     if (!sign || well) {
         ftree_burst_after(ft, now, su->node);
-        ftree_fabric_after(ft, now, su->node);
+        ftree_fabric_after(ft, now, su);
         close_well(ft, su, sign ? sign->text : "no sign says otherwise");
         return true;
     }

@@ -74,6 +74,7 @@ int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t 
 void ftree_symptom_over(struct ftree *ft, int32_t rank);
 bool ftree_symptom_any_finding(const struct ftree *ft);
 bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank);
+bool ftree_symptom_waits_for(const struct ftree *ft, int32_t node, ftree_time since);
 void ftree_symptom_look(struct ftree *ft, ftree_time now, ftree_time first_symptom);
 void ftree_symptom_woke(struct ftree *ft, ftree_time now);
 void ftree_symptom_tick(struct ftree *ft, ftree_time now);

@@ -102,6 +102,12 @@ bool ftree_symptom_is_reported(const struct ftree *ft, int32_t rank)
     return s && s->reported;
 }
 
+bool ftree_symptom_waits_for(const struct ftree *ft, int32_t node, ftree_time since)
+{
+    return FTREE_ANY(struct stall, s, ft->observe->stalls,
+                     s->peer >= 0 && ftree_node_of(ft, s->peer) == node && s->since <= since);
+}
+
 int ftree_symptom_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer,
                         ftree_time waiting)
 {

@@ -155,7 +155,8 @@ struct wire_heard {
 };
 
 enum wire_fabric_step {
-    WIRE_FABRIC_ASK, /* node `node`, from there */
+    WIRE_FABRIC_ASK, /* node `node`, from there, */
+    WIRE_FABRIC_ASK_WAIT, /* if and as long as a rank there waits for one of it */
     WIRE_FABRIC_OPEN, /* an end at the receiver */
     WIRE_FABRIC_ADDRESS, /* it is open; bytes: where */
     WIRE_FABRIC_CLOSE, /* nothing came from it: has it been there all the time? */
