@@ -32,8 +32,9 @@
  * could not be asked for some rounds, and when the node that asked is lost.  The action abort never ends
  * a job because of it: who ends it could ask nobody once more before.
  *
- * The processes that do it are the caller's; here are the questions and what they come to.  Two rounds
- * that come to the same make a verdict; one that is well rests the question for some time.
+ * The processes that do it are the caller's; here are the questions and what they come to.  A host that
+ * is silent to two others makes a verdict, and one that is to one if a second round comes to the same; a
+ * round that is well rests the question for some time.
  */
 
 #define WAITED (2000 * FTREE_MS) /* before anybody is asked */
@@ -522,20 +523,27 @@ static bool look_again(struct ftree *ft, ftree_time now, struct fabric_round *r)
     return true;
 }
 
+/* Two lines that are silent beside one that passes are enough; one line is asked once more. */
+static bool is_sure(const struct fabric_round *r, uint8_t now_it_is, int32_t node)
+{
+    return now_it_is == RULES_FABRIC_SILENT || (now_it_is == r->came_to && node == r->about);
+}
+
 static void end_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
 {
     int32_t node;
     uint8_t now_it_is = judge(r, &node);
+    bool sure = is_sure(r, now_it_is, node), again = now_it_is && !sure && r->came_to == RULES_FABRIC_NONE;
 
     if (look_again(ft, now, r))
         return;
-    if (now_it_is != RULES_FABRIC_NONE && r->came_to == RULES_FABRIC_NONE) {
-        r->came_to = now_it_is;
-        r->about = node;
+    r->came_to = now_it_is;
+    r->about = node;
+    if (again) {
         begin_round(ft, now, r);
         return;
     }
-    if (now_it_is != r->came_to || node != r->about || !conclude(ft, now, r))
+    if (!sure || !conclude(ft, now, r))
         r->came_to = RULES_FABRIC_NONE;
     r->nones = 0;
     rest(now, r, RESTS_MOST);

@@ -37,7 +37,7 @@
  */
 
 #define AM_ID 1
-#define DEADLINE_MS 3000 /* TCP sends what was lost again after 1 s */
+#define DEADLINE_MS 2000 /* TCP sends what was lost again after 1 s */
 #define HELD_MS 100 /* without a turn: others would have been silent to it, too */
 #define PAUSE_US 20000 /* what is longer is no pause of its own, and adds up */
 #define HELD_SHARE 8 /* of the time, so much without a turn */
@@ -64,7 +64,7 @@ static const char usage[] =
     "  ping ADDRESS   prints what comes of one message of 8 kB: {\"fabric\": \"passes\", \"us\": 35},\n"
     "                 \"silent\", or \"none\" and \"why\"\n"
     "  -              the address is on standard input: others see arguments\n"
-    "  --deadline MS  for so long (default: 3000)\n"
+    "  --deadline MS  for so long (default: 2000)\n"
     "  --like PIDS    with the variables UCX_... of the first of these processes that has any\n"
     "                 (commas between)\n"
     "  --fd N         prints to this descriptor (default: 1)\n"

@@ -17,7 +17,7 @@
 
 #define FAULTLOC_PINGER_NAME "faultloc-fabric"
 #define FAULTLOC_PINGER_ASKS 4 /* at the same time */
-#define FAULTLOC_PINGER_ASK_MS 3000 /* after its start, */
+#define FAULTLOC_PINGER_ASK_MS 2000 /* after its start, */
 #define FAULTLOC_PINGER_LISTEN_MS 8000 /* which may take as long for both ends */
 #define FAULTLOC_PINGER_PATIENCE (7000 * FTREE_MS) /* to start, and to ask */
 
