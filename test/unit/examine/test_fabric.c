@@ -445,13 +445,26 @@ TEST_CASE(it_is_over_when_nobody_can_ask)
     ck_assert_int_eq(l->withdrawals, 1);
 }
 
+/* The second time: ranks of a job that is ended wait no more, either. */
 TEST_CASES(it_is_over_when_the_wait_is, 2)
 {
     struct lone *l = with_verdict();
-    uint32_t nonce = nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2);
 
-    hear(l, _i ? 3 : 1, WIRE_FABRIC_SAID, nonce, 2, IDLE, "");
+    hear(l, _i ? 3 : 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2), 2, IDLE, "");
+    ck_assert_int_eq(l->withdrawals, 0);
+    lone_run(l, 1100);
+    hear(l, 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2), 2, IDLE, "");
     ck_assert_int_eq(l->withdrawals, !_i); /* node 3 has not been asked */
+}
+
+TEST_CASE(it_stands_when_a_rank_waits_again)
+{
+    struct lone *l = with_verdict();
+
+    hear(l, 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2), 2, IDLE, "");
+    lone_run(l, 1100);
+    play_round(l, SILENT, PASSES, SILENT);
+    ck_assert_int_eq(l->withdrawals, 0);
 }
 
 TEST_CASE(a_round_is_over_when_the_wait_is)

@@ -45,7 +45,8 @@
 #define RESTS_MOST (600000 * FTREE_MS) /* and longer each time */
 #define LIVES 2 /* signs of life: the first may be older than the question */
 #define STANDS_MOST (64000 * FTREE_MS) /* as long at most until it is asked whether a verdict is over, */
-#define NONE_MOST 3 /* and so often in vain: then it is */
+#define NONE_MOST 3 /* and so often in vain: then it is; */
+#define IDLES (1000 * FTREE_MS) /* or if no rank waits, so long after that was said */
 #define ROUNDS_MAX 64 /* suspects, of which some rest */
 #define ASKS_MAX 4 /* lines that this node asks at the same time, */
 #define LISTENS_MAX 16 /* nodes that ask it, */
@@ -463,6 +464,16 @@ static void add_line(const struct ftree *ft, ftree_time now, const struct fabric
                            took, *l->why ? ", " : "", l->why);
 }
 
+static void add_paths(const struct ftree *ft, ftree_time now, const struct fabric_round *r,
+                      struct ftree_verdict *v)
+{
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, r->suspect, v,
+                           "the agent of %.40s answers over TCP: %s%s%s", ftree_name(ft, r->suspect),
+                           r->paths >> FTREE_PATH_DATA & 1 ? "data" : "",
+                           r->paths == (1u << FTREE_PATH_DATA | 1u << FTREE_PATH_MGMT) ? ", " : "",
+                           r->paths >> FTREE_PATH_MGMT & 1 ? "management" : "");
+}
+
 /* False: it is known, of that node or another. */
 static bool conclude(struct ftree *ft, ftree_time now, const struct fabric_round *r)
 {
@@ -481,11 +492,8 @@ static bool conclude(struct ftree *ft, ftree_time now, const struct fabric_round
     v.holds_back = FTREE_HOLDS_FOR_EVER;
     for (int line = TO_SUSPECT; line <= FROM_THIRD; line++)
         add_line(ft, now, r, line, &v);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, r->suspect, &v,
-                           "the agent of %.40s answers over TCP: %s%s%s", ftree_name(ft, r->suspect),
-                           r->paths >> FTREE_PATH_DATA & 1 ? "data" : "",
-                           r->paths == (1u << FTREE_PATH_DATA | 1u << FTREE_PATH_MGMT) ? ", " : "",
-                           r->paths >> FTREE_PATH_MGMT & 1 ? "management" : "");
+    if (node == r->suspect)
+        add_paths(ft, now, r, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }
@@ -500,16 +508,19 @@ static void rest(ftree_time now, struct fabric_round *r, ftree_time most)
 /* Why it is; NULL: it is not. */
 static const char *why_over(struct fabric_round *r)
 {
-    uint8_t says = r->line[TO_SUSPECT].says;
+    const uint8_t says = r->line[TO_SUSPECT].says;
+    const bool was_idle = r->idle;
 
     r->nones = says == FTREE_FABRIC_NONE ? (uint8_t) (r->nones + 1) : 0;
+    r->idle = says == FTREE_FABRIC_IDLE;
     return says == FTREE_FABRIC_PASSES ? "UCX brings messages there again"
-           : says == FTREE_FABRIC_IDLE ? "nobody waits for it any more"
+           : was_idle && r->idle       ? "nobody waits for it any more"
            : r->nones == NONE_MOST     ? "UCX could not be asked any more"
                                        : NULL;
 }
 
-/* Data may pass again. */
+/* Data may pass again.  Ranks that are ended together with their job wait no more, either: so who is
+ * idle is asked once more, if it still lives. */
 static bool look_again(struct ftree *ft, ftree_time now, struct fabric_round *r)
 {
     const struct known *k = find_verdict(ft, r);
@@ -520,6 +531,8 @@ static bool look_again(struct ftree *ft, ftree_time now, struct fabric_round *r)
     if ((why = why_over(r)))
         ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "%s", why);
     rest(now, r, STANDS_MOST);
+    if (r->idle)
+        r->until = now + IDLES;
     return true;
 }
 
@@ -546,6 +559,7 @@ static void end_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
     if (!sure || !conclude(ft, now, r))
         r->came_to = RULES_FABRIC_NONE;
     r->nones = 0;
+    r->idle = false;
     rest(now, r, RESTS_MOST);
 }
 
