@@ -67,20 +67,35 @@ if sed -n "$((lines + 1))p" "$work/held" | grep -q '"none", "why": "was held up 
 else
     bad "one that was held up: $(sed -n "$((lines + 1))p" "$work/held")"
 fi
-# starve PID [PID]: it runs for some ms in every 90, as long as the other one (or it) runs.
+# starve PAUSE PID [PID]: it runs for some ms in every PAUSE s, as long as the other one (or it) runs.
 starve() {
+    local pause=$1
+    shift
     while kill -STOP "$1" 2>/dev/null && kill -0 "${2:-$1}" 2>/dev/null; do
-        read -rt 0.085 <> <(:) || :
+        read -rt "$pause" <> <(:) || :
         kill -CONT "$1" 2>/dev/null || :
         read -rt 0.005 <> <(:) || :
     done
     kill -CONT "$1" 2>/dev/null || :
 }
 
+# Who gets little of the CPU, but again and again, is heard, or says that it has too little.
+"$fabric" listen --deadline 600000 >"$work/slow" &
+listeners+=($!)
+until grep -q '"address"' "$work/slow"; do read -rt 0.05 <> <(:) || :; done
+slow=$(sed -n 's/^{"address": "\([0-9a-f]*\)"}$/\1/p' "$work/slow")
+"$fabric" ping "$slow" >"$work/pinged" &
+starve 0.08 "${listeners[-1]}" $!
+if ! grep -q '"silent"' "$work/pinged" && [ -s "$work/pinged" ]; then
+    ok "a slow listener: $(cat "$work/pinged")"
+else
+    bad "a slow listener: $(cat "$work/pinged")"
+fi
+
 # Silence says nothing where either end had not enough of the CPU.
 kill -STOP "${listeners[0]}"
 "$fabric" ping "$first" >"$work/starved" &
-starve $!
+starve 0.12 $!
 kill -CONT "${listeners[0]}"
 if grep -q '"none", "why": "was held up itself"' "$work/starved"; then
     ok "an asker without CPU"
@@ -91,7 +106,7 @@ fi
 listeners+=($!)
 until grep -q '"fabric"' "$work/starved"; do read -rt 0.05 <> <(:) || :; done
 sleep 2 &
-starve "${listeners[-1]}" $!
+starve 0.12 "${listeners[-1]}" $!
 until [ "$(tail -n 1 "$work/starved" | grep -c fabric)" -eq 1 ]; do read -rt 0.05 <> <(:) || :; done
 if grep -q '"none", "why": "was held up itself"' "$work/starved"; then
     ok "a listener without CPU"

@@ -32,15 +32,13 @@
  *
  * ucp_ep_create() may block, and for minutes, so the time is limited by a timer whose handler says
  * what there is to say.  It also notes whether this process gets to run, wherever the library is.  One
- * that did not, for long or for much of the time, says that instead: silence is then nobody's fault but
+ * that once did not for long says that instead: silence is then nobody's fault but
  * this host's.  Who listens does not block, and notes each turn.
  */
 
 #define AM_ID 1
 #define DEADLINE_MS 2000 /* TCP sends what was lost again after 1 s */
-#define HELD_MS 100 /* without a turn: others would have been silent to it, too */
-#define PAUSE_US 20000 /* what is longer is no pause of its own, and adds up */
-#define HELD_SHARE 8 /* of the time, so much without a turn */
+#define HELD_MS 100 /* without a turn; who has 20 of these in that time has enough */
 #define TICK_US 10000
 #define SPIN_US 20000 /* after a message the next is awaited without a pause, */
 #define TURN_US 100 /* else with these */
@@ -81,7 +79,7 @@ static struct {
     bool listens;
     volatile sig_atomic_t said;
     uint64_t begun, turned, heard; /* us: the time that is limited, the last turn, a message */
-    uint64_t longest, held; /* us between two turns; the sum of such that were too long, since `begun` */
+    uint64_t longest; /* us between two turns since `begun` */
     const char *like; /* processes; NULL: as this one */
     long asked_ms, deadline_ms; /* --deadline, and what is limited now */
     unsigned answered;
@@ -158,15 +156,12 @@ static void note_turn(void)
 
     if (pause > f.longest)
         f.longest = pause;
-    if (pause > PAUSE_US)
-        f.held += pause;
     f.turned += pause;
 }
 
 static bool was_held(void)
 {
-    return f.longest > HELD_MS * 1000 ||
-           (f.held > HELD_MS * 1000 && f.held * HELD_SHARE > f.turned - f.begun);
+    return f.longest > HELD_MS * 1000;
 }
 
 /* The time is over, wherever the library is, and whoever had the CPU instead. */
@@ -189,7 +184,7 @@ static void limit(long ms)
 {
     f.deadline_ms = ms;
     f.begun = f.turned = now_us();
-    f.longest = f.held = 0;
+    f.longest = 0;
 }
 
 static void set_ticks(long us)
