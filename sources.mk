@@ -275,6 +275,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/board/verdicts.h \
     src/mpid/ch4/faultloc/board/wait_area.h \
     src/mpid/ch4/faultloc/board/wakeup.h \
+    src/mpid/ch4/faultloc/fabric/net.h \
     src/mpid/ch4/faultloc/fabric/ping.h \
     src/mpid/ch4/faultloc/handler/handler.h \
     src/mpid/ch4/faultloc/io/child.h \

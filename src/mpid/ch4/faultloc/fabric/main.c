@@ -3,7 +3,7 @@
  *     See COPYRIGHT in top-level directory
  */
 
-#include "faultloc/fabric/ping.h"
+#include "faultloc/fabric/net.h"
 
 #include "ftree/base/io.h"
 
@@ -19,24 +19,19 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
-#include <ucp/api/ucp.h>
 #include <unistd.h>
 
 /*
- * One question over what the ranks' data use: does UCX bring a message to that node, and one back?
- * The agents know no UCX.  They start this for some seconds, while a wait lasts that nothing explains;
- * what hangs or crashes in the library hangs or crashes here.
+ * One question over what the ranks' data use: does their library (net.h) bring a message to that node, and
+ * one back?  The agents know no such library.  They start this for some seconds, while a wait lasts that
+ * nothing explains; what hangs or crashes in the library hangs or crashes here.
  *
- * The error mode is PEER, though ranks have none: without it UCX 1.13.1 was seen to abort (an assertion)
- * where a connection was refused.
- *
- * ucp_ep_create() may block, and for minutes, so the time is limited by a timer whose handler says
+ * To connect may block, and for minutes (UCX), so the time is limited by a timer whose handler says
  * what there is to say.  It also notes whether this process gets to run, wherever the library is.  One
  * that once did not for long says that instead: silence is then nobody's fault but
  * this host's.  Who listens does not block, and notes each turn.
  */
 
-#define AM_ID 1
 #define DEADLINE_MS 2000 /* TCP sends what was lost again after 1 s */
 #define HELD_MS 100 /* without a turn; who has 20 of these in that time has enough */
 #define TICK_US 10000
@@ -48,14 +43,13 @@
 #define LIVES_MS 100 /* it says so, so often */
 #define STARTS_MS 3000 /* more than the library takes to start */
 #define BEGUN "FAULTLOC_FABRIC_BEGUN" /* a variable */
-#define WRITES_MOST 16 /* replies under way; more are not answered */
 
 static const char usage[] =
     "Usage: faultloc-fabric listen [OPTION]...\n"
     "       faultloc-fabric ping [OPTION]... ADDRESS|-\n"
     "\n"
-    "Whether UCX brings messages from one host to another, by the transports and devices that UCX_TLS\n"
-    "and UCX_NET_DEVICES name: JSON, one object a line.\n"
+    "Whether MPICH's network library, UCX or libfabric, brings messages from one host to another, as the\n"
+    "environment (UCX_TLS, FI_PROVIDER and the like) says: JSON, one object a line.\n"
     "\n"
     "  listen         prints {\"address\": ADDRESS}, answers, and at the end prints how many it has\n"
     "                 answered\n"
@@ -63,8 +57,9 @@ static const char usage[] =
     "                 \"silent\", or \"none\" and \"why\"\n"
     "  -              the address is on standard input: others see arguments\n"
     "  --deadline MS  for so long (default: 2000)\n"
-    "  --like PIDS    with the variables UCX_... of the first of these processes that has any\n"
+    "  --like PIDS    with the variables of the library of the first of these processes that has any\n"
     "                 (commas between)\n"
+    "  --over WHAT    libfabric: by this format of addresses, provider and domain, as 2/tcp;ofi_rxm/eth0\n"
     "  --fd N         prints to this descriptor (default: 1)\n"
     "  --help         this text\n"
     "\n"
@@ -80,18 +75,15 @@ static struct {
     volatile sig_atomic_t said;
     uint64_t begun, turned, heard; /* us: the time that is limited, the last turn, a message */
     uint64_t longest; /* us between two turns since `begun` */
-    const char *like; /* processes; NULL: as this one */
+    bool open;
+    const char *like, *over; /* processes, NULL: as this one; what net_open() is to take */
     long asked_ms, deadline_ms; /* --deadline, and what is limited now */
     unsigned answered;
     uint8_t key[PING_KEY];
     uint64_t nonce, took; /* of the last message, and us there and back */
     uint8_t message[PING_BYTES];
-    uint8_t reply[WRITES_MOST][PING_BYTES];
-    void *reply_request[WRITES_MOST];
     bool came, stranger;
-    ucp_context_h context;
-    ucp_worker_h worker;
-} f = {.fd = STDOUT_FILENO, .asked_ms = DEADLINE_MS};
+} f = {.fd = STDOUT_FILENO, .over = "", .asked_ms = DEADLINE_MS};
 
 static uint64_t now_us(void)
 {
@@ -173,7 +165,7 @@ static void tick(int signal)
         return;
     if (was_held())
         say_none("was held up itself");
-    else if (f.worker && !f.listens)
+    else if (f.open && !f.listens)
         say_silent("the connection blocks");
     else
         say_none("the library took too long to start");
@@ -217,44 +209,17 @@ static void begin(void)
     set_ticks(TICK_US);
 }
 
-/* ---- UCX ------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
-static void note_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
+static void answer(void *back, enum ping_kind kind, uint64_t nonce)
 {
-    (void) ep;
-    *(ucs_status_t *) arg = status;
+    uint8_t message[PING_BYTES];
+
+    ping_write(kind, f.key, nonce, message);
+    f.answered += net_reply(back, message) && kind == PING_ECHO;
 }
 
-/* Of one that asked nobody minds how it ends. */
-static int place_of_reply(void)
-{
-    for (int i = 0; i < WRITES_MOST; i++) {
-        if (f.reply_request[i] && ucp_request_check_status(f.reply_request[i]) != UCS_INPROGRESS) {
-            ucp_request_free(f.reply_request[i]);
-            f.reply_request[i] = NULL;
-        }
-        if (!f.reply_request[i])
-            return i;
-    }
-    return -1;
-}
-
-static void answer(ucp_ep_h ep, enum ping_kind kind, uint64_t nonce)
-{
-    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                       .flags = UCP_AM_SEND_FLAG_EAGER};
-    int i = place_of_reply();
-    void *request;
-
-    if (i < 0)
-        return;
-    ping_write(kind, f.key, nonce, f.reply[i]);
-    request = ucp_am_send_nbx(ep, AM_ID, NULL, 0, f.reply[i], PING_BYTES, &param);
-    f.reply_request[i] = UCS_PTR_IS_PTR(request) ? request : NULL;
-    f.answered += kind == PING_ECHO && !UCS_PTR_IS_ERR(request);
-}
-
-static void take(const void *bytes, size_t len, ucp_ep_h back)
+void net_heard(const void *bytes, size_t len, void *back)
 {
     uint64_t nonce;
 
@@ -270,50 +235,10 @@ static void take(const void *bytes, size_t len, ucp_ep_h back)
     }
 }
 
-/* What comes by a rendezvous was sent by nobody of ours. */
-static ucs_status_t heard(void *arg, const void *header, size_t header_len, void *data, size_t len,
-                          const ucp_am_recv_param_t *param)
-{
-    (void) arg, (void) header, (void) header_len;
-    if (!(param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV))
-        take(data, len,
-             param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP ? param->reply_ep : NULL);
-    return UCS_OK;
-}
-
-static ucs_status_t open_worker(void)
-{
-    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM};
-    const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                               .thread_mode = UCS_THREAD_MODE_SINGLE};
-    const ucp_am_handler_param_t handler = {
-        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                      UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
-        .id = AM_ID,
-        .flags = UCP_AM_FLAG_WHOLE_MSG,
-        .cb = heard};
-    ucp_config_t *config;
-    ucp_worker_h worker;
-    ucs_status_t status = ucp_config_read(NULL, NULL, &config);
-
-    if (status == UCS_OK) {
-        status = ucp_init(&params, config, &f.context);
-        ucp_config_release(config);
-    }
-    if (status == UCS_OK)
-        status = ucp_worker_create(f.context, &worker_params, &worker);
-    if (status == UCS_OK)
-        status = ucp_worker_set_am_recv_handler(worker, &handler);
-    if (status == UCS_OK)
-        f.worker = worker;
-    note_turn();
-    return status;
-}
-
 /* False: the time is over. */
 static bool turn(void)
 {
-    ucp_worker_progress(f.worker);
+    net_turn();
     if (f.turned > f.heard + SPIN_US)
         usleep(f.listens ? LISTEN_US : TURN_US);
     note_turn();
@@ -326,16 +251,13 @@ static bool say_address(void)
 {
     uint8_t bytes[FTREE_FABRIC_BYTES];
     char text[2 * FTREE_FABRIC_BYTES + 1], line[sizeof(text) + 32];
-    ucp_address_t *address;
-    size_t len;
+    size_t len = net_address(bytes + PING_KEY, sizeof(bytes) - PING_KEY);
 
-    if (ucp_worker_get_address(f.worker, &address, &len) != UCS_OK ||
-        len > sizeof(bytes) - PING_KEY) {
-        say_none("the worker's address is too long");
+    if (len == 0) {
+        say_none("the own address is too long");
         return false;
     }
     memcpy(bytes, f.key, PING_KEY);
-    memcpy(bytes + PING_KEY, address, len);
     ping_hex(bytes, PING_KEY + len, text);
     snprintf(line, sizeof(line), "{\"address\": \"%s\"}\n", text);
     say(line);
@@ -375,86 +297,67 @@ static void listen_for(void)
 }
 
 /* And awaits the answer. */
-static void ask(ucp_ep_h ep, ucs_status_t *failure)
+static void ask(void)
 {
-    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                       .flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY};
     uint64_t sent = now_us();
-    void *request;
 
     f.nonce++;
     f.came = false;
     ping_write(PING_ASK, f.key, f.nonce, f.message);
-    request = ucp_am_send_nbx(ep, AM_ID, NULL, 0, f.message, PING_BYTES, &param);
-    if (UCS_PTR_IS_ERR(request))
-        *failure = UCS_PTR_STATUS(request);
-    while (!f.came && !f.stranger && *failure == UCS_OK && turn())
+    net_ask(f.message);
+    while (!f.came && !f.stranger && !net_failed() && turn())
         ;
     f.took = now_us() - sent;
 }
 
-/* Else the other end finds out by errors, in which UCX 1.13.1 was seen to abort.  What there is to say
- * was said. */
-static void close_quickly(ucp_ep_h ep)
-{
-    const ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                       .flags = UCP_EP_CLOSE_FLAG_FORCE};
-    void *request;
-
-    limit(CLOSE_MS);
-    request = ucp_ep_close_nbx(ep, &force);
-    while (UCS_PTR_IS_PTR(request) && ucp_request_check_status(request) == UCS_INPROGRESS && turn())
-        ;
-}
-
 /* The first message makes the connection, so the second one's time is said.  One that came is enough. */
-static bool passes(ucp_ep_h ep, ucs_status_t *failure)
+static bool passes(void)
 {
     uint64_t took;
 
-    ask(ep, failure);
+    ask();
     if (!f.came)
         return false;
     took = f.took;
-    ask(ep, failure);
+    ask();
     f.took = f.came && f.took < took ? f.took : took;
     return true;
 }
 
-static void ping(const ucp_address_t *address)
+static void say_result(bool passed)
 {
-    ucs_status_t failure = UCS_OK;
-    ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
-                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
-        .address = address,
-        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = note_failure, .arg = &failure}};
-    ucs_status_t status;
-    ucp_ep_h ep;
+    bool unsent;
+    const char *why = net_why(&unsent);
 
-    if (getrandom(&f.nonce, sizeof(f.nonce), 0) != sizeof(f.nonce))
-        f.nonce = now_us();
-    f.nonce &= UINT64_MAX >> 1; /* and never 0 */
-    limit(f.asked_ms);
-    status = ucp_ep_create(f.worker, &params, &ep);
-    if (status != UCS_OK) { /* not all transports have that mode */
-        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
-        status = ucp_ep_create(f.worker, &params, &ep);
-    }
-    if (status != UCS_OK) { /* nothing was sent */
-        say_none(ucs_status_string(status));
-        return;
-    }
-    if (passes(ep, &failure))
+    if (passed)
         say_passes();
     else if (f.stranger)
         say_none("another process is at that address");
     else if (was_held())
         say_none("was held up itself");
+    else if (unsent)
+        say_none(why);
     else
-        say_silent(failure == UCS_OK ? "" : ucs_status_string(failure));
-    close_quickly(ep);
+        say_silent(why);
+}
+
+static void ping(const uint8_t *address, size_t len)
+{
+    const char *why;
+
+    if (getrandom(&f.nonce, sizeof(f.nonce), 0) != sizeof(f.nonce))
+        f.nonce = now_us();
+    f.nonce &= UINT64_MAX >> 1; /* and never 0 */
+    limit(f.asked_ms);
+    why = net_connect(address, len);
+    if (why) { /* nothing was sent */
+        say_none(why);
+        return;
+    }
+    say_result(passes());
+    limit(CLOSE_MS); /* what there is to say was said */
+    while (!net_close() && turn())
+        ;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -483,6 +386,9 @@ static const char *read_options(int n, char **arguments)
                 return NULL;
         } else if (!strcmp(arguments[i], "--like")) {
             if (!(f.like = arguments[++i]))
+                return NULL;
+        } else if (!strcmp(arguments[i], "--over")) {
+            if (!(f.over = arguments[++i]))
                 return NULL;
         } else if (!strcmp(arguments[i], "--fd")) {
             if (!read_number(arguments[++i], 1, 1023, &fd))
@@ -544,8 +450,7 @@ static bool take_variables_of(const char *pids)
     return false;
 }
 
-/* Whatever the job has: lines and backtraces would be in the way, and a connect to a silent host must not
- * block.  UCX reads some of these when it is loaded, before main(): so the program begins again. */
+/* UCX reads some of these when it is loaded, before main(): so the program begins again. */
 static void set_environment(char **arguments)
 {
     if (getenv(BEGUN))
@@ -554,10 +459,7 @@ static void set_environment(char **arguments)
         say_none("the variables of the ranks are not known");
         _exit(0);
     }
-    setenv("UCX_LOG_LEVEL", "fatal", 1);
-    setenv("UCX_HANDLE_ERRORS", "none", 1);
-    setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
-    setenv("UCX_TCP_CONN_NB", "y", 1);
+    net_environment();
     setenv(BEGUN, "1", 1);
     execv("/proc/self/exe", arguments);
 }
@@ -577,26 +479,28 @@ static size_t read_address(const char *address, uint8_t bytes[FTREE_FABRIC_BYTES
 int main(int n, char **arguments)
 {
     uint8_t bytes[FTREE_FABRIC_BYTES];
-    const char *address;
-    ucs_status_t status;
+    const char *address, *why;
+    size_t len = 0;
 
     if (n == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h")))
         return fputs(usage, stdout) < 0;
     protect();
     if ((address = read_options(n, arguments)))
         set_environment(arguments);
-    if (!address || (*address && read_address(address, bytes) <= PING_KEY)) {
+    if (!address || (*address && (len = read_address(address, bytes)) <= PING_KEY)) {
         warnx("wrong usage; see faultloc-fabric --help");
         return 2;
     }
     memcpy(f.key, bytes, *address ? PING_KEY : 0);
     begin();
-    status = open_worker();
-    if (status != UCS_OK)
-        say_none(ucs_status_string(status));
+    why = net_open(f.over);
+    f.open = !why;
+    note_turn();
+    if (why)
+        say_none(why);
     else if (f.listens)
         listen_for();
     else
-        ping((const ucp_address_t *) (bytes + PING_KEY));
+        ping(bytes + PING_KEY, len - PING_KEY);
     _exit(0); /* what the library would wait for at its end is nobody's business */
 }
