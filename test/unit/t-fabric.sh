@@ -4,7 +4,7 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# The program faultloc-fabric, two of them over UCX on this host: a message passes; a stranger at the
+# The program faultloc-fabric, two of them over TCP on this host: a message passes; a stranger at the
 # address, one that is stopped, has not enough of the CPU, or is gone, no device.
 # Environment: top_builddir, where the programs are.
 # Exit code: 0 passed, 1 failed, 77 it was not built.
@@ -13,10 +13,10 @@ set -euo pipefail
 
 case ${1:-} in --help) sed -n '/^# The program/,/^# Exit/s/^# //p' "$0"; exit 0 ;; esac
 fabric=${top_builddir:?}/faultloc-fabric
-[ -x "$fabric" ] || { echo "skipped: no faultloc-fabric (not ch4:ucx, or no UCX)"; exit 77; }
+[ -x "$fabric" ] || { echo "skipped: no faultloc-fabric (no UCX, no libfabric)"; exit 77; }
 command=("$fabric")
 . "$(dirname "${BASH_SOURCE[0]}")/program.sh"
-export UCX_TLS=tcp
+export UCX_TLS=tcp FI_PROVIDER='tcp;ofi_rxm' # of UCX and of libfabric, whichever it is
 listeners=()
 trap 'kill -9 "${listeners[@]}" 2>/dev/null || :; rm -rf "$work"' EXIT
 
@@ -117,9 +117,9 @@ fi
 kill -9 "${listeners[1]}"
 wait "${listeners[1]}" 2>/dev/null || :
 expect_silent '{"fabric": "silent", "why": ' ping "$address"
-UCX_NET_DEVICES=nothing expect 0 '{"fabric": "none", "why": ' ping "$first"
-UCX_NET_DEVICES=nothing expect 0 '{"fabric": "none", "why": ' listen
-UCX_NET_DEVICES=nothing sleep 60 &
+UCX_NET_DEVICES=nothing FI_PROVIDER=nothing expect 0 '{"fabric": "none", "why": ' ping "$first"
+UCX_NET_DEVICES=nothing FI_PROVIDER=nothing expect 0 '{"fabric": "none", "why": ' listen
+UCX_NET_DEVICES=nothing FI_PROVIDER=nothing sleep 60 &
 listeners+=($!)
 until tr '\0' '\n' <"/proc/$!/environ" | grep -q UCX_NET; do :; done
 expect 0 '{"fabric": "none", "why": ' ping --like $! "$first"

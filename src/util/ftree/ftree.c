@@ -29,7 +29,8 @@ void ftree_config_default(struct ftree_config *cfg)
                                  .group_max = 10000 * FTREE_MS,
                                  .recheck = 1000 * FTREE_MS,
                                  .expire = 10000 * FTREE_MS,
-                                 .pending_max = 256};
+                                 .pending_max = 256,
+                                 .fabric = "UCX"};
 }
 
 static bool job_is_valid(const struct ftree_job *job)

@@ -129,12 +129,24 @@ TEST_CASE(it_is_told_the_address)
     char text[200], path[120];
 
     program.job.job.rank_pid = pids;
+    strcpy(program.board->over, "2/net/eth0");
     snprintf(path, sizeof(path), "%s/arguments", folder);
     snprintf(text, sizeof(text), "{ echo \"$@\"; cat; } >%s\n", path);
     write_script(text);
     ck_assert(faultloc_pinger_ask(&pinger, faultloc_now(), 7, (const uint8_t *) "\x01\xfe", 2));
     run_to_the_end();
-    ck_assert_str_eq(suite_text_of(path), "ping --fd 3 --deadline 3000 --like 4711,4712 -\n01fe");
+    ck_assert_str_eq(suite_text_of(path), "ping --fd 3 --deadline 2000 --like 4711,4712 --over 2/net/eth0 -\n01fe");
+}
+
+static const char *const libraries[][2] = {
+    {"", "UCX"}, {"2/tcp;ofi_rxm/eth0", "libfabric tcp;ofi_rxm"}, {"9/shm", "libfabric shm"}, {"2/", "libfabric "}};
+
+TEST_CASES(the_library_has_a_name, COUNT(libraries))
+{
+    char name[64];
+
+    faultloc_pinger_library(libraries[_i][0], name, sizeof(name));
+    ck_assert_str_eq(name, libraries[_i][1]);
 }
 
 TEST_CASE(one_listens_at_a_time)

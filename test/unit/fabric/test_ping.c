@@ -71,6 +71,19 @@ TEST_CASE(bytes_are_the_same_after_their_text)
     ck_assert_mem_eq(own, back, PING_KEY);
 }
 
+/* Of any length. */
+TEST_CASES(a_message_has_the_address_of_the_asker, PING_ADDRESS + 1)
+{
+    uint8_t address[PING_ADDRESS], back[PING_ADDRESS];
+
+    memset(address, _i ^ 0x33, sizeof(address));
+    ping_write(PING_ASK, own, 7, message);
+    ping_put_address(message, address, (size_t) _i);
+    ck_assert(ping_read(PING_ASK, own, message, PING_BYTES, &nonce));
+    ck_assert_uint_eq(ping_address(message, back), (size_t) _i);
+    ck_assert_mem_eq(address, back, (size_t) _i);
+}
+
 static const char *const texts[] = {"", "0", "0g", "0G", "g0", "001", "00 1", "0011223344"};
 
 TEST_CASES(a_text_that_is_none_has_no_bytes, (int) (sizeof(texts) / sizeof(texts[0])))
@@ -80,9 +93,9 @@ TEST_CASES(a_text_that_is_none_has_no_bytes, (int) (sizeof(texts) / sizeof(texts
     ck_assert_uint_eq(ping_unhex(texts[_i], back, sizeof(back)), 0);
 }
 
-TEST_CASE(of_an_environment_it_gets_what_is_ucxs)
+TEST_CASE(of_an_environment_it_gets_what_the_libraries_read)
 {
-    char text[] = "PATH=/bin\0UCX_TLS=tcp\0SECRET=UCX_x\0\0UCX_NONE\0HOMER=x\0HOME=/home/u\0UCX_A=", *at;
+    char text[] = "PATH=/bin\0UCX_TLS=tcp\0SECRET=UCX_x\0\0UCX_NONE\0HOMER=x\0HOME=/home/u\0UCX_A=\0FI_X=y\0XFI_=1", *at;
 
     at = ping_variable(text, sizeof(text) - 1, text);
     ck_assert_str_eq(at, "UCX_TLS=tcp");
@@ -90,6 +103,8 @@ TEST_CASE(of_an_environment_it_gets_what_is_ucxs)
     ck_assert_str_eq(at, "HOME=/home/u");
     at = ping_variable(text, sizeof(text) - 1, at + strlen(at) + 1);
     ck_assert_str_eq(at, "UCX_A=");
+    at = ping_variable(text, sizeof(text) - 1, at + strlen(at) + 1);
+    ck_assert_str_eq(at, "FI_X=y");
     ck_assert_ptr_null(ping_variable(text, sizeof(text) - 1, at + strlen(at) + 1));
     ck_assert_ptr_null(ping_variable(text, 0, text));
 }

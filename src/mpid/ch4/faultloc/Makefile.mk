@@ -12,7 +12,7 @@
 #   1      board   the node's shared segment, and how a rank and its agent meet    both
 #   1      net     frames, connections, the channel between the nodes              faultloc-agent
 #   1      handler stacks of processes; the top Makefile.am builds it              faultloc-handler
-#   1      fabric  messages over UCX; the top Makefile.am builds it                faultloc-fabric, -agent
+#   1      fabric  messages over UCX or libfabric; the top Makefile.am builds it   faultloc-fabric, -agent
 #   2      io      the files, sockets, children of a program; epoll, threads       faultloc-agent
 #   2      mpi     settings, start, stop, waits, failed ranks, queries             libmpi
 #   3      node    what ranks, /proc and /sys say                                  faultloc-agent

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * The fabric path: does the library that ranks' data go by (UCX) bring a message from one node to
+ * The fabric path: does the library that ranks' data go by (UCX, libfabric) bring a message from one node to
  * another, and one back?  Agents talk over TCP, which may pass on a network on which that does not.
  * It is asked where a rank has waited for some seconds for a node that is well.  Three lines are asked at
  * the same time:
@@ -457,8 +457,8 @@ static void add_line(const struct ftree *ft, ftree_time now, const struct fabric
         return;
     if (l->says == FTREE_FABRIC_PASSES)
         snprintf(took, sizeof(took), ", %u us there and back", (unsigned) l->us);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, target, v, "fabric (UCX), %.40s to %.40s: %s%s%s%s",
-                           ftree_name(ft, asker), ftree_name(ft, target),
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, target, v, "fabric (%.40s), %.40s to %.40s: %s%s%s%s",
+                           ft->cfg.fabric, ftree_name(ft, asker), ftree_name(ft, target),
                            l->says == FTREE_FABRIC_NONE ? "could not be asked"
                                                         : ftree_fabric_name(l->says),
                            took, *l->why ? ", " : "", l->why);
@@ -513,9 +513,9 @@ static const char *why_over(struct fabric_round *r)
 
     r->nones = says == FTREE_FABRIC_NONE ? (uint8_t) (r->nones + 1) : 0;
     r->idle = says == FTREE_FABRIC_IDLE;
-    return says == FTREE_FABRIC_PASSES ? "UCX brings messages there again"
+    return says == FTREE_FABRIC_PASSES ? "messages pass there again"
            : was_idle && r->idle       ? "nobody waits for it any more"
-           : r->nones == NONE_MOST     ? "UCX could not be asked any more"
+           : r->nones == NONE_MOST     ? "the fabric could not be asked any more"
                                        : NULL;
 }
 

@@ -30,6 +30,7 @@
 #define FAULTLOC_BOARD_VERDICTS 32
 #define FAULTLOC_PATH_ROOM 1024
 #define FAULTLOC_WAKEUP_SIZE 8
+#define FAULTLOC_OVER_SIZE 128
 
 enum faultloc_action {
     FAULTLOC_ACTION_REPORT,
@@ -75,6 +76,8 @@ struct faultloc_board {
     bool has_path[FTREE_PATHS];
     char iface[FTREE_PATHS][16];
     char port[FAULTLOC_PORT_SIZE]; /* of the adapter that the data pass; "": not known */
+    char over[FAULTLOC_OVER_SIZE]; /* libfabric's choice for the data, "2/tcp;ofi_rxm/eth0": the format of
+                                    * addresses, the provider, the domain; "": UCX */
 
     _Atomic int32_t agent_pid, deputy_pid; /* 0: nobody yet */
     _Atomic int32_t symptom_number; /* in the name of the symptom socket; 0: there has been none */

@@ -238,7 +238,7 @@ void net_heard(const void *bytes, size_t len, void *back)
 /* False: the time is over. */
 static bool turn(void)
 {
-    net_turn();
+    net_turn(f.turned);
     if (f.turned > f.heard + SPIN_US)
         usleep(f.listens ? LISTEN_US : TURN_US);
     note_turn();

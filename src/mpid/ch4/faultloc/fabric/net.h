@@ -35,8 +35,8 @@ void net_ask(uint8_t message[PING_BYTES]);
 /* Purpose: sends one to `back`, within net_heard() alone.  False: it will not be sent. */
 bool net_reply(void *back, const uint8_t message[PING_BYTES]);
 
-/* Purpose: lets the library go on. */
-void net_turn(void);
+/* Purpose: lets the library go on; now: us. */
+void net_turn(uint64_t now);
 
 /* Purpose: true where no answer is to be hoped for any more. */
 bool net_failed(void);

@@ -120,8 +120,9 @@ const char *net_open(const char *over)
     return status == UCS_OK ? NULL : ucs_status_string(status);
 }
 
-void net_turn(void)
+void net_turn(uint64_t now)
 {
+    (void) now;
     ucp_worker_progress(u.worker);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define HALF (PING_KEY / 2)
+#define ADDRESS_AT 64 /* behind the head: its length, and it */
 
 /* The first bytes of a message; the rest is filled up. */
 struct head {
@@ -51,6 +52,20 @@ bool ping_read(enum ping_kind kind, const uint8_t key[PING_KEY], const void *byt
     return h.kind == kind && (kind == PING_STRANGER || !memcmp(h.key, half_of(kind, key), HALF));
 }
 
+void ping_put_address(uint8_t out[PING_BYTES], const void *address, size_t len)
+{
+    out[ADDRESS_AT] = (uint8_t) len;
+    memcpy(out + ADDRESS_AT + 1, address, len);
+}
+
+size_t ping_address(const uint8_t bytes[PING_BYTES], uint8_t out[PING_ADDRESS])
+{
+    size_t len = bytes[ADDRESS_AT];
+
+    memcpy(out, bytes + ADDRESS_AT + 1, len);
+    return len;
+}
+
 void ping_hex(const uint8_t *bytes, size_t len, char *text)
 {
     static const char digits[] = "0123456789abcdef";
@@ -85,8 +100,11 @@ size_t ping_unhex(const char *text, uint8_t *bytes, size_t most)
 
 char *ping_variable(char *text, size_t len, char *at)
 {
+    static const char *const of_library[] = {"UCX_", "FI_", "PSM2_", "PSM3_", "HFI_", "HOME="};
+
     for (; at < text + len; at += strlen(at) + 1)
-        if ((!strncmp(at, "UCX_", 4) && strchr(at, '=')) || !strncmp(at, "HOME=", 5))
-            return at;
+        for (size_t i = 0; i < sizeof(of_library) / sizeof(of_library[0]); i++)
+            if (!strncmp(at, of_library[i], strlen(of_library[i])) && strchr(at, '='))
+                return at;
     return NULL;
 }

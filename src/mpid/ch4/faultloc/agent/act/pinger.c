@@ -43,6 +43,16 @@ void faultloc_pinger_init(struct faultloc_pinger *f, const struct faultloc_progr
         init_child(&f->child[i], p->epoll, FAULTLOC_PINGER_PATIENCE);
 }
 
+void faultloc_pinger_library(const char *over, char *name, size_t room)
+{
+    const char *provider = strchr(over, '/');
+
+    if (provider)
+        snprintf(name, room, "libfabric %.*s", (int) strcspn(provider + 1, "/"), provider + 1);
+    else
+        ftree_text_copy(name, room, "UCX");
+}
+
 /* ---- what it prints -------------------------------------------------------------------------- */
 
 static bool read_word(struct json_object *o, struct faultloc_pinger_line *out)
@@ -91,12 +101,12 @@ void faultloc_pinger_read(const char *line, size_t len, struct faultloc_pinger_l
 
 /* ---- starting it ----------------------------------------------------------------------------- */
 
-/* It is to have the variables UCX_... of a rank of this node.  It reads them itself, for that may take as
+/* It is to have the library's variables of a rank of this node.  It reads them itself, for that may take as
  * long as the rank is held in the kernel. */
 static int start(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time now,
                  const char *what, const char *last, int input)
 {
-    char ms[16], pids[4096], *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
+    char ms[16], pids[4096], over[FAULTLOC_OVER_SIZE], *arguments[] = {(char *) (uintptr_t) FAULTLOC_PINGER_NAME,
                                              (char *) (uintptr_t) what,
                                              (char *) (uintptr_t) "--fd",
                                              (char *) (uintptr_t) "3",
@@ -104,6 +114,8 @@ static int start(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time
                                              ms,
                                              (char *) (uintptr_t) "--like",
                                              pids,
+                                             (char *) (uintptr_t) "--over",
+                                             over,
                                              (char *) (uintptr_t) last,
                                              NULL};
     struct faultloc_spawn_child child = {.path = f->path,
@@ -115,6 +127,7 @@ static int start(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time
 
     snprintf(ms, sizeof(ms), "%d", last ? FAULTLOC_PINGER_ASK_MS : FAULTLOC_PINGER_LISTEN_MS);
     faultloc_handlers_ranks(f->p, pids, sizeof(pids));
+    ftree_text_copy(over, sizeof(over), f->p->board->over);
     if (!*f->path && (rc = faultloc_child_beside(FAULTLOC_PINGER_NAME, f->path)))
         *f->path = '\0';
     return rc ? rc : faultloc_child_start(c, now, &child);

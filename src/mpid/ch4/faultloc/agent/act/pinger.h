@@ -10,8 +10,8 @@
 #include "faultloc/agent/process/program.h"
 
 /*
- * Whether UCX brings messages from one node to another.  No agent knows UCX: the program faultloc-fabric
- * does, which runs while that is asked, with the variables UCX_... that the node's ranks have.  It may
+ * Whether UCX or libfabric brings messages from one node to another.  No agent knows them: the program
+ * faultloc-fabric does, which runs while that is asked, with the variables of theirs that ranks have.  It may
  * hang, die, or print anything: then nothing is concluded.
  */
 
@@ -24,7 +24,7 @@
 struct faultloc_pinger {
     const struct faultloc_program *p;
     char path[FAULTLOC_SPAWN_PATH]; /* of the program; "": beside this one */
-    bool absent; /* there is no such program: MPICH was built for another library */
+    bool absent; /* there is no such program */
     struct faultloc_child listener;
     size_t read; /* bytes of what that has printed */
     struct faultloc_child child[FAULTLOC_PINGER_ASKS];
@@ -33,6 +33,9 @@ struct faultloc_pinger {
 
 /* Purpose: begins; nothing is started. */
 void faultloc_pinger_init(struct faultloc_pinger *f, const struct faultloc_program *p);
+
+/* Purpose: the library's name for people, of what the board has (`over`). */
+void faultloc_pinger_library(const char *over, char *name, size_t room);
 
 /* Purpose: as the callbacks fabric_listen and fabric_ask; what comes of it goes to the core in a later
  * faultloc_pinger_turn(). */

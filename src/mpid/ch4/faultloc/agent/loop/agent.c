@@ -75,6 +75,7 @@ struct agent {
     struct faultloc_exec exec;
     struct faultloc_handlers handlers;
     struct faultloc_pinger pinger;
+    char fabric[64]; /* the library's name */
     int signal_fd;
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
@@ -368,6 +369,8 @@ static int make_core(struct agent *a)
     cfg.silence = a->p->board->settings.silence;
     cfg.sample = a->p->board->settings.sample;
     cfg.alpha = a->p->board->settings.alpha;
+    faultloc_pinger_library(a->p->board->over, a->fabric, sizeof(a->fabric));
+    cfg.fabric = a->fabric;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->p->ft);
     if (!rc)
         rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());

@@ -183,6 +183,9 @@ bool MPIDI_faultloc_ofi_says_lost(int32_t peer, int code);
 void MPIDI_faultloc_ofi_forget_refused(void);
 bool MPIDI_faultloc_ofi_forget(const MPIR_Win * win, bool given_up);
 
+/* Purpose: what OFI has chosen for this rank's data, as board.h has it; "": it is not OFI. */
+void MPIDI_faultloc_ofi_over(char *over, size_t room);
+
 /* Purpose: OFI may never be done with a request that has failed: it is kept, and what comes of it
  * later, which is `awaited` times at most, changes nothing.  False: it is not OFI's. */
 bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited);

@@ -196,6 +196,7 @@ static bool make_card(struct card *card, const char *name, struct faultloc_board
     MPL_strncpy(card->address.adapter, b->port, sizeof(card->address.adapter));
     card->address.lid = faultloc_port_lid(wish.sys_root, b->port);
     card->address.guid = faultloc_port_guid(wish.sys_root, b->port);
+    MPIDI_faultloc_ofi_over(b->over, sizeof(b->over));
     card->address.mbps = b->port[0] ? faultloc_port_speed(wish.sys_root, b->port)
                                     : faultloc_iface_speed(wish.sys_root, b->iface[FTREE_PATH_DATA]);
     for (int role = 0; role < FTREE_ROLES; role++) {
