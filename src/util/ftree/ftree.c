@@ -49,6 +49,7 @@ static void join(struct ftree_whole *w)
     w->ft.observe = &w->observe;
     w->ft.intake = &w->intake;
     w->ft.examine = &w->examine;
+    w->examine.waits_for = ftree_symptom_waits_for;
     w->ft.announce = &w->announce;
     w->ft.leave = &w->leave;
     w->ft.waitfor = &w->waitfor;
@@ -315,11 +316,6 @@ void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank)
         ftree_symptom_over(ft, rank);
         ftree_fabric_resumed(ft, now);
     }
-}
-
-bool ftree_waits_for(const struct ftree *ft, int32_t node, ftree_time since)
-{
-    return ftree_symptom_waits_for(ft, node, since);
 }
 
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s)

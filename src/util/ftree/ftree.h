@@ -186,9 +186,6 @@ void ftree_use_rules(struct ftree *ft, ftree_time now, const struct ftree_rules 
 /* Purpose: the wait of that rank is over. */
 void ftree_stall_over(struct ftree *ft, ftree_time now, int32_t rank);
 
-/* Purpose: whether a local rank waits for one of that node, and has since then at the latest. */
-bool ftree_waits_for(const struct ftree *ft, int32_t node, ftree_time since);
-
 /* Purpose: one of the local ranks was seen stopped; all of them are looked at.  Where all are it is
  * taken for a suspension, of which nobody is accused, nor for a while after it.  May be called as
  * often as the caller likes. */

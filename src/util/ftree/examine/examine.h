@@ -214,6 +214,7 @@ struct ftree_examine {
     FTREE_ARRAY(struct fabric_ask) asks;
     FTREE_ARRAY(struct fabric_listen) listens;
     FTREE_ARRAY(struct fabric_wait) waits;
+    bool (*waits_for)(const struct ftree *ft, int32_t node, ftree_time since); /* a rank here does */
     struct ftree_bytes address; /* of the own end; empty: there is none yet */
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
     int32_t helpers_far;

@@ -230,7 +230,7 @@ static void begin_wait(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
 
     if (w && w->nonce == nonce) /* it came over both paths */
         return;
-    if (!ftree_waits_for(ft, target, since)) {
+    if (!ft->examine->waits_for(ft, target, since)) {
         answer(ft, now, from, nonce, target, FTREE_FABRIC_IDLE);
         return;
     }
@@ -248,7 +248,7 @@ void ftree_fabric_resumed(struct ftree *ft, ftree_time now)
 
     for (int32_t i = x->waits.n - 1; i >= 0; i--) {
         const struct fabric_wait w = x->waits.items[i];
-        if (ftree_waits_for(ft, w.target, w.since))
+        if (ft->examine->waits_for(ft, w.target, w.since))
             continue;
         FTREE_DROP(x->waits, i);
         answer(ft, now, w.from, w.nonce, w.target, FTREE_FABRIC_IDLE);
