@@ -80,6 +80,7 @@ starve() {
 }
 
 # Who gets little of the CPU, but again and again, is heard, or says that it has too little.
+: >"$work/slow"
 "$fabric" listen --deadline 600000 >"$work/slow" &
 listeners+=($!)
 until grep -q '"address"' "$work/slow"; do read -rt 0.05 <> <(:) || :; done

@@ -165,6 +165,7 @@ struct fabric_round {
     uint32_t nonce;
     uint8_t waits; /* bit i: for line i; 0: it rests until then */
     uint8_t paths; /* over which its agent answered before */
+    uint8_t tries; /* rounds without a rest */
     uint8_t nones; /* rounds of a standing verdict in which it could not be asked */
     bool idle; /* in the last of these no rank waited */
     uint8_t came_to; /* the round before, as the fact "fabric", */

@@ -41,6 +41,7 @@
 #define ROUND (12000 * FTREE_MS) /* what has not come by then does not */
 #define ASK (11000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
 #define AGAIN (300 * FTREE_MS) /* a message that was lost is sent again */
+#define TRIES 3 /* rounds, where one could not be asked or is to be confirmed */
 #define RESTS (10000 * FTREE_MS) /* a suspect that passes is not asked about, */
 #define RESTS_MOST (600000 * FTREE_MS) /* and longer each time */
 #define LIVES 2 /* signs of life: the first may be older than the question */
@@ -336,6 +337,7 @@ static void begin_round(struct ftree *ft, ftree_time now, struct fabric_round *r
 {
     r->nonce = ++ft->next_id;
     r->until = now + ROUND;
+    r->tries++;
     memset(r->line, 0, sizeof(r->line));
     r->waits = r->third == FTREE_NONE ? 1u << TO_SUSPECT : 7;
     ftree_trace(ft, "  asks for the fabric between %s, %s and %s", ftree_name(ft, r->reporter),
@@ -423,6 +425,7 @@ void ftree_fabric_after(struct ftree *ft, ftree_time now, const struct suspect *
     r->paths = paths_of(su);
     r->third = find_third(ft, now, node, r->reporter);
     r->came_to = RULES_FABRIC_NONE;
+    r->tries = 0;
     begin_round(ft, now, r);
 }
 
@@ -539,20 +542,22 @@ static bool look_again(struct ftree *ft, ftree_time now, struct fabric_round *r)
 /* Two lines that are silent beside one that passes are enough; one line is asked once more. */
 static bool is_sure(const struct fabric_round *r, uint8_t now_it_is, int32_t node)
 {
-    return now_it_is == RULES_FABRIC_SILENT || (now_it_is == r->came_to && node == r->about);
+    return now_it_is == RULES_FABRIC_SILENT ||
+           (now_it_is != RULES_FABRIC_NONE && now_it_is == r->came_to && node == r->about);
 }
 
 static void end_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
 {
     int32_t node;
     uint8_t now_it_is = judge(r, &node);
-    bool sure = is_sure(r, now_it_is, node), again = now_it_is && !sure && r->came_to == RULES_FABRIC_NONE;
+    bool sure = is_sure(r, now_it_is, node);
 
     if (look_again(ft, now, r))
         return;
     r->came_to = now_it_is;
     r->about = node;
-    if (again) {
+    if (!sure && r->tries < TRIES &&
+        (now_it_is != RULES_FABRIC_NONE || r->line[TO_SUSPECT].says == FTREE_FABRIC_NONE)) {
         begin_round(ft, now, r);
         return;
     }

@@ -27,9 +27,9 @@
  * nothing explains; what hangs or crashes in the library hangs or crashes here.
  *
  * To connect may block, and for minutes (UCX), so the time is limited by a timer whose handler says
- * what there is to say.  It also notes whether this process gets to run, wherever the library is.  One
- * that once did not for long says that instead: silence is then nobody's fault but
- * this host's.  Who listens does not block, and notes each turn.
+ * what there is to say.  It also notes whether this process gets to run, wherever the library is: after
+ * each long pause, which is nobody's fault but this host's, a silence begins anew.  Who listens does not
+ * block, notes each turn, and says when it had such a pause.
  */
 
 #define DEADLINE_MS 2000 /* TCP sends what was lost again after 1 s */
@@ -56,7 +56,7 @@ static const char usage[] =
     "  ping ADDRESS   prints what comes of one message of 8 kB: {\"fabric\": \"passes\", \"us\": 35},\n"
     "                 \"silent\", or \"none\" and \"why\"\n"
     "  -              the address is on standard input: others see arguments\n"
-    "  --deadline MS  for so long (default: 2000)\n"
+    "  --deadline MS  for so long (default: 2000; a ping that does not get the CPU twice that)\n"
     "  --like PIDS    with the variables of the library of the first of these processes that has any\n"
     "                 (commas between)\n"
     "  --over WHAT    libfabric: by this format of addresses, provider and domain, as 2/tcp;ofi_rxm/eth0\n"
@@ -73,8 +73,9 @@ static struct {
     int fd;
     bool listens;
     volatile sig_atomic_t said;
-    uint64_t begun, turned, heard; /* us: the time that is limited, the last turn, a message */
-    uint64_t longest; /* us between two turns since `begun` */
+    uint64_t started, begun; /* us: what is limited, and the silence in it */
+    uint64_t turned, heard; /* us: the last turn, a message */
+    uint64_t longest; /* us between two turns, since it last said that it listens */
     bool open;
     const char *like, *over; /* processes, NULL: as this one; what net_open() is to take */
     long asked_ms, deadline_ms; /* --deadline, and what is limited now */
@@ -149,11 +150,25 @@ static void note_turn(void)
     if (pause > f.longest)
         f.longest = pause;
     f.turned += pause;
+    if (pause > HELD_MS * 1000)
+        f.begun = f.turned;
+}
+
+static bool has_passed(uint64_t since, long ms)
+{
+    return f.turned - since >= (uint64_t) ms * 1000;
+}
+
+/* For good after twice the time. */
+static bool is_over(long later_ms)
+{
+    return (!f.listens && has_passed(f.begun, f.deadline_ms + later_ms)) ||
+           has_passed(f.started, (f.listens ? 1 : 2) * (f.deadline_ms + later_ms));
 }
 
 static bool was_held(void)
 {
-    return f.longest > HELD_MS * 1000;
+    return f.listens ? f.longest > HELD_MS * 1000 : !has_passed(f.begun, f.deadline_ms);
 }
 
 /* The time is over, wherever the library is, and whoever had the CPU instead. */
@@ -161,7 +176,7 @@ static void tick(int signal)
 {
     (void) signal;
     note_turn();
-    if (f.turned - f.begun < (uint64_t) (f.deadline_ms + LATER_MS) * 1000)
+    if (!is_over(LATER_MS))
         return;
     if (was_held())
         say_none("was held up itself");
@@ -175,7 +190,7 @@ static void tick(int signal)
 static void limit(long ms)
 {
     f.deadline_ms = ms;
-    f.begun = f.turned = now_us();
+    f.started = f.begun = f.turned = now_us();
     f.longest = 0;
 }
 
@@ -242,7 +257,7 @@ static bool turn(void)
     if (f.turned > f.heard + SPIN_US)
         usleep(f.listens ? LISTEN_US : TURN_US);
     note_turn();
-    return f.turned - f.begun < (uint64_t) f.deadline_ms * 1000;
+    return !is_over(0);
 }
 
 /* ---- the two ends ---------------------------------------------------------------------------- */
@@ -333,7 +348,7 @@ static void say_result(bool passed)
         say_passes();
     else if (f.stranger)
         say_none("another process is at that address");
-    else if (was_held())
+    else if (!net_failed() && was_held())
         say_none("was held up itself");
     else if (unsent)
         say_none(why);
