@@ -29,8 +29,7 @@ void ftree_config_default(struct ftree_config *cfg)
                                  .group_max = 10000 * FTREE_MS,
                                  .recheck = 1000 * FTREE_MS,
                                  .expire = 10000 * FTREE_MS,
-                                 .pending_max = 256,
-                                 .fabric = "UCX"};
+                                 .pending_max = 256};
 }
 
 static bool job_is_valid(const struct ftree_job *job)
@@ -733,6 +732,9 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
     if (!k)
         return FTREE_ERR_NOMEM;
     ftree_recheck_restored(ft, now, k);
+    if (!k->v.withdrawn && k->v.fln == ft->self && ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC))
+        WITH_EVENTS(ft, now) /* where ranks still wait it is asked anew */
+            ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the agent that asked has ended");
     ftree_announce_forget(ft, now);
     return FTREE_OK;
 }

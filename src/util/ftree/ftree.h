@@ -127,7 +127,6 @@ struct ftree_config {
     ftree_time expire; /* [10 s] a symptom last seen so long ago is no news */
     int32_t pending_max; /* [256] more cases than that under way: this agent is overloaded; so many
                           * stalls, each of another node, are passed on in half a stall limit */
-    const char *fabric; /* ["UCX"] the library that data go by, for people; outlives the handle */
 };
 
 struct ftree;

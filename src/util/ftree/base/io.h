@@ -257,6 +257,8 @@ struct ftree_io {
      * cannot be.  May be NULL together: there is no such path. */
     bool (*fabric_listen)(void *ctx);
     bool (*fabric_ask)(void *ctx, uint32_t number, const uint8_t *address, size_t len);
+    /* The name of that library, for people; it outlives the handle.  May be NULL: "UCX". */
+    const char *(*fabric_name)(void *ctx);
     /* One line per decision; may be NULL. */
     void (*trace)(void *ctx, const char *line);
     /* As realloc(3), and as free(3) when size is 0; may be NULL for the C library's. */

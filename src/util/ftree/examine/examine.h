@@ -164,21 +164,24 @@ struct fabric_round {
     int32_t suspect, reporter, third;
     uint32_t nonce;
     uint8_t waits; /* bit i: for line i; 0: it rests until then */
-    uint8_t paths; /* over which its agent answered before */
     uint8_t tries; /* rounds without a rest */
     uint8_t nones; /* rounds of a standing verdict in which it could not be asked */
     bool idle; /* in the last of these no rank waited */
+    bool stands; /* it came to a verdict */
     uint8_t came_to; /* the round before, as the fact "fabric", */
     int32_t about; /* of this node */
     ftree_time first, until, rests;
     struct fabric_line line[3];
 };
 
+#define FABRIC_END 8 /* bytes, the first of an address, which are random and tell one end from its successor */
+
 /* One line that this node asks. */
 struct fabric_ask {
     int32_t from, target; /* who wants to know */
     uint32_t their_nonce, nonce; /* of their question, and of the own one */
-    bool asked; /* it has begun, */
+    bool asked; /* it has begun, at an end of this address, */
+    uint8_t end[FABRIC_END];
     bool silent; /* and nothing came: was its other end there? */
     uint32_t us;
     ftree_time again, until;
@@ -206,17 +209,23 @@ struct inquiry {
     ftree_time next, until;
 };
 
-struct ftree_examine {
+/* What most handles of a simulation never have. */
+struct rare {
     FTREE_ARRAY(struct inquiry) inquiries;
-    FTREE_ARRAY(struct indirect_probe) indirect_probes;
-    FTREE_ARRAY(struct neighbour) neighbours;
-    FTREE_ARRAY(struct burst) bursts;
     FTREE_ARRAY(struct fabric_round) rounds;
     FTREE_ARRAY(struct fabric_ask) asks;
     FTREE_ARRAY(struct fabric_listen) listens;
     FTREE_ARRAY(struct fabric_wait) waits;
+    struct ftree_bytes address; /* of the own end of the fabric; empty: there is none yet */
+    ftree_time full; /* from when on nobody is told of it */
+};
+
+struct ftree_examine {
+    struct rare *rare; /* NULL: nobody has asked for any of that */
+    FTREE_ARRAY(struct indirect_probe) indirect_probes;
+    FTREE_ARRAY(struct neighbour) neighbours;
+    FTREE_ARRAY(struct burst) bursts;
     bool (*waits_for)(const struct ftree *ft, int32_t node, ftree_time since); /* a rank here does */
-    struct ftree_bytes address; /* of the own end; empty: there is none yet */
     int32_t helper[FTREE_HELPERS], helpers; /* who probe them, and how far from here they are */
     int32_t helpers_far;
     ftree_time link_settles; /* bursts that began before have met with the own link, which was lost */
@@ -303,6 +312,11 @@ void ftree_handled_add_evidence(const struct ftree *ft, const struct suspect *su
 void ftree_handled_add_unknown(const struct ftree *ft, const struct suspect *su, int32_t model,
                                struct ftree_verdict *v);
 
+/* suspect.c: empty where there is none; and makes one before anything is added, false: out of memory. */
+struct rare *ftree_rare(const struct ftree *ft);
+bool ftree_has_rare(struct ftree *ft);
+void ftree_rare_clear(struct ftree *ft);
+
 /* fabric.c */
 /* The node is well, and somebody has waited for it for long. */
 void ftree_fabric_after(struct ftree *ft, ftree_time now, const struct suspect *su);
@@ -315,7 +329,6 @@ void ftree_fabric_asked(struct ftree *ft, ftree_time now, uint32_t nonce, enum f
 void ftree_fabric_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_fabric_deadline(const struct ftree *ft);
 void ftree_fabric_stop(struct ftree *ft);
-void ftree_fabric_clear(struct ftree *ft);
 
 /* inquiry.c */
 int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t rank,
@@ -329,7 +342,6 @@ void ftree_inquiry_reached(struct ftree *ft, int32_t node, enum ftree_path path,
 void ftree_inquiry_tick(struct ftree *ft, ftree_time now);
 ftree_time ftree_inquiry_deadline(const struct ftree *ft);
 void ftree_inquiry_stop(struct ftree *ft);
-void ftree_inquiry_clear(struct ftree *ft);
 
 /* neighbour.c */
 void ftree_neighbour_ask(struct ftree *ft, ftree_time now, const struct suspect *su);

@@ -38,6 +38,7 @@
  */
 
 #define WAITED (2000 * FTREE_MS) /* before anybody is asked */
+#define OPENS (5000 * FTREE_MS) /* an end, for so long, is told to others: what is left is for them */
 #define ROUND (12000 * FTREE_MS) /* what has not come by then does not */
 #define ASK (11000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
 #define AGAIN (300 * FTREE_MS) /* a message that was lost is sent again */
@@ -75,7 +76,7 @@ static void send(struct ftree *ft, ftree_time now, int32_t to, uint8_t step, uin
 
 static struct fabric_listen *find_listen(const struct ftree *ft, int32_t node, uint32_t nonce)
 {
-    return FTREE_FIND(struct fabric_listen, l, ft->examine->listens,
+    return FTREE_FIND(struct fabric_listen, l, ftree_rare(ft)->listens,
                       l->node == node && l->nonce == nonce);
 }
 
@@ -87,24 +88,24 @@ static void say_over(struct ftree *ft, ftree_time now, const struct fabric_liste
 
 static void send_address(struct ftree *ft, ftree_time now, int32_t to, uint32_t nonce)
 {
-    const struct ftree_bytes *address = &ft->examine->address;
+    const struct ftree_bytes *address = &ftree_rare(ft)->address;
 
     send(ft, now, to, WIRE_FABRIC_ADDRESS, nonce, ft->self, 0, 0, address->items,
          (size_t) address->n);
 }
 
-/* One process listens for all.  Who comes late has what is left of its time: silence does not count
- * where that is too little, for it is not there any more to say so. */
+/* One process listens for all.  Who comes late is refused: another process may have that address when it
+ * is asked there. */
 static void open_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
 {
-    struct ftree_examine *x = ft->examine;
+    struct rare *x = ftree_rare(ft);
     struct fabric_listen *l = find_listen(ft, from, nonce), refused = {.node = from, .nonce = nonce};
 
     if (l && x->address.n > 0)
         send_address(ft, now, from, nonce);
     if (l) /* it came over both paths */
         return;
-    if (ftree_is_leaving(ft) || x->listens.n == LISTENS_MAX ||
+    if (ftree_is_leaving(ft) || x->listens.n == LISTENS_MAX || (x->address.n > 0 && now >= x->full) ||
         (x->listens.n == 0 && x->address.n == 0 &&
          !(ft->io->fabric_listen && ft->io->fabric_listen(ft->io_ctx)))) {
         say_over(ft, now, &refused, FTREE_FABRIC_NONE, "not available there");
@@ -118,33 +119,34 @@ static void open_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t no
 
 void ftree_fabric_listens(struct ftree *ft, ftree_time now, const uint8_t *address, size_t len)
 {
-    struct ftree_examine *x = ft->examine;
+    struct rare *x = ftree_rare(ft);
 
-    if (len == 0 || len > FTREE_FABRIC_BYTES || x->address.n > 0 ||
+    if (!ft->examine->rare || len == 0 || len > FTREE_FABRIC_BYTES || x->address.n > 0 ||
         !FTREE_RESERVE(ft, x->address, (int32_t) len))
         return;
     memcpy(x->address.items, address, len);
     x->address.n = (int32_t) len;
+    x->full = now + OPENS;
     FTREE_EACH(struct fabric_listen, l, x->listens)
         send_address(ft, now, l->node, l->nonce);
 }
 
 void ftree_fabric_alive(struct ftree *ft, ftree_time now)
 {
-    for (int32_t i = ft->examine->listens.n - 1; i >= 0; i--)
-        if (ft->examine->listens.items[i].closes && --ft->examine->listens.items[i].closes == 0) {
-            say_over(ft, now, &ft->examine->listens.items[i], FTREE_FABRIC_PASSES, "");
-            FTREE_DROP(ft->examine->listens, i);
+    for (int32_t i = ftree_rare(ft)->listens.n - 1; i >= 0; i--)
+        if (ftree_rare(ft)->listens.items[i].closes && --ftree_rare(ft)->listens.items[i].closes == 0) {
+            say_over(ft, now, &ftree_rare(ft)->listens.items[i], FTREE_FABRIC_PASSES, "");
+            FTREE_DROP(ftree_rare(ft)->listens, i);
         }
 }
 
 void ftree_fabric_closed(struct ftree *ft, ftree_time now, const char *why)
 {
-    FTREE_EACH(struct fabric_listen, l, ft->examine->listens)
+    FTREE_EACH(struct fabric_listen, l, ftree_rare(ft)->listens)
         say_over(ft, now, l, FTREE_FABRIC_NONE, why);
-    ft->examine->listens.n = 0;
-    ftree_alloc(ft, ft->examine->address.items, 0);
-    memset(&ft->examine->address, 0, sizeof(ft->examine->address));
+    ftree_rare(ft)->listens.n = 0;
+    ftree_alloc(ft, ftree_rare(ft)->address.items, 0);
+    memset(&ftree_rare(ft)->address, 0, sizeof(ftree_rare(ft)->address));
 }
 
 static void close_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
@@ -162,20 +164,26 @@ static void close_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t n
 static void take_line(struct ftree *ft, ftree_time now, int32_t from, int32_t target,
                       uint32_t nonce, uint8_t says, uint32_t us, const char *why);
 
+/* What came of it, to who wants to know. */
+static void answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce, int32_t target,
+                   uint8_t says, uint32_t us, const char *why)
+{
+    if (from == ft->self)
+        take_line(ft, now, from, target, nonce, says, us, why);
+    else
+        send(ft, now, from, WIRE_FABRIC_SAID, nonce, target, says, us, why, strlen(why));
+}
+
 /* `why` is no part of `a`. */
 static void end_ask(struct ftree *ft, ftree_time now, struct fabric_ask *a, uint8_t says,
                     const char *why)
 {
     const struct fabric_ask ended = *a;
 
-    FTREE_DROP(ft->examine->asks, (int32_t) (a - ft->examine->asks.items));
+    FTREE_DROP(ftree_rare(ft)->asks, (int32_t) (a - ftree_rare(ft)->asks.items));
     ftree_trace(ft, "  fabric to %s: %s%s%s", ftree_name(ft, ended.target),
                 ftree_fabric_name(says), *why ? ", " : "", why);
-    if (ended.from == ft->self)
-        take_line(ft, now, ft->self, ended.target, ended.their_nonce, says, ended.us, why);
-    else
-        send(ft, now, ended.from, WIRE_FABRIC_SAID, ended.their_nonce, ended.target, says, ended.us,
-             why, strlen(why));
+    answer(ft, now, ended.from, ended.their_nonce, ended.target, says, ended.us, why);
 }
 
 /* That it opens its end, or closes it. */
@@ -186,30 +194,20 @@ static void tell(struct ftree *ft, ftree_time now, struct fabric_ask *a)
          0, 0, NULL, 0);
 }
 
-/* What came of it, to who wants to know. */
-static void answer(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce, int32_t target,
-                   uint8_t says)
-{
-    if (from == ft->self)
-        take_line(ft, now, from, target, nonce, says, 0, "");
-    else
-        send(ft, now, from, WIRE_FABRIC_SAID, nonce, target, says, 0, NULL, 0);
-}
-
 static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce,
                       int32_t target)
 {
     struct fabric_ask *a;
-    bool known = FTREE_ANY(struct fabric_ask, k, ft->examine->asks,
+    bool known = FTREE_ANY(struct fabric_ask, k, ftree_rare(ft)->asks,
                            k->from == from && k->their_nonce == nonce && k->target == target);
 
     if (known || target == ft->self)
         return;
-    a = !ft->io->fabric_ask || ftree_is_leaving(ft) || ft->examine->asks.n == ASKS_MAX
+    a = !ft->io->fabric_ask || ftree_is_leaving(ft) || ftree_rare(ft)->asks.n == ASKS_MAX
             ? NULL
-            : FTREE_PUSH(ft, ft->examine->asks);
+            : FTREE_PUSH(ft, ftree_rare(ft)->asks);
     if (!a) {
-        answer(ft, now, from, nonce, target, FTREE_FABRIC_NONE);
+        answer(ft, now, from, nonce, target, FTREE_FABRIC_NONE, 0, "");
         return;
     }
     *a = (struct fabric_ask){.from = from,
@@ -224,7 +222,7 @@ static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t n
  * the same suspect is asked. */
 static void begin_wait(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce, int32_t target)
 {
-    struct ftree_examine *x = ft->examine;
+    struct rare *x = ftree_rare(ft);
     struct fabric_wait *w = FTREE_FIND(struct fabric_wait, k, x->waits,
                                        k->from == from && k->target == target);
     const ftree_time since = now > WAITED ? now - WAITED : 0;
@@ -232,11 +230,11 @@ static void begin_wait(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
     if (w && w->nonce == nonce) /* it came over both paths */
         return;
     if (!ft->examine->waits_for(ft, target, since)) {
-        answer(ft, now, from, nonce, target, FTREE_FABRIC_IDLE);
+        answer(ft, now, from, nonce, target, FTREE_FABRIC_IDLE, 0, "");
         return;
     }
     if (!w && (x->waits.n == WAITS_MAX || !(w = FTREE_PUSH(ft, x->waits)))) {
-        answer(ft, now, from, nonce, target, FTREE_FABRIC_NONE);
+        answer(ft, now, from, nonce, target, FTREE_FABRIC_NONE, 0, "");
         return;
     }
     *w = (struct fabric_wait){.from = from, .target = target, .nonce = nonce, .since = since};
@@ -245,14 +243,14 @@ static void begin_wait(struct ftree *ft, ftree_time now, int32_t from, uint32_t 
 
 void ftree_fabric_resumed(struct ftree *ft, ftree_time now)
 {
-    struct ftree_examine *x = ft->examine;
+    struct rare *x = ftree_rare(ft);
 
     for (int32_t i = x->waits.n - 1; i >= 0; i--) {
         const struct fabric_wait w = x->waits.items[i];
         if (ft->examine->waits_for(ft, w.target, w.since))
             continue;
         FTREE_DROP(x->waits, i);
-        answer(ft, now, w.from, w.nonce, w.target, FTREE_FABRIC_IDLE);
+        answer(ft, now, w.from, w.nonce, w.target, FTREE_FABRIC_IDLE, 0, "");
     }
 }
 
@@ -265,17 +263,25 @@ static void read_why(const struct wire_fabric *w, char why[FTREE_FABRIC_WHY])
 
 static struct fabric_ask *find_ask(const struct ftree *ft, uint32_t nonce)
 {
-    return FTREE_FIND(struct fabric_ask, a, ft->examine->asks, a->nonce == nonce);
+    return FTREE_FIND(struct fabric_ask, a, ftree_rare(ft)->asks, a->nonce == nonce);
 }
 
 static void take_address(struct ftree *ft, ftree_time now, int32_t from,
                          const struct wire_fabric *w)
 {
     struct fabric_ask *a = find_ask(ft, w->nonce);
+    uint8_t end[FABRIC_END] = {0};
 
-    if (!a || a->target != from || a->asked)
+    memcpy(end, w->bytes, ftree_min(w->len, sizeof(end)));
+    if (!a || a->target != from)
         return;
+    if (a->asked) {
+        if (memcmp(a->end, end, sizeof(end))) /* of another process, which cannot speak for the one that was asked */
+            end_ask(ft, now, a, FTREE_FABRIC_NONE, "its end has ended");
+        return;
+    }
     a->asked = true;
+    memcpy(a->end, end, sizeof(end));
     a->again = FTREE_NEVER;
     if (!ft->io->fabric_ask(ft->io_ctx, a->nonce, w->bytes, w->len))
         end_ask(ft, now, a, FTREE_FABRIC_NONE, "not available");
@@ -322,8 +328,6 @@ static void ask_line(struct ftree *ft, ftree_time now, const struct fabric_round
     int32_t asker = line == FROM_THIRD ? r->third : r->reporter;
     int32_t target = line == TO_THIRD ? r->third : r->suspect;
 
-    if (asker == FTREE_NONE || target == FTREE_NONE)
-        return;
     if (asker != ft->self)
         send(ft, now, asker, line == TO_SUSPECT ? WIRE_FABRIC_ASK_WAIT : WIRE_FABRIC_ASK, r->nonce, target,
              0, 0, NULL, 0);
@@ -339,10 +343,9 @@ static void begin_round(struct ftree *ft, ftree_time now, struct fabric_round *r
     r->until = now + ROUND;
     r->tries++;
     memset(r->line, 0, sizeof(r->line));
-    r->waits = r->third == FTREE_NONE ? 1u << TO_SUSPECT : 7;
+    r->waits = 7;
     ftree_trace(ft, "  asks for the fabric between %s, %s and %s", ftree_name(ft, r->reporter),
-                ftree_name(ft, r->suspect),
-                r->third == FTREE_NONE ? "no other" : ftree_name(ft, r->third));
+                ftree_name(ft, r->suspect), ftree_name(ft, r->third));
     for (int line = TO_SUSPECT; line <= FROM_THIRD && r->waits; line++) /* it may be over by the first */
         ask_line(ft, now, r, line);
 }
@@ -369,9 +372,10 @@ static bool is_known(const struct ftree *ft, int32_t node)
 /* The own verdict because of which the round is repeated; NULL: it stands no more. */
 static const struct known *find_verdict(const struct ftree *ft, const struct fabric_round *r)
 {
+    if (!r->stands)
+        return NULL;
     FTREE_EACH_STANDING(k, ft, r->about)
-        if (r->came_to != RULES_FABRIC_NONE && k->v.fln == ft->self &&
-            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_FABRIC))
+        if (k->v.fln == ft->self && ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC))
             return k;
     return NULL;
 }
@@ -379,9 +383,9 @@ static const struct known *find_verdict(const struct ftree *ft, const struct fab
 /* Of which nobody has asked since its rest, for as long again: how long that was need not be known. */
 static void drop_one(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(struct fabric_round, r, ft->examine->rounds)
+    FTREE_EACH(struct fabric_round, r, ftree_rare(ft)->rounds)
         if (!r->waits && r->until + r->rests <= now && !find_verdict(ft, r)) {
-            FTREE_DROP(ft->examine->rounds, (int32_t) (r - ft->examine->rounds.items));
+            FTREE_DROP(ftree_rare(ft)->rounds, (int32_t) (r - ftree_rare(ft)->rounds.items));
             return;
         }
 }
@@ -395,57 +399,58 @@ static const struct ftree_symptom *find_stall(const struct ftree_case *g)
     return NULL;
 }
 
-static uint8_t paths_of(const struct suspect *su)
-{
-    uint8_t paths = 0;
-
-    for (int path = 0; path < FTREE_PATHS; path++)
-        if (su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED)
-            paths |= (uint8_t) (1u << path);
-    return paths;
-}
-
 void ftree_fabric_after(struct ftree *ft, ftree_time now, const struct suspect *su)
 {
-    int32_t node = su->node;
+    int32_t node = su->node, third;
     const struct ftree_symptom *s = find_stall(ftree_case_find(ft, node, FTREE_NONE));
     struct fabric_round *r =
-        FTREE_FIND(struct fabric_round, k, ft->examine->rounds, k->suspect == node);
+        FTREE_FIND(struct fabric_round, k, ftree_rare(ft)->rounds, k->suspect == node);
 
     if (!ft->io->fabric_ask || !s || now - s->first < WAITED || s->reporter[0] == node ||
-        is_known(ft, node) || is_known(ft, s->reporter[0]) || (r && (r->waits || now < r->until)))
+        is_known(ft, node) || is_known(ft, s->reporter[0]) ||
+        (r && (r->waits || now < r->until || find_verdict(ft, r))) || !ftree_has_rare(ft) ||
+        (third = find_third(ft, now, node, s->reporter[0])) == FTREE_NONE)
         return;
-    if (!r && ft->examine->rounds.n == ROUNDS_MAX)
+    if (!r && ftree_rare(ft)->rounds.n == ROUNDS_MAX)
         drop_one(ft, now);
-    if (!r && (ft->examine->rounds.n == ROUNDS_MAX || !(r = FTREE_PUSH(ft, ft->examine->rounds))))
+    if (!r && (ftree_rare(ft)->rounds.n == ROUNDS_MAX || !(r = FTREE_PUSH(ft, ftree_rare(ft)->rounds))))
         return;
     r->suspect = node;
     r->reporter = s->reporter[0];
     r->first = s->first;
-    r->paths = paths_of(su);
-    r->third = find_third(ft, now, node, r->reporter);
+    r->third = third;
     r->came_to = RULES_FABRIC_NONE;
-    r->tries = 0;
+    r->stands = r->idle = false;
+    r->nones = r->tries = 0;
     begin_round(ft, now, r);
 }
 
 /* ---- what they come to ------------------------------------------------------------------------- */
 
-/* The fact, and of whom. */
+/* The fact, and of whom.  Where no line passes it may be the program that asks: ranks may have variables
+ * that it does not know. */
 static uint8_t judge(const struct fabric_round *r, int32_t *node)
 {
     bool here = r->line[TO_THIRD].says == FTREE_FABRIC_PASSES;
     bool there = r->line[FROM_THIRD].says == FTREE_FABRIC_PASSES;
 
     *node = r->suspect;
-    if (r->line[TO_SUSPECT].says != FTREE_FABRIC_SILENT)
+    if (r->line[TO_SUSPECT].says != FTREE_FABRIC_SILENT || (!here && !there))
         return RULES_FABRIC_NONE;
-    if (here && r->line[FROM_THIRD].says == FTREE_FABRIC_SILENT)
-        return RULES_FABRIC_SILENT;
-    if (!there || r->line[TO_THIRD].says != FTREE_FABRIC_SILENT)
+    if (r->line[here ? FROM_THIRD : TO_THIRD].says != FTREE_FABRIC_SILENT)
         return RULES_FABRIC_BETWEEN;
-    *node = r->reporter;
+    *node = here ? r->suspect : r->reporter;
     return RULES_FABRIC_SILENT;
+}
+
+/* One could not be asked, and would not say that it is well anyway. */
+static bool is_open(const struct fabric_round *r)
+{
+    uint8_t says = r->line[TO_SUSPECT].says;
+
+    return says == FTREE_FABRIC_NONE ||
+           (says == FTREE_FABRIC_SILENT && (r->line[TO_THIRD].says == FTREE_FABRIC_NONE ||
+                                            r->line[FROM_THIRD].says == FTREE_FABRIC_NONE));
 }
 
 static void add_line(const struct ftree *ft, ftree_time now, const struct fabric_round *r, int line,
@@ -456,25 +461,13 @@ static void add_line(const struct ftree *ft, ftree_time now, const struct fabric
     const struct fabric_line *l = &r->line[line];
     char took[32] = "";
 
-    if (asker == FTREE_NONE || target == FTREE_NONE)
-        return;
     if (l->says == FTREE_FABRIC_PASSES)
         snprintf(took, sizeof(took), ", %u us there and back", (unsigned) l->us);
     ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, target, v, "fabric (%.40s), %.40s to %.40s: %s%s%s%s",
-                           ft->cfg.fabric, ftree_name(ft, asker), ftree_name(ft, target),
+                           ft->io->fabric_name ? ft->io->fabric_name(ft->io_ctx) : "UCX", ftree_name(ft, asker), ftree_name(ft, target),
                            l->says == FTREE_FABRIC_NONE ? "could not be asked"
                                                         : ftree_fabric_name(l->says),
                            took, *l->why ? ", " : "", l->why);
-}
-
-static void add_paths(const struct ftree *ft, ftree_time now, const struct fabric_round *r,
-                      struct ftree_verdict *v)
-{
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, r->suspect, v,
-                           "the agent of %.40s answers over TCP: %s%s%s", ftree_name(ft, r->suspect),
-                           r->paths >> FTREE_PATH_DATA & 1 ? "data" : "",
-                           r->paths == (1u << FTREE_PATH_DATA | 1u << FTREE_PATH_MGMT) ? ", " : "",
-                           r->paths >> FTREE_PATH_MGMT & 1 ? "management" : "");
 }
 
 /* False: it is known, of that node or another. */
@@ -495,15 +488,16 @@ static bool conclude(struct ftree *ft, ftree_time now, const struct fabric_round
     v.holds_back = FTREE_HOLDS_FOR_EVER;
     for (int line = TO_SUSPECT; line <= FROM_THIRD; line++)
         add_line(ft, now, r, line, &v);
-    if (node == r->suspect)
-        add_paths(ft, now, r, &v);
     ftree_emit_verdict(ft, &v);
     return true;
 }
 
+/* Longer each time that it is well. */
 static void rest(ftree_time now, struct fabric_round *r, ftree_time most)
 {
-    r->rests = ftree_min(r->rests ? 2 * r->rests : RESTS, most);
+    bool longer = r->line[TO_SUSPECT].says != FTREE_FABRIC_NONE && r->rests > 0;
+
+    r->rests = ftree_min(longer ? 2 * r->rests : ftree_max(r->rests, RESTS), most);
     r->waits = 0;
     r->until = now + r->rests;
 }
@@ -556,15 +550,11 @@ static void end_round(struct ftree *ft, ftree_time now, struct fabric_round *r)
         return;
     r->came_to = now_it_is;
     r->about = node;
-    if (!sure && r->tries < TRIES &&
-        (now_it_is != RULES_FABRIC_NONE || r->line[TO_SUSPECT].says == FTREE_FABRIC_NONE)) {
+    if (!sure && r->tries < TRIES && (now_it_is != RULES_FABRIC_NONE || is_open(r))) {
         begin_round(ft, now, r);
         return;
     }
-    if (!sure || !conclude(ft, now, r))
-        r->came_to = RULES_FABRIC_NONE;
-    r->nones = 0;
-    r->idle = false;
+    r->stands = sure && conclude(ft, now, r);
     rest(now, r, RESTS_MOST);
 }
 
@@ -575,7 +565,7 @@ void ftree_fabric_learned(struct ftree *ft)
         return;
     FTREE_EACH(const struct known, k, ft->state->known)
         if (!k->v.withdrawn && k->v.fln != ft->self && ftree_has_failed(ft, k->v.fln) &&
-            ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, &k->v), RULES_FACT_FABRIC))
+            ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC))
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the node that asked is lost");
 }
 
@@ -588,15 +578,15 @@ static void take_line(struct ftree *ft, ftree_time now, int32_t from, int32_t ta
                       uint32_t nonce, uint8_t says, uint32_t us, const char *why)
 {
     struct fabric_round *r =
-        FTREE_FIND(struct fabric_round, k, ft->examine->rounds, k->nonce == nonce);
+        FTREE_FIND(struct fabric_round, k, ftree_rare(ft)->rounds, k->nonce == nonce);
     int i;
 
     if (!r || (from != r->reporter && from != r->third) ||
         (target != r->suspect && target != r->third))
         return;
     i = line_of(r, from, target);
-    if (i == TO_SUSPECT && says == FTREE_FABRIC_IDLE && (r->waits || find_verdict(ft, r)))
-        r->waits = 1u << i; /* whatever the others would say */
+    if (i == TO_SUSPECT && says == FTREE_FABRIC_IDLE && (r->waits || (!r->idle && find_verdict(ft, r))))
+        r->waits = 1u << i; /* whatever the others would say; it comes over both paths */
     if (!(r->waits >> i & 1))
         return;
     r->waits &= (uint8_t) ~(1u << i);
@@ -613,6 +603,8 @@ void ftree_fabric(struct ftree *ft, ftree_time now, int32_t from, const struct w
 {
     char why[FTREE_FABRIC_WHY];
 
+    if (!ftree_has_rare(ft))
+        return;
     switch (w->step) {
         case WIRE_FABRIC_ASK:
             begin_ask(ft, now, from, w->nonce, w->node);
@@ -642,12 +634,12 @@ void ftree_fabric(struct ftree *ft, ftree_time now, int32_t from, const struct w
 /* One is over at a time: it may begin others. */
 static bool end_late(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(struct fabric_ask, a, ft->examine->asks)
+    FTREE_EACH(struct fabric_ask, a, ftree_rare(ft)->asks)
         if (a->until <= now) {
             end_ask(ft, now, a, FTREE_FABRIC_NONE, "no answer");
             return true;
         }
-    FTREE_EACH(struct fabric_round, r, ft->examine->rounds)
+    FTREE_EACH(struct fabric_round, r, ftree_rare(ft)->rounds)
         if (r->until <= now && (r->waits || find_verdict(ft, r))) {
             if (r->waits)
                 end_round(ft, now, r);
@@ -662,31 +654,22 @@ void ftree_fabric_tick(struct ftree *ft, ftree_time now)
 {
     while (!ftree_events_wait(ft) && end_late(ft, now))
         ;
-    FTREE_EACH(struct fabric_ask, a, ft->examine->asks)
+    FTREE_EACH(struct fabric_ask, a, ftree_rare(ft)->asks)
         if (a->again <= now)
             tell(ft, now, a);
 }
 
 ftree_time ftree_fabric_deadline(const struct ftree *ft)
 {
-    return ftree_min(FTREE_EARLIEST(struct fabric_ask, a, ft->examine->asks,
+    return ftree_min(FTREE_EARLIEST(struct fabric_ask, a, ftree_rare(ft)->asks,
                                     ftree_min(a->again, a->until)),
-                     FTREE_EARLIEST(struct fabric_round, r, ft->examine->rounds,
+                     FTREE_EARLIEST(struct fabric_round, r, ftree_rare(ft)->rounds,
                                     r->waits || find_verdict(ft, r) ? r->until : FTREE_NEVER));
 }
 
 void ftree_fabric_stop(struct ftree *ft)
 {
-    ft->examine->asks.n = ft->examine->rounds.n = ft->examine->listens.n = ft->examine->waits.n = 0;
-}
+    struct rare *x = ftree_rare(ft);
 
-void ftree_fabric_clear(struct ftree *ft)
-{
-    struct ftree_examine *x = ft->examine;
-
-    ftree_alloc(ft, x->asks.items, 0);
-    ftree_alloc(ft, x->rounds.items, 0);
-    ftree_alloc(ft, x->listens.items, 0);
-    ftree_alloc(ft, x->waits.items, 0);
-    ftree_alloc(ft, x->address.items, 0);
+    x->asks.n = x->rounds.n = x->listens.n = x->waits.n = 0;
 }

@@ -19,7 +19,7 @@
 
 static struct inquiry *find_inquiry(const struct ftree *ft, uint32_t number)
 {
-    return FTREE_FIND(struct inquiry, q, ft->examine->inquiries, q->said.number == number);
+    return FTREE_FIND(struct inquiry, q, ftree_rare(ft)->inquiries, q->said.number == number);
 }
 
 /* Whose messages are asked for. */
@@ -152,9 +152,10 @@ int ftree_inquiry_begin(struct ftree *ft, ftree_time now, int32_t node, int32_t 
 {
     struct inquiry *q;
 
-    if (ft->examine->inquiries.n >= INQUIRIES_MAX || !FTREE_RESERVE(ft, ft->examine->inquiries, 1))
+    if (ftree_rare(ft)->inquiries.n >= INQUIRIES_MAX || !ftree_has_rare(ft) ||
+        !FTREE_RESERVE(ft, ftree_rare(ft)->inquiries, 1))
         return FTREE_ERR_NOMEM;
-    q = FTREE_PUSH(ft, ft->examine->inquiries);
+    q = FTREE_PUSH(ft, ftree_rare(ft)->inquiries);
     *number = q->said.number = ++ft->next_id;
     q->said.node = node;
     q->said.rank = rank;
@@ -178,12 +179,15 @@ const struct ftree_inquiry *ftree_inquired(const struct ftree *ft, uint32_t numb
 
 void ftree_inquire_no_more(struct ftree *ft, uint32_t number)
 {
+    struct rare *x = ftree_rare(ft);
     struct inquiry *q = find_inquiry(ft, number);
 
     if (q)
-        FTREE_DROP(ft->examine->inquiries, (int32_t) (q - ft->examine->inquiries.items));
-    if (ft->examine->inquiries.n == 0)
-        ftree_inquiry_clear(ft);
+        FTREE_DROP(x->inquiries, (int32_t) (q - x->inquiries.items));
+    if (x->inquiries.n > 0)
+        return;
+    ftree_alloc(ft, x->inquiries.items, 0);
+    memset(&x->inquiries, 0, sizeof(x->inquiries));
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -256,7 +260,7 @@ void ftree_inquiry_log(struct ftree *ft, int32_t from, const struct wire_log *l)
 void ftree_inquiry_reached(struct ftree *ft, int32_t node, enum ftree_path path,
                            enum ftree_role role, enum ftree_reach reach)
 {
-    FTREE_EACH(struct inquiry, q, ft->examine->inquiries)
+    FTREE_EACH(struct inquiry, q, ftree_rare(ft)->inquiries)
         if (q->said.node == node && q->said.reach[path][role] < reach)
             q->said.reach[path][role] = (uint8_t) reach;
 }
@@ -273,7 +277,7 @@ static void end(const struct ftree *ft, struct ftree_inquiry *q)
 
 void ftree_inquiry_tick(struct ftree *ft, ftree_time now)
 {
-    FTREE_EACH(struct inquiry, q, ft->examine->inquiries) {
+    FTREE_EACH(struct inquiry, q, ftree_rare(ft)->inquiries) {
         if (q->said.over)
             continue;
         if (q->until <= now)
@@ -285,18 +289,12 @@ void ftree_inquiry_tick(struct ftree *ft, ftree_time now)
 
 ftree_time ftree_inquiry_deadline(const struct ftree *ft)
 {
-    return FTREE_EARLIEST(const struct inquiry, q, ft->examine->inquiries,
+    return FTREE_EARLIEST(const struct inquiry, q, ftree_rare(ft)->inquiries,
                           q->said.over ? FTREE_NEVER : ftree_min(q->next, q->until));
 }
 
 void ftree_inquiry_stop(struct ftree *ft)
 {
-    FTREE_EACH(struct inquiry, q, ft->examine->inquiries)
+    FTREE_EACH(struct inquiry, q, ftree_rare(ft)->inquiries)
         end(ft, &q->said);
-}
-
-void ftree_inquiry_clear(struct ftree *ft)
-{
-    ftree_alloc(ft, ft->examine->inquiries.items, 0);
-    memset(&ft->examine->inquiries, 0, sizeof(ft->examine->inquiries));
 }

@@ -858,11 +858,10 @@ ftree_time ftree_probe_deadline(const struct ftree *ft)
 
 void ftree_examine_clear(struct ftree *ft)
 {
-    ftree_inquiry_clear(ft);
     ftree_alloc(ft, ft->examine->indirect_probes.items, 0);
     ftree_alloc(ft, ft->examine->neighbours.items, 0);
     ftree_alloc(ft, ft->examine->bursts.items, 0);
-    ftree_fabric_clear(ft);
+    ftree_rare_clear(ft);
 }
 
 void ftree_examine_stop(struct ftree *ft)

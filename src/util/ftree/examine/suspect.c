@@ -77,3 +77,35 @@ bool ftree_facts_answered(const struct suspect *su)
 {
     return FTREE_ANY_PATH(path, su->reach[path][FTREE_ROLE_AGENT] == FTREE_REACH_ANSWERED);
 }
+
+/* ---- what is seldom asked ------------------------------------------------------------------------ */
+
+struct rare *ftree_rare(const struct ftree *ft)
+{
+    static struct rare none;
+
+    return ft->examine->rare ? ft->examine->rare : &none;
+}
+
+bool ftree_has_rare(struct ftree *ft)
+{
+    if (!ft->examine->rare)
+        ft->examine->rare = ftree_alloc_zeroed(ft, sizeof(*ft->examine->rare));
+    return ft->examine->rare;
+}
+
+void ftree_rare_clear(struct ftree *ft)
+{
+    struct rare *x = ft->examine->rare;
+
+    if (!x)
+        return;
+    ftree_alloc(ft, x->inquiries.items, 0);
+    ftree_alloc(ft, x->rounds.items, 0);
+    ftree_alloc(ft, x->asks.items, 0);
+    ftree_alloc(ft, x->listens.items, 0);
+    ftree_alloc(ft, x->waits.items, 0);
+    ftree_alloc(ft, x->address.items, 0);
+    ftree_alloc(ft, x, 0);
+    ft->examine->rare = NULL;
+}

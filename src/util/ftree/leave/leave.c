@@ -59,11 +59,13 @@ static bool has_ended_well(const struct ftree *ft)
                           ftree_class_says(k->v.class_, FTREE_ENDS_NODE | FTREE_ENDS_RANKS));
 }
 
-/* Whatever was found of ranks is over: they have gone on, perhaps only just now. */
+/* Whatever was found of ranks, or of what their data go by, is over: they have gone on, perhaps only just
+ * now. */
 static void withdraw_all(struct ftree *ft)
 {
     FTREE_EACH(const struct known, k, ft->state->known)
-        if (!k->v.withdrawn && k->v.kind == FTREE_KIND_RANK)
+        if (!k->v.withdrawn && (k->v.kind == FTREE_KIND_RANK ||
+                                ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC)))
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the job has ended");
 }
 

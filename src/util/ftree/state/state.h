@@ -207,6 +207,8 @@ struct known *ftree_verdict_add(struct ftree *ft, const struct summary *o);
 void ftree_verdict_forget(struct ftree *ft, int32_t i);
 struct summary ftree_verdict_summary(struct ftree *ft, const struct ftree_verdict *v);
 const char *ftree_verdict_rule(const struct ftree *ft, const struct summary *o);
+/* Its sign needs that fact (enum rules_fact). */
+bool ftree_verdict_needs(const struct ftree *ft, const struct summary *o, int fact);
 void ftree_verdict_name_rule(struct ftree *ft, struct summary *o, const char *name);
 void ftree_verdict_keep(struct ftree *ft, struct known *k, const struct ftree_verdict *v);
 void ftree_verdict_drop_full(struct ftree *ft, struct known *k);

@@ -288,6 +288,11 @@ const char *ftree_verdict_rule(const struct ftree *ft, const struct summary *o)
     return o->rule < ft->state->rule_names.n ? ft->state->rule_names.items[o->rule].text : "";
 }
 
+bool ftree_verdict_needs(const struct ftree *ft, const struct summary *o, int fact)
+{
+    return ftree_rules_needs(ft->rules, ftree_verdict_rule(ft, o), fact);
+}
+
 void ftree_verdict_name_rule(struct ftree *ft, struct summary *o, const char *name)
 {
     o->rule = rule_number(ft, name);

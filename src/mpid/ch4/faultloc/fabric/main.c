@@ -84,6 +84,7 @@ static struct {
     uint64_t nonce, took; /* of the last message, and us there and back */
     uint8_t message[PING_BYTES];
     bool came, stranger;
+    bool mute; /* it heard, and could not answer */
 } f = {.fd = STDOUT_FILENO, .over = "", .asked_ms = DEADLINE_MS};
 
 static uint64_t now_us(void)
@@ -189,8 +190,8 @@ static void tick(int signal)
 
 static void limit(long ms)
 {
+    f.started = f.begun = f.turned = now_us(); /* first: a tick may come */
     f.deadline_ms = ms;
-    f.started = f.begun = f.turned = now_us();
     f.longest = 0;
 }
 
@@ -231,7 +232,8 @@ static void answer(void *back, enum ping_kind kind, uint64_t nonce)
     uint8_t message[PING_BYTES];
 
     ping_write(kind, f.key, nonce, message);
-    f.answered += net_reply(back, message) && kind == PING_ECHO;
+    f.mute |= !net_reply(back, message);
+    f.answered += kind == PING_ECHO;
 }
 
 void net_heard(const void *bytes, size_t len, void *back)
@@ -285,6 +287,8 @@ static void say_alive(void)
     f.said = 0;
     if (was_held())
         say_none("was held up itself");
+    else if (f.mute)
+        say_none("could not answer");
     else
         say("{\"fabric\": \"listens\"}\n");
     f.longest = 0;

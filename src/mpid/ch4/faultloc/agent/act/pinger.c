@@ -13,6 +13,7 @@
 #include "ftree/base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -145,8 +146,12 @@ bool faultloc_pinger_listen(struct faultloc_pinger *f, ftree_time now)
 static int start_ask(struct faultloc_pinger *f, struct faultloc_child *c, ftree_time now,
                      const char *address)
 {
-    int input = faultloc_memory_file("faultloc-address", MFD_CLOEXEC, address), rc;
+    int file = faultloc_memory_file("faultloc-address", MFD_CLOEXEC, address), input, rc;
 
+    if (file < 0)
+        return errno;
+    input = fcntl(file, F_DUPFD_CLOEXEC, FAULTLOC_SPAWN_FD + 1); /* the child has another one there */
+    close(file);
     if (input < 0)
         return errno;
     rc = start(f, c, now, "ping", "-", input);

@@ -314,6 +314,13 @@ static bool ask_fabric(void *ctx, uint32_t number, const uint8_t *address, size_
     return faultloc_pinger_ask(&a->pinger, faultloc_now(), number, address, len);
 }
 
+static const char *name_fabric(void *ctx)
+{
+    const struct agent *a = ctx;
+
+    return a->fabric;
+}
+
 static void trace(void *ctx, const char *line)
 {
     struct agent *a = ctx;
@@ -348,6 +355,7 @@ static const struct ftree_io io = {.send = send_message,
                                    .handlers = ask_handlers,
                                    .fabric_listen = listen_on_fabric,
                                    .fabric_ask = ask_fabric,
+                                   .fabric_name = name_fabric,
                                    .trace = trace};
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -370,7 +378,6 @@ static int make_core(struct agent *a)
     cfg.sample = a->p->board->settings.sample;
     cfg.alpha = a->p->board->settings.alpha;
     faultloc_pinger_library(a->p->board->over, a->fabric, sizeof(a->fabric));
-    cfg.fabric = a->fabric;
     rc = ftree_create(&a->p->job.job, a->p->self, &cfg, &io, a, &a->p->ft);
     if (!rc)
         rc = faultloc_sets_restore(&a->sources.sets, faultloc_now());
