@@ -158,11 +158,11 @@ int ftree_stall(struct ftree *ft, ftree_time now, int32_t rank, int32_t peer, ft
 int ftree_symptom(struct ftree *ft, ftree_time now, const struct ftree_symptom *s);
 
 /* Purpose: what becomes of the end of the fabric that the callback `fabric_listen` opened: its address
- * (of up to FTREE_FABRIC_BYTES), once; from time to time that it lives, and has all the time; that it is
+ * (of up to FTREE_FABRIC_BYTES), once; from time to time that it lives, and whether it was held up since; that it is
  * over, and why.  And what came of asking another one, of the `number` of callback fabric_ask: it passes
  * (in `us` there and back), is silent, or could not be asked. */
 void ftree_fabric_listens(struct ftree *ft, ftree_time now, const uint8_t *address, size_t len);
-void ftree_fabric_alive(struct ftree *ft, ftree_time now);
+void ftree_fabric_alive(struct ftree *ft, ftree_time now, bool held);
 void ftree_fabric_closed(struct ftree *ft, ftree_time now, const char *why);
 void ftree_fabric_said(struct ftree *ft, ftree_time now, uint32_t number, enum ftree_fabric says,
                        uint32_t us, const char *why);

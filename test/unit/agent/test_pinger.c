@@ -79,6 +79,7 @@ static const struct {
 } lines[] = {
     {"{\"address\": \"00ff\"}", FAULTLOC_PINGER_ADDRESS, FTREE_FABRIC_NONE, 0, ""},
     {"{\"fabric\": \"listens\"}", FAULTLOC_PINGER_LISTENS, FTREE_FABRIC_NONE, 0, ""},
+    {"{\"fabric\": \"held\"}", FAULTLOC_PINGER_HELD, FTREE_FABRIC_NONE, 0, ""},
     {"{\"fabric\": \"over\", \"answered\": 2}", FAULTLOC_PINGER_OVER, FTREE_FABRIC_NONE, 0, ""},
     {"{\"fabric\": \"passes\", \"us\": 35}", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_PASSES, 35, ""},
     {"{\"fabric\": \"passes\", \"us\": -1}", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_PASSES, 0, ""},

@@ -367,11 +367,29 @@ TEST_CASE(it_says_whether_it_was_there)
     hear(l, 1, WIRE_FABRIC_OPEN, 5, 0, 0, "");
     ftree_fabric_listens(l->ft, l->now, (const uint8_t *) "here", 4);
     hear(l, 1, WIRE_FABRIC_CLOSE, 5, 0, 0, "");
-    ftree_fabric_alive(l->ft, l->now);
+    ftree_fabric_alive(l->ft, l->now, false);
     ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_OVER, 1, 0), 0);
-    ftree_fabric_alive(l->ft, l->now);
+    ftree_fabric_alive(l->ft, l->now, false);
     ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_OVER, 1, 0), 5);
     ck_assert_int_eq(lone_last(l, WIRE_FABRIC)->m.u.fabric.says, PASSES);
+}
+
+/* What was long before the silence does not matter. */
+TEST_CASES(it_says_whether_it_had_the_cpu, 3)
+{
+    struct lone *l = with_fabric();
+
+    hear(l, 1, WIRE_FABRIC_OPEN, 5, 0, 0, "");
+    ftree_fabric_listens(l->ft, l->now, (const uint8_t *) "here", 4);
+    if (_i > 0)
+        ftree_fabric_alive(l->ft, l->now, true);
+    lone_run(l, _i == 2 ? 3000 : 1000);
+    hear(l, 1, WIRE_FABRIC_CLOSE, 5, 0, 0, "");
+    if (_i != 1)
+        ftree_fabric_alive(l->ft, l->now, _i == 0);
+    ftree_fabric_alive(l->ft, l->now, false);
+    ck_assert_uint_eq(nonce_of(l, WIRE_FABRIC_OVER, 1, 0), 5);
+    ck_assert_int_eq(lone_last(l, WIRE_FABRIC)->m.u.fabric.says, _i == 2 ? PASSES : NONE);
 }
 
 TEST_CASE(it_says_that_it_was_not)

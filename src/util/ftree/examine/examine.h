@@ -217,7 +217,7 @@ struct rare {
     FTREE_ARRAY(struct fabric_listen) listens;
     FTREE_ARRAY(struct fabric_wait) waits;
     struct ftree_bytes address; /* of the own end of the fabric; empty: there is none yet */
-    ftree_time full; /* from when on nobody is told of it */
+    ftree_time full, held; /* from when on nobody is told of it; when it last had not the CPU, 0: never */
 };
 
 struct ftree_examine {

@@ -39,6 +39,7 @@
 
 #define WAITED (2000 * FTREE_MS) /* before anybody is asked */
 #define OPENS (5000 * FTREE_MS) /* an end, for so long, is told to others: what is left is for them */
+#define HELD (2500 * FTREE_MS) /* in the time of a silence its other end had not the CPU */
 #define ROUND (12000 * FTREE_MS) /* what has not come by then does not */
 #define ASK (11000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
 #define AGAIN (300 * FTREE_MS) /* a message that was lost is sent again */
@@ -131,12 +132,17 @@ void ftree_fabric_listens(struct ftree *ft, ftree_time now, const uint8_t *addre
         send_address(ft, now, l->node, l->nonce);
 }
 
-void ftree_fabric_alive(struct ftree *ft, ftree_time now)
+void ftree_fabric_alive(struct ftree *ft, ftree_time now, bool held)
 {
-    for (int32_t i = ftree_rare(ft)->listens.n - 1; i >= 0; i--)
-        if (ftree_rare(ft)->listens.items[i].closes && --ftree_rare(ft)->listens.items[i].closes == 0) {
-            say_over(ft, now, &ftree_rare(ft)->listens.items[i], FTREE_FABRIC_PASSES, "");
-            FTREE_DROP(ftree_rare(ft)->listens, i);
+    struct rare *x = ftree_rare(ft);
+
+    if (held && ft->examine->rare)
+        x->held = now;
+    for (int32_t i = x->listens.n - 1; i >= 0; i--)
+        if (x->listens.items[i].closes && (held || --x->listens.items[i].closes == 0)) {
+            say_over(ft, now, &x->listens.items[i], held ? FTREE_FABRIC_NONE : FTREE_FABRIC_PASSES,
+                     held ? "was held up itself" : "");
+            FTREE_DROP(x->listens, i);
         }
 }
 
@@ -151,12 +157,17 @@ void ftree_fabric_closed(struct ftree *ft, ftree_time now, const char *why)
 
 static void close_end(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce)
 {
+    struct rare *x = ftree_rare(ft);
     struct fabric_listen *l = find_listen(ft, from, nonce), gone = {.node = from, .nonce = nonce};
 
-    if (l)
-        l->closes = l->closes ? l->closes : LIVES;
-    else
+    if (!l) {
         say_over(ft, now, &gone, FTREE_FABRIC_NONE, "its end has ended");
+    } else if (x->held && now - x->held < HELD) {
+        say_over(ft, now, &gone, FTREE_FABRIC_NONE, "was held up itself");
+        FTREE_DROP(x->listens, (int32_t) (l - x->listens.items));
+    } else {
+        l->closes = l->closes ? l->closes : LIVES;
+    }
 }
 
 /* ---- who asks ---------------------------------------------------------------------------------- */

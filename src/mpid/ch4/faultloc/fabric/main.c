@@ -286,7 +286,7 @@ static void say_alive(void)
 {
     f.said = 0;
     if (was_held())
-        say_none("was held up itself");
+        say("{\"fabric\": \"held\"}\n");
     else if (f.mute)
         say_none("could not answer");
     else

@@ -63,6 +63,7 @@ static bool read_word(struct json_object *o, struct faultloc_pinger_line *out)
         enum faultloc_pinger_word word;
         enum ftree_fabric says;
     } words[] = {{"listens", FAULTLOC_PINGER_LISTENS, FTREE_FABRIC_NONE},
+                 {"held", FAULTLOC_PINGER_HELD, FTREE_FABRIC_NONE},
                  {"over", FAULTLOC_PINGER_OVER, FTREE_FABRIC_NONE},
                  {"none", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_NONE},
                  {"passes", FAULTLOC_PINGER_RESULT, FTREE_FABRIC_PASSES},
@@ -210,20 +211,22 @@ static bool next_line(const struct faultloc_child *c, size_t *read, struct fault
 static void hear_listener(struct faultloc_pinger *f, ftree_time now)
 {
     struct faultloc_pinger_line line;
-    bool lives = false;
+    bool lives = false, held = false;
 
     while (next_line(&f->listener, &f->read, &line)) {
         if (line.word == FAULTLOC_PINGER_ADDRESS)
             ftree_fabric_listens(f->p->ft, now, line.bytes, line.len);
         else if (line.word == FAULTLOC_PINGER_LISTENS)
             lives = true;
+        else if (line.word == FAULTLOC_PINGER_HELD)
+            lives = held = true;
         else if (line.word == FAULTLOC_PINGER_RESULT)
             ftree_fabric_closed(f->p->ft, now, line.why);
         else if (line.word == FAULTLOC_PINGER_GARBAGE)
             ftree_fabric_closed(f->p->ft, now, "printed what is no result");
     }
     if (lives)
-        ftree_fabric_alive(f->p->ft, now);
+        ftree_fabric_alive(f->p->ft, now, held);
 }
 
 static void turn_listener(struct faultloc_pinger *f, ftree_time now)

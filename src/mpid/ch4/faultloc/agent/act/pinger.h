@@ -55,7 +55,8 @@ void faultloc_pinger_end(struct faultloc_pinger *f);
 enum faultloc_pinger_word {
     FAULTLOC_PINGER_GARBAGE,
     FAULTLOC_PINGER_ADDRESS, /* `bytes`, `len` */
-    FAULTLOC_PINGER_LISTENS, /* it lives, and was not held up */
+    FAULTLOC_PINGER_LISTENS, /* it lives, and was not held up, */
+    FAULTLOC_PINGER_HELD, /* or was */
     FAULTLOC_PINGER_OVER, /* its time is */
     FAULTLOC_PINGER_RESULT /* `says`, `us`, `why` */
 };
