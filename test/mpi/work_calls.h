@@ -202,19 +202,19 @@ static void read_input(void)
 
 /* ---- all ranks, in the same phase ------------------------------------------------------------ */
 
-/* A server that nobody asks. */
+#define REQUEST 99
+
+/* A server that nobody asks.  A rank that began sooner ends sooner, and goes on with its pattern. */
 static void serve_nobody(void)
 {
     double end = tu_now() + harm.lasts;
     int has = 0;
 
     for (; tu_now() < end && !has; rest_ms(1))
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &has, MPI_STATUS_IGNORE);
+        MPI_Iprobe(MPI_ANY_SOURCE, REQUEST, MPI_COMM_WORLD, &has, MPI_STATUS_IGNORE);
     if (has)
         fail("a message has come that nobody sent");
 }
-
-#define REQUEST 99
 
 static sem_t is_over;
 

@@ -720,7 +720,9 @@ static bool is_component(const struct ftree_job *job, const struct ftree_verdict
 int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *v)
 {
     int32_t switches = ft->job->tree ? ft->job->tree->switches : 0;
+    struct summary summary;
     struct known *k;
+    bool is_new;
 
     if (v->class_ >= FTREE_CLASS_COUNT || v->kind >= FTREE_KIND_COUNT || v->node < 0 ||
         v->node >= ft->job->nodes || v->rank < FTREE_NONE || v->rank >= ft->job->size ||
@@ -728,11 +730,14 @@ int ftree_restore(struct ftree *ft, ftree_time now, const struct ftree_verdict *
         (v->kind == FTREE_KIND_SWITCH) != (v->switch_ != FTREE_NONE) ||
         !is_component(ft->job, v))
         return FTREE_ERR_INVALID;
+    summary = ftree_verdict_summary(ft, v);
+    is_new = !ftree_verdict_by_id(ft, &summary);
     k = ftree_announce_restore(ft, now, v);
     if (!k)
         return FTREE_ERR_NOMEM;
     ftree_recheck_restored(ft, now, k);
-    if (!k->v.withdrawn && k->v.fln == ft->self && ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC))
+    if (is_new && !k->v.withdrawn && k->v.fln == ft->self &&
+        ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC))
         WITH_EVENTS(ft, now) /* where ranks still wait it is asked anew */
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the agent that asked has ended");
     ftree_announce_forget(ft, now);

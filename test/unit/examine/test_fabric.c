@@ -476,6 +476,18 @@ TEST_CASES(it_is_over_when_the_wait_is, 2)
     ck_assert_int_eq(l->withdrawals, !_i); /* node 3 has not been asked */
 }
 
+/* A successor knows nothing of the round; the agent itself reads its own verdicts, too. */
+TEST_CASES(a_successor_withdraws_it, 2)
+{
+    struct lone *l = with_verdict();
+    struct ftree_verdict v = l->verdict[0];
+
+    if (_i)
+        lone_renew(l);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    ck_assert_int_eq(l->withdrawals, _i);
+}
+
 TEST_CASE(it_stands_when_a_rank_waits_again)
 {
     struct lone *l = with_verdict();
