@@ -10,8 +10,11 @@
 /*
  * A person asks how a node or a rank is, and is to be answered where it is well, too.  This node
  * asks its agent over every path, as an examination does, and where that answers, for its state and
- * the last messages of its ranks.  Where it does not, the deputy is asked as well.  Nothing is
- * decided here and nobody is accused: that is the examination's business, which a symptom begins.
+ * the last messages of its ranks.  Where it does not, the deputy is asked as well.
+ *
+ * It is no case with a suspect: any node asks, not the FLN alone, what it hears stays with it, and
+ * several may ask of one node at once.  Nothing is decided here and nobody is accused: that is the
+ * examination's business, which a symptom (user-suspects) begins with a strategy of its own.
  */
 
 #define INQUIRIES_MAX 16 /* at the same time */
