@@ -30,6 +30,11 @@ size_t sim_pool_size(const void *ptr)
     return ptr ? malloc_usable_size((void *) (uintptr_t) ptr) : 0;
 }
 
+size_t sim_pool_whole(size_t size)
+{
+    return size + 8;
+}
+
 bool sim_pool_drop(void)
 {
     return false;
@@ -140,6 +145,14 @@ static void put(void *ptr)
 
     memcpy(ptr, &free_block[c], sizeof(void *));
     free_block[c] = ptr;
+}
+
+size_t sim_pool_whole(size_t size)
+{
+    size_t whole;
+
+    class_of(size + 8, &whole);
+    return whole;
 }
 
 size_t sim_pool_size(const void *ptr)

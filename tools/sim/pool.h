@@ -24,6 +24,9 @@ void *sim_pool_alloc(void *ptr, size_t size);
 /* Purpose: how many bytes of a block may be used; NULL: 0. */
 size_t sim_pool_size(const void *ptr);
 
+/* Purpose: how many bytes a block of that size takes, with the 8 before it. */
+size_t sim_pool_whole(size_t size);
+
 /* Purpose: gives all blocks back at once, as at the end of a run; it begins anew at the first chunk.
  * False: each has to be given back. */
 bool sim_pool_drop(void);

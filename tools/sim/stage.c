@@ -11,19 +11,24 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WORDS 512
+#define WORDS 4096
+#define SMALL_WORDS 512
+#define SMALL_MAX 1040 /* a larger block takes a free place among the small ones, but adds none */
 #define LINE 8
 #define MAPS (WORDS / 64)
 #define MODELS_MAX 16
-#define MANY 16 /* words, by which a handle differs so much that it becomes a model */
+#define MANY(words) ((words) / 8) /* by which a handle differs so much that it becomes a model */
 #define FREE 1u
-#define SMALL_MAX 1040 /* larger blocks are the pool's */
 
-/* The first word says how many bytes are in use.  Then there are blocks as in the pool: a word with
- * the size, which is a multiple of 16, and whether it is free, and what is used of it. */
+/* Two areas: SMALL_WORDS words of small blocks, and behind them what finds no room there.  The first
+ * word of each says how many bytes of blocks follow.  These are as in the pool: a word with the size,
+ * which is a multiple of 16, and whether it is free, and what is used of it. */
 static _Alignas(64) uint64_t stage[WORDS];
+static uint64_t *const large = stage + SMALL_WORDS;
 static uint64_t model[MODELS_MAX][WORDS];
-static int models, near; /* near: to what was packed last */
+static int32_t packed_by[MODELS_MAX]; /* how many handles are kept as what differs from each */
+static unsigned unsearched; /* how many handles are still to be packed without a search */
+static int near; /* to what was packed last */
 static int from = MODELS_MAX; /* to what is on the stage, when it came; MODELS_MAX: it is new */
 static int follows[MODELS_MAX + 1]; /* to what came near to each when it was packed last */
 
@@ -43,11 +48,6 @@ bool sim_stage_exists(void)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static bool is_on_stage(const void *ptr)
-{
-    return (uintptr_t) ptr - (uintptr_t) stage < sizeof(stage);
-}
-
 /* Of 16 bytes each, but for the first word. */
 static void *use(uint64_t *head, size_t whole)
 {
@@ -59,25 +59,45 @@ static void *use(uint64_t *head, size_t whole)
     return head + 1;
 }
 
-static void *get(size_t size)
+static void *get(uint64_t *area, size_t words, size_t whole, bool at_end)
 {
-    size_t whole = (size + 8 + 15) & ~(size_t) 15;
-    uint64_t *head = stage + 1, *end = stage + stage[0] / 8;
+    uint64_t *head = area + 1, *end = head + area[0] / 8;
 
     for (; head < end; head += *head / 8)
         if (*head & FREE && *head >= whole)
             return use(head, whole);
-    if (size + 8 > SMALL_MAX || stage[0] + whole > sizeof(stage))
+    if (!at_end || 1 + (area[0] + whole) / 8 > words)
         return NULL;
-    stage[0] += whole;
+    area[0] += whole;
     *end = whole;
     return end + 1;
+}
+
+static bool is_on_stage(const void *ptr)
+{
+    return (uintptr_t) ptr - (uintptr_t) stage < sizeof(stage);
+}
+
+static bool is_large(const void *ptr)
+{
+    return is_on_stage(ptr) && (const uint64_t *) ptr > large;
+}
+
+/* What was large once does not come back among the small ones. */
+static void *get_any(const void *before, size_t size)
+{
+    void *ptr = NULL;
+
+    if (!is_large(before))
+        ptr = get(stage, SMALL_WORDS, (size + 8 + 15) & ~(size_t) 15, size + 8 <= SMALL_MAX);
+    return ptr ? ptr : get(large, WORDS - SMALL_WORDS, sim_pool_whole(size), true);
 }
 
 /* Joins it with the free ones beside it; at the end it is no block any more. */
 static void put(void *ptr)
 {
-    uint64_t *freed = (uint64_t *) ptr - 1, *head = stage + 1, *end = stage + stage[0] / 8, *next;
+    uint64_t *freed = (uint64_t *) ptr - 1, *area = is_large(ptr) ? large : stage;
+    uint64_t *head = area + 1, *end = head + area[0] / 8, *next;
 
     memset(ptr, 0, *freed - 8); /* so that it differs from no other one */
     *freed |= FREE;
@@ -89,7 +109,7 @@ static void put(void *ptr)
             next = head + *head / 8;
         }
         if (*head & FREE && next == end) {
-            stage[0] -= *head & ~(uint64_t) FREE;
+            area[0] -= *head & ~(uint64_t) FREE;
             *head = 0;
         }
     }
@@ -102,7 +122,7 @@ void *sim_stage_alloc(void *ptr, size_t size)
 
     if (ptr && (!is_on_stage(ptr) || (before >= size && before / 2 < size)))
         return is_on_stage(ptr) ? ptr : sim_pool_alloc(ptr, size);
-    out = size ? get(size) : NULL;
+    out = size ? get_any(ptr, size) : NULL;
     if (size && !out && !(out = sim_pool_alloc(NULL, size)))
         return NULL;
     if (out && ptr)
@@ -114,24 +134,28 @@ void *sim_stage_alloc(void *ptr, size_t size)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* So many bytes are in use; all behind them is zero. */
-static void set_used(uint64_t used)
+/* So many words are in use; all behind them is zero. */
+static uint32_t words_used(void)
 {
-    if (stage[0] > used)
-        memset((char *) stage + used, 0, stage[0] - used);
-    stage[0] = used;
+    return (uint32_t) (large[0] ? SMALL_WORDS + 1 + large[0] / 8 : 1 + stage[0] / 8);
+}
+
+static void clear_behind(uint32_t words)
+{
+    if (words_used() > words)
+        memset(stage + words, 0, (words_used() - words) * sizeof(stage[0]));
 }
 
 void sim_stage_clear(void)
 {
-    set_used(sizeof(stage[0]));
+    clear_behind(0);
     from = MODELS_MAX;
 }
 
 /* Which words are other ones than a model's, and these; returns how many. */
 static uint32_t compare(const uint64_t *with, uint64_t *map, uint64_t *out)
 {
-    uint32_t n = 0, words = (uint32_t) (stage[0] / 8);
+    uint32_t n = 0, words = words_used();
 
     memset(map, 0, MAPS * sizeof(*map));
     for (uint32_t i = 0; i < words; i++) {
@@ -147,38 +171,44 @@ static uint32_t compare(const uint64_t *with, uint64_t *map, uint64_t *out)
     return n;
 }
 
-/* The nearest of all models, which may become this one.  A search in vain is not repeated soon. */
+/* The nearest of all models; where that is far this becomes one, in place of one that nothing is
+ * packed by.  A search in vain is not repeated soon. */
 static void search(uint32_t best, uint64_t *map, uint64_t *out)
 {
-    static unsigned vain;
+    int unused = MODELS_MAX;
     uint32_t n;
 
-    if (models == MODELS_MAX && vain++ % 64)
+    if (unsearched) {
+        unsearched--;
         return;
-    for (int i = 0; i < models; i++) {
+    }
+    for (int i = 0; i < MODELS_MAX; i++) {
         n = compare(model[i], map, out);
         if (n < best) {
             best = n;
             near = i;
         }
+        if (!packed_by[i])
+            unused = i;
     }
-    if (best <= MANY) {
-        vain = 0;
-    } else if (models < MODELS_MAX) {
-        near = models++;
-        memcpy(model[near], stage, sizeof(stage));
+    if (best <= MANY(words_used()))
+        return;
+    if (unused == MODELS_MAX) {
+        unsearched = 63;
+        return;
     }
+    near = unused;
+    memcpy(model[near], stage, sizeof(stage));
 }
 
 /* What became of one like this before is likely to have become of this one. */
 static uint32_t choose(uint64_t *map, uint64_t *out)
 {
-    uint32_t n = WORDS;
+    uint32_t n;
 
     near = follows[from];
-    if (models)
-        n = compare(model[near], map, out);
-    if (n <= MANY)
+    n = compare(model[near], map, out);
+    if (n <= MANY(words_used()))
         return n;
     search(n, map, out);
     follows[from] = near;
@@ -188,9 +218,10 @@ static uint32_t choose(uint64_t *map, uint64_t *out)
 void *sim_stage_pack(void)
 {
     uint64_t map[MAPS], word[WORDS];
-    uint32_t words = (uint32_t) (stage[0] / 8), maps = (words + 63) / 64, n = choose(map, word);
+    uint32_t words = words_used(), maps = (words + 63) / 64, n = choose(map, word);
     struct packed *p = sim_pool_array(NULL, 1 + maps + n, sizeof(p->word[0]));
 
+    packed_by[near]++;
     p->model = (uint32_t) near;
     p->words = words;
     memcpy(p->word, map, maps * sizeof(map[0]));
@@ -205,7 +236,8 @@ void *sim_stage_unpack(void *packed)
     const uint64_t *word = p->word + maps;
 
     from = (int) p->model;
-    set_used(p->words * sizeof(stage[0]));
+    packed_by[from]--;
+    clear_behind(p->words);
     memcpy(stage, model[from], p->words * sizeof(stage[0]));
     for (uint32_t i = 0; i < maps; i++)
         for (uint64_t map = p->word[i]; map; map &= map - 1)
@@ -216,6 +248,7 @@ void *sim_stage_unpack(void *packed)
 
 void sim_stage_drop(void)
 {
-    models = near = 0;
+    unsearched = 0;
+    memset(packed_by, 0, sizeof(packed_by));
     memset(follows, 0, sizeof(follows));
 }

@@ -46,6 +46,8 @@ TEST_CASES(no_two_blocks_share_a_byte, 3)
         block[i] = sim_pool_alloc(block[i], other);
         ck_assert_int_eq(block[i] != NULL, other > 0);
         ck_assert_uint_ge(sim_pool_size(block[i]), other);
+        if (other && !size[i])
+            ck_assert_uint_eq(sim_pool_size(block[i]) + 8, sim_pool_whole(other));
         ck_assert_uint_eq((uintptr_t) block[i] % 16, 0);
         ck_assert(is_filled(block[i], least, i));
         if (block[i])
