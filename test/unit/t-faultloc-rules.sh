@@ -258,7 +258,7 @@ same facts "$(tr ' ' '\n' <<<"$facts" | sort | paste -sd' ')" \
     '."$defs".conditions.properties | keys[]'
 same values "$(values)" '."$defs" |
     (.reach, .witnessed, .no_yes, .side, .transport, .process, .seen_by, .link, .behind, .launcher,
-        .power, .port, .connection, .waits, .outside, .slowed, .way, .ways).anyOf[0].enum[],
+        .power, .port, .connection, .fabric, .waits, .outside, .slowed, .way, .ways).anyOf[0].enum[],
     (.step.properties | (.ask, .of, .over, .if).enum[])'
 sed 's,\\-,-,g; s,\\f[BIRP],,g' "$manual" >"$work/manual"
 for name in $(names base/symptom.h FTREE_SYMPTOMS) $(names fault_classes.h FTREE_CLASSES) $facts $(values) \
