@@ -383,7 +383,7 @@ TEST_CASES(it_says_whether_it_had_the_cpu, 3)
     ftree_fabric_listens(l->ft, l->now, (const uint8_t *) "here", 4);
     if (_i > 0)
         ftree_fabric_alive(l->ft, l->now, true);
-    lone_run(l, _i == 2 ? 3000 : 1000);
+    lone_run(l, _i == 2 ? 4500 : 1000);
     hear(l, 1, WIRE_FABRIC_CLOSE, 5, 0, 0, "");
     if (_i != 1)
         ftree_fabric_alive(l->ft, l->now, _i == 0);
@@ -474,6 +474,20 @@ TEST_CASES(it_is_over_when_the_wait_is, 2)
     lone_run(l, 1100);
     hear(l, 1, WIRE_FABRIC_SAID, nonce_of(l, WIRE_FABRIC_ASK_WAIT, 1, 2), 2, IDLE, "");
     ck_assert_int_eq(l->withdrawals, !_i); /* node 3 has not been asked */
+}
+
+/* Its node may die meanwhile. */
+TEST_CASE(it_hides_nothing)
+{
+    struct lone *l = with_verdict();
+    struct wire_message m = {.type = WIRE_SYMPTOM};
+
+    lone_run(l, 2000);
+    lone_log(l);
+    ftree_symptom_init(&m.u.symptom, FTREE_SYMPTOM_PEER_UNREACHABLE, 2, 2, 1, l->now, l->now);
+    lone_hear(l, 1, DATA, &m);
+    lone_run(l, 500);
+    ck_assert_int_gt(lone_count(l, WIRE_PROBE), 0);
 }
 
 /* A successor knows nothing of the round; the agent itself reads its own verdicts, too. */

@@ -39,7 +39,7 @@
 
 #define WAITED (2000 * FTREE_MS) /* before anybody is asked */
 #define OPENS (5000 * FTREE_MS) /* an end, for so long, is told to others: what is left is for them */
-#define HELD (2500 * FTREE_MS) /* in the time of a silence its other end had not the CPU */
+#define HELD (4000 * FTREE_MS) /* in the time of a silence its other end had not the CPU */
 #define ROUND (12000 * FTREE_MS) /* what has not come by then does not */
 #define ASK (11000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
 #define AGAIN (300 * FTREE_MS) /* a message that was lost is sent again */
@@ -474,7 +474,7 @@ static void add_line(const struct ftree *ft, ftree_time now, const struct fabric
 
     if (l->says == FTREE_FABRIC_PASSES)
         snprintf(took, sizeof(took), ", %u us there and back", (unsigned) l->us);
-    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, target, v, "fabric (%.40s), %.40s to %.40s: %s%s%s%s",
+    ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_FABRIC, target, v, "fabric (%.24s), %.26s to %.26s: %s%s%s%s",
                            ft->io->fabric_name ? ft->io->fabric_name(ft->io_ctx) : "UCX", ftree_name(ft, asker), ftree_name(ft, target),
                            l->says == FTREE_FABRIC_NONE ? "could not be asked"
                                                         : ftree_fabric_name(l->says),

@@ -29,10 +29,12 @@ static bool explains_rank(const struct ftree *ft, const struct ftree_symptom *s)
     return false;
 }
 
+/* What the fabric alone has shown is asked for by nobody over TCP: it hides nothing. */
 static bool path_is(const struct ftree *ft, int32_t node, bool cut)
 {
     FTREE_EACH_STANDING(k, ft, node)
         if (!k->v.local_only && ftree_class_says(k->v.class_, FTREE_IS_PATH) &&
+            !ftree_verdict_needs(ft, &k->v, RULES_FACT_FABRIC) &&
             !(cut && k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED))
             return true;
     return ftree_verdict_by_switch(ft, node);

@@ -85,7 +85,7 @@ static struct {
     uint8_t message[PING_BYTES];
     bool came, stranger;
     bool mute; /* it heard, and could not answer */
-} f = {.fd = STDOUT_FILENO, .over = "", .asked_ms = DEADLINE_MS};
+} f = {.fd = STDOUT_FILENO, .asked_ms = DEADLINE_MS};
 
 static uint64_t now_us(void)
 {
@@ -232,7 +232,7 @@ static void answer(void *back, enum ping_kind kind, uint64_t nonce)
     uint8_t message[PING_BYTES];
 
     ping_write(kind, f.key, nonce, message);
-    f.mute |= !net_reply(back, message);
+    f.mute |= !net_reply(back, message) && kind == PING_ECHO;
     f.answered += kind == PING_ECHO;
 }
 
@@ -243,7 +243,7 @@ void net_heard(const void *bytes, size_t len, void *back)
     f.heard = now_us();
     if (f.listens) {
         bool known = ping_read(PING_ASK, f.key, bytes, len, &nonce);
-        if (nonce && back)
+        if (nonce && back && (known || net_has_way_back))
             answer(back, known ? PING_ECHO : PING_STRANGER, nonce);
     } else if (ping_read(PING_ECHO, f.key, bytes, len, &nonce)) {
         f.came |= nonce == f.nonce;
@@ -287,7 +287,7 @@ static void say_alive(void)
     f.said = 0;
     if (was_held())
         say("{\"fabric\": \"held\"}\n");
-    else if (f.mute)
+    else if (f.mute || net_failed())
         say_none("could not answer");
     else
         say("{\"fabric\": \"listens\"}\n");

@@ -19,8 +19,11 @@ extern const char net_name[];
 /* Purpose: sets the variables that the library is to have here, whatever the job has. */
 void net_environment(void);
 
-/* Purpose: opens an end; `over`: what ranks use, where the environment does not say it (board.h).  NULL:
- * it is there, else why not. */
+/* An answer goes over the connection by which the question came. */
+extern const bool net_has_way_back;
+
+/* Purpose: opens an end; `over`: what ranks use, "" if another library than libfabric (board.h); NULL: it
+ * is a person who asks.  NULL: it is there, else why not. */
 const char *net_open(const char *over);
 
 /* Purpose: the address of the end; its length, 0: it is longer than `most`. */

@@ -47,16 +47,17 @@ static struct {
     struct fid_ep *ep;
     uint8_t address[PING_ADDRESS];
     size_t len;
-    fi_addr_t peer;
+    fi_addr_t peer; /* who is asked: only what is sent there matters */
     unsigned known; /* addresses of those that asked */
     struct slot receive[SLOTS], send[SLOTS];
     unsigned next; /* send */
     uint64_t again;
     const char *failure;
-    bool unsent;
-} o;
+    bool unsent, deaf;
+} o = {.peer = FI_ADDR_NOTAVAIL};
 
 const char net_name[] = "libfabric";
+const bool net_has_way_back = false;
 
 void net_environment(void)
 {
@@ -104,12 +105,14 @@ static const char *find_info(const char *over)
     struct fi_info *list;
     int rc;
 
-    if (*over && sscanf(over, "%u/%63[^/]/%63[^\n]", &format, provider, domain) != 3)
+    if (over && !*over)
+        return "the ranks use UCX";
+    if (over && sscanf(over, "%u/%63[^/]/%63[^\n]", &format, provider, domain) != 3)
         return "what the ranks use is not known";
     rc = get_info(provider, &list);
     if (rc)
         return fi_strerror(-rc);
-    for (o.info = list; o.info && *over; o.info = o.info->next)
+    for (o.info = list; o.info && over; o.info = o.info->next)
         if (o.info->addr_format == format && !strcmp(o.info->domain_attr->name, domain))
             break;
     return o.info ? NULL : "what the ranks use is not there any more";
@@ -183,7 +186,7 @@ static void try_to_send(struct slot *s)
     if (rc == -FI_EAGAIN)
         return;
     s->state = rc ? FREE : RUNS;
-    if (rc && !o.failure) {
+    if (rc && s->to == o.peer && !o.failure) {
         o.failure = fi_strerror((int) -rc);
         o.unsent = true;
     }
@@ -234,16 +237,31 @@ static void end_slot(struct slot *s)
         s->state = is_receive(s) ? WAITS : FREE;
 }
 
+/* What else fails is this process's. */
+static bool is_silence(int error)
+{
+    static const int all[] = {ETIMEDOUT, ECONNREFUSED, ECONNRESET, ECONNABORTED, EHOSTUNREACH,
+                              ENETUNREACH, EHOSTDOWN, ENOTCONN};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i] == error)
+            return true;
+    return false;
+}
+
 /* Of a receive it is no matter: it is posted again. */
 static void take_error(void)
 {
     struct fi_cq_err_entry e = {.op_context = NULL};
+    int error;
 
     if (fi_cq_readerr(o.cq, &e, 0) != 1)
         return;
-    if (e.op_context && !is_receive(e.op_context))
-        o.failure = strerror(faultloc_fabric_errno("ofi", o.info->fabric_attr->prov_name, e.err,
-                                                   e.prov_errno));
+    if (e.op_context && !is_receive(e.op_context) && ((struct slot *) e.op_context)->to == o.peer) {
+        error = faultloc_fabric_errno("ofi", o.info->fabric_attr->prov_name, e.err, e.prov_errno);
+        o.failure = strerror(error);
+        o.unsent |= !is_silence(error);
+    }
     end_slot(e.op_context);
 }
 
@@ -257,12 +275,17 @@ static void try_again(uint64_t now)
             try_to_send(&o.send[i]);
 }
 
+/* Who cannot hear says so, and is not silent. */
 static void post_receives(void)
 {
+    ssize_t rc;
+
     for (int i = 0; i < SLOTS; i++)
-        if (o.receive[i].state == WAITS &&
-            fi_recv(o.ep, o.receive[i].bytes, PING_BYTES, NULL, FI_ADDR_UNSPEC, &o.receive[i]) == 0)
-            o.receive[i].state = RUNS;
+        if (o.receive[i].state == WAITS) {
+            rc = fi_recv(o.ep, o.receive[i].bytes, PING_BYTES, NULL, FI_ADDR_UNSPEC, &o.receive[i]);
+            o.receive[i].state = rc ? WAITS : RUNS;
+            o.deaf |= rc && rc != -FI_EAGAIN;
+        }
 }
 
 void net_turn(uint64_t now)
@@ -284,16 +307,16 @@ void net_turn(uint64_t now)
 
 bool net_failed(void)
 {
-    return o.failure;
+    return o.failure || o.deaf;
 }
 
 const char *net_why(bool *unsent)
 {
-    *unsent = o.unsent;
+    *unsent = o.unsent || o.deaf;
     for (int i = 0; i < SLOTS && !o.failure; i++)
         if (o.send[i].state == WAITS)
             return "no connection";
-    return o.failure ? o.failure : "";
+    return o.failure ? o.failure : o.deaf ? "no receive can be posted" : "";
 }
 
 bool net_close(void)

@@ -372,14 +372,16 @@ bool MPIDI_faultloc_ofi_leave(MPIR_Request * req, int awaited)
 
 #endif
 
-/* The first, where there are more. */
+/* The first, where there are more; NULL: the netmod is another. */
 void MPIDI_faultloc_ofi_over(char *over, size_t room)
 {
 #ifdef HAVE_CH4_NETMOD_OFI
     const struct fi_info *info = MPIDI_OFI_global.prov_use[0];
 
-    snprintf(over, room, "%u/%s/%s", (unsigned) info->addr_format, info->fabric_attr->prov_name,
-             info->domain_attr->name);
+    *over = '\0';
+    if (info)
+        snprintf(over, room, "%u/%s/%s", (unsigned) info->addr_format, info->fabric_attr->prov_name,
+                 info->domain_attr->name);
 #else
     *over = '\0';
 #endif
