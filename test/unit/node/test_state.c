@@ -21,6 +21,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,7 +135,7 @@ BEFORE_EACH
 
 AFTER_EACH
 {
-    faultloc_losses_end(&losses);
+    free(losses.first);
     faultloc_board_unmap(board);
 }
 

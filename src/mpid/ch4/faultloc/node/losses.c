@@ -234,13 +234,6 @@ void faultloc_losses_begin(struct faultloc_losses *l, ftree_time now)
     l->first = list.at;
 }
 
-void faultloc_losses_end(struct faultloc_losses *l)
-{
-    free(l->first);
-    l->first = NULL;
-    l->n = 0;
-}
-
 static const struct faultloc_loss *find(const struct faultloc_losses *l, const struct faultloc_loss *c)
 {
     for (int32_t i = 0; i < l->n; i++)

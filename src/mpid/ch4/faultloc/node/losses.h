@@ -36,9 +36,9 @@ struct faultloc_losses {
     char text[FTREE_LOSSES_MAX];
 };
 
-/* Purpose: reads them for the first time; to be ended.  A driver may take long: nobody should wait. */
+/* Purpose: reads them for the first time.  A driver may take long: nobody should wait.  What `first` has
+ * is the caller's to free, or ends with the process. */
 void faultloc_losses_begin(struct faultloc_losses *l, ftree_time now);
-void faultloc_losses_end(struct faultloc_losses *l);
 
 /* Purpose: fills in what has been counted since, as of at most 1 s ago: link_errors, link_drops and
  * losses of *s. */

@@ -497,7 +497,6 @@ static void close_agent(struct agent *a)
     faultloc_exec_end(&a->exec);
     faultloc_handlers_end(&a->handlers);
     faultloc_pinger_end(&a->pinger);
-    faultloc_losses_end(&a->losses);
     faultloc_channel_destroy(a->link.line.channel);
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_link_watch_close(&a->data_link);
