@@ -185,6 +185,12 @@ static const struct {
      "{\"symptom\":\"memory-uncorrected\",\"age_s\":40,\"text\":\"event log: Memory #0x04, Uncorrectable "
      "ECC ( Pre-Init  0000001856)\"}\n"},
     {PRE_INIT, "S+ 01/02", SAYS_PRE_INIT ")\"}\n"},
+    {"1, Pre-Init ,0000087445,Fan #0x31,Lower Critical going low,Asserted\n", "S+ 70/002 00:18:05\n",
+     "{\"symptom\":\"fan-failed\",\"age_s\":40,\"text\":\"event log: Fan #0x31, Lower Critical going low "
+     "( Pre-Init  0000087445)\"}\n"},
+    {"1, Pre-Init ,0040000000,Fan #0x31,Lower Critical going low,Asserted\n", "S+ 71/098 23:07:20\n",
+     "{\"symptom\":\"fan-failed\",\"age_s\":40,\"text\":\"event log: Fan #0x31, Lower Critical going low "
+     "( Pre-Init  0040000000)\"}\n"},
     {ECC, "S+ 00:31:36\n", WITHOUT_AGE},
     {EVENT("Fan", "Lower Critical going low "), CLOCK,
      SAYS("fan-failed", "Fan", "Lower Critical going low ")},

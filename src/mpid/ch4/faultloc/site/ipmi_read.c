@@ -198,16 +198,18 @@ static double time_of(const char *day, const char *time)
     return (double) timegm(&t);
 }
 
-/* What `sel time get` printed, the last line: "01/31/26 12:00:40 UTC", or "S+ 00:31:36". */
+/* What `sel time get` printed, the last line: "01/31/26 12:00:40 UTC", or "S+ 00:31:36", which after a day is
+ * "S+ 70/002 00:17:25": the year and its day, as if it had begun with 1970. */
 static double clock_of(const char *text)
 {
+    struct tm t = {.tm_year = 70, .tm_mday = 1};
     const char *at = text, *space;
-    int h, m, s;
 
     for (const char *next; (next = strchr(at, '\n')) && next[1];)
         at = next + 1;
-    if (sscanf(at, "S+ %2d:%2d:%2d", &h, &m, &s) == 3)
-        return PRE_INIT + h * 3600 + m * 60 + s;
+    if (sscanf(at, "S+ %2d:%2d:%2d", &t.tm_hour, &t.tm_min, &t.tm_sec) == 3 ||
+        sscanf(at, "S+ %2d/%3d %2d:%2d:%2d", &t.tm_year, &t.tm_mday, &t.tm_hour, &t.tm_min, &t.tm_sec) == 5)
+        return PRE_INIT + (double) timegm(&t);
     space = strchr(at, ' ');
     return space ? time_of(at, space + 1) : NO_TIME;
 }
