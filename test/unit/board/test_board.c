@@ -708,9 +708,13 @@ TEST_CASE(patience_counts_from_when_the_stall_limit_would_be_over)
     b->settings.patience = 4000;
     v.first_symptom = 5000;
     v.located = 5900;
-    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4600);
+    ck_assert_uint_eq(faultloc_board_early(b, &v), 600);
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 5000); /* it may have been silent since 5900 */
+    v.located = 5300;
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 5200);
     v.located = 6700;
-    ck_assert_uint_eq(faultloc_board_patience(b, &v), 4000);
+    ck_assert_uint_eq(faultloc_board_early(b, &v), 0);
+    ck_assert_uint_eq(faultloc_board_patience(b, &v), 5000);
     v.located = 5900;
     b->settings.stall_is_set = true;
     ck_assert_uint_eq(faultloc_board_patience(b, &v), 4000);

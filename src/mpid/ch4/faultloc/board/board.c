@@ -324,13 +324,24 @@ void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verd
 
 /* What is silent or stopped is found in half the stall limit more than that, where nobody was asked
  * before the limit. */
-ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v)
+ftree_time faultloc_board_early(const struct faultloc_board *b, const struct ftree_verdict *v)
 {
     const struct faultloc_settings *s = &b->settings;
     ftree_time at = v->first_symptom + 3 * s->stall / 2;
     ftree_time early = at > v->located && !s->stall_is_set ? at - v->located : 0;
 
-    return s->patience + (early < s->patience ? early : s->patience);
+    return early < s->patience ? early : s->patience;
+}
+
+/* Who was waited for anyway may be found as soon as it stops: the first symptom is no sign of how long that
+ * was. */
+ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v)
+{
+    const struct faultloc_settings *s = &b->settings;
+    ftree_time early = faultloc_board_early(b, v);
+    ftree_time least = s->stall_is_set ? 0 : s->stall < s->patience ? s->stall : s->patience;
+
+    return s->patience + (early > least ? early : least);
 }
 
 void faultloc_board_settle(struct faultloc_board *b, ftree_time now)

@@ -187,9 +187,9 @@ void faultloc_board_give_up(struct faultloc_board *b, int32_t rank, uint8_t how)
 /* Purpose: gives up all ranks of the verdict's component (a rank, or a node). */
 void faultloc_board_give_up_of(struct faultloc_board *b, const struct ftree_verdict *v);
 
-/* Purpose: how long verdict `v` must have stood before it ends job or ranks.  It may have been found
- * sooner than by the stall limit, but what cannot be undone is not done sooner for that, unless the
- * patience is shorter. */
+/* Purpose: by how much sooner verdict `v` was found than by the stall limit, at most by the patience; and how
+ * long it must have stood before it ends job or ranks: what cannot be undone is not done sooner for that. */
+ftree_time faultloc_board_early(const struct faultloc_board *b, const struct ftree_verdict *v);
 ftree_time faultloc_board_patience(const struct faultloc_board *b, const struct ftree_verdict *v);
 
 /* Purpose: gives up the ranks of all verdicts on the board that end ranks and have stood for that

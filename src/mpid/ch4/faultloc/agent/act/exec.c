@@ -123,7 +123,7 @@ static ftree_time due_at(const struct faultloc_exec *e, ftree_time now, const st
 {
     if (v->class_ == FTREE_CLASS_PROCESS_CRASH)
         return now;
-    return now + faultloc_board_patience(e->p->board, v) - e->p->board->settings.patience;
+    return now + faultloc_board_early(e->p->board, v);
 }
 
 static void put(struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
