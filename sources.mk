@@ -747,7 +747,6 @@ scenario_tests = \
     test/cluster/lossy_link.scenario \
     test/cluster/slow_link.scenario \
     test/cluster/fabric_silent.scenario \
-    test/cluster/fabric_between.scenario \
     test/cluster/forgotten_connection.scenario \
     test/cluster/agent_killed.scenario \
     test/cluster/agent_killed_deputy.scenario \
