@@ -16,48 +16,10 @@
 # clock, and the age of a record is the difference from `sel time get` of the same tool.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
-set -euo pipefail
-work=$(mktemp -d)
-sim=
-trap '[ -z "$sim" ] || kill "$sim"; rm -rf "$work"' EXIT
-cd "$work"
-apt-get download -qq ipmitool=1.8.19-4+deb12u2 libfreeipmi17=1.6.10-1+b1 freeipmi-tools=1.6.10-1+b1 \
-    libipmidetect0=1.6.10-1+b1 libipmiconsole2=1.6.10-1+b1 libreadline8=8.2-1.3 openipmi=2.0.33-1+b1 \
-    libopenipmi0=2.0.33-1+b1 2>/dev/null ||
-    { echo "SKIP: no packages of ipmitool 1.8.19-4+deb12u2"; exit 77; }
-for package in ./*.deb; do dpkg-deb -x "$package" .; done
-export LD_LIBRARY_PATH TZ
-LD_LIBRARY_PATH=$(find "$PWD" -type d -name '*-linux-gnu' | paste -sd:)
-case $(usr/bin/ipmitool -V) in *'version 1.8.19'*) ;; *) echo "SKIP: it does not run here"; exit 77 ;; esac
+. "$(dirname "$0")/lib/ipmi_sim.sh"
+run_bmc freeipmi-tools=1.6.10-1+b1 libipmidetect0=1.6.10-1+b1 libipmiconsole2=1.6.10-1+b1
+export TZ
 
-port=$((20000 + $$ % 20000))
-cat >lan.conf <<END
-name "n1"
-set_working_mc 0x20
-startlan 1
-  addr 127.0.0.1 $port
-  priv_limit admin
-  allowed_auths_callback none md2 md5 straight
-  allowed_auths_user none md2 md5 straight
-  allowed_auths_operator none md2 md5 straight
-  allowed_auths_admin none md2 md5 straight
-  guid a123456789abcdefa123456789abcdef
-endlan
-user 2 true "admin" "test" admin 10 none md2 md5 straight
-END
-cat >n1.emu <<END
-mc_setbmc 0x20
-mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
-sel_enable 0x20 1000 0x0a
-mc_enable 0x20
-END
-usr/bin/ipmi_sim -c lan.conf -f n1.emu -s state -n >sim.log 2>&1 </dev/null &
-sim=$!
-tool() {
-    timeout 60 usr/bin/ipmitool -I lanplus -C 3 -H 127.0.0.1 -p $port -U admin -P test "$@" 2>&1 </dev/null |
-        grep -v 'HPM.x' || :
-}
-for _ in $(seq 20); do tool chassis power status | grep 'Chassis Power' >/dev/null && break; sleep 0.5; done
 # The BMC's clock in seconds: four bytes, the lowest first.
 clock() { printf '%d' "$(tool raw 0x0a 0x48 | awk '{ print "0x" $4 $3 $2 $1 }')"; }
 # How many hours the clock is ahead.
