@@ -418,6 +418,7 @@ testlib_headers = \
     test/lib/program.h \
     test/lib/sample.h \
     test/lib/schema.h \
+    test/lib/script.h \
     test/lib/shape.h \
     test/lib/stories.h \
     test/lib/suite.h \

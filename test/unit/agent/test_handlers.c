@@ -10,54 +10,26 @@
 #include "faultloc/base/clock.h"
 #include "ftree/base/symptom.h"
 #include "ftree_inspect.h"
-#include "program.h"
-#include "suite.h"
+#include "script.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/epoll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
-static struct faultloc_program program;
 static struct faultloc_handlers handlers;
-static char folder[] = "/tmp/faultloc-agent-handlers-XXXXXX", script[80];
 
 BEFORE_EACH
 {
-    strcpy(folder + sizeof(folder) - 7, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(script, sizeof(script), "%s/program", folder);
-    program_open(&program, 0);
-    program.epoll = epoll_create1(EPOLL_CLOEXEC);
+    script_begin();
     strcpy(program.board->settings.handlers, "/etc/handlers.json");
     faultloc_handlers_init(&handlers, &program);
     strcpy(handlers.path, script);
-    signal(SIGCHLD, SIG_IGN); /* as the agent does */
 }
 
 AFTER_EACH
 {
-    char path[120];
-
     faultloc_handlers_end(&handlers);
-    snprintf(path, sizeof(path), "%s/arguments", folder);
-    unlink(path);
-    unlink(script);
-    ck_assert_int_eq(rmdir(folder), 0);
-    close(program.epoll);
-    program_close(&program);
-}
-
-static void write_script(const char *lines)
-{
-    FILE *f = fopen(script, "w");
-
-    fprintf(f, "#!/bin/sh\n%s", lines);
-    fclose(f);
-    ck_assert_int_eq(chmod(script, 0700), 0);
+    script_end();
 }
 
 static void run_to_the_end(void)
