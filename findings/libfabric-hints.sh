@@ -17,11 +17,7 @@
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/packages.sh"
-if [ "${1:-}" != inside ]; then
-    unshare -n true 2>/dev/null || { echo "SKIP: no root, or no namespaces"; exit 77; }
-    exec unshare -n "$0" inside
-fi
-outside=(nsenter -t "$PPID" -n)
+own_network "$0" "$@"
 unpack_libfabric libfabric-bin
 usr/bin/fi_info --version >version 2>&1 || { echo "SKIP: it does not run here"; exit 77; }
 

@@ -16,12 +16,8 @@
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/packages.sh"
-if [ "${1:-}" != inside ]; then
-    unshare -n true 2>/dev/null || { echo "SKIP: no root, or no namespaces"; exit 77; }
-    exec unshare -n "$0" inside
-fi
+own_network "$0" "$@"
 snmpd=
-outside=(nsenter -t "$PPID" -n)
 unpack_snmpd
 trap '[ -z "$snmpd" ] || kill "$snmpd"; wait; rm -rf "$work"' EXIT
 

@@ -18,6 +18,15 @@ unpack() {
     libraries=$(echo "$PWD"/usr/lib/*-linux-gnu)
 }
 
+# own_network SCRIPT [inside]: the script goes on in a network namespace of its own.
+own_network() {
+    if [ "${2:-}" != inside ]; then
+        unshare -n true 2>/dev/null || { echo "SKIP: no root, or no namespaces"; exit 77; }
+        exec unshare -n "$1" inside
+    fi
+    outside=(nsenter -t "$PPID" -n)
+}
+
 # unpack_libfabric PACKAGE: 1.17.0, and that package of it.
 unpack_libfabric() {
     version=1.17.0-3
