@@ -350,12 +350,12 @@ bool messages_make(int i, ftree_time now, struct wire_message *m)
             return true;
         case 12:
             m->type = WIRE_INDIRECT_PROBE;
-            m->u.indirect_probe = (struct wire_indirect_probe){12, 7};
+            m->u.indirect_probe = (struct wire_indirect_probe){12, 7, true};
             return true;
         case 13:
             m->type = WIRE_INDIRECT_RESULT;
             m->u.indirect_result =
-                (struct wire_indirect_result){12, 7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED};
+                (struct wire_indirect_result){12,  7, FTREE_PATH_MGMT, FTREE_REACH_ANSWERED, {RULES_WAY_WELL, RULES_WAY_NO_LARGE}};
             return true;
         case 14:
             m->type = WIRE_VERDICT_DOWN;

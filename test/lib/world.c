@@ -154,6 +154,23 @@ static bool crosses_trunk(const struct world *w, int32_t from, int32_t to)
            !ftree_tree_is_behind(t, w->trunk_to, from);
 }
 
+static bool waits_for(const struct world *w, int32_t node, int32_t other)
+{
+    for (int32_t i = w->node_first[node]; i < w->node_first[node + 1]; i++)
+        if (w->rank[w->node_ranks[i]].peer != FTREE_NONE &&
+            w->rank_node[w->rank[w->node_ranks[i]].peer] == other)
+            return true;
+    return false;
+}
+
+static bool is_unresolved(const struct world *w, int32_t from, int32_t to, int path)
+{
+    const struct world_node *a = &w->node[from], *b = &w->node[to];
+
+    return w->strangers && !waits_for(w, from, to) && !waits_for(w, to, from) &&
+           (a->to[path].dead || a->from[path].dead || b->to[path].dead || b->from[path].dead);
+}
+
 static int send_packet(void *ctx, const struct ftree_route *to, bool large, const void *bytes,
                        size_t len)
 {
@@ -169,7 +186,7 @@ static int send_packet(void *ctx, const struct ftree_route *to, bool large, cons
                             .len = len};
 
     w->node[p->node].packets++;
-    if (loses(w, out, large) || loses(w, in, large) ||
+    if (loses(w, out, large) || loses(w, in, large) || is_unresolved(w, p->node, to->node, to->path) ||
         (crosses_trunk(w, p->node, to->node) && loses(w, &w->trunk, large)))
         return 0;
     e.arrived = arrival(w) + out->late + in->late;

@@ -60,6 +60,8 @@ struct world {
     int cut_path; /* FTREE_PATHS: on all */
     struct world_way trunk; /* what comes to nodes behind the switch `trunk_to` from others */
     int32_t trunk_to;
+    bool strangers; /* packets pass over a link that is dead in one direction only if a rank of one end
+                     * waits for the other end: else it knows no address of that */
     bool departs; /* an agent that may go ends: its ports are refused */
     uint64_t random;
     struct world_node node[WORLD_NODES_MAX];

@@ -4,6 +4,7 @@
  */
 
 #include "lone.h"
+#include "shape.h"
 #include "suite.h"
 
 #include <string.h>
@@ -259,6 +260,30 @@ TEST_CASE(of_a_known_fault_nobody_is_asked)
     wait_for(l, 2500);
     lone_run(l, 300);
     ck_assert_int_eq(lone_count(l, WIRE_FABRIC), 0);
+}
+
+/* Nodes 0 and 1 are behind one switch, 2 and 3 behind the other, of which it is found that it loses packets
+ * before the round begins, or while it lasts. */
+TEST_CASES(a_switch_between_them_that_loses_packets_explains_it, 2)
+{
+    struct lone *l = with_fabric();
+    struct ftree_verdict v = lone_verdict(l, "network-degraded/between-switches", 3, FTREE_NONE, 3);
+
+    lone_use_tree(l, shape_read("switch:2 node:2"));
+    lone_run(l, 3000);
+    v.kind = FTREE_KIND_SWITCH;
+    v.switch_ = l->job.tree->node_switch[2];
+    if (_i)
+        wait_for(l, 2500);
+    ck_assert_int_eq(asked_about(l) > 0, _i);
+    ck_assert_int_eq(ftree_restore(l->ft, l->now, &v), FTREE_OK);
+    if (_i)
+        play_round(l, SILENT, PASSES, SILENT);
+    else
+        wait_for(l, 2500);
+    lone_run(l, 300);
+    ck_assert_int_eq(lone_count(l, WIRE_FABRIC) > 0, _i);
+    ck_assert_int_eq(l->verdicts, 0);
 }
 
 /* 70 nodes are well.  Nobody is forgotten before its rest is over, and others are not asked about. */

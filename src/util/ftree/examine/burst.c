@@ -24,9 +24,14 @@
  *
  * A burst begins where a path is silent on which the node should answer, and where somebody has
  * waited for a node that turns out to be well, or has sent to it again and again; in a healthy job
- * there are none.  Others are asked at the same time: the direction that is bad to all of them is bad
+ * there are none.  Of 5 % a quarter of all bursts meets less than two packets: so where kernels say
+ * that some are lost, and one is, there is a second burst at once.  Others are asked at the same time: the direction that is bad to all of them is bad
  * on this side.  Where it is bad to a node behind another switch, others behind that one are asked,
  * and behind a third one: what is bad to all behind a switch is so between switches.
+ *
+ * Who has had no packet from the node for long may know no address of its interface, and cannot ask
+ * for one over a link that is dead in one direction: it looks dead in both from there.  So a node
+ * that has reported it, since its ranks wait for it, is asked for a burst as well.
  */
 
 #define PACE (50 * FTREE_MS) /* between two groups */
@@ -90,7 +95,7 @@ static bool is_outage(uint64_t came, uint64_t missing)
 }
 
 /* RULES_WAY_WELL and so on, from what was sent at one end and heard at the other. */
-static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool resent)
+static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool resent, int before)
 {
     uint64_t large = large_ones(), came = sent & heard, missing = sent & ~heard;
 
@@ -106,7 +111,7 @@ static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool rese
         count(missing & ~large) * 5 <= count(sent & ~large))
         return RULES_WAY_NO_LARGE;
     if ((count(missing) * 8 >= count(sent) && lossy_groups(missing) >= LOSSY_GROUPS) ||
-        (resent && lossy_groups(missing) >= LOSSY_LITTLE))
+        (resent && missing && lossy_groups(missing) + before >= LOSSY_LITTLE))
         return RULES_WAY_LOSSY;
     return RULES_WAY_WELL;
 }
@@ -147,7 +152,8 @@ static uint8_t way_on(const struct burst *b, int path, bool out, bool resent)
     const struct wire_way *from = out ? &b->here[path] : &b->there[path];
     const struct wire_way *to = out ? &b->there[path] : &b->here[path];
 
-    return b->said ? judge_way(from->sent, to->heard, to->late, resent) : RULES_WAY_UNKNOWN;
+    return b->said ? judge_way(from->sent, to->heard, to->late, resent, b->before[out])
+                   : RULES_WAY_UNKNOWN;
 }
 
 static bool is_degraded(const struct ftree *ft, int32_t node)
@@ -206,6 +212,17 @@ static uint8_t way_beside(const struct ftree *ft, const struct burst *other, con
         return way;
     return missing_on(other, path, out) * FAR_MORE > missing_on(b, path, out) ? RULES_WAY_LOSSY
                                                                              : RULES_WAY_WELL;
+}
+
+/* Dead in both directions from here, in one from where ranks have exchanged data with it. */
+static bool sees_more(const struct ftree *ft, const struct burst *b)
+{
+    const struct burst *r = b->reporter == FTREE_NONE ? NULL : find_over(ft, b->reporter);
+
+    return way_of(ft, b, false) == RULES_WAY_SILENT && way_of(ft, b, true) == RULES_WAY_SILENT &&
+           (b->seen[0] == RULES_WAY_SILENT) != (b->seen[1] == RULES_WAY_SILENT) && b->seen[0] &&
+           b->seen[1] && r && way_of(ft, r, false) == RULES_WAY_WELL &&
+           way_of(ft, r, true) == RULES_WAY_WELL;
 }
 
 /* In the directions that are bad to this node: how those of most others are.  What happens here for a
@@ -282,8 +299,10 @@ static int32_t find_bad_switch(const struct ftree *ft, const struct burst *b)
 
 static void add_facts(const struct ftree *ft, const struct burst *b, struct rules_facts *facts)
 {
-    facts->value[RULES_FACT_WAY_OUT] = way_of(ft, b, true);
-    facts->value[RULES_FACT_WAY_IN] = way_of(ft, b, false);
+    bool more = sees_more(ft, b);
+
+    facts->value[RULES_FACT_WAY_OUT] = more ? b->seen[1] : way_of(ft, b, true);
+    facts->value[RULES_FACT_WAY_IN] = more ? b->seen[0] : way_of(ft, b, false);
     facts->value[RULES_FACT_WAYS_OF_OTHERS] =
         find_bad_switch(ft, b) != FTREE_NONE ? RULES_WAYS_SWITCH : find_others(ft, b);
 }
@@ -392,6 +411,12 @@ void ftree_burst_add_evidence(const struct ftree *ft, ftree_time now, int32_t no
     int paths[2] = {ftree_main_path(ft), FTREE_PATH_MGMT};
     bool bad = b && (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false)));
 
+    for (int out = 1; b && sees_more(ft, b) && out >= 0; out--)
+        ftree_verdict_add_line(ft, now, FTREE_EVIDENCE_BURST, node, v, "%.40s %s %.40s (%s)",
+                               ftree_name(ft, out ? node : b->reporter),
+                               b->seen[out] == RULES_WAY_SILENT ? "does not hear" : "hears",
+                               ftree_name(ft, out ? b->reporter : node),
+                               ftree_path_name(ftree_main_path(ft)));
     for (int i = 0; bad && i < 2; i++)
         for (int out = 1; out >= 0 && (i == 0 || paths[1] != paths[0]); out--)
             add_way(ft, now, b, paths[i], out, v);
@@ -410,20 +435,10 @@ static void add_other(const struct ftree *ft, ftree_time now, const struct burst
 
 /* ---- deciding -------------------------------------------------------------------------------- */
 
-/* A switch between which and others packets are lost lies between the node and here. */
-static bool is_beyond_bad_switch(const struct ftree *ft, int32_t node)
-{
-    FTREE_EACH_SWITCH(k, ft)
-        if (k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
-            ftree_is_behind(ft, k->v.switch_, node) != ftree_is_behind(ft, k->v.switch_, ft->self))
-            return true;
-    return false;
-}
-
 static bool is_known(const struct ftree *ft, int32_t node)
 {
     return ftree_verdict_path_is_known(ft, node) || ftree_has_failed(ft, node) ||
-           is_beyond_bad_switch(ft, node);
+           ftree_verdict_between(ft, node, ft->self);
 }
 
 /* Nothing but what the burst brought counts: of a link that carries less than it should. */
@@ -462,7 +477,8 @@ static void decide(struct ftree *ft, ftree_time now, const struct burst *b)
     add_facts(ft, b, &facts);
     sign = ftree_rules_decide_at_end(ft->rules, &facts, models_of_bursts(ft->rules), &model);
     node = sign && sign->about_asker ? ft->self : b->node;
-    if (!sign || is_known(ft, node) || is_known(ft, ft->self) || is_beyond_bad_switch(ft, b->node))
+    if (!sign || is_known(ft, node) || is_known(ft, ft->self) ||
+        ftree_verdict_between(ft, b->node, ft->self))
         return;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     ftree_burst_name(ft, b->node, &v);
@@ -575,6 +591,19 @@ static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
     ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->node}, &m);
 }
 
+/* To who wants to know: what came of a burst of another node. */
+static void say_seen(struct ftree *ft, ftree_time now, const struct burst *b)
+{
+    struct wire_message m = {.type = WIRE_INDIRECT_RESULT,
+                             .u.indirect_result = {.nonce = b->asker_nonce,
+                                                   .target = b->node,
+                                                   .path = (uint8_t) ftree_main_path(ft)}};
+
+    for (int out = 0; out < 2; out++)
+        m.u.indirect_result.way[out] = way_of(ft, b, out);
+    ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->asker}, &m);
+}
+
 static struct burst *find_burst(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
 {
     return FTREE_FIND(struct burst, b, ft->examine->bursts,
@@ -595,6 +624,7 @@ static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint3
     b->node = node;
     b->nonce = nonce;
     b->asked = asked;
+    b->reporter = b->asker = FTREE_NONE;
     b->began = now;
     b->next = asked ? FTREE_NEVER : now;
     b->until = now + (asked ? PATIENCE : LASTS);
@@ -655,15 +685,76 @@ static void ask_with_others(struct ftree *ft, ftree_time now, int32_t node, int3
     ask_burst(ft, now, third, first);
 }
 
+/* Who waits for the node, if that is not this one: data have passed between the two. */
+static int32_t find_reporter(const struct ftree *ft, ftree_time now, const struct ftree_case *g)
+{
+    int32_t found = FTREE_NONE;
+
+    for (int32_t i = 0; g && i < g->symptoms; i++) {
+        int32_t n = g->symptom[i].reporter[0];
+        if (n == ft->self)
+            return FTREE_NONE;
+        if (found == FTREE_NONE && n != g->node && ftree_can_help(ft, now, n))
+            found = n;
+    }
+    return found;
+}
+
+/* Again at each question, for it may be lost. */
+static void ask_reporter(struct ftree *ft, ftree_time now, const struct burst *b)
+{
+    struct wire_message m = {.type = WIRE_INDIRECT_PROBE,
+                             .u.indirect_probe = {b->nonce, b->node, true}};
+
+    ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->reporter}, &m);
+}
+
 void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
 {
     const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
-    const struct burst *b = find_asked(ft, node);
+    int32_t reporter = find_reporter(ft, now, g);
+    struct burst *b = find_asked(ft, node);
 
-    if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over)
+    if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over) {
         send_question(ft, now, b); /* that, or what it said, may be lost */
-    else
-        ask_with_others(ft, now, node, FTREE_NONE, g ? g->first : now);
+    } else {
+        ask_with_others(ft, now, node, reporter, g ? g->first : now);
+        b = find_asked(ft, node);
+    }
+    if (b && b->reporter == FTREE_NONE)
+        b->reporter = reporter;
+    if (b && !b->over && b->reporter != FTREE_NONE && !b->seen[0])
+        ask_reporter(ft, now, b);
+}
+
+/* What comes of it is decided by who asks. */
+void ftree_burst_indirect(struct ftree *ft, ftree_time now, int32_t from,
+                          const struct wire_indirect_probe *w)
+{
+    bool begins = ask_burst(ft, now, w->target, now);
+    struct burst *b = find_asked(ft, w->target);
+
+    if (!b)
+        return;
+    b->judged |= begins;
+    b->compared |= begins;
+    b->asker = from;
+    b->asker_nonce = w->nonce;
+    if (b->over)
+        say_seen(ft, now, b);
+}
+
+void ftree_burst_seen(struct ftree *ft, ftree_time now, int32_t from,
+                      const struct wire_indirect_result *s)
+{
+    struct burst *b = find_asked(ft, s->target);
+
+    if (!b || b->nonce != s->nonce || b->reporter != from)
+        return;
+    memcpy(b->seen, s->way, sizeof(b->seen));
+    b->looked_at = false;
+    if (b->awaited && !b->over)
+        b->until = now;
 }
 
 static void note_resent(const struct ftree *ft, int32_t node, bool resent)
@@ -787,7 +878,9 @@ static void end(struct ftree *ft, ftree_time now, struct burst *b)
     find_late(b);
     if (!b->asked)
         say_heard(ft, now, b);
-    else
+    if (b->asker != FTREE_NONE)
+        say_seen(ft, now, b);
+    if (b->asked)
         ftree_trace(ft, "  burst of %s: out %s, in %s", ftree_name(ft, b->node),
                     ftree_rules_value_name(RULES_FACT_WAY_OUT, way_of(ft, b, true)),
                     ftree_rules_value_name(RULES_FACT_WAY_IN, way_of(ft, b, false)));
@@ -812,6 +905,39 @@ bool ftree_burst_is_news(const struct ftree *ft, int32_t node)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* Nothing came, and nothing arrived there. */
+static bool is_silent(const struct ftree *ft, const struct burst *b)
+{
+    enum ftree_path path = ftree_main_path(ft);
+
+    return !b->here[path].heard && !b->there[path].heard;
+}
+
+static bool loses_little(const struct ftree *ft, const struct burst *b)
+{
+    enum ftree_path path = ftree_main_path(ft);
+
+    return b->asked && b->said && b->resent && !b->repeated && missing_at_most(b, path) > 0 &&
+           way_of(ft, b, false) == RULES_WAY_WELL && way_of(ft, b, true) == RULES_WAY_WELL;
+}
+
+static void repeat(struct ftree *ft, ftree_time now, struct burst *b)
+{
+    enum ftree_path path = ftree_main_path(ft);
+
+    b->before[0] = (uint8_t) lossy_groups(b->there[path].sent & ~b->here[path].heard);
+    b->before[1] = (uint8_t) lossy_groups(b->here[path].sent & ~b->there[path].heard);
+    b->repeated = true;
+    b->said = b->prolonged = false;
+    b->nonce = ++ft->next_id;
+    b->group = 0;
+    b->next = FTREE_NEVER;
+    b->until = now + PATIENCE;
+    memset(b->here, 0, sizeof(b->here));
+    memset(b->there, 0, sizeof(b->there));
+    send_question(ft, now, b);
+}
+
 static void step(struct ftree *ft, ftree_time now, struct burst *b)
 {
     if (b->next <= now)
@@ -821,6 +947,11 @@ static void step(struct ftree *ft, ftree_time now, struct burst *b)
     if (!b->prolonged && (b->said || !b->asked) && is_slow(ft, b)) {
         b->prolonged = true;
         b->until = now + LASTS_SLOW - LASTS;
+    } else if (b->reporter != FTREE_NONE && !b->seen[0] && !b->awaited && is_silent(ft, b)) {
+        b->awaited = true;
+        b->until = now + REST;
+    } else if (loses_little(ft, b)) {
+        repeat(ft, now, b);
     } else {
         end(ft, now, b);
     }

@@ -142,6 +142,13 @@ struct burst {
     bool compared; /* others behind its switch were asked because of it, */
     bool judged; /* and it was decided about */
     bool resent; /* a kernel says that packets between two nodes, of which it is one, are lost */
+    uint8_t before[2]; /* groups that lost packets in the burst of which this one is the repetition: in, out */
+    bool repeated; /* it is one */
+    bool awaited; /* more time was given, for what the reporter sees */
+    int32_t reporter; /* asked for a burst of the same node, */
+    uint8_t seen[2]; /* which came to this: in, out; RULES_WAY_* */
+    int32_t asker; /* who wants to know what comes of this one, FTREE_NONE, */
+    uint32_t asker_nonce; /* and the nonce of its question */
     uint8_t group; /* the next one to be sent, */
     ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
     ftree_time began, ended;
@@ -363,6 +370,11 @@ void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node);
 /* The node is well: a burst tells whether its link is, if somebody has waited for it. */
 void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_burst_asked(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce);
+/* Another node wants to know what comes of one; and what came of one elsewhere. */
+void ftree_burst_indirect(struct ftree *ft, ftree_time now, int32_t from,
+                          const struct wire_indirect_probe *w);
+void ftree_burst_seen(struct ftree *ft, ftree_time now, int32_t from,
+                      const struct wire_indirect_result *s);
 void ftree_burst_packet(struct ftree *ft, ftree_time now, ftree_time arrived, int32_t from,
                         enum ftree_path path, const struct wire_packet *p);
 void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const struct wire_heard *h);

@@ -419,6 +419,7 @@ void ftree_fabric_after(struct ftree *ft, ftree_time now, const struct suspect *
 
     if (!ft->io->fabric_ask || !s || now - s->first < WAITED || s->reporter[0] == node ||
         is_known(ft, node) || is_known(ft, s->reporter[0]) ||
+        ftree_verdict_between(ft, node, s->reporter[0]) ||
         (r && (r->waits || now < r->until || find_verdict(ft, r))) || !ftree_has_rare(ft) ||
         (third = find_third(ft, now, node, s->reporter[0])) == FTREE_NONE)
         return;
@@ -492,7 +493,8 @@ static bool conclude(struct ftree *ft, ftree_time now, const struct fabric_round
     ftree_rules_no_facts(&facts);
     facts.value[RULES_FACT_FABRIC] = judge(r, &node);
     sign = ftree_rules_decide_at_end(ft->rules, &facts, UINT64_MAX, &model);
-    if (!sign || is_known(ft, r->suspect) || is_known(ft, r->reporter))
+    if (!sign || is_known(ft, r->suspect) || is_known(ft, r->reporter) ||
+        ftree_verdict_between(ft, r->suspect, r->reporter))
         return false;
     ftree_verdict_init(ft, now, &v, sign, ft->rules->model[model].class_, node, FTREE_NONE);
     v.first_symptom = ftree_min(r->first, now);

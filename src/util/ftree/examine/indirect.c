@@ -79,8 +79,13 @@ void ftree_indirect(struct ftree *ft, ftree_time now, int32_t from,
     struct indirect_probe *v, first;
     bool is_asked;
 
-    if (ftree_is_leaving(ft) || w->target == ft->self || w->target == from ||
-        ft->examine->indirect_probes.n >= INDIRECT_PROBES_MAX ||
+    if (ftree_is_leaving(ft) || w->target == ft->self || w->target == from)
+        return;
+    if (w->burst) {
+        ftree_burst_indirect(ft, now, from, w);
+        return;
+    }
+    if (ft->examine->indirect_probes.n >= INDIRECT_PROBES_MAX ||
         is_known(ft, from, w)) /* it came over both paths */
         return;
     is_asked = begin(ft, now, w->target, &first);

@@ -634,6 +634,10 @@ void ftree_probe_indirect_result(struct ftree *ft, ftree_time now, int32_t from,
 {
     struct suspect *su = ftree_suspect(ft, s->target);
 
+    if (s->way[0] || s->way[1]) {
+        ftree_burst_seen(ft, now, from, s);
+        return;
+    }
     ftree_neighbour_indirect_result(ft, from, s);
     if (!su || su->nonce != s->nonce)
         return;

@@ -47,6 +47,15 @@ bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node)
     return path_is(ft, node, false);
 }
 
+bool ftree_verdict_between(const struct ftree *ft, int32_t a, int32_t b)
+{
+    FTREE_EACH_SWITCH(k, ft)
+        if (k->v.class_ == FTREE_CLASS_NETWORK_DEGRADED &&
+            ftree_is_behind(ft, k->v.switch_, a) != ftree_is_behind(ft, k->v.switch_, b))
+            return true;
+    return false;
+}
+
 /* A link that loses packets, or comes and goes, may be dead later, or its node. */
 static bool path_is_cut(const struct ftree *ft, int32_t node)
 {

@@ -249,6 +249,8 @@ void ftree_cause_add(const struct ftree *ft, int32_t model, struct ftree_verdict
 bool ftree_verdict_explains(struct ftree *ft, const struct ftree_symptom *s);
 /* True if a verdict says that something is wrong with the node's data path. */
 bool ftree_verdict_path_is_known(const struct ftree *ft, int32_t node);
+/* True if a verdict says that a switch between the two nodes loses packets. */
+bool ftree_verdict_between(const struct ftree *ft, int32_t a, int32_t b);
 bool ftree_verdict_explains_path(const struct ftree *ft, const struct ftree_symptom *s);
 
 /* partition.c */

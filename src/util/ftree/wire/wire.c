@@ -187,6 +187,7 @@ static void code_indirect_probe(struct wire_codec *c, struct wire_indirect_probe
 {
     WIRE_NUMBER(c, v->nonce, 4, 0);
     ftree_wire_node(c, &v->target);
+    WIRE_NUMBER(c, v->burst, 1, 2);
 }
 
 static void code_indirect_result(struct wire_codec *c, struct wire_indirect_result *s)
@@ -195,6 +196,8 @@ static void code_indirect_result(struct wire_codec *c, struct wire_indirect_resu
     ftree_wire_node(c, &s->target);
     WIRE_NUMBER(c, s->path, 1, FTREE_PATHS);
     WIRE_NUMBER(c, s->reach, 1, FTREE_REACH_COUNT);
+    for (int out = 0; out < 2; out++)
+        WIRE_NUMBER(c, s->way[out], 1, RULES_WAY_NO_LARGE + 1);
 }
 
 static void code_packet(struct wire_codec *c, struct wire_packet *p)

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 23
+#define WIRE_VERSION 24
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
@@ -120,6 +120,7 @@ struct wire_log {
 struct wire_indirect_probe {
     uint32_t nonce;
     int32_t target;
+    bool burst; /* for a burst, else for an answer */
 };
 
 /* What came of it over one path. */
@@ -128,6 +129,7 @@ struct wire_indirect_result {
     int32_t target;
     uint8_t path;
     uint8_t reach; /* enum ftree_reach */
+    uint8_t way[2]; /* of a burst, RULES_WAY_*: in, out, as the sender of this sees them; else 0 */
 };
 
 /* One packet of a burst; it comes as a datagram, or not at all. */
