@@ -214,15 +214,22 @@ static uint8_t way_beside(const struct ftree *ft, const struct burst *other, con
                                                                              : RULES_WAY_WELL;
 }
 
-/* Dead in both directions from here, in one from where ranks have exchanged data with it. */
+/* Nothing came, and nothing arrived there. */
+static bool is_silent(const struct ftree *ft, const struct burst *b)
+{
+    enum ftree_path path = ftree_main_path(ft);
+
+    return !b->here[path].heard && !b->there[path].heard;
+}
+
+/* Nothing passes from here, and one way does from where ranks have exchanged data with it. */
 static bool sees_more(const struct ftree *ft, const struct burst *b)
 {
     const struct burst *r = b->reporter == FTREE_NONE ? NULL : find_over(ft, b->reporter);
 
-    return way_of(ft, b, false) == RULES_WAY_SILENT && way_of(ft, b, true) == RULES_WAY_SILENT &&
-           (b->seen[0] == RULES_WAY_SILENT) != (b->seen[1] == RULES_WAY_SILENT) && b->seen[0] &&
-           b->seen[1] && r && way_of(ft, r, false) == RULES_WAY_WELL &&
-           way_of(ft, r, true) == RULES_WAY_WELL;
+    return is_silent(ft, b) && b->seen[0] && b->seen[1] &&
+           (b->seen[0] == RULES_WAY_SILENT) != (b->seen[1] == RULES_WAY_SILENT) && r &&
+           way_of(ft, r, false) == RULES_WAY_WELL && way_of(ft, r, true) == RULES_WAY_WELL;
 }
 
 /* In the directions that are bad to this node: how those of most others are.  What happens here for a
@@ -303,8 +310,10 @@ static void add_facts(const struct ftree *ft, const struct burst *b, struct rule
 
     facts->value[RULES_FACT_WAY_OUT] = more ? b->seen[1] : way_of(ft, b, true);
     facts->value[RULES_FACT_WAY_IN] = more ? b->seen[0] : way_of(ft, b, false);
-    facts->value[RULES_FACT_WAYS_OF_OTHERS] =
-        find_bad_switch(ft, b) != FTREE_NONE ? RULES_WAYS_SWITCH : find_others(ft, b);
+    facts->value[RULES_FACT_WAYS_OF_OTHERS] = more ? RULES_WAYS_WELL
+                                              : find_bad_switch(ft, b) != FTREE_NONE
+                                                  ? RULES_WAYS_SWITCH
+                                                  : find_others(ft, b);
 }
 
 static bool any_runs(const struct ftree *ft)
@@ -315,7 +324,8 @@ static bool any_runs(const struct ftree *ft)
 /* Others tell a node's link from what is between switches. */
 static bool is_to_compare(const struct ftree *ft, const struct burst *b)
 {
-    return b->asked && b->over && (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false))) &&
+    return b->asked && b->over && !sees_more(ft, b) &&
+           (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false))) &&
            switch_between(ft, b->node, ft->self) != FTREE_NONE &&
            switch_between(ft, ft->self, b->node) != FTREE_NONE;
 }
@@ -753,35 +763,12 @@ void ftree_burst_seen(struct ftree *ft, ftree_time now, int32_t from,
         return;
     memcpy(b->seen, s->way, sizeof(b->seen));
     b->looked_at = false;
-    if (b->awaited && !b->over)
-        b->until = now;
-}
-
-static void note_resent(const struct ftree *ft, int32_t node, bool resent)
-{
-    struct burst *b = find_asked(ft, node);
-
-    if (b)
-        b->resent |= resent;
-}
-
-/* Somebody waits for it, or sends again and again, though it is well: what lies between the two may
- * not be. */
-void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node)
-{
-    const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
-
-    for (int32_t i = 0; g && i < g->symptoms; i++) {
-        const struct ftree_symptom *s = &g->symptom[i];
-        bool resent = s->kind == FTREE_SYMPTOM_LINK_ERRORS;
-        if ((!ftree_symptom_is_stall(s) && !resent) || is_known(ft, node))
-            continue;
-        ask_with_others(ft, now, node, s->reporter[0], g->first);
-        note_resent(ft, node, resent);
-        note_resent(ft, s->reporter[0], resent);
+    if (b->over || !(b->awaited || sees_more(ft, b)))
         return;
-    }
+    b->prolonged = b->awaited = true;
+    b->until = now;
 }
+
 
 /* ---- hearing --------------------------------------------------------------------------------- */
 
@@ -905,14 +892,6 @@ bool ftree_burst_is_news(const struct ftree *ft, int32_t node)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Nothing came, and nothing arrived there. */
-static bool is_silent(const struct ftree *ft, const struct burst *b)
-{
-    enum ftree_path path = ftree_main_path(ft);
-
-    return !b->here[path].heard && !b->there[path].heard;
-}
-
 static bool loses_little(const struct ftree *ft, const struct burst *b)
 {
     enum ftree_path path = ftree_main_path(ft);
@@ -936,6 +915,46 @@ static void repeat(struct ftree *ft, ftree_time now, struct burst *b)
     memset(b->here, 0, sizeof(b->here));
     memset(b->there, 0, sizeof(b->there));
     send_question(ft, now, b);
+}
+
+/* What a kernel says may come later than the burst. */
+static void note_resent(struct ftree *ft, ftree_time now, int32_t node)
+{
+    struct burst *b = find_asked(ft, node);
+
+    if (!b || b->resent)
+        return;
+    b->resent = true;
+    b->judged = b->looked_at = false;
+    if (b->over && loses_little(ft, b)) {
+        b->over = false;
+        repeat(ft, now, b);
+    }
+}
+
+static const struct ftree_symptom *find_symptom(const struct ftree_case *g, bool resent)
+{
+    for (int32_t i = 0; g && i < g->symptoms; i++)
+        if (resent ? g->symptom[i].kind == FTREE_SYMPTOM_LINK_ERRORS
+                   : ftree_symptom_is_stall(&g->symptom[i]))
+            return &g->symptom[i];
+    return NULL;
+}
+
+/* Somebody waits for it, or sends again and again, though it is well: what lies between the two may
+ * not be. */
+void ftree_burst_after(struct ftree *ft, ftree_time now, int32_t node)
+{
+    const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
+    const struct ftree_symptom *stall = find_symptom(g, false), *resent = find_symptom(g, true);
+
+    if ((!stall && !resent) || is_known(ft, node))
+        return;
+    ask_with_others(ft, now, node, (stall ? stall : resent)->reporter[0], g->first);
+    if (!resent)
+        return;
+    note_resent(ft, now, node);
+    note_resent(ft, now, resent->reporter[0]);
 }
 
 static void step(struct ftree *ft, ftree_time now, struct burst *b)
