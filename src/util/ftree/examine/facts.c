@@ -49,6 +49,10 @@ static void find_reaches(const struct ftree *ft, const struct suspect *su, bool 
                 facts->value[by_path[path]] = reach;
             else if (reach == FTREE_REACH_CONNECTED)
                 facts->value[RULES_FACT_DEPUTY_CONNECTS] = RULES_YES;
+            /* a path by which the deputy's port is reached is not silent, if it loses much */
+            if (role == FTREE_ROLE_DEPUTY && reach >= FTREE_REACH_CONNECTED &&
+                facts->value[by_path[path]] < FTREE_REACH_CONNECTED)
+                facts->value[by_path[path]] = FTREE_REACH_CONNECTED;
         }
     }
     if (!ft->job->has_path[FTREE_PATH_DATA] && !ft->job->has_path[FTREE_PATH_MGMT])
