@@ -527,6 +527,21 @@ static void have_bursts(struct lone *l, bool late, bool other_late)
     lone_run(l, 10);
 }
 
+/* What came before it was suspected may be forgotten before its examination ends. */
+TEST_CASE(each_examination_has_a_burst_of_its_own)
+{
+    struct lone *l = with_bursts();
+    uint32_t before;
+
+    have_bursts(l, false, false);
+    before = nonce_of(l, 2);
+    lone_run(l, 1000);
+    lone_stall(l, 0, 2);
+    lone_answer(l, 2, MGMT, FTREE_ROLE_AGENT);
+    lone_run(l, 200);
+    ck_assert_uint_ne(nonce_of(l, 2), before);
+}
+
 TEST_CASE(what_the_own_link_has_lost_says_nothing_of_others)
 {
     struct lone *l = with_bursts();

@@ -722,9 +722,14 @@ static void ask_reporter(struct ftree *ft, ftree_time now, const struct burst *b
 void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
 {
     const struct ftree_case *g = ftree_case_find(ft, node, FTREE_NONE);
+    const struct suspect *su = ftree_suspect(ft, node);
     int32_t reporter = find_reporter(ft, now, g);
     struct burst *b = find_asked(ft, node);
 
+    if (b && b->over && su && b->ended < su->opened) {
+        forget(ft, node); /* it could be gone before this examination ends */
+        b = NULL;
+    }
     if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over) {
         send_question(ft, now, b); /* that, or what it said, may be lost */
     } else {
