@@ -11,6 +11,8 @@
 /* What the probes of a suspect came to: as facts in the words of the rule base, which decides, and
  * as evidence in the words of the report, which tells. */
 
+#define ASKED_ENOUGH 5 /* units: the question by a new connection at 4.5 is followed by one */
+
 /* Who showed that the path works as the suspect was asked; a suspect is no witness of its own.
  * NULL: nobody did. */
 static const struct witness *find_witness(const struct ftree *ft, const struct suspect *su,
@@ -219,6 +221,19 @@ static void find_told(const struct ftree *ft, const struct suspect *su,
     }
 }
 
+/* A silence of one direction may end as one of both may: until the suspect was asked by the last new
+ * connection, and once more, it decides nothing.  doc/protocol.md says how long a silence may last. */
+static void forget_early_silence(const struct ftree *ft, const struct suspect *su,
+                                 struct rules_facts *facts)
+{
+    static const uint8_t ways[] = {RULES_FACT_WAY_OUT, RULES_FACT_WAY_IN};
+
+    for (int i = 0; i < 2; i++)
+        if (facts->value[ways[i]] == RULES_WAY_SILENT &&
+            su->asked < su->opened + ASKED_ENOUGH * ftree_silence_unit(ft))
+            facts->value[ways[i]] = RULES_WAY_UNKNOWN;
+}
+
 void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_end,
                       struct rules_facts *facts)
 {
@@ -232,8 +247,10 @@ void ftree_facts_find(const struct ftree *ft, const struct suspect *su, bool at_
     if (at_end) {
         facts->value[RULES_FACT_BEHIND] = ftree_neighbour_silence(ft, su, false).behind;
         facts->value[RULES_FACT_BEHIND_DATA] = ftree_neighbour_silence(ft, su, true).behind;
-    } else if (ftree_neighbour_may_be_switch(ft, su)) {
-        facts->value[RULES_FACT_BEHIND_DATA] = RULES_BEHIND_SILENT;
+    } else {
+        forget_early_silence(ft, su, facts);
+        if (ftree_neighbour_may_be_switch(ft, su))
+            facts->value[RULES_FACT_BEHIND_DATA] = RULES_BEHIND_SILENT;
     }
     if (su->deputy_word.rank != FTREE_NONE)
         ftree_rules_process(facts, su->deputy_word.phase, su->deputy_word.proc_state,
