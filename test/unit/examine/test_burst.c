@@ -175,6 +175,24 @@ TEST_CASES(an_outage_that_begins_or_ends_is_no_loss, 40)
     have_outage(1000 + 25 * _i, 2800);
 }
 
+/* One direction of a node's link is silent for as long as doc/protocol.md says that a path may be, with
+ * cfg.silence of 4 s, and for longer. */
+TEST_CASES(a_silence_of_one_direction_that_ends_accuses_nobody, 4)
+{
+    struct world *w = world_new(4, 1, 32);
+
+    world_packets(w);
+    w->cfg.silence = 4000 * FTREE_MS;
+    for (int32_t n = 0; n < 4; n++)
+        world_succeed(w, n); /* with that */
+    (_i & 1 ? w->node[2].to : w->node[2].from)[DATA] = (struct world_way) DEAD;
+    world_all_wait(w, 2, 2);
+    world_run(w, (_i & 2 ? 9000 : 4000) * FTREE_MS);
+    w->node[2].to[DATA] = w->node[2].from[DATA] = (struct world_way){0};
+    world_run(w, 3000 * FTREE_MS);
+    ck_assert_int_eq(w->reports, _i & 2 ? 1 : 0);
+}
+
 /* ---- a cable between switches ------------------------------------------------------------------ */
 
 /* So many switches of four nodes each; the ranks behind switch 0 wait for some behind the others, and
@@ -613,4 +631,24 @@ TEST_CASE(who_loses_far_more_is_what_kernels_speak_of)
     ck_assert_int_eq(l->verdicts, 1);
     ck_assert_int_eq(l->verdict[0].node, 2);
     ck_assert_str_eq(l->verdict[0].rule, "network-degraded/lossy");
+}
+
+/* This process was held up: what node 2 has sent, but for one packet, comes after its word that the
+ * burst is over.  It takes no more, so packets that go to it now are not lost. */
+TEST_CASE(what_is_sent_after_the_end_is_not_lost)
+{
+    struct lone *l = with_bursts();
+    const uint64_t all = ((uint64_t) 1 << WIRE_BURST_PACKETS) - 1;
+    struct wire_message over = {.type = WIRE_HEARD, .u.heard.over = true};
+    int32_t packets;
+
+    LONE_STEP(l, ftree_burst_ask(l->ft, l->now, 2));
+    packets = l->packets;
+    over.u.heard.nonce = nonce_of(l, 2);
+    over.u.heard.way[DATA] = over.u.heard.way[MGMT] = (struct wire_way){.sent = all};
+    lone_hear(l, 2, MGMT, &over);
+    for (uint8_t i = 1; i < WIRE_BURST_PACKETS; i++)
+        hears_packet(l, 2, over.u.heard.nonce, i, true);
+    lone_run(l, 1000);
+    ck_assert_int_lt(l->packets - packets, WIRE_BURST_PACKETS / 2);
 }

@@ -780,7 +780,7 @@ void ftree_burst_seen(struct ftree *ft, ftree_time now, int32_t from,
 /* The other one does: it says so, or sends some, which comes where that was lost. */
 static void takes_packets(struct burst *b, ftree_time now)
 {
-    if (b->group == 0 && b->next == FTREE_NEVER)
+    if (b->group == 0 && b->next == FTREE_NEVER && !b->said)
         b->next = now;
 }
 
@@ -815,9 +815,11 @@ void ftree_burst_heard(struct ftree *ft, ftree_time now, int32_t from, const str
 
     if (!b || b->over)
         return;
-    takes_packets(b, now);
-    if (!h->over)
+    if (!h->over) {
+        takes_packets(b, now);
         return;
+    }
+    b->next = FTREE_NEVER; /* it takes no more */
     b->said = true;
     memcpy(b->there, h->way, sizeof(b->there));
     memcpy(b->losses, h->losses, sizeof(b->losses));
