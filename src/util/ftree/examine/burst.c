@@ -121,7 +121,7 @@ static int missing_on(const struct burst *b, int path, bool out)
     const struct wire_way *from = out ? &b->here[path] : &b->there[path];
     const struct wire_way *to = out ? &b->there[path] : &b->here[path];
 
-    return count(from->sent & ~to->heard);
+    return b->before[out] + count(from->sent & ~to->heard);
 }
 
 static int missing_at_most(const struct burst *b, int path)
@@ -602,16 +602,20 @@ static void say_heard(struct ftree *ft, ftree_time now, const struct burst *b)
 }
 
 /* To who wants to know: what came of a burst of another node. */
-static void say_seen(struct ftree *ft, ftree_time now, const struct burst *b)
+static void say_seen(struct ftree *ft, ftree_time now, struct burst *b)
 {
     struct wire_message m = {.type = WIRE_INDIRECT_RESULT,
-                             .u.indirect_result = {.nonce = b->asker_nonce,
-                                                   .target = b->node,
+                             .u.indirect_result = {.target = b->node,
                                                    .path = (uint8_t) ftree_main_path(ft)}};
 
     for (int out = 0; out < 2; out++)
         m.u.indirect_result.way[out] = way_of(ft, b, out);
-    ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->asker}, &m);
+    for (int i = 0; i < FTREE_HELPERS; i++) {
+        m.u.indirect_result.nonce = b->asker_nonce[i];
+        if (b->asker[i] != FTREE_NONE)
+            ftree_send_all_paths(ft, now, &(struct ftree_route){.node = b->asker[i]}, &m);
+        b->asker[i] = FTREE_NONE;
+    }
 }
 
 static struct burst *find_burst(const struct ftree *ft, int32_t node, uint32_t nonce, bool asked)
@@ -634,7 +638,9 @@ static struct burst *begin(struct ftree *ft, ftree_time now, int32_t node, uint3
     b->node = node;
     b->nonce = nonce;
     b->asked = asked;
-    b->reporter = b->asker = FTREE_NONE;
+    b->reporter = FTREE_NONE;
+    for (int i = 0; i < FTREE_HELPERS; i++)
+        b->asker[i] = FTREE_NONE;
     b->began = now;
     b->next = asked ? FTREE_NEVER : now;
     b->until = now + (asked ? PATIENCE : LASTS);
@@ -742,19 +748,26 @@ void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
         ask_reporter(ft, now, b);
 }
 
-/* What comes of it is decided by who asks. */
+/* What comes of it is decided by who asks; one that is over for long says nothing of now. */
 void ftree_burst_indirect(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_indirect_probe *w)
 {
-    bool begins = ask_burst(ft, now, w->target, now);
     struct burst *b = find_asked(ft, w->target);
+    int i = 0;
 
+    if (b && b->over && b->ended + LASTS < now)
+        forget(ft, w->target);
+    if (ask_burst(ft, now, w->target, now)) {
+        b = find_asked(ft, w->target);
+        b->judged = b->compared = true;
+    }
+    b = find_asked(ft, w->target);
     if (!b)
         return;
-    b->judged |= begins;
-    b->compared |= begins;
-    b->asker = from;
-    b->asker_nonce = w->nonce;
+    while (i < FTREE_HELPERS - 1 && b->asker[i] != FTREE_NONE && b->asker[i] != from)
+        i++;
+    b->asker[i] = from;
+    b->asker_nonce[i] = w->nonce;
     if (b->over)
         say_seen(ft, now, b);
 }
@@ -872,8 +885,7 @@ static void end(struct ftree *ft, ftree_time now, struct burst *b)
     find_late(b);
     if (!b->asked)
         say_heard(ft, now, b);
-    if (b->asker != FTREE_NONE)
-        say_seen(ft, now, b);
+    say_seen(ft, now, b);
     if (b->asked)
         ftree_trace(ft, "  burst of %s: out %s, in %s", ftree_name(ft, b->node),
                     ftree_rules_value_name(RULES_FACT_WAY_OUT, way_of(ft, b, true)),
@@ -907,14 +919,14 @@ static bool loses_little(const struct ftree *ft, const struct burst *b)
            way_of(ft, b, false) == RULES_WAY_WELL && way_of(ft, b, true) == RULES_WAY_WELL;
 }
 
-static void repeat(struct ftree *ft, ftree_time now, struct burst *b)
+static void begin_again(struct ftree *ft, ftree_time now, struct burst *b)
 {
     enum ftree_path path = ftree_main_path(ft);
 
     b->before[0] = (uint8_t) lossy_groups(b->there[path].sent & ~b->here[path].heard);
     b->before[1] = (uint8_t) lossy_groups(b->here[path].sent & ~b->there[path].heard);
     b->repeated = true;
-    b->said = b->prolonged = false;
+    b->over = b->said = b->prolonged = false;
     b->nonce = ++ft->next_id;
     b->group = 0;
     b->next = FTREE_NEVER;
@@ -922,6 +934,15 @@ static void repeat(struct ftree *ft, ftree_time now, struct burst *b)
     memset(b->here, 0, sizeof(b->here));
     memset(b->there, 0, sizeof(b->there));
     send_question(ft, now, b);
+}
+
+/* Together with those that it is compared with: else these would have had half of the chances. */
+static void repeat(struct ftree *ft, ftree_time now, const struct burst *b)
+{
+    FTREE_EACH(struct burst, other, ft->examine->bursts)
+        if (other == b || (other->asked && other->said && other->over && !other->repeated &&
+                           other->began + REST >= b->began))
+            begin_again(ft, now, other);
 }
 
 /* What a kernel says may come later than the burst. */
@@ -933,10 +954,8 @@ static void note_resent(struct ftree *ft, ftree_time now, int32_t node)
         return;
     b->resent = true;
     b->judged = b->looked_at = false;
-    if (b->over && loses_little(ft, b)) {
-        b->over = false;
+    if (b->over && loses_little(ft, b))
         repeat(ft, now, b);
-    }
 }
 
 static const struct ftree_symptom *find_symptom(const struct ftree_case *g, bool resent)

@@ -147,8 +147,8 @@ struct burst {
     bool awaited; /* more time was given, for what the reporter sees */
     int32_t reporter; /* asked for a burst of the same node, */
     uint8_t seen[2]; /* which came to this: in, out; RULES_WAY_* */
-    int32_t asker; /* who wants to know what comes of this one, FTREE_NONE, */
-    uint32_t asker_nonce; /* and the nonce of its question */
+    int32_t asker[FTREE_HELPERS]; /* who want to know what comes of this one, FTREE_NONE, */
+    uint32_t asker_nonce[FTREE_HELPERS]; /* and the nonces of their questions */
     uint8_t group; /* the next one to be sent, */
     ftree_time next; /* and when; FTREE_NEVER: none, or the other one takes none yet */
     ftree_time began, ended;
