@@ -435,7 +435,6 @@ sim_sources = \
     tools/sim/hang.c \
     tools/sim/network.c \
     tools/sim/plan.c \
-    tools/sim/plot.c \
     tools/sim/pool.c \
     tools/sim/queue.c \
     tools/sim/replay.c \
@@ -459,7 +458,6 @@ sim_headers = \
     tools/sim/draw.h \
     tools/sim/hang.h \
     tools/sim/network.h \
-    tools/sim/plot.h \
     tools/sim/pool.h \
     tools/sim/queue.h \
     tools/sim/replay.h \

@@ -49,7 +49,7 @@ same options are kept, so the campaign may be interrupted at any time.
 Memory: about 3 KiB for each node, and 0.13 KiB more for each fault. Runs that do not fit are
 skipped, with a message.
 
-To plot the results: faultloc simulate --plot cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
+To plot the results: test/sim/plot.sh cost.svg FOLDER/node-*.json FOLDER/root-1*.json ...
 
 Exit code: 0 every run is ok, 1 one is not or took too long, 2 wrong arguments, 77 nothing was run.
 EOF

@@ -105,14 +105,9 @@ command=("${simulate[@]}")
 if command -v gnuplot >"$work/null"; then
     run --nodes 100 --fault 'lose node 17' --runs 2 --json "$work/node-100.json" --quiet
     run --nodes 10 --fault 'lose node 7' --json "$work/node-10.json" --quiet
-    run --plot "$work/cost.svg" "$work"/node-*.json
-    [ $code = 0 ] || bad "--plot of files: exit code $code: $(cat "$work/err")"
-    grep -q '>nodes of the job<' "$work/cost.svg" || bad "--plot: the axis has no name"
-    grep -q '^100 .* 2$' "$work/cost.svg.dat" || bad "--plot: not both runs of 100 nodes"
-    expect 0 "yes" --plot "$work/cost.png" --nodes 100
-    expect 2 "trace is not a file that faultloc simulate --json" --plot "$work/cost.svg" "$work/trace"
-else
-    expect 2 "no program gnuplot; 'apt-get install gnuplot-nox'" --plot "$work/cost.svg" --nodes 10
+    "$top_srcdir/test/sim/plot.sh" "$work/cost.svg" "$work"/node-*.json >"$work/out" 2>"$work/err" ||
+        bad "plot.sh: $(cat "$work/err")"
+    grep -q '>nodes of the job<' "$work/cost.svg" || bad "plot.sh: the axis has no name"
 fi
 
 # --- a run that is not ok, in short --------------------------------------------------------------
@@ -134,7 +129,6 @@ expect 2 "script:3:13: no such node: '9'; there are 5" --nodes 5 --script "$work
 expect 2 "no-such: No such file" --nodes 5 --script "$work/no-such"
 expect 2 "column 1: 'swich:2'" --topology 'swich:2 node:4'
 expect 2 "--nodes 9, but --topology switch:2 node:4 has 8" --nodes 9 --topology 'switch:2 node:4'
-expect 2 "--plot no-such.gif: the name must end in" --nodes 50 --plot no-such.gif
 expect 2 "--trace is of one run" --nodes 50 --runs 2 --trace "$work/trace"
 expect 2 "--json $work/no/such" --nodes 5 --json "$work/no/such" --quiet
 

@@ -6,7 +6,6 @@
 #include "sim/command.h"
 
 #include "sim/alarms.h"
-#include "sim/plot.h"
 #include "sim/result.h"
 #include "sim/sim_memory.h"
 #include "sim/units.h"
@@ -30,7 +29,6 @@
 static const char usage[] =
     "Usage: faultloc simulate --nodes N [OPTION]...\n"
     "       faultloc simulate --topology STRING|FILE [OPTION]...\n"
-    "       faultloc simulate --plot FILE JSON...\n"
     "       faultloc simulate --alarms HOURS [--program NAME] [--ranks R] [--seed S]\n"
     "                         [--json FILE|-]\n"
     "\n"
@@ -71,10 +69,6 @@ static const char usage[] =
     "  --check yes|no     check every invariant after each event (yes for up to 10000 nodes)\n"
     "Output\n"
     "  --json FILE|-      write all numbers; with '-' the table goes to standard error\n"
-    "  --plot FILE        plot latency, messages and load for 10, 100, ... N nodes: .svg or .png;\n"
-    "                     needs gnuplot. With files that --json has written as arguments, and\n"
-    "                     without --nodes, plot those runs: one curve for each name without its\n"
-    "                     number (node-10.json and node-100.json: node)\n"
     "  --trace FILE       write down what every node received and decided; for one run\n"
     "  --quiet            no progress, and only rows of runs that are not ok\n"
     "  --help             this text\n"
@@ -116,9 +110,7 @@ struct command {
     int32_t nodes, fanout, ranks, runs, alarms;
     uint64_t seed;
     int check; /* -1: not said */
-    const char *json, *plot, *trace;
-    char **drawn; /* files of runs, to be drawn */
-    int files;
+    const char *json, *trace;
     const char **fault; /* lines of --fault and files of --script, in their order */
     bool *is_file;
     int faults;
@@ -237,7 +229,6 @@ static const struct known {
     {"limit", AT(options.limit), .value = A_TIME},
     {"check", .take = take_check},
     {"json", AT(json), .value = A_TEXT},
-    {"plot", AT(plot), .value = A_TEXT},
     {"trace", AT(trace), .value = A_TEXT},
     {"quiet", AT(quiet), .value = A_FLAG},
     {"help", AT(help), .value = A_FLAG},
@@ -296,20 +287,16 @@ static int read_arguments(struct command *c, int argc, char **argv)
         if (c->help)
             return fputs(usage, stdout) < 0 || fflush(stdout) ? 2 : 0;
     }
-    c->drawn = argv + optind;
-    c->files = argc - optind;
-    if (c->files && (!c->plot || c->nodes || c->what))
+    if (optind < argc)
         return wrong_usage("unknown argument: ", argv[optind]);
-    if (c->files)
-        return -1;
     if (c->alarms)
         return c->nodes || c->what ? wrong_usage("--alarms simulates no job", "") : -1;
     if (!c->nodes && !c->what)
         return wrong_usage("missing --nodes or --topology", "");
     if (c->trace && c->options.program)
         return wrong_usage("--trace has no samples in it: use it without --program", "");
-    if (c->trace && (c->runs > 1 || c->plot))
-        return wrong_usage("--trace is of one run, without --runs and --plot", "");
+    if (c->trace && c->runs > 1)
+        return wrong_usage("--trace is of one run, without --runs", "");
     return -1;
 }
 
@@ -368,40 +355,35 @@ static void clear_progress(const struct command *c)
 }
 
 /* One run; its object of JSON is added to `list`.  Returns true if it is ok. */
-static bool one_run(struct command *c, FILE *table, struct json_object *list,
-                    struct sim_result *result)
+static bool one_run(struct command *c, FILE *table, struct json_object *list)
 {
+    struct sim_result result;
     struct sim_run r;
     double begun = seconds();
 
     sim_run(&r, &c->options, c->seed + (uint64_t) c->run - 1);
-    sim_result_take(&r, seconds() - begun, result);
+    sim_result_take(&r, seconds() - begun, &result);
     clear_progress(c);
-    if (!c->quiet || !result->ok)
-        sim_result_row(table, c->run, &r, result);
-    json_object_array_add(list, sim_result_json(&r, result));
+    if (!c->quiet || !result.ok)
+        sim_result_row(table, c->run, &r, &result);
+    json_object_array_add(list, sim_result_json(&r, &result));
     sim_run_free(&r);
-    return result->ok;
+    return result.ok;
 }
 
-/* All runs for one number of nodes. */
-static int all_runs(struct command *c, FILE *table, struct json_object *list, struct sim_plot *plot)
+static int all_runs(struct command *c, FILE *table, struct json_object *list)
 {
-    struct sim_result result;
     int code = 0;
 
-    for (c->run = 1; c->run <= c->runs; c->run++) {
-        if (!one_run(c, table, list, &result))
+    for (c->run = 1; c->run <= c->runs; c->run++)
+        if (!one_run(c, table, list))
             code = 1;
-        if (plot)
-            sim_plot_add(plot, &result);
-    }
     return code;
 }
 
-static int prepare(struct command *c, int32_t nodes)
+static int prepare(struct command *c)
 {
-    if (sim_topology_make(&c->topology, c->what, nodes, c->fanout, c->ranks, 0) || read_faults(c))
+    if (sim_topology_make(&c->topology, c->what, c->nodes, c->fanout, c->ranks, 0) || read_faults(c))
         return 2;
     c->options.topology = &c->topology;
     c->options.script = &c->script;
@@ -409,33 +391,13 @@ static int prepare(struct command *c, int32_t nodes)
     return 0;
 }
 
-static int run_size(struct command *c, int32_t nodes, FILE *table, struct json_object *list,
-                    struct sim_plot *plot)
+static int run_job(struct command *c, FILE *table, struct json_object *list)
 {
-    int code = prepare(c, nodes);
+    int code = prepare(c);
 
     if (!code)
-        code = all_runs(c, table, list, plot);
+        code = all_runs(c, table, list);
     sim_topology_free(&c->topology);
-    return code;
-}
-
-static int run_plot(struct command *c, FILE *table, struct json_object *list)
-{
-    struct sim_plot plot = {0};
-    int code = 0, one;
-
-    if (!sim_plot_can(c->plot) || !c->nodes || c->what)
-        return c->nodes && !c->what ? 2 : wrong_usage("--plot needs --nodes, not --topology", "");
-    for (int64_t n = 10;; n = 10 * n) {
-        one = run_size(c, n < c->nodes ? (int32_t) n : c->nodes, table, list, &plot);
-        code = one > code ? one : code;
-        if (n >= c->nodes || code == 2)
-            break;
-    }
-    if (code < 2 && !sim_plot_draw(&plot, c->plot))
-        code = 2;
-    sim_plot_free(&plot);
     return code;
 }
 
@@ -467,19 +429,6 @@ static void run_alarms(struct command *c, FILE *table, struct json_object *list)
         sim_alarms_rows(table, &a);
         json_object_array_add(list, sim_alarms_json(&a));
     }
-}
-
-/* Runs of the past. */
-static int plot_files(const struct command *c)
-{
-    struct sim_plot plot = {0};
-    bool good = sim_plot_can(c->plot);
-
-    for (int i = 0; good && i < c->files; i++)
-        good = sim_plot_read(&plot, c->drawn[i]);
-    good = good && sim_plot_draw(&plot, c->plot);
-    sim_plot_free(&plot);
-    return good ? 0 : 2;
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -514,7 +463,7 @@ static int run_all(struct command *c)
     if (c->alarms)
         run_alarms(c, table, list);
     else
-        code = c->plot ? run_plot(c, table, list) : run_size(c, c->nodes, table, list, NULL);
+        code = run_job(c, table, list);
     if (code < 2 && c->json && !sim_write_json("faultloc simulate", c->json, all))
         code = 2;
     json_object_put(all);
@@ -562,9 +511,7 @@ int sim_command(int argc, char **argv)
     c.on_terminal = isatty(STDERR_FILENO);
     c.options.progress = c.quiet ? NULL : progress;
     c.options.progress_ctx = &c;
-    if (code < 0 && c.files)
-        code = plot_files(&c);
-    else if (code < 0)
+    if (code < 0)
         code = open_trace(&c) ? 2 : close_trace(&c, run_all(&c));
     sim_script_free(&c.script);
     free(c.fault);

@@ -19,8 +19,6 @@ struct sim_result {
     double latency_min, latency_max; /* from the fault to the report, of those that are right */
     int32_t right; /* reports that are */
     int32_t late; /* of those, reports that took longer than the bound */
-    int32_t nodes, faults;
-    uint64_t messages;
     uint64_t busiest_messages;
     int32_t busiest; /* node */
     uint64_t busiest_beside_suspects; /* messages of a node that are neither questions about
