@@ -72,7 +72,9 @@ enum tool_exit tool_agent_check(struct agent_choice *c)
 
 /* ---- symptom sockets ------------------------------------------------------------------------- */
 
-int tool_agent_connect(const struct agent_socket *d)
+/* A socket connected to the symptom socket; -1 with errno: nobody is behind it, or it is not its
+ * user's. */
+static int connect_to(const struct agent_socket *d)
 {
     const struct timeval patience = {.tv_sec = SEND_MS / 1000};
     int folder = faultloc_symptom_socket_open_folder(d->folder, d->uid), fd, error;
@@ -113,7 +115,7 @@ static void add_socket(struct agent_sockets *sockets, const char *folder, uid_t 
     int fd;
 
     snprintf(d.folder, sizeof(d.folder), "%s", folder);
-    if (!read_name(&d, name) || (fd = tool_agent_connect(&d)) < 0)
+    if (!read_name(&d, name) || (fd = connect_to(&d)) < 0)
         return;
     close(fd);
     for (int i = 0; i < sockets->n; i++)
@@ -291,7 +293,7 @@ static int put(int fd, const char *bytes, size_t len)
 static int send_question(const struct agent_socket *d, const char *text, const char *bytes,
                          size_t len)
 {
-    int fd = tool_agent_connect(d), pair[2], one = 1, rc;
+    int fd = connect_to(d), pair[2], one = 1, rc;
 
     if (fd < 0)
         return -1;

@@ -53,10 +53,6 @@ enum tool_exit tool_agent_check(struct agent_choice *c);
 /* Purpose: the only agent that fits.  NULL: a message has said what is missing. */
 const struct agent_socket *tool_agent_pick(struct agent_choice *c);
 
-/* Purpose: a socket connected to the symptom socket; -1 with errno: nobody is behind it, or it is
- * not its user's. */
-int tool_agent_connect(const struct agent_socket *d);
-
 /* Purpose: sends the text, and waits for the answer, `ms` at the most; `len` bytes lie in the socket
  * for the agent to read, as one packet.  *answer is to be freed, and NULL where there is none. */
 enum agent_answer tool_agent_ask(const struct agent_socket *d, const char *text, const char *bytes,

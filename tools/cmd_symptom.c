@@ -12,19 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 /*
  * faultloc symptom: finds the symptom sockets of the jobs on this host, picks one, and sends its
- * agent a symptom. The first datagram carries one end of a pair of sockets, on which the agent
- * answers; repeated ones go without.
+ * agent a symptom, with one end of a pair of sockets, on which the agent answers.
  */
 
-#define REPEAT_MAX 100000000
-#define SUCCESSION_MS 3000 /* until a deputy that succeeds its agent has opened the socket anew */
-#define RETRY_MS 50
 #define ANSWER_MS 2000
 
 const char tool_symptom_usage[] =
@@ -48,15 +41,13 @@ const char tool_symptom_usage[] =
     "  --user USER           the owner of the job, a name or a number (default: this user; for\n"
     "                        root any user)\n"
     "  --node NAME           the node of the receiving agent (default: one on this host)\n"
-    "  --repeat N            send it N times\n"
-    "  --per-second R        with --repeat: the rate (default: as fast as the agent accepts them)\n"
     "  --list                print the table of kinds: name, source, component, severity, meaning\n"
     "  --help                this text\n"
     "\n"
     "Exit code: 0 accepted, 1 refused by the agent, 2 wrong usage, or no such job.\n";
 
 struct options {
-    const char *kind, *component, *severity, *detail, *error, *age, *count, *repeat, *per_second;
+    const char *kind, *component, *severity, *detail, *error, *age, *count;
 };
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -114,12 +105,9 @@ static enum tool_exit check_options(const struct options *o)
         return tool_wrong("symptom", "no such error: ", o->error);
     if (o->detail && strlen(o->detail) >= FTREE_DETAIL_MAX)
         return tool_wrong("symptom", "--detail is longer than 127 characters", "");
-    if (check_number("--age", o->age, 0, 3600000) ||
-        check_number("--count", o->count, 1, 1000000000) ||
-        check_number("--repeat", o->repeat, 1, REPEAT_MAX) ||
-        check_number("--per-second", o->per_second, 1, 1000000))
+    if (check_number("--age", o->age, 0, 3600000))
         return TOOL_TROUBLE;
-    return TOOL_OK;
+    return check_number("--count", o->count, 1, 1000000000);
 }
 
 static enum tool_exit read_options(int n, char **arguments, struct agent_choice *c,
@@ -131,8 +119,7 @@ static enum tool_exit read_options(int n, char **arguments, struct agent_choice 
         {"--kind", &o->kind},         {"--component", &o->component},
         {"--severity", &o->severity}, {"--detail", &o->detail},
         {"--errno", &o->error},       {"--age", &o->age},
-        {"--count", &o->count},       {"--repeat", &o->repeat},
-        {"--per-second", &o->per_second},
+        {"--count", &o->count},
     };
 
     for (int i = 0; i < n && !c->no_value; i++) {
@@ -215,103 +202,19 @@ static enum tool_exit print_answer(const struct agent_socket *d, enum agent_answ
     return TOOL_INVALID;
 }
 
-static enum tool_exit send_first(const struct agent_socket *d, const char *text)
-{
-    char *word;
-    enum agent_answer answer = tool_agent_ask(d, text, NULL, 0, ANSWER_MS, &word);
-    enum tool_exit code = print_answer(d, answer, word);
-
-    free(word);
-    return code;
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Connects as tool_agent_connect(), also where a deputy is about to succeed the agent, which has
- * ended: nobody is bound to the socket then. */
-static int connect_in_time(const struct agent_socket *d)
-{
-    const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
-    int fd = tool_agent_connect(d);
-
-    for (int ms = 0; fd < 0 && (errno == ECONNREFUSED || errno == ENOENT) && ms < SUCCESSION_MS;
-         ms += RETRY_MS) {
-        nanosleep(&pause, NULL);
-        fd = tool_agent_connect(d);
-    }
-    return fd;
-}
-
-/* Sends one of a series by *fd, to the successor of the agent that has ended.  Returns 0 or an
- * errno. */
-static int send_one(const struct agent_socket *d, int *fd, const char *text)
-{
-    ssize_t n = *fd < 0 ? -1 : send(*fd, text, strlen(text), 0);
-
-    if (n < 0 && (*fd < 0 || errno == ECONNREFUSED)) {
-        if (*fd >= 0)
-            close(*fd);
-        *fd = connect_in_time(d);
-        n = *fd < 0 ? -1 : send(*fd, text, strlen(text), 0);
-    }
-    return n >= 0 ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
-}
-
-/* When the i-th of a series is due. */
-static void wait_for(int64_t begin, long long i, long long per_second)
-{
-    int64_t at = begin + (int64_t) (i / per_second) * 1000000000 +
-                 (int64_t) (i % per_second) * 1000000000 / per_second;
-    struct timespec t = {.tv_sec = (time_t) (at / 1000000000), .tv_nsec = (long) (at % 1000000000)};
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-        ;
-}
-
-/* The second to the n-th time. */
-static enum tool_exit send_repeatedly(const struct agent_socket *d, const char *text, long long n,
-                                      long long per_second)
-{
-    int64_t begin = now_ns();
-    int fd = -1, rc = 0;
-
-    for (long long i = 1; i < n && !rc; i++) {
-        if (per_second)
-            wait_for(begin, i, per_second);
-        rc = send_one(d, &fd, text);
-        if (rc)
-            tool_say(stderr, "faultloc symptom: sent %lld times, then: %s", i,
-                     rc == ECONNREFUSED || rc == ENOENT ? "the agent has ended" : strerror(rc));
-    }
-    if (fd >= 0)
-        close(fd);
-    return rc ? TOOL_TROUBLE : TOOL_OK;
-}
-
 static enum tool_exit report(const struct agent_socket *d, const struct options *o)
 {
     struct json_object *j = compose(o);
     const char *text =
         json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    long long n = o->repeat ? strtoll(o->repeat, NULL, 10) : 1;
-    int64_t begin = now_ns();
-    enum tool_exit code = send_first(d, text);
-    char line[512];
+    char *word;
+    enum agent_answer answer = tool_agent_ask(d, text, NULL, 0, ANSWER_MS, &word);
+    enum tool_exit code = print_answer(d, answer, word);
 
-    if (code == TOOL_OK && n > 1)
-        code = send_repeatedly(d, text, n, o->per_second ? strtoll(o->per_second, NULL, 10) : 0);
-    snprintf(line, sizeof(line), "reported to the agent of node %s of job %s: %s of %s", d->node,
-             d->job, o->kind, o->component ? o->component : "its own node");
-    if (code == TOOL_OK && n > 1)
-        tool_say(stdout, "%s, %lld times in %.1f s", line, n, (double) (now_ns() - begin) / 1e9);
-    else if (code == TOOL_OK)
-        tool_say(stdout, "%s", line);
+    if (code == TOOL_OK)
+        tool_say(stdout, "reported to the agent of node %s of job %s: %s of %s", d->node, d->job,
+                 o->kind, o->component ? o->component : "its own node");
+    free(word);
     json_object_put(j);
     return code;
 }

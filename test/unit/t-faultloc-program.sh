@@ -111,8 +111,8 @@ expect 2 "no such severity: bad" symptom --kind power-off --severity bad
 expect 2 "no such error: EBAD" symptom --kind power-off --errno EBAD
 expect 2 "--count must be a whole number from 1 to 1000000000, not 0" \
     symptom --kind power-off --count 0
-expect 2 "--repeat must be a whole number from 1 to 100000000, not 5x" \
-    symptom --kind power-off --repeat 5x
+expect 2 "--count must be a whole number from 1 to 1000000000, not 5x" \
+    symptom --kind power-off --count 5x
 expect 2 "--detail is longer than 127 characters" \
     symptom --kind power-off --detail "$(printf '%128s' x)"
 expect 2 "no such job on this host" symptom --kind power-off --job "none-of-$$"

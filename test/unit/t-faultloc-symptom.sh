@@ -92,9 +92,6 @@ expect 2 "missing value after --node" --node
 expect 2 "no such user: nobody-at-all" --user nobody-at-all
 command=("${symptom[@]}")
 expect_said own "heard power-off" "one symptom, and no file"
-expect 0 "reported to the agent of node h1 of job $job: power-off of its own node, 3 times" \
-    --job "$job" --repeat 3
-expect_said own $'heard power-off\nheard power-off\nheard power-off' "three symptoms"
 expect 1 "the agent of node h1 of job $job refused it: the job has no node \"h2\"" \
     --job "$job" --component "node h2"
 expect 2 "no such job on this host" --job "$job" --user 4294967294
@@ -106,18 +103,6 @@ keep odd "$keeper" --at "$sockets/$job-odd"$'\e[31m\xff@h\e]0;x\a.sock'
 expect 2 "this host has several jobs: select one with --job"
 expect 0 "the agent of node h?]0;x? has not answered yet" --job "$job-odd"$'\e[31m\xff'
 expect 2 "no such job on this host" --job $'\e[31m'
-
-# An agent ends in the middle of a series, and its deputy succeeds it.
-keep first "$keeper" "$job-s" h1
-"${command[@]}" --job "$job-s" --repeat 100 --per-second 50 >"$work/series" 2>&1 9>&- &
-series=$!
-for ((i = 0; i < 300; i++)); do ! grep -q '^heard' "$work/first" || break; sleep 0.1; done
-kill -KILL "${keepers[-1]}"
-wait "${keepers[-1]}" 2>/dev/null || :
-unset 'keepers[-1]'
-keep second "$keeper" "$job-s" h1
-wait "$series" || bad "a series that outlives an agent: $(cat "$work/series")"
-grep -q '^heard power-off' "$work/second" || bad "the successor of an agent hears nothing"
 
 chmod 750 "$sockets"
 expect 2 "no such job on this host" --job "$job"
