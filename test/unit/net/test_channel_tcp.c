@@ -15,7 +15,7 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "faultloc/net/channel.h"
+#include "faultloc/net/channel_impl.h"
 #include "faultloc/base/sock.h"
 #include "process.h"
 #include "suite.h"
@@ -302,10 +302,7 @@ static void settle(void)
 
 static struct faultloc_channel_stats stats_of(int i)
 {
-    struct faultloc_channel_stats stats;
-
-    faultloc_channel_stats(nodes[i].ch, &stats);
-    return stats;
+    return nodes[i].ch->stats;
 }
 
 /* ---- strangers ----------------------------------------------------------------------------- */

@@ -224,16 +224,4 @@ enum faultloc_channel_reach faultloc_channel_reach_of(int error);
 /* Purpose: one line for people; the address is the reader's to add.  A constant string. */
 const char *faultloc_intruder_text(enum faultloc_intruder kind);
 
-struct faultloc_channel_stats {
-    unsigned unproven; /* connections now, by kind */
-    unsigned inbound;
-    unsigned outbound;
-    uint64_t accepted; /* ever */
-    uint64_t intruders[FAULTLOC_INTRUDER_COUNT];
-};
-
-/* Purpose: fills in *stats. */
-void faultloc_channel_stats(const struct faultloc_channel *ch,
-                            struct faultloc_channel_stats *stats);
-
 #endif /* FAULTLOC_CHANNEL_H_INCLUDED */

@@ -10,7 +10,7 @@
 #include "faultloc/net/conn.h"
 
 /*
- * Inside the TCP channel; nobody else includes this.
+ * Inside the TCP channel; nobody else but its test includes this.
  *
  *   channel_tcp.c     its life, sending, time
  *   channel_slots.c   the connections it holds: finding, ending, making room
@@ -39,7 +39,11 @@ struct faultloc_channel {
     struct faultloc_conn *conns;
     unsigned slots;
     uint64_t last_id;
-    struct faultloc_channel_stats stats;
+    struct faultloc_channel_stats {
+        unsigned unproven, inbound, outbound; /* connections now, by kind */
+        uint64_t accepted; /* ever */
+        uint64_t intruders[FAULTLOC_INTRUDER_COUNT];
+    } stats;
 };
 
 static inline const struct faultloc_inet *faultloc_channel_own(const struct faultloc_channel *ch,

@@ -216,11 +216,6 @@ size_t faultloc_channel_unsent(const struct faultloc_channel *ch)
     return unsent;
 }
 
-void faultloc_channel_stats(const struct faultloc_channel *ch, struct faultloc_channel_stats *stats)
-{
-    *stats = ch->stats;
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static void *libc_alloc(void *ctx, void *ptr, size_t size)
