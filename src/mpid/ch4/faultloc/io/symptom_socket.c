@@ -315,17 +315,13 @@ static bool is_unix_socket(int fd)
 }
 
 /* A file in memory that nobody can change any more; -1: there is no room for it. */
-static int make_file(const char *text, size_t len)
+static int make_file(const char *text)
 {
-    int fd = memfd_create("faultloc-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    size_t at = 0;
-    ssize_t n = 0;
+    int fd = faultloc_memory_file("faultloc-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING, text);
 
-    for (; fd >= 0 && at < len && (n = write(fd, text + at, len - at)) > 0; at += (size_t) n)
-        ;
-    if (fd >= 0 && (at < len || fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)))
-        return close_with(fd, ENOSPC);
-    return fd;
+    return fd >= 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
+               ? close_with(fd, ENOSPC)
+               : fd;
 }
 
 void faultloc_symptom_socket_reply(int fd, const char *text)
@@ -339,7 +335,7 @@ void faultloc_symptom_socket_reply(int fd, const char *text)
         send(fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL);
         return;
     }
-    file = make_file(text, len);
+    file = make_file(text);
     if (file < 0)
         return;
     faultloc_sock_send(fd, FAULTLOC_REPLY_IN_FILE, strlen(FAULTLOC_REPLY_IN_FILE), &file, 1,
