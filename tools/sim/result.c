@@ -5,6 +5,7 @@
 
 #include "sim/result.h"
 
+#include "faultloc/base/json_text.h"
 #include "sim/units.h"
 
 #include <inttypes.h>
@@ -214,19 +215,9 @@ void sim_result_row(FILE *f, int run, const struct sim_run *r, const struct sim_
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void add_string(struct json_object *o, const char *key, const char *value)
-{
-    json_object_object_add(o, key, json_object_new_string(value));
-}
-
 static void add_number(struct json_object *o, const char *key, double value)
 {
     json_object_object_add(o, key, json_object_new_double(value));
-}
-
-static void add_count(struct json_object *o, const char *key, uint64_t value)
-{
-    json_object_object_add(o, key, json_object_new_int64((int64_t) value));
 }
 
 static void add_bool(struct json_object *o, const char *key, bool value)
@@ -240,10 +231,10 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     char text[80];
 
     name_component(r, p->v.kind, p->v.node, p->v.rank, p->v.switch_, text, sizeof(text));
-    add_string(o, "class", ftree_class_name(p->v.class_));
-    add_string(o, "component", text);
-    add_count(o, "node", (uint64_t) p->v.node);
-    add_string(o, "rule", p->v.rule);
+    faultloc_json_string(o, "class", ftree_class_name(p->v.class_));
+    faultloc_json_string(o, "component", text);
+    faultloc_json_number(o, "node", p->v.node);
+    faultloc_json_string(o, "rule", p->v.rule);
     add_bool(o, "right", p->expectation != FTREE_NONE);
     add_bool(o, "own_only", p->v.local_only);
     if (p->expectation != FTREE_NONE)
@@ -251,10 +242,10 @@ static struct json_object *verdict_json(const struct sim_run *r, const struct si
     add_number(o, "told_s", sim_seconds(p->at - SIM_BEGINS));
     add_number(o, "since_first_symptom_s", sim_seconds(p->at - p->v.first_symptom));
     add_number(o, "located_s", sim_seconds(p->v.located - p->v.first_symptom));
-    add_count(o, "reporter", (uint64_t) p->reporter);
-    add_count(o, "fln", (uint64_t) p->v.fln);
-    add_count(o, "victims", (uint64_t) p->v.victims.count);
-    add_count(o, "ranks", (uint64_t) p->v.component.count);
+    faultloc_json_number(o, "reporter", p->reporter);
+    faultloc_json_number(o, "fln", p->v.fln);
+    faultloc_json_number(o, "victims", p->v.victims.count);
+    faultloc_json_number(o, "ranks", p->v.component.count);
     if (p->withdrawn)
         add_number(o, "withdrawn_after_s", sim_seconds(p->withdrawn - p->at));
     return o;
@@ -264,8 +255,8 @@ static struct json_object *note_json(const struct sim_expectation *e)
 {
     struct json_object *o = json_object_new_object();
 
-    add_count(o, "rank", (uint64_t) e->rank[0]);
-    add_count(o, "waiting", (uint64_t) e->waiters);
+    faultloc_json_number(o, "rank", e->rank[0]);
+    faultloc_json_number(o, "waiting", e->waiters);
     add_bool(o, "right", e->noted > 0);
     if (e->known)
         add_number(o, "latency_s", e->known > e->since ? sim_seconds(e->known - e->since) : 0);
@@ -290,9 +281,9 @@ static struct json_object *mistake_json(const struct sim_run *r, const struct si
     char text[80];
 
     name_component(r, FTREE_KIND_NODE, m->v.node, FTREE_NONE, FTREE_NONE, text, sizeof(text));
-    add_string(o, "component", text);
-    add_string(o, "rule", m->v.rule);
-    add_count(o, "fln", (uint64_t) m->v.fln);
+    faultloc_json_string(o, "component", text);
+    faultloc_json_string(o, "rule", m->v.rule);
+    faultloc_json_number(o, "fln", m->v.fln);
     add_number(o, "at_s", sim_seconds(m->at - SIM_BEGINS));
     return o;
 }
@@ -304,7 +295,7 @@ static void add_mistakes(const struct sim_run *r, struct json_object *o)
 
     for (int32_t i = 0; i < r->truth.mistakes && i < MISTAKES_SHOWN; i++)
         json_object_array_add(list, mistake_json(r, &r->truth.mistake[i]));
-    add_count(o, "mistakes_total", (uint64_t) r->truth.mistakes);
+    faultloc_json_number(o, "mistakes_total", r->truth.mistakes);
     json_object_object_add(o, "mistakes", list);
 }
 
@@ -315,13 +306,13 @@ static void add_tests(const struct sim_run *r, struct json_object *o)
     if (!r->options->program)
         return;
     t = json_object_new_object();
-    add_string(t, "program", r->options->program->name);
+    faultloc_json_string(t, "program", r->options->program->name);
     add_number(t, "alpha", r->cfg.alpha);
-    add_count(t, "phases", (uint64_t) r->phases);
-    add_count(t, "tests", r->tests.tests);
-    add_count(t, "likely", r->tests.likely);
-    add_count(t, "early", r->tests.early);
-    add_count(t, "slow", r->tests.slow);
+    faultloc_json_number(t, "phases", r->phases);
+    faultloc_json_number(t, "tests", (int64_t) r->tests.tests);
+    faultloc_json_number(t, "likely", (int64_t) r->tests.likely);
+    faultloc_json_number(t, "early", (int64_t) r->tests.early);
+    faultloc_json_number(t, "slow", (int64_t) r->tests.slow);
     json_object_object_add(o, "samples", t);
 }
 
@@ -351,29 +342,30 @@ struct json_object *sim_result_json(const struct sim_run *r, const struct sim_re
 
     add_bool(o, "ok", s->ok);
     add_bool(o, "located_within_bound", s->late == 0);
-    add_count(o, "nodes", (uint64_t) r->job.nodes);
-    add_count(o, "fanout", (uint64_t) r->job.fanout);
+    faultloc_json_number(o, "nodes", r->job.nodes);
+    faultloc_json_number(o, "fanout", r->job.fanout);
     snprintf(text, sizeof(text), "%" PRIu64, r->seed);
-    add_string(o, "seed", text);
+    faultloc_json_string(o, "seed", text);
     snprintf(text, sizeof(text), "%016" PRIx64, r->hash);
-    add_string(o, "hash", text);
-    add_count(o, "expected", (uint64_t) r->truth.expectations);
+    faultloc_json_string(o, "hash", text);
+    faultloc_json_number(o, "expected", r->truth.expectations);
     add_lists(r, o);
     add_number(o, "located_most_s", s->located_max);
     add_mistakes(r, o);
     add_tests(r, o);
-    add_count(o, "messages_total", r->messages);
-    add_count(o, "messages_busiest_node", s->busiest_messages);
-    add_count(o, "messages_busiest_node_beside_suspects", s->busiest_beside_suspects);
-    add_count(o, "busiest_node", (uint64_t) s->busiest);
+    faultloc_json_number(o, "messages_total", (int64_t) r->messages);
+    faultloc_json_number(o, "messages_busiest_node", (int64_t) s->busiest_messages);
+    faultloc_json_number(o, "messages_busiest_node_beside_suspects",
+                         (int64_t) s->busiest_beside_suspects);
+    faultloc_json_number(o, "busiest_node", s->busiest);
     add_number(o, "messages_mean", (double) r->messages / r->job.nodes);
-    add_count(o, "bytes_total", r->bytes);
-    add_count(o, "messages_of_waits", r->waits_messages);
-    add_count(o, "bytes_of_waits", r->waits_bytes);
+    faultloc_json_number(o, "bytes_total", (int64_t) r->bytes);
+    faultloc_json_number(o, "messages_of_waits", (int64_t) r->waits_messages);
+    faultloc_json_number(o, "bytes_of_waits", (int64_t) r->waits_bytes);
     add_number(o, "bytes_per_handle", s->idle_per_handle);
     add_number(o, "bytes_per_handle_peak", s->peak_per_handle);
-    add_count(o, "events", r->events);
-    add_count(o, "ticks", r->ticks);
+    faultloc_json_number(o, "events", (int64_t) r->events);
+    faultloc_json_number(o, "ticks", (int64_t) r->ticks);
     add_number(o, "wall_s", s->wall_s);
     return o;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Purpose: the member `key` of o, which is o's; NULL: o is no object, or that is no text. */
 static inline const char *faultloc_text(struct json_object *o, const char *key)
@@ -53,6 +54,26 @@ static inline bool faultloc_json_append(struct json_object *list, struct json_ob
         return true;
     json_object_put(value);
     return false;
+}
+
+/* Purpose: the same of a text, of a whole number, and of one with so many digits behind its point. */
+static inline void faultloc_json_string(struct json_object *o, const char *key, const char *s)
+{
+    faultloc_json_set(o, key, json_object_new_string(s));
+}
+
+static inline void faultloc_json_number(struct json_object *o, const char *key, int64_t n)
+{
+    faultloc_json_set(o, key, json_object_new_int64(n));
+}
+
+static inline void faultloc_json_decimal(struct json_object *o, const char *key, double d,
+                                         int digits)
+{
+    char buf[64];
+
+    snprintf(buf, sizeof(buf), "%.*f", digits, d);
+    faultloc_json_set(o, key, json_object_new_double_s(d, buf));
 }
 
 #endif /* FAULTLOC_JSON_TEXT_H_INCLUDED */

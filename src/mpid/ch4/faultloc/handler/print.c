@@ -16,14 +16,6 @@ static void add_text(struct json_object *o, const char *key, const char *text)
         faultloc_json_set(o, key, json_object_new_string(text));
 }
 
-static void add_decimal(struct json_object *o, const char *key, double d)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%.3f", d);
-    faultloc_json_set(o, key, json_object_new_double_s(d, text));
-}
-
 static void add_state(struct json_object *o, char state)
 {
     const char text[2] = {state, '\0'};
@@ -84,7 +76,7 @@ static struct json_object *json_thread(const struct handler_process *p,
         add_state(o, t->state);
     add_text(o, "wait_channel", t->wait_channel);
     if (t->cpu_s >= 0)
-        add_decimal(o, "cpu_s", t->cpu_s);
+        faultloc_json_decimal(o, "cpu_s", t->cpu_s, 3);
     add_call(o, t);
     if (!p->done)
         return o;
@@ -120,7 +112,7 @@ struct json_object *handler_json(const struct handler_process *p)
     else
         add_state(o, p->state);
     add_text(o, "name", p->name);
-    add_decimal(o, "cpu_s", cpu_of(p));
+    faultloc_json_decimal(o, "cpu_s", cpu_of(p), 3);
     faultloc_json_set(o, "thread_count", json_object_new_int(p->all_threads));
     for (int i = 0; i < p->threads; i++)
         faultloc_json_append(list, json_thread(p, &p->thread[i]));

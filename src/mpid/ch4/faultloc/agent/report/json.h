@@ -15,25 +15,6 @@
 /* Composing what the agent answers.  Where memory is out a member is missing, and nothing is
  * lost. */
 
-static inline void faultloc_json_string(struct json_object *o, const char *key, const char *s)
-{
-    faultloc_json_set(o, key, json_object_new_string(s));
-}
-
-static inline void faultloc_json_number(struct json_object *o, const char *key, int64_t n)
-{
-    faultloc_json_set(o, key, json_object_new_int64(n));
-}
-
-static inline void faultloc_json_decimal(struct json_object *o, const char *key, double d,
-                                         int digits)
-{
-    char buf[64];
-
-    snprintf(buf, sizeof(buf), "%.*f", digits, d);
-    faultloc_json_set(o, key, json_object_new_double_s(d, buf));
-}
-
 /* To a tenth, downwards. */
 static inline void faultloc_json_seconds(struct json_object *o, const char *key, ftree_time ns)
 {
