@@ -256,6 +256,7 @@ glue_headers = \
     src/mpid/ch4/faultloc/base/clock.h \
     src/mpid/ch4/faultloc/base/ending.h \
     src/mpid/ch4/faultloc/base/fabric.h \
+    src/mpid/ch4/faultloc/base/grow.h \
     src/mpid/ch4/faultloc/base/iface.h \
     src/mpid/ch4/faultloc/base/json_text.h \
     src/mpid/ch4/faultloc/base/mark.h \

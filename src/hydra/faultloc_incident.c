@@ -5,6 +5,8 @@
 
 #include "faultloc_incident.h"
 
+#include "mpid/ch4/faultloc/base/grow.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,14 +31,6 @@ bool HYD_faultloc_incident_grace(struct HYD_faultloc_incident *s, const char *te
         return false;
     s->grace_ms = ms;
     return true;
-}
-
-/* Room for one more in an array that doubles when its number is a power of two. */
-static void *one_more(void *array, int used, size_t size)
-{
-    if (used & (used - 1))
-        return array;
-    return realloc(array, (used ? 2 * (size_t) used : 1) * size);
 }
 
 static bool is_of(const struct HYD_faultloc_event *f, int pgid, int rank)
@@ -69,7 +63,7 @@ bool HYD_faultloc_incident_reason(struct HYD_faultloc_incident *s, int pgid,
     for (int i = 0; i < s->events; i++)
         if (is_of(&s->event[i], pgid, r.rank) && s->event[i].reason.kind == FAULTLOC_REASON_NONE)
             s->event[i].reason = r;
-    more = one_more(s->reason, s->reasons, sizeof(*more));
+    more = faultloc_one_more(s->reason, s->reasons, sizeof(*more));
     if (!more)
         return false;
     s->reason = more;
@@ -88,7 +82,7 @@ bool HYD_faultloc_incident_add(struct HYD_faultloc_incident *s,
             take_reason(s, &s->event[i]);
             return true;
         }
-    more = one_more(s->event, s->events, sizeof(*more));
+    more = faultloc_one_more(s->event, s->events, sizeof(*more));
     if (!more)
         return false;
     s->event = more;
@@ -153,7 +147,7 @@ bool HYD_faultloc_incident_verdict(struct HYD_faultloc_incident *s, int pgid, in
     if (r && message->victims.count < r->message.victims.count)
         return true; /* repeated by another agent, which knows no more about it */
     if (!r) {
-        more = one_more(s->verdict, s->verdicts, sizeof(*more));
+        more = faultloc_one_more(s->verdict, s->verdicts, sizeof(*more));
         if (!more)
             return false;
         s->verdict = more;

@@ -30,7 +30,8 @@
  * of some containers, do not reach it, and their daemon gets no message.
  *
  * Both ends are of one build on one host, so a message is a struct as it is in memory; the receiver
- * checks it first.  Of the glue's headers the process manager includes this one and base/number.h.
+ * checks it first.  Of the glue's headers the process manager includes this one, base/number.h and
+ * base/grow.h.
  */
 
 #define FAULTLOC_LAUNCHER_ENV "FAULTLOC_LAUNCHER"

@@ -5,6 +5,7 @@
 
 #include "faultloc/agent/act/exec.h"
 
+#include "faultloc/base/grow.h"
 #include "faultloc/base/say.h"
 #include "faultloc/io/loop.h"
 
@@ -128,15 +129,12 @@ static ftree_time due_at(const struct faultloc_exec *e, ftree_time now, const st
 
 static void put(struct faultloc_exec *e, ftree_time now, const struct ftree_verdict *v)
 {
-    int32_t room = e->room ? 2 * e->room : 4;
-    struct faultloc_exec_due *due =
-        e->n < e->room ? e->due : realloc(e->due, (size_t) room * sizeof(*due));
+    struct faultloc_exec_due *due = faultloc_one_more(e->due, e->n, sizeof(*due));
 
     if (!due) {
         say_not_run(e, strerror(ENOMEM));
         return;
     }
-    e->room = e->n < e->room ? e->room : room;
     e->due = due;
     due[e->n++] = (struct faultloc_exec_due){*v, due_at(e, now, v)};
 }
@@ -225,5 +223,5 @@ void faultloc_exec_end(struct faultloc_exec *e)
         faultloc_child_end(&e->child[i]);
     free(e->due);
     e->due = NULL;
-    e->n = e->room = 0;
+    e->n = 0;
 }

@@ -32,7 +32,7 @@ struct faultloc_exec {
         struct ftree_verdict v;
         ftree_time at;
     } *due; /* [n], for which it is yet to be run */
-    int32_t n, room;
+    int32_t n;
     bool said_late, said_not_run; /* once is enough */
 };
 

@@ -8,6 +8,7 @@
 #include "faultloc/agent/report/json.h"
 #include "faultloc/agent/report/node_stacks.h"
 #include "faultloc/base/clock.h"
+#include "faultloc/base/grow.h"
 #include "faultloc/base/say.h"
 #include "faultloc/board/verdicts.h"
 #include "faultloc/io/launcher_notify.h"
@@ -339,26 +340,16 @@ static bool is_told_with(const struct faultloc_reporter *t, const struct ftree_v
     return ftree_report_are_alike(&t->p->job.job, v, w);
 }
 
-static bool make_room(struct faultloc_reporter *t)
-{
-    int32_t room = t->gathered.room ? 2 * t->gathered.room : 4;
-    struct ftree_verdict *v;
-
-    if (t->gathered.n < t->gathered.room)
-        return true;
-    v = realloc(t->gathered.v, (size_t) room * sizeof(*v));
-    if (!v)
-        return false;
-    t->gathered.v = v;
-    t->gathered.room = room;
-    return true;
-}
-
 /* False: it is reported by itself. */
 static bool gather(struct faultloc_reporter *t, const struct ftree_verdict *v)
 {
-    if (!is_told_with(t, v, v) || !make_room(t))
+    struct ftree_verdict *all = NULL;
+
+    if (is_told_with(t, v, v))
+        all = faultloc_one_more(t->gathered.v, t->gathered.n, sizeof(*all));
+    if (!all)
         return false;
+    t->gathered.v = all;
     t->gathered.last = faultloc_now();
     if (t->gathered.n == 0) {
         t->gathered.since = t->gathered.last;

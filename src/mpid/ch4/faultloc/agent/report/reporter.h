@@ -31,7 +31,7 @@ struct faultloc_reporter {
     uint32_t changes; /* so far */
     struct {
         struct ftree_verdict *v; /* [n], alike; people have yet to hear of them */
-        int32_t n, room;
+        int32_t n;
         ftree_time since, last; /* when the first and the last came */
         int32_t reported; /* so many like them have been reported; */
         struct ftree_verdict last_told; /* the last verdict of those or others; fln FTREE_NONE: none */
