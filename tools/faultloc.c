@@ -18,7 +18,7 @@ static const char usage[] =
     "Usage: faultloc report [--verbose] FILE...\n"
     "       faultloc check FILE...\n"
     "       faultloc rules check|print|explain|learn [ARGUMENT]... | --help\n"
-    "       faultloc replay [--node N] [--json FILE|-] [--quiet] TRACE | --help\n"
+    "       faultloc replay [--node N] [--quiet] TRACE | --help\n"
     "       faultloc simulate --nodes N [OPTION]... | --help\n"
     "       faultloc symptom --kind KIND [OPTION]... | --list | --help\n"
     "       faultloc status [JOB] [OPTION]... | --help\n"

@@ -433,7 +433,7 @@ static void run_alarms(struct command *c, FILE *table, struct json_object *list)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-bool sim_write_json(const char *program, const char *file, struct json_object *all)
+static bool write_json(const char *file, struct json_object *all)
 {
     FILE *f = strcmp(file, "-") ? fopen(file, "w") : stdout;
     char *text =
@@ -444,7 +444,7 @@ bool sim_write_json(const char *program, const char *file, struct json_object *a
     if (f && (f == stdout ? fflush(f) : fclose(f)))
         good = false;
     if (!good)
-        sim_complain("%s: --json %s: %s", program, file, strerror(errno));
+        sim_complain("faultloc simulate: --json %s: %s", file, strerror(errno));
     return good;
 }
 
@@ -464,7 +464,7 @@ static int run_all(struct command *c)
         run_alarms(c, table, list);
     else
         code = run_job(c, table, list);
-    if (code < 2 && c->json && !sim_write_json("faultloc simulate", c->json, all))
+    if (code < 2 && c->json && !write_json(c->json, all))
         code = 2;
     json_object_put(all);
     return code;

@@ -16,9 +16,4 @@ int sim_command(int argc, char **argv);
  * or a bad file. */
 int sim_replay_command(int argc, char **argv);
 
-/* Purpose: writes what a command's --json has to, "-" on standard output; false: it could not, and
- * says so. */
-struct json_object;
-bool sim_write_json(const char *program, const char *file, struct json_object *all);
-
 #endif /* COMMAND_H_INCLUDED */

@@ -116,25 +116,16 @@ static void describe(const struct replay *p, const struct replay_record *r, char
 static void print_record(const struct replay *p, const struct replay_record *r)
 {
     const struct sim_replay_options *o = p->options;
-    struct json_object *item;
     char text[REPLAY_TEXT_MAX], name[16];
 
     if (o->node == FTREE_NONE ? r->kind != REPLAY_SAYS : p->input.node != o->node)
         return;
-    if (!o->out && !o->list)
+    if (!o->out)
         return;
     describe(p, r, text, sizeof(text));
     ftree_text_ascii(text);
-    if (o->out)
-        fprintf(o->out, "%12.6f %s%s %s\n", seconds(p, p->input.at),
-                name_of(p, p->input.node, name), r->kind <= REPLAY_LAST_IN ? "" : "  ", text);
-    if (!o->list)
-        return;
-    item = json_object_new_object();
-    json_object_object_add(item, "t_s", json_object_new_double(seconds(p, p->input.at)));
-    json_object_object_add(item, "node", json_object_new_int(p->input.node));
-    json_object_object_add(item, "text", json_object_new_string(text));
-    json_object_array_add(o->list, item);
+    fprintf(o->out, "%12.6f %s%s %s\n", seconds(p, p->input.at), name_of(p, p->input.node, name),
+            r->kind <= REPLAY_LAST_IN ? "" : "  ", text);
 }
 
 /* ---- the comparison -------------------------------------------------------------------------- */

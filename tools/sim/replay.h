@@ -100,7 +100,6 @@ bool sim_replay_read(struct replay_file *file, struct replay_record *out);
 struct sim_replay_options {
     int32_t node; /* the story of this node, all of it; FTREE_NONE: what all nodes say */
     FILE *out; /* NULL: none */
-    struct json_object *list; /* array that the story is added to; NULL: none */
 };
 
 struct sim_replay {

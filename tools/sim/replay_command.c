@@ -10,21 +10,18 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <json.h>
 #include <string.h>
 
 static const char usage[] =
-    "Usage: faultloc replay [--node N] [--json FILE|-] [--quiet] TRACE\n"
+    "Usage: faultloc replay [--node N] [--quiet] TRACE\n"
     "\n"
     "Repeats a run from the trace that faultloc simulate --trace has written: each node's\n"
     "FaultLoc gets the same input at the same times, and must decide and send the same. The\n"
     "decisions of all nodes are printed.\n"
     "\n"
-    "  --node N       print all that this node (a number) receives and does, and nothing else\n"
-    "  --json FILE|-  write the outcome and the decisions as JSON, schema faultloc-replay/1; with\n"
-    "                 '-' nothing else is printed on standard output\n"
-    "  --quiet        do not print the decisions\n"
-    "  --help         this text\n"
+    "  --node N  print all that this node (a number) receives and does, and nothing else\n"
+    "  --quiet   do not print the decisions\n"
+    "  --help    this text\n"
     "\n"
     "TRACE may be - for standard input. Its first line describes the job; each other line is an\n"
     "input of one node (\"in\"), or, after it, what the node did.\n"
@@ -35,7 +32,7 @@ static const char usage[] =
     "file), 2 wrong arguments or an invalid file (the line is printed, with the reason).\n";
 
 struct arguments {
-    const char *trace, *json;
+    const char *trace;
     int32_t node;
     bool quiet;
 };
@@ -50,7 +47,6 @@ static int wrong_usage(const char *what, const char *which)
 static int read_arguments(struct arguments *a, int argc, char **argv)
 {
     static const struct option options[] = {{"node", required_argument, NULL, 'n'},
-                                            {"json", required_argument, NULL, 'j'},
                                             {"quiet", no_argument, NULL, 'q'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
@@ -70,8 +66,6 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
             return wrong_usage("not the number of a node: ", optarg);
         if (option == 'n')
             a->node = (int32_t) n;
-        else if (option == 'j')
-            a->json = optarg;
         else
             a->quiet = true;
     }
@@ -81,45 +75,6 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
         return wrong_usage("only one trace is possible, not ", argv[optind + 1]);
     a->trace = argv[optind];
     return -1;
-}
-
-static void add_difference(struct json_object *all, const struct sim_replay *r, int code)
-{
-    struct json_object *o = json_object_new_object();
-
-    json_object_object_add(o, "line", json_object_new_int64(r->line));
-    if (code == 1) {
-        json_object_object_add(o, "node", json_object_new_int(r->node));
-        json_object_object_add(o, "t_s", json_object_new_double(sim_seconds(r->now - r->begins)));
-        json_object_object_add(o, "expected", json_object_new_string(r->expected));
-        json_object_object_add(o, "got", json_object_new_string(r->got));
-    } else
-        json_object_object_add(o, "wrong", json_object_new_string(r->wrong));
-    json_object_object_add(all, code == 1 ? "difference" : "error", o);
-}
-
-static bool write_json(const char *file, const struct sim_replay *r, int code,
-                       struct json_object *story)
-{
-    struct json_object *all = json_object_new_object();
-    bool good;
-
-    json_object_object_add(all, "schema", json_object_new_string("faultloc-replay/1"));
-    json_object_object_add(all, "same", json_object_new_boolean(code == 0));
-    json_object_object_add(all, "nodes", json_object_new_int(r->nodes));
-    json_object_object_add(all, "nodes_told", json_object_new_int(r->handles));
-    json_object_object_add(all, "inputs", json_object_new_int64((int64_t) r->inputs));
-    json_object_object_add(all, "decisions", json_object_new_int64((int64_t) r->decisions));
-    json_object_object_add(all, "messages", json_object_new_int64((int64_t) r->messages));
-    json_object_object_add(all, "simulated_s",
-                           json_object_new_double(sim_seconds(r->now - r->begins)));
-    json_object_object_add(all, "other_rules", json_object_new_boolean(r->other_rules));
-    if (code)
-        add_difference(all, r, code);
-    json_object_object_add(all, "story", json_object_get(story));
-    good = sim_write_json("faultloc replay", file, all);
-    json_object_put(all);
-    return good;
 }
 
 static void say_outcome(const struct arguments *a, const struct sim_replay *r, int code)
@@ -134,11 +89,9 @@ static void say_outcome(const struct arguments *a, const struct sim_replay *r, i
                      (long long) r->line, (int) r->node, sim_seconds(r->now - r->begins));
         fprintf(stderr, "  expected: it %s\n  got:      it %s\n", r->expected, r->got);
     } else {
-        fprintf(a->json && !strcmp(a->json, "-") ? stderr : stdout,
-                "the same: %d of %d nodes received input; %llu inputs, %llu lines, %llu "
-                "messages\n",
-                (int) r->handles, (int) r->nodes, (unsigned long long) r->inputs,
-                (unsigned long long) r->decisions, (unsigned long long) r->messages);
+        printf("the same: %d of %d nodes received input; %llu inputs, %llu lines, %llu messages\n",
+               (int) r->handles, (int) r->nodes, (unsigned long long) r->inputs,
+               (unsigned long long) r->decisions, (unsigned long long) r->messages);
     }
 }
 
@@ -157,21 +110,16 @@ int sim_replay_command(int argc, char **argv)
         sim_complain("faultloc replay: %s: %s", a.trace, strerror(errno));
         return 2;
     }
-    if (a.json)
-        options.list = json_object_new_array();
-    options.out = a.quiet || (a.json && !strcmp(a.json, "-")) ? NULL : stdout;
+    options.out = a.quiet ? NULL : stdout;
     code = sim_replay(f, &options, &r);
     if (f != stdin)
         fclose(f);
     say_outcome(&a, &r, code);
     if (code < 2 && a.node >= r.nodes)
         code = wrong_usage("--node: the job has fewer nodes", "");
-    if (a.json && !write_json(a.json, &r, code, options.list))
-        code = 2;
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "faultloc replay: standard output: %s\n", strerror(errno));
         code = 2;
     }
-    json_object_put(options.list);
     return code;
 }
