@@ -32,9 +32,16 @@ static int near; /* to what was packed last */
 static int from = MODELS_MAX; /* to what is on the stage, when it came; MODELS_MAX: it is new */
 static int follows[MODELS_MAX + 1]; /* to what came near to each when it was packed last */
 
-struct packed {
-    uint32_t model, words; /* of the stage that are in use */
-    uint64_t word[]; /* for 64 words each, which are other ones; then these */
+/* What is packed: a word with the model and how many words of the stage are in use; for 64 of these
+ * each, which are other ones; then these.  Unless that is short it is kept in pieces.  A handle that
+ * learns more takes more of them; the block that it had would be too small the next time, and for
+ * all others, for they learn as much. */
+#define PIECE 62
+#define PACKED_MAX (1 + MAPS + WORDS + PIECE) /* the last piece is not full */
+
+struct piece {
+    struct piece *next;
+    uint64_t word[PIECE];
 };
 
 bool sim_stage_exists(void)
@@ -157,7 +164,7 @@ static uint32_t compare(const uint64_t *with, uint64_t *map, uint64_t *out)
 {
     uint32_t n = 0, words = words_used();
 
-    memset(map, 0, MAPS * sizeof(*map));
+    memset(map, 0, (words + 63) / 64 * sizeof(*map));
     for (uint32_t i = 0; i < words; i++) {
         if (i % LINE == 0 && !memcmp(stage + i, with + i, LINE * sizeof(stage[0]))) {
             i += LINE - 1; /* most are equal */
@@ -178,10 +185,6 @@ static void search(uint32_t best, uint64_t *map, uint64_t *out)
     int unused = MODELS_MAX;
     uint32_t n;
 
-    if (unsearched) {
-        unsearched--;
-        return;
-    }
     for (int i = 0; i < MODELS_MAX; i++) {
         n = compare(model[i], map, out);
         if (n < best) {
@@ -208,41 +211,71 @@ static uint32_t choose(uint64_t *map, uint64_t *out)
 
     near = follows[from];
     n = compare(model[near], map, out);
-    if (n <= MANY(words_used()))
+    if (n <= MANY(words_used()) || (unsearched && unsearched--))
         return n;
     search(n, map, out);
     follows[from] = near;
     return compare(model[near], map, out);
 }
 
+static void *store(const uint64_t *word, uint32_t n)
+{
+    struct piece *first, **next = &first;
+
+    if (n < PIECE)
+        return memcpy(sim_pool_array(NULL, n, sizeof(*word)), word, n * sizeof(*word));
+    for (uint32_t i = 0; i < n; i += PIECE, next = &(*next)->next) {
+        *next = sim_pool_array(NULL, 1, sizeof(**next));
+        memcpy((*next)->word, word + i, (n - i < PIECE ? n - i : PIECE) * sizeof(*word));
+    }
+    *next = NULL;
+    return first;
+}
+
+/* And frees it. */
+static void load(void *stored, uint64_t *word)
+{
+    struct piece *p = stored, *next;
+
+    if (sim_pool_size(p) < sizeof(*p)) {
+        memcpy(word, p, sim_pool_size(p));
+        sim_pool_free(p);
+        return;
+    }
+    for (; p; p = next, word += PIECE) {
+        next = p->next;
+        for (size_t i = 0; i < sizeof(*p); i += LINE * sizeof(*word))
+            __builtin_prefetch((const char *) next + i);
+        memcpy(word, p->word, sizeof(p->word));
+        sim_pool_free(p);
+    }
+}
+
 void *sim_stage_pack(void)
 {
-    uint64_t map[MAPS], word[WORDS];
-    uint32_t words = words_used(), maps = (words + 63) / 64, n = choose(map, word);
-    struct packed *p = sim_pool_array(NULL, 1 + maps + n, sizeof(p->word[0]));
+    uint64_t word[PACKED_MAX];
+    uint32_t words = words_used(), maps = (words + 63) / 64, n = choose(word + 1, word + 1 + maps);
 
     packed_by[near]++;
-    p->model = (uint32_t) near;
-    p->words = words;
-    memcpy(p->word, map, maps * sizeof(map[0]));
-    memcpy(p->word + maps, word, n * sizeof(word[0]));
-    return p;
+    word[0] = (uint64_t) words << 32 | (uint32_t) near;
+    return store(word, 1 + maps + n);
 }
 
 void *sim_stage_unpack(void *packed)
 {
-    const struct packed *p = packed;
-    uint32_t maps = (p->words + 63) / 64;
-    const uint64_t *word = p->word + maps;
+    uint64_t all[PACKED_MAX], *maps = all + 1, *word;
+    uint32_t words;
 
-    from = (int) p->model;
+    load(packed, all);
+    from = (int) (uint32_t) all[0];
+    words = (uint32_t) (all[0] >> 32);
+    word = maps + (words + 63) / 64;
     packed_by[from]--;
-    clear_behind(p->words);
-    memcpy(stage, model[from], p->words * sizeof(stage[0]));
-    for (uint32_t i = 0; i < maps; i++)
-        for (uint64_t map = p->word[i]; map; map &= map - 1)
+    clear_behind(words);
+    memcpy(stage, model[from], words * sizeof(stage[0]));
+    for (uint32_t i = 0; 64 * i < words; i++)
+        for (uint64_t map = maps[i]; map; map &= map - 1)
             stage[64 * i + (uint32_t) __builtin_ctzll(map)] = *word++;
-    sim_pool_free(packed);
     return stage + 2;
 }
 
