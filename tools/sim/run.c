@@ -5,6 +5,7 @@
 
 #include "sim/run.h"
 
+#include "ftree/state/state.h"
 #include "sim/pool.h"
 #include "sim/sim_memory.h"
 #include "sim/stage.h"
@@ -206,12 +207,7 @@ static void go(struct sim_run *r)
 
 static bool knows(const struct ftree *ft, const struct sim_report *p)
 {
-    struct ftree_verdict v;
-
-    for (int32_t i = 0; ft && ftree_verdict_at(ft, i, &v); i++)
-        if (!v.withdrawn && v.class_ == p->v.class_ && v.node == p->v.node && v.rank == p->v.rank)
-            return true;
-    return false;
+    return ft && ftree_verdict_find(ft, p->v.class_, p->v.node, p->v.rank);
 }
 
 /* Each node that runs and can be reached should know what was reported and is in force. */
