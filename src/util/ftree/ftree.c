@@ -150,14 +150,17 @@ static void raise_verdict(struct ftree *ft, ftree_time now)
     ftree_announce_raise(ft, now, &v);
 }
 
-static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+/* more: nothing has come of the one before, which was learned with this one. */
+static void learned(struct ftree *ft, ftree_time now, const struct ftree_event *e, bool more)
 {
     struct known *k = verdict_of(ft, e);
 
-    ftree_probe_learned(ft);
-    ftree_waitfor_learned(ft, now);
-    ftree_survey_learned(ft, now);
-    ftree_fabric_learned(ft);
+    if (!more) {
+        ftree_probe_learned(ft);
+        ftree_waitfor_learned(ft, now);
+        ftree_survey_learned(ft, now);
+        ftree_fabric_learned(ft);
+    }
     if (!k)
         return;
     ftree_recheck_watch(ft, now, k);
@@ -184,8 +187,8 @@ static void report(struct ftree *ft, const struct ftree_event *e)
     ftree_alloc(ft, e->u.victims, 0);
 }
 
-/* Hands an event to the step that owns it. */
-static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event *e)
+/* Hands an event to the step that owns it; `last` is the kind of the one before. */
+static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event *e, int last)
 {
     switch ((enum ftree_event_kind) e->kind) {
         case FTREE_EVENT_SYMPTOM:
@@ -224,7 +227,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             raise_verdict(ft, now);
             break;
         case FTREE_EVENT_LEARNED:
-            learned(ft, now, e);
+            learned(ft, now, e, last == FTREE_EVENT_LEARNED);
             break;
         case FTREE_EVENT_OVER:
             is_over(ft, now, e);
@@ -274,12 +277,13 @@ static bool drain(struct ftree *ft, ftree_time now)
 {
     bool any = ftree_events_wait(ft);
     struct ftree_event e;
-    int32_t n;
+    int32_t n, last = -1;
 
     ftree_events_turn(ft, 0);
     while (ftree_events_take(ft, &e)) {
         n = ft->events->n;
-        hand_over(ft, now, &e);
+        hand_over(ft, now, &e, last);
+        last = e.kind;
         ftree_events_turn(ft, n);
     }
     return any;

@@ -81,14 +81,14 @@ static bool is_own_rank(const struct ftree *ft, const struct known *k)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static bool asks(const struct ftree *ft, const struct known *k)
+static bool asks(const struct ftree *ft, const struct known *k, bool is_root)
 {
     bool takes_node = ftree_verdict_takes_node(ft, &k->v) || k->cuts;
 
     if (!may_be_over(k) || !k->refuted_by || (takes_node && !k->cuts && k->v.node == ft->self))
         return false;
     return k->v.fln == ft->self ||
-           ((takes_node || ftree_has_failed(ft, k->v.fln)) && ftree_route_is_root(ft));
+           (is_root && (takes_node || ftree_has_failed(ft, k->v.fln)));
 }
 
 /* NULL: out of memory, and nobody asks. */
@@ -104,11 +104,11 @@ static struct recheck *begin(struct ftree *ft, struct known *k)
     return k->recheck;
 }
 
-static void watch(struct ftree *ft, ftree_time now, struct known *k)
+static void watch(struct ftree *ft, ftree_time now, struct known *k, bool is_root)
 {
     if (k->recheck)
         k->recheck->again = FTREE_NEVER;
-    if (!may_be_over(k) || (!asks(ft, k) && !is_own_rank(ft, k)) || !begin(ft, k))
+    if (!may_be_over(k) || (!asks(ft, k, is_root) && !is_own_rank(ft, k)) || !begin(ft, k))
         return;
     k->recheck->doublings = 0;
     k->recheck->again = now + ft->cfg.gather / 2; /* before it is reported */
@@ -117,12 +117,14 @@ static void watch(struct ftree *ft, ftree_time now, struct known *k)
 /* The node that asked about others may be lost by this verdict, and another be the acting root. */
 void ftree_recheck_watch(struct ftree *ft, ftree_time now, struct known *k)
 {
-    watch(ft, now, k);
-    if ((!ftree_has_no_agent(ft, k->v.node) && !k->cuts) || !ftree_route_is_root(ft))
+    bool is_root = ftree_route_is_root(ft);
+
+    watch(ft, now, k, is_root);
+    if (!is_root || (!k->cuts && !ftree_has_no_agent(ft, k->v.node)))
         return;
     FTREE_EACH(struct known, other, ft->state->known) {
         if (!other->recheck || other->recheck->again == FTREE_NEVER)
-            watch(ft, now, other);
+            watch(ft, now, other, is_root);
     }
 }
 
@@ -221,8 +223,8 @@ static bool may_refute(const struct ftree *ft, const struct known *k, int32_t fr
     if (ftree_verdict_takes_node(ft, &k->v))
         return k->v.node == from;
     if (k->v.kind == FTREE_KIND_SWITCH && ft->job->tree)
-        return asks(ft, k) && is_beyond(ft, k, from);
-    return (k->v.node == from || k->v.node == ft->self) && asks(ft, k);
+        return asks(ft, k, ftree_route_is_root(ft)) && is_beyond(ft, k, from);
+    return (k->v.node == from || k->v.node == ft->self) && asks(ft, k, ftree_route_is_root(ft));
 }
 
 /* Its node says that the rank is as the verdict says. */

@@ -137,10 +137,8 @@ enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node)
 
     if (ftree_partition_is_other(ft, node))
         return FTREE_PEER_CUT_OFF;
-    if (ftree_verdict_is_taken(ft, node))
-        return FTREE_PEER_LOST;
-    if (has_stopped(ft, node))
-        return FTREE_PEER_STOPPED;
+    if (ftree_has_no_agent(ft, node))
+        return ftree_verdict_is_taken(ft, node) ? FTREE_PEER_LOST : FTREE_PEER_STOPPED;
     p = find_peer(ft, node);
     if (p && p->left)
         return FTREE_PEER_LEFT;
@@ -151,6 +149,8 @@ enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node)
 
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node)
 {
+    if (!ftree_verdict_about(ft, node, NULL)) /* as of most nodes */
+        return ftree_partition_is_other(ft, node);
     return ftree_has_failed(ft, node) || has_stopped(ft, node);
 }
 

@@ -27,13 +27,13 @@ int32_t ftree_route_first(const struct ftree *ft, ftree_time now, int32_t node, 
  * none. */
 bool ftree_route_is_root(const struct ftree *ft)
 {
-    bool ends = ftree_verdict_ends_all(ft, ft->self), is_next = false;
+    bool is_next = false;
     int32_t n;
 
     if (ftree_partition_is_cut_off(ft))
         return ftree_route_first(ft, 0, ftree_partition_top(ft), FTREE_NONE) == ft->self;
     for (int32_t k = 0; (n = ftree_topo_root_substitute(ft->topo, k)) != FTREE_NONE; k++) {
-        if (n == ft->self && !ends)
+        if (n == ft->self && !ftree_verdict_ends_all(ft, n))
             return true;
         is_next = is_next || n == ft->self;
         if (n != ft->self && ftree_peer_can_act(ft, n))

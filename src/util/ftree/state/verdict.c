@@ -191,19 +191,23 @@ void ftree_verdict_order(const struct ftree *ft, const struct ftree_case *g,
 
 /* ---- the verdicts known ---------------------------------------------------------------------- */
 
+static int64_t key(int32_t node, int32_t at)
+{
+    return node * ((int64_t) 1 << 32) + at;
+}
+
 /* The place in `by_node` from which on the verdicts about this node stand that are in `known` from
  * place `at` on, if there are any. */
 static int32_t first_about(const struct ftree *ft, int32_t node, int32_t at)
 {
-    int32_t from = 0, to = ft->state->by_node.n;
+    const struct place *all = ft->state->by_node.items;
+    int64_t least = key(node, at);
+    int32_t from = 0;
 
-    while (from < to) {
-        int32_t middle = from + (to - from) / 2;
-        const struct place *p = &ft->state->by_node.items[middle];
-        if (p->node < node || (p->node == node && p->at < at))
-            from = middle + 1;
-        else
-            to = middle;
+    /* no branch: which half it is nobody can foresee, and it is asked for each verdict that comes */
+    for (int32_t n = ft->state->by_node.n, half; n > 0; n -= half) {
+        half = (n + 1) / 2;
+        from += key(all[from + half - 1].node, all[from + half - 1].at) < least ? half : 0;
     }
     return from;
 }

@@ -381,7 +381,7 @@ bool ftree_wire_get_summary(const struct ftree_job *job, ftree_time now,
     if (t->n == 0)
         return false;
     memset(o, 0, sizeof(*o));
-    memset(&t->component, 0, sizeof(t->component));
+    t->component.count = t->component.ranges = 0; /* to clear its table, too, would be most of the work */
     code_summary(&c, o, false, rule, &t->component);
     if (c.bad)
         return false;
