@@ -15,6 +15,13 @@
 
 #define BLOCK_MAX ((size_t) 1 << 36)
 
+struct shared {
+    uint32_t by, len;
+    uint8_t bytes[];
+};
+
+static struct shared *last; /* NULL: that is given back */
+
 #if defined(__SANITIZE_ADDRESS__)
 
 void *sim_pool_alloc(void *ptr, size_t size)
@@ -179,6 +186,7 @@ void *sim_pool_alloc(void *ptr, size_t size)
 bool sim_pool_drop(void)
 {
     memset(free_block, 0, sizeof(free_block));
+    last = NULL;
     current = 0;
     taken = FIRST;
     return true;
@@ -198,9 +206,24 @@ void *sim_pool_zeroed(size_t n, size_t size)
     return memset(sim_pool_array(NULL, n, size), 0, n * size);
 }
 
-void *sim_pool_copy(const void *bytes, size_t len)
+void *sim_pool_share(const void *bytes, size_t len)
 {
-    void *copy = sim_pool_array(NULL, len, 1);
+    if (!last || last->len != len || memcmp(last->bytes, bytes, len)) {
+        last = sim_pool_array(NULL, sizeof(*last) + len, 1);
+        *last = (struct shared){.len = (uint32_t) len};
+        memcpy(last->bytes, bytes, len);
+    }
+    last->by++;
+    return last->bytes;
+}
 
-    return len ? memcpy(copy, bytes, len) : copy; /* bytes may be NULL then */
+void sim_pool_unshare(void *message)
+{
+    struct shared *s = message ? (struct shared *) message - 1 : NULL;
+
+    if (!s || --s->by > 0)
+        return;
+    if (s == last)
+        last = NULL;
+    sim_pool_free(s);
 }

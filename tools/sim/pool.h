@@ -31,9 +31,12 @@ size_t sim_pool_whole(size_t size);
  * False: each has to be given back. */
 bool sim_pool_drop(void);
 
-/* Purpose: a copy of a message; an array, as reallocarray(3), or zeroed, as calloc(3).  These cannot
- * fail: the program ends with 2 instead. */
-void *sim_pool_copy(const void *bytes, size_t len);
+/* Purpose: a copy of a message; it is the one before, where that is the same: a node sends what it
+ * announces to many.  Each is given back by sim_pool_unshare(); NULL: nothing is.
+ * An array, as reallocarray(3), or zeroed, as calloc(3).
+ * These cannot fail: the program ends with 2 instead. */
+void *sim_pool_share(const void *bytes, size_t len);
+void sim_pool_unshare(void *message);
 void *sim_pool_array(void *ptr, size_t n, size_t size);
 void *sim_pool_zeroed(size_t n, size_t size);
 

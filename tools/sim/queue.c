@@ -236,7 +236,7 @@ void sim_queue_free(struct sim_queue *q)
     struct sim_event e;
 
     while (sim_queue_pop(q, &e))
-        sim_pool_free(e.bytes);
+        sim_pool_unshare(e.bytes);
     for (uint32_t i = 0; i < q->room / SIM_BLOCK; i++)
         sim_pool_free(q->block[i]);
     free(q->block);

@@ -191,7 +191,7 @@ static void go(struct sim_run *r)
     set_end(r);
     for (uint64_t i = 1; !r->broken && sim_queue_pop(&r->queue, &e); i++) {
         if (e.at > r->end) {
-            sim_pool_free(e.bytes);
+            sim_pool_unshare(e.bytes);
             break;
         }
         r->now = e.at;

@@ -131,7 +131,7 @@ static void carry(struct sim_node *n, const struct ftree_route *to, const void *
         reach_kernel(r, e.from, to);
     for (int i = sim_network_carry(&r->network, e.from, e.to, to->path, takes); i > 0; i--) {
         e.at = leaves + takes[i - 1];
-        e.bytes = sim_pool_copy(bytes, len);
+        e.bytes = sim_pool_share(bytes, len);
         sim_queue_push(&r->queue, &e);
     }
 }
@@ -330,7 +330,7 @@ static bool is_awake(struct sim_run *r, struct sim_event *e)
     const struct sim_node *n = &r->node[e->to];
 
     if (n->off || n->gone || n->asleep_until == FTREE_NEVER) {
-        sim_pool_free(e->bytes);
+        sim_pool_unshare(e->bytes);
         return false;
     }
     if (n->asleep_until <= r->now)
@@ -382,7 +382,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
 
     if (e->role == FTREE_ROLE_DEPUTY) {
         deputy_answers(r, e);
-        sim_pool_free(e->bytes);
+        sim_pool_unshare(e->bytes);
         return;
     }
     if (!is_awake(r, e) || !has_turn(r, e))
@@ -394,7 +394,7 @@ void sim_agent_message(struct sim_run *r, struct sim_event *e)
         sim_trace_message(r, e);
     ftree_receive(sim_handle(r, e->to), r->now, e->from, e->path, 1, e->bytes, e->len);
     n->beside += about_suspects(n, e->bytes, e->len);
-    sim_pool_free(e->bytes);
+    sim_pool_unshare(e->bytes);
     sim_handle_touch(r, e->to);
 }
 

@@ -62,16 +62,23 @@ TEST_CASES(no_two_blocks_share_a_byte, 3)
     }
 }
 
-TEST_CASE(a_copy_has_its_own_bytes)
+TEST_CASE(messages_that_are_the_same_share_a_copy)
 {
-    char text[] = "abc", *copy = sim_pool_copy(text, sizeof(text)), *none = sim_pool_copy(NULL, 0);
+    char text[] = "abc", *one = sim_pool_share(text, sizeof(text)),
+         *two = sim_pool_share(text, sizeof(text)), *three;
 
     text[0] = 'x';
-    ck_assert_str_eq(copy, "abc");
-    ck_assert_ptr_nonnull(none);
-    sim_pool_free(copy);
-    sim_pool_free(none);
-    sim_pool_free(NULL);
+    ck_assert_ptr_eq(one, two);
+    three = sim_pool_share(text, sizeof(text));
+    sim_pool_unshare(one);
+    ck_assert_str_eq(two, "abc");
+    ck_assert_str_eq(three, "xbc");
+    sim_pool_unshare(two);
+    sim_pool_unshare(three);
+    sim_pool_unshare(NULL);
+    three = sim_pool_share(text, 1);
+    ck_assert_int_eq(three[0], 'x');
+    sim_pool_unshare(three);
 }
 
 TEST_CASE(a_large_block_that_becomes_small_gives_its_memory_back)

@@ -10,7 +10,7 @@
 
 static void push(struct sim_queue *q, ftree_time at, int32_t to)
 {
-    struct sim_event e = {.at = at, .to = to, .bytes = sim_pool_copy(&at, 1), .len = 1};
+    struct sim_event e = {.at = at, .to = to, .bytes = sim_pool_share(&at, 1), .len = 1};
 
     sim_queue_push(q, &e);
 }
@@ -38,7 +38,7 @@ TEST_CASE(events_come_by_time_and_equal_ones_in_the_order_they_were_put_in)
         ck_assert(sim_queue_pop(&q, &e));
         ck_assert(e.at == at[order[i]]);
         ck_assert_int_eq(e.to, order[i]);
-        sim_pool_free(e.bytes);
+        sim_pool_unshare(e.bytes);
     }
     ck_assert(!sim_queue_pop(&q, &e));
     sim_queue_free(&q);
@@ -59,7 +59,7 @@ TEST_CASE(a_hundred_thousand_events_come_in_order)
     while (sim_queue_pop(&q, &e)) {
         REQUIRE(e.at >= last);
         last = e.at;
-        sim_pool_free(e.bytes);
+        sim_pool_unshare(e.bytes);
         for (int i = 0; i < 2 && out + (int32_t) q.n < 100000 - 2; i++)
             push(&q, last + draw_below(&d, 1000), i);
         most = q.n > most ? q.n : most;
@@ -98,7 +98,7 @@ TEST_CASE(events_are_seen_before_they_come)
         before += s.times[e.to] > 0;
         often += s.times[e.to] > 1;
         s.is_out[e.to] = true;
-        sim_pool_free(e.bytes);
+        sim_pool_unshare(e.bytes);
         for (int i = 0; i < 2 && made < COUNT(s.times) - 1; i++)
             push(&q, e.at + draw_below(&d, 3000), ++made);
     }
@@ -117,12 +117,12 @@ TEST_CASE(a_tick_comes_after_other_events_of_its_time)
     for (int32_t i = 1; i >= 0; i--) {
         ck_assert(sim_queue_pop(&q, &e));
         ck_assert_int_eq(e.to, i);
-        sim_pool_free(e.bytes);
+        sim_pool_unshare(e.bytes);
     }
     push(&q, 7, 2); /* what is for now has its turn, too */
     ck_assert(sim_queue_pop(&q, &e));
     ck_assert_int_eq(e.to, 2);
-    sim_pool_free(e.bytes);
+    sim_pool_unshare(e.bytes);
     sim_queue_free(&q);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE(times_may_be_near_and_far)
     for (int32_t i = 0; i <= 62; i++) {
         ck_assert(sim_queue_pop(&q, &e));
         ck_assert_int_eq(e.to, i);
-        sim_pool_free(e.bytes);
+        sim_pool_unshare(e.bytes);
     }
     sim_queue_free(&q);
 }
