@@ -736,12 +736,12 @@ void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
         forget(ft, node); /* it could be gone before this examination ends */
         b = NULL;
     }
-    if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over) {
+    if (b && b->group == 0 && b->next == FTREE_NEVER && !b->over)
         send_question(ft, now, b); /* that, or what it said, may be lost */
-    } else {
+    else
         ask_with_others(ft, now, node, reporter, g ? g->first : now);
-        b = find_asked(ft, node);
-    }
+    ask_burst(ft, now, reporter, g ? g->first : now); /* it may be known since then */
+    b = find_asked(ft, node);
     if (b && b->reporter == FTREE_NONE)
         b->reporter = reporter;
     if (b && !b->over && b->reporter != FTREE_NONE && !b->seen[0])
