@@ -46,7 +46,8 @@ confusion matrix, as text, and with --out as JSON and as a picture (SVG).
   --programs P,P,...  under one of these, drawn for each run (all):
                         alltoall  small messages    bulk  large ones    paced  a pause after each step
                         ring      one message, that goes round
-                      (mtu and slow: bulk or paced, whose messages are large enough)
+                      (mtu and slow: bulk or paced, whose messages are large enough; loss5: not ring,
+                      which sends a packet over the link now and then)
   --runs N            runs of each fault (1)
   --seed S            what is drawn; each run has one of its own, which its line tells (1)
   --hosts N           hosts (8)
@@ -131,6 +132,7 @@ plan_fault() {
 plan_program() {
     local words=${programs//,/ }
     case $fault in
+        loss5) words=$(tr ' ' '\n' <<<"$words" | grep -xv ring || echo alltoall) ;;
         mtu | slow) words=$(tr ' ' '\n' <<<"$words" | grep -xE 'bulk|paced' || echo bulk paced) ;;
     esac
     # shellcheck disable=SC2086
