@@ -350,7 +350,7 @@ run_fault() {
     if [ $kind = throttle ]; then throttle & throttled=$!; fi
     began=$(now_us)
     inject
-    wait_until "$deadline" has_verdict || blame "no verdict in $deadline s"
+    wait_until "$deadline" has_own_verdict || blame "no verdict in $deadline s"
     pause_ms 1500
     judge "$began"
     [ -z "$throttled" ] || kill $throttled
@@ -380,9 +380,13 @@ one_run() {
 
 # --- judging ----------------------------------------------------------------------------------
 
+# All hosts share this machine's CPUs, which have too many runnable tasks at times: true, and not asked for.
+own_verdicts() { jq '.verdicts |= map(select(.rule != "straggler/cpu-pressure"))' "$work/report.json" 2>/dev/null; }
+has_own_verdict() { has_verdict && [ "$(own_verdicts | jq '.verdicts | length')" -gt 0 ]; }
+
 judge() { # MICROSECOND
     local line
-    cp "$work/report.json" "$work/judged.json" 2>/dev/null || return 0
+    own_verdicts >"$work/judged.json" || return 0
     compare_verdicts "$WANT" "$(given "$work/judged.json")"
     line=$(verdict_lines | head -n 1)
     LATENCY=$(seconds "$1" "${line%% *}")
@@ -392,7 +396,7 @@ judge() { # MICROSECOND
 }
 
 evidence() { # SOURCE...
-    jq -r --args '.verdicts[0].evidence[] | select(.source | IN($ARGS.positional[])).detail' "$@" <"$work/judged.json"
+    jq -r --args '.verdicts[].evidence[] | select(.source | IN($ARGS.positional[])).detail' "$@" <"$work/report.json"
 }
 judge_reasons() {
     local pattern cause
