@@ -321,10 +321,10 @@ static bool any_runs(const struct ftree *ft)
     return FTREE_ANY(struct burst, b, ft->examine->bursts, b->asked && !b->over);
 }
 
-/* Others tell a node's link from what is between switches. */
+/* Others tell a node's link from what is between switches; of silence in both directions nothing is said. */
 static bool is_to_compare(const struct ftree *ft, const struct burst *b)
 {
-    return b->asked && b->over && !sees_more(ft, b) &&
+    return b->asked && b->over && !is_silent(ft, b) &&
            (is_bad(way_of(ft, b, true)) || is_bad(way_of(ft, b, false))) &&
            switch_between(ft, b->node, ft->self) != FTREE_NONE &&
            switch_between(ft, ft->self, b->node) != FTREE_NONE;
