@@ -24,10 +24,12 @@
  *
  * A burst begins where a path is silent on which the node should answer, and where somebody has
  * waited for a node that turns out to be well, or has sent to it again and again; in a healthy job
- * there are none.  Of 5 % a quarter of all bursts meets less than two packets: so where kernels say
- * that some are lost, and one is, there is a second burst at once.  Others are asked at the same time: the direction that is bad to all of them is bad
+ * there are none.  Others are asked at the same time: the direction that is bad to all of them is bad
  * on this side.  Where it is bad to a node behind another switch, others behind that one are asked,
  * and behind a third one: what is bad to all behind a switch is so between switches.
+ *
+ * Of 5 % a quarter of all bursts meets less than two packets: so where kernels say that some are
+ * lost, and one is, there is a second burst at once.
  *
  * Who has had no packet from the node for long may know no address of its interface, and cannot ask
  * for one over a link that is dead in one direction: it looks dead in both from there.  So a node
@@ -116,12 +118,17 @@ static uint8_t judge_way(uint64_t sent, uint64_t heard, uint64_t late, bool rese
     return RULES_WAY_WELL;
 }
 
-static int missing_on(const struct burst *b, int path, bool out)
+static uint64_t missing_packets(const struct burst *b, int path, bool out)
 {
     const struct wire_way *from = out ? &b->here[path] : &b->there[path];
     const struct wire_way *to = out ? &b->there[path] : &b->here[path];
 
-    return b->before[out] + count(from->sent & ~to->heard);
+    return from->sent & ~to->heard;
+}
+
+static int missing_on(const struct burst *b, int path, bool out)
+{
+    return b->before[out] + count(missing_packets(b, path, out));
 }
 
 static int missing_at_most(const struct burst *b, int path)
@@ -752,18 +759,18 @@ void ftree_burst_ask(struct ftree *ft, ftree_time now, int32_t node)
 void ftree_burst_indirect(struct ftree *ft, ftree_time now, int32_t from,
                           const struct wire_indirect_probe *w)
 {
-    struct burst *b = find_asked(ft, w->target);
+    struct burst *b = find_over(ft, w->target);
+    bool begins;
     int i = 0;
 
-    if (b && b->over && b->ended + LASTS < now)
+    if (b && b->ended + LASTS < now)
         forget(ft, w->target);
-    if (ask_burst(ft, now, w->target, now)) {
-        b = find_asked(ft, w->target);
-        b->judged = b->compared = true;
-    }
+    begins = ask_burst(ft, now, w->target, now);
     b = find_asked(ft, w->target);
     if (!b)
         return;
+    b->judged |= begins;
+    b->compared |= begins;
     while (i < FTREE_HELPERS - 1 && b->asker[i] != FTREE_NONE && b->asker[i] != from)
         i++;
     b->asker[i] = from;
@@ -923,8 +930,8 @@ static void begin_again(struct ftree *ft, ftree_time now, struct burst *b)
 {
     enum ftree_path path = ftree_main_path(ft);
 
-    b->before[0] = (uint8_t) lossy_groups(b->there[path].sent & ~b->here[path].heard);
-    b->before[1] = (uint8_t) lossy_groups(b->here[path].sent & ~b->there[path].heard);
+    for (int out = 0; out < 2; out++)
+        b->before[out] = (uint8_t) lossy_groups(missing_packets(b, path, out));
     b->repeated = true;
     b->over = b->said = b->prolonged = false;
     b->nonce = ++ft->next_id;
