@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WORDS 4096
+#define WORDS 8192 /* room for 100 verdicts twice: an array that grows is copied */
 #define SMALL_WORDS 512
 #define SMALL_MAX 1040 /* a larger block takes a free place among the small ones, but adds none */
 #define LINE 8
