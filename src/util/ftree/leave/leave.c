@@ -69,6 +69,17 @@ static void withdraw_all(struct ftree *ft)
             ftree_emit_over(ft, k->v.node, k->v.fln, k->v.id, "the job has ended");
 }
 
+/* Where a substitute acts for the root, the agent of the root may still announce the end of its own
+ * ranks: who is gone by then would seem to be silent. */
+static void say_so_to_author(struct ftree *ft, ftree_time now)
+{
+    int32_t parent = ftree_topo_parent(ft->topo, ft->self);
+
+    if (parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent) &&
+        !ftree_peer_has_left(ft, parent))
+        ftree_leave_say_so(ft, now, parent);
+}
+
 void ftree_leave_try(struct ftree *ft, ftree_time now)
 {
     int32_t missing = 0, up, first;
@@ -86,10 +97,12 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
     up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
     if (up == ft->self && has_ended_well(ft))
         withdraw_all(ft);
+    if (up != ft->self)
+        ftree_leave_say_so(ft, now, up);
+    if (substitute)
+        say_so_to_author(ft, now);
     if (up == ft->self || substitute)
         ftree_leave_release(ft, now);
-    else
-        ftree_leave_say_so(ft, now, up);
 }
 
 /* The goodbye goes past the node that is silent, so that the node that asks in its place knows; but
