@@ -92,6 +92,20 @@ same "classes in faultloc(7)" "$names" "$(section doc/faultloc.7 VERDICTS |
 same "classes in what-to-do.md" "$names" \
     "$(sed -n 's/^### \([a-z, -]*\)$/\1/p' doc/what-to-do.md | tr -d ' ' | tr ',' '\n')"
 
+# The classes for which no job is ended, and the warnings, by name where others are not meant.
+while IFS='"' read -r _ class _; do
+    for place in doc/faultloc.7 src/mpid/ch4/faultloc/mpi/rank/settings.c; do
+        plain "$place" | sed -n '/MPIR_CVAR_FAULTLOC_ACTION\( "\|$\)/,+10p' |
+            grep -wF -- "$class" >/dev/null || bad "$place: MPIR_CVAR_FAULTLOC_ACTION: $class ends no job"
+    done
+done < <(rows "$(file fault_classes.h)" FTREE_CLASSES | grep -v FTREE_ENDS_JOB)
+while IFS='"' read -r _ class _; do
+    for place in doc/slurm-drain-node doc/examples/pbs-offline-node.sh; do
+        grep -qwF -- "!= $class" "$place" || bad "$place does not except $class, a warning"
+    done
+done < <(rows "$(file fault_classes.h)" FTREE_CLASSES | grep FTREE_IS_WARNING)
+ok "classes that end no job"
+
 # --- settings -----------------------------------------------------------------------------------
 
 cvars=$(grep -rhoE '^ *- name +: MPIR_CVAR_FAULTLOC[A-Z_]*' src | sed 's/.*: //')
@@ -196,6 +210,11 @@ same "signs in doc/protocol.md" "$signs" \
 for sign in $(cat "${markdown[@]}" <(plain <(cat "${manuals[@]}")) |
     grep -oE "\\b(well|$models)/[a-z]+-[a-z-]*[a-z]" | sort -u); do
     grep -qxF "$sign" <<<"$signs" || bad "a document names the sign $sign, which the base has not"
+done
+
+for model in $(jq -r '.models[] | select(.even_if_well).name' "$work/base.json"); do
+    sed -n '/^What ends a verdict/,/^A withdrawal/p' doc/protocol.md | grep -wF -- "$model" >/dev/null ||
+        bad "doc/protocol.md does not say what ends $model, which is decided for even if the node is well"
 done
 
 # --- thresholds -----------------------------------------------------------------------------------

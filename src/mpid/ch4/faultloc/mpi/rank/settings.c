@@ -133,10 +133,11 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         What happens once a fault is located, words between commas: "report" only reports it; "abort"
-        also ends the job after MPIR_CVAR_FAULTLOC_PATIENCE_MS, except for a straggler, a degraded network, a failed GPU, for a fault
-        that was not identified, and for a process that a debugger holds; "exec:/PROGRAM" also runs
-        that program once per verdict on the reporting node, as the job's user, with the report as
-        JSON on its standard input and the main facts in its environment, for at most 10 s.
+        also ends the job after MPIR_CVAR_FAULTLOC_PATIENCE_MS, except for straggler, gpu-fault,
+        network-degraded, node-at-risk, unknown, and for a process that a debugger holds;
+        "exec:/PROGRAM" also runs that program once per verdict on the reporting node, as the job's
+        user, with the report as JSON on its standard input and the main facts in its environment,
+        for at most 10 s.
 
     - name        : MPIR_CVAR_FAULTLOC_SILENCE_MS
       category    : FAULTLOC
