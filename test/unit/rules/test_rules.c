@@ -866,6 +866,20 @@ TEST_CASE(the_tables_have_every_sign)
     ftree_rules_free(rules);
 }
 
+TEST_CASE(every_class_has_a_model_with_a_sign)
+{
+    struct ftree_rules *rules = builtin();
+
+    for (int class_ = 0; class_ < FTREE_CLASS_COUNT; class_++) {
+        bool decided = false;
+
+        for (int32_t m = 0; m < rules->models; m++)
+            decided = decided || (rules->model[m].class_ == class_ && rules->model[m].signs > 0);
+        ck_assert_msg(decided, "no model decides for %s", ftree_class_name(class_));
+    }
+    ftree_rules_free(rules);
+}
+
 /* ---- what must hold whatever is found -------------------------------------------------------- */
 
 static bool any_word_of_the_node(const struct findings *f)
