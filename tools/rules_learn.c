@@ -22,7 +22,7 @@
  *
  * Where all is known of a case that keeps the sum of a rule's priors at most at what it was, or 1.
  * A prior decides which of the faults that no probe tells apart is named first, and so looked at
- * first; neither how a node is asked nor the verdict depends on it (doc/measurements.md).
+ * first; neither how a node is asked nor the verdict depends on it.
  */
 
 #define WEIGHT 20

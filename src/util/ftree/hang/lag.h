@@ -60,8 +60,8 @@ struct ftree_lag {
  * less in the last two than in any two before, or in the last 4, 8, 16 or 32 than in any so many, or
  * goes on less, and the last two are no better: by a tenth at least, and if that were chance it had a
  * probability of less than alpha (Fisher's exact test).  It may have, by the square root of alpha: that
- * is seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared
- * (doc/hangs.md has both measured).  `now` is its share in the window in which it may have lost time, and
+ * is seconds sooner, and seldom so of a healthy rank, because the least of many windows is compared.
+ * `now` is its share in the window in which it may have lost time, and
  * in the last two blocks where there is none; `before` that of all blocks before; `waits_more` as below.
  * Pure. */
 void ftree_lag_read(const struct ftree_block *block, int32_t n, double alpha, struct ftree_lag *l);
