@@ -20,11 +20,11 @@ struct sim_expectation {
     uint32_t classes; /* a set: any of them is right */
     int32_t node, switch_; /* FTREE_NONE: of another kind; both: whatever it is */
     int32_t fault; /* line of the script, from 0 */
-    bool must; /* else it may as well go unnoticed */
+    bool must; /* else it may go unnoticed */
     bool over; /* the fault is: no verdict may stand at the end */
     int32_t sides; /* how many acting roots may tell it: 1, of a partition 2 */
     int32_t reporters; /* how many of them must report, where a report is required */
-    int32_t sibling; /* a switch that may as well be named, for there is nothing but these two */
+    int32_t sibling; /* a switch that may be named instead, for there is nothing but these two */
     int32_t *rank; /* [ranks] that the verdict names, ascending; the truth's; 0: whichever */
     int32_t ranks;
     int32_t waiters; /* no verdict, but a note that so many ranks wait for rank[0]; 0: a verdict */

@@ -11,7 +11,7 @@
 #include "ftree/base/types.h"
 #include "ftree/base/verdict.h"
 
-/* Inside libmpi these names are nobody else's business. */
+/* These names are not seen outside libmpi. */
 #pragma GCC visibility push(hidden)
 
 /*

@@ -11,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What a step has found that is another step's business.  No step calls another: it emits an event,
+ * What a step has found that another step has to act on.  No step calls another: it emits an event,
  * and ftree.c, the one place where the steps meet, hands that to the step that owns it, once the
  * one that emitted it has returned.  What follows from an event is done before the next one (depth
  * first).

@@ -206,7 +206,7 @@ struct fabric_wait {
 struct fabric_listen {
     int32_t node;
     uint32_t nonce;
-    uint8_t closes; /* it is told that the end here lives after so many signs of that; 0: it is not */
+    uint8_t closes; /* after so many signs that the end here lives it is sent that; 0: it is not */
 };
 
 struct inquiry {
@@ -224,7 +224,7 @@ struct rare {
     FTREE_ARRAY(struct fabric_listen) listens;
     FTREE_ARRAY(struct fabric_wait) waits;
     struct ftree_bytes address; /* of the own end of the fabric; empty: there is none yet */
-    ftree_time full, held; /* from when on nobody is told of it; when it last had not the CPU, 0: never */
+    ftree_time full, held; /* from when on nobody is sent it; when it last had not the CPU, 0: never */
 };
 
 struct ftree_examine {

@@ -20,7 +20,7 @@
  *     reporter --> third        whether the reporter's end is well,
  *     third    --> suspect      and the suspect's; the third is this node, or one that can help
  *
- * Of a line, A --> B, A's agent is told (ASK), and has B's open an end of its own (OPEN, ADDRESS); then it
+ * Of a line, A --> B, A's agent is asked (ASK), and has B's open an end of its own (OPEN, ADDRESS); then it
  * sends a message there, and awaits its echo.  Where none comes it asks B whether its end was there all
  * the time (CLOSE, OVER): else that says nothing.  What comes of it, it says (SAID).
  *
@@ -38,7 +38,7 @@
  */
 
 #define WAITED (2000 * FTREE_MS) /* before anybody is asked */
-#define OPENS (5000 * FTREE_MS) /* an end, for so long, is told to others: what is left is for them */
+#define OPENS (5000 * FTREE_MS) /* an end, for so long, is announced to others: what is left is for them */
 #define HELD (4000 * FTREE_MS) /* in the time of a silence its other end had not the CPU */
 #define ROUND (12000 * FTREE_MS) /* what has not come by then does not */
 #define ASK (11000 * FTREE_MS) /* the same of one line: to open, to ask, to close */
@@ -229,7 +229,7 @@ static void begin_ask(struct ftree *ft, ftree_time now, int32_t from, uint32_t n
     tell(ft, now, a);
 }
 
-/* Only as long as an own rank waits.  That is minded from now on, until it is over or another round of
+/* Only as long as an own rank waits.  That is watched from now on, until it is over or another round of
  * the same suspect is asked. */
 static void begin_wait(struct ftree *ft, ftree_time now, int32_t from, uint32_t nonce, int32_t target)
 {

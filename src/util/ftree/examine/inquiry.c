@@ -13,8 +13,8 @@
  * the last messages of its ranks.  Where it does not, the deputy is asked as well.
  *
  * It is no case with a suspect: any node asks, not the FLN alone, what it hears stays with it, and
- * several may ask of one node at once.  Nothing is decided here and nobody is accused: that is the
- * examination's business, which a symptom (user-suspects) begins with a strategy of its own.
+ * several may ask of one node at once.  Nothing is decided here and nobody is accused: that is for
+ * the examination, which a symptom (user-suspects) begins with a strategy of its own.
  */
 
 #define INQUIRIES_MAX 16 /* at the same time */

@@ -17,7 +17,7 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Who runs at a look may as well have done so only then. */
+/* A rank that runs at a look may have done so only then. */
 static bool works(const struct ftree_stay *s)
 {
     return s->what == FTREE_OUTSIDE_RUNS && s->cpu >= FTREE_CPU_WORKS;

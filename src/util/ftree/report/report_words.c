@@ -272,7 +272,7 @@ static void network_parts(const struct report_open *open, char *buf, size_t len)
     }
 }
 
-/* What takes packets of some connections only may as well be a firewall's rule. */
+/* What takes packets of some connections only may also be a firewall's rule. */
 static bool is_of_connection(const struct report_about *a)
 {
     static const char begin[] = "unknown/connection-";

@@ -95,7 +95,7 @@ static bool serves(const struct waits_record *r)
 }
 
 /* Its threads in MPI are there for others, and another one computes: that has the time.  Beside one
- * that waits for somebody, threads may as well run idle, as OpenMP's do. */
+ * that waits for somebody, threads may also run idle, as OpenMP's do. */
 static bool computes(const struct waits_page *page)
 {
     for (int32_t i = 0; i < page->records; i++)

@@ -172,7 +172,7 @@ static bool was_held(void)
     return f.listens ? f.longest > HELD_MS * 1000 : !has_passed(f.begun, f.deadline_ms);
 }
 
-/* The time is over, wherever the library is, and whoever had the CPU instead. */
+/* The time is over, wherever the library is, and whatever had the CPU instead. */
 static void tick(int signal)
 {
     (void) signal;

@@ -164,7 +164,7 @@ static uint32_t count(const struct faultloc_losses *l)
     return n <= STATISTICS_MAX ? n : 0;
 }
 
-/* The kernel writes as many as there are then, whatever it is told that there is room for: there may be
+/* The kernel writes as many as there are then, whatever room it is given: there may be
  * twice as many.  What is not used costs no memory. */
 static void *command(uint32_t cmd, size_t head, size_t each)
 {

@@ -69,7 +69,7 @@ static bool ask_mount(struct mount *m)
     m->pid = fork();
     if (m->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        /* all but this: whoever reads what the handler says would wait for us, too */
+        /* all but this: the reader of what the handler says would wait for this child, too */
         dup2(fds[1], 0);
         close_range(1, ~0U, 0);
         _exit(statvfs(m->point, &s) != 0);

@@ -191,7 +191,7 @@ static bool has_rank(const struct ftree_verdict *v, int32_t rank)
 }
 
 /* "rank 3 is in a call on /data/in, on /data (nfs4 of fs1)": what may hold a rank of the component.
- * Another thread than the first may as well do what it always does. */
+ * Another thread than the first may do what it always does. */
 static void add_file(struct json_object *stacks, int32_t rank, struct json_object *process)
 {
     bool is_first = false;
