@@ -232,8 +232,8 @@ void HYD_faultloc_late_print(struct HYD_faultloc_note *note, FILE *out)
     all.to = note->lates;
     all.ranks = count_late(note);
     print_call(note, out);
-    HYD_faultloc_say(out, "%d of %d ranks have arrived, ", note->come, note->size);
-    HYD_faultloc_say(out, note->come > 0 ? "last one %lld s ago" : "none for %lld s",
+    HYD_faultloc_say(out, "%d of %d ranks have arrived", note->come, note->size);
+    HYD_faultloc_say(out, note->come > 0 ? ", last one %lld s ago" : " after %lld s",
                      (long long) (note->quiet_ms + 500) / 1000);
     HYD_faultloc_say(out, "; %d rank%s on ", all.ranks, plural(all.ranks));
     print_hosts(note, &all, out);

@@ -161,7 +161,7 @@ TEST_CASE(what_is_no_text_is_not_printed)
     late[0].host = "h\xc3\xa9\x9b\n1";
     ck_assert_str_eq(
         print(),
-        "[faultloc] MPI_Init: 0 of 4 ranks have arrived, none for 10 s; 2 ranks on h\xc3\xa9??1 "
+        "[faultloc] MPI_Init: 0 of 4 ranks have arrived after 10 s; 2 ranks on h\xc3\xa9??1 "
         "have not\n[faultloc]   2 ranks (0-1) on h\xc3\xa9??1: in ?]0;x??? caf\xc3\xa9\n");
 }
 
