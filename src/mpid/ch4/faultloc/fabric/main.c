@@ -56,7 +56,7 @@ static const char usage[] =
     "  ping ADDRESS   prints what comes of one message of 8 kB: {\"fabric\": \"passes\", \"us\": 35},\n"
     "                 \"silent\", or \"none\" and \"why\"\n"
     "  -              the address is on standard input: others see arguments\n"
-    "  --deadline MS  for so long (default: 2000; a ping that does not get the CPU twice that)\n"
+    "  --deadline MS  for so long (default: 2000; twice that for a ping that gets too little CPU time)\n"
     "  --like PIDS    with the variables of the library of the first of these processes that has any\n"
     "                 (commas between)\n"
     "  --over WHAT    libfabric: by this format of addresses, provider and domain, as 2/tcp;ofi_rxm/eth0\n"
