@@ -56,6 +56,12 @@ static const struct {
 #undef CLASS_ROW
 };
 
+#define CLASS_HAS_WORDS(id, text, kind, origin, ticket, explains, says, one, several, over, when) \
+    _Static_assert(sizeof(one) > 1 && sizeof(several) > 1 && sizeof(over) > 1 && sizeof(when) > 1, \
+                   text " lacks words");
+FTREE_CLASSES(CLASS_HAS_WORDS)
+#undef CLASS_HAS_WORDS
+
 static const struct ftree_symptom_info symptoms[] = {
 #define SYMPTOM_ROW(id, name, source, kind, severity, meaning) \
     {name, FTREE_SOURCE_##source, FTREE_KIND_##kind, FTREE_SEVERITY_##severity, meaning},
