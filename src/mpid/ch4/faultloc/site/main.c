@@ -24,7 +24,7 @@ static const char usage[] =
     "Asks the services that FILE names about a node: its management controller, its switch port.\n"
     "Prints one JSON object a line. FaultLoc's agent starts it; faultloc handlers check is for people.\n"
     "\n"
-    "  --file FILE   JSON; only its owner may have access to it (man faultloc-handlers)\n"
+    "  --file FILE   JSON; only its owner may have access to it (faultloc-handlers.schema.json)\n"
     "  --from NODE   the node that asks\n"
     "  --ranks PIDS  processes of the job on the node that asks, with commas between\n"
     "  --limits LIST values beyond which sensors are bad: temperature-high>95,fan-failed<500\n"
