@@ -24,7 +24,9 @@ the verdicts must be those that the scenario's faults call for, each once ('ok')
          to those of the lost one, two messages each. Where all wait for one node, each child and
          the parent have a symptom and an announcement, two messages each (4 more); a node above
          the suspect passes on the verdict on its way up (4), and two symptoms of the root, to which
-         the lost node, for which all wait, did not say what it waits for (8): 16 more
+         the lost node, for which all wait, did not say what it waits for (8): 16 more. A lost switch
+         has 64 nodes, of which each is a suspect first: 25 for each. Where the tree follows switches
+         a node has up to 63 children and not 32: 4 x 32 more
   clean  in a healthy job there is no verdict at all, not even one that is over before it is
          reported
   idle   an idle handle has at most 1040 bytes
@@ -61,7 +63,7 @@ EOF
 lossy='--loss 5% --duplicate 5% --delay 5%:1s'
 scenarios=(
     "node|1|bound,load|||lose random node"
-    "switch|1|bound,load||topology|lose random switch"
+    "switch|1|bound,load:1600||topology|lose random switch"
     "fln-and-child|2|load|||lose random fln and child"
     "root|1|bound,load|||lose root"
     "root-and-substitute|2|load|||lose root and 1 substitute"
@@ -69,7 +71,7 @@ scenarios=(
     "hundred|100|load|1000 10000 100000 1000000||lose 100 random nodes"
     "storm|1|bound,load:16|||lose random node;storm: all wait for it"
     "storm-healthy|0|clean|||storm: all wait for node 0"
-    "switch-aware|1|bound,load||topology|lose random node"
+    "switch-aware|1|bound,load:128||topology|lose random node"
     "killed|1|bound,load|||kill random node"
     "frozen|1|bound,load|||freeze random node"
     "returns|1||||lose random node;t=20s return it"
