@@ -25,7 +25,12 @@ cat >pair.h <<'END'
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 
+#ifndef FEATURES
+#define FEATURES UCP_FEATURE_TAG
+#endif
+
 static const ucp_request_param_t none;
+static ucp_context_h context;
 static ucp_worker_h worker;
 static ucs_status_t lost;
 static char word[8];
@@ -48,14 +53,13 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 static ucp_ep_h pair(void)
 {
     static char address[4096];
-    ucp_params_t c = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+    ucp_params_t c = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = FEATURES};
     ucp_ep_params_t e = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
                                        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
                          .address = (ucp_address_t *) address,
                          .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                          .err_handler.cb = on_error};
     ucp_worker_params_t w = {0};
-    ucp_context_h context;
     ucp_address_t *mine;
     int to[2], from[2];
     ucp_ep_h ep;
