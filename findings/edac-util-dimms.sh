@@ -8,7 +8,7 @@
 # by DIMM.
 #
 # Linux shows memory errors below /sys/devices/system/edac/mc: in mcN/ue_count, in mcN/dimmN, and in mcN/csrowN only with
-# CONFIG_EDAC_LEGACY_SYSFS, which Debian's kernel does not have.  A guess: edac-util, which "reports errors", names the DIMM
+# CONFIG_EDAC_LEGACY_SYSFS, which a kernel need not have.  A guess: edac-util, which "reports errors", names the DIMM
 # or at least the controller with an uncorrected error, and its exit code is not 0 then.
 # Seen, with a tree as the kernel makes it, two uncorrected and five corrected errors in DIMM_A1: "edac-util" and
 # "edac-util -q", which is for cron, know none without csrows; --report=simple has the sums of the same tree.  The exit

@@ -9,8 +9,7 @@
 # sel list has a number before each event, and sel get and sel delete take one.  A guess: it is the same number.
 # Seen: the list's numbers are hexadecimal, without a sign of it, and an argument is decimal unless it begins with 0x: of
 # twenty events "sel delete 10" deletes the one that is shown as a, and says "Deleted entry 10".  "sel get 11" shows event b.
-# With a letter in it, the number as shown is refused.  So: write 0x before what the list shows; ipmi-sel of FreeIPMI is
-# decimal in both.
+# With a letter in it, the number as shown is refused.  So: write 0x before what the list shows.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/ipmi_sim.sh"
