@@ -17,15 +17,10 @@
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/packages.sh"
 own_network "$0" "$@"
-snmpd=
 unpack_snmpd
-trap '[ -z "$snmpd" ] || kill "$snmpd"; wait; rm -rf "$work"' EXIT
 
-ip link set lo up
 ip link add port1 address 52:54:00:12:34:56 type veth peer name port2 address 42:41:42:43:44:45
-printf 'rocommunity public 127.0.0.1\nagentaddress udp:127.0.0.1:1161\n' >snmpd.conf
-usr/sbin/snmpd -f -Lf snmpd.log -C -c snmpd.conf -p snmpd.pid &
-snmpd=$!
+start_snmpd
 addresses() {
     MIBS='' usr/bin/snmpwalk -v2c -c public -t 5 -On "$@" 127.0.0.1:1161 .1.3.6.1.2.1.2.2.1.6 2>/dev/null |
         sed -n 's/.* = \([A-Z].*[^ ]\) *$/\1/p' | sort

@@ -16,14 +16,9 @@
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/packages.sh"
 own_network "$0" "$@"
-snmpd=
 unpack_snmpd
-trap '[ -z "$snmpd" ] || kill "$snmpd"; wait; rm -rf "$work"' EXIT
 
-ip link set lo up
-printf 'rocommunity public 127.0.0.1\nagentaddress udp:127.0.0.1:1161\n' >snmpd.conf
-usr/sbin/snmpd -f -Lf snmpd.log -C -c snmpd.conf -p snmpd.pid &
-snmpd=$!
+start_snmpd
 # Some 200 kB, from this process, for a program takes its time to start.  Nobody listens, so that each second one is refused.
 exec 3>/dev/udp/127.0.0.1/9
 send() { for ((n = 0; n < 400; n++)); do printf '%01000d' 0 >&3 2>/dev/null || :; done; }

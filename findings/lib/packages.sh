@@ -50,3 +50,13 @@ unpack_snmpd() {
         libpci3=1:3.9.0-4 libwrap0=7.6.q-32
     export LD_LIBRARY_PATH=$libraries
 }
+
+# start_snmpd: with the interfaces of the own network, by SNMPv1 and v2c at port 1161 of 127.0.0.1; ended with this script.
+start_snmpd() {
+    snmpd=
+    trap '[ -z "$snmpd" ] || kill "$snmpd"; wait; rm -rf "$work"' EXIT
+    ip link set lo up
+    printf 'rocommunity public 127.0.0.1\nagentaddress udp:127.0.0.1:1161\n' >snmpd.conf
+    usr/sbin/snmpd -f -Lf snmpd.log -C -c snmpd.conf -p snmpd.pid &
+    snmpd=$!
+}
