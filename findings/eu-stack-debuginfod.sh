@@ -10,8 +10,8 @@
 # Debian's libdebuginfod-common can set DEBUGINFOD_URLS for all shells; nodes of a cluster reach no server outside.  A
 # guess: for a stack with the names that the symbols in the files give no server is asked; or all are asked at once, so
 # that there is one timeout (DEBUGINFOD_TIMEOUT, 90 s).
-# Seen, with a server that takes 2 s to say that it has nothing: three requests, for the program and the two of its
-# libraries that are on the stack, each after the one before has ended.  Nothing is printed before, and the names are as
+# Seen, with a server that takes 2 s to say that it has nothing: three requests, for the program and the two of its own
+# libraries (and one for libc, where libc6-dbg is not installed), each after the one before has ended.  Nothing is printed before, and the names are as
 # without.  So: where packets to the server are lost, the first stack of a job with many libraries takes minutes, and
 # a caller with a time limit gets none; a tool unsets the variable first, as faultloc-handler does.
 #
@@ -40,10 +40,13 @@ gcc -w -O0 -s -o job job.c -L. -lone -ltwo "-Wl,-rpath,$PWD"
 ./job &
 pids+=($!)
 cat >server.py <<'END'
-import http.server, time
+import http.server, sys, time
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         begin = time.monotonic()
+        if not any(id in self.path for id in sys.argv[1:]):  # of libc
+            self.send_error(404)
+            return
         time.sleep(2)
         self.send_response(404)
         self.end_headers()
@@ -55,7 +58,9 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 8002), Handler)
 open("ready", "w").close()
 server.serve_forever()
 END
-python3 server.py &
+mapfile -t ids < <(readelf -n job libone.so libtwo.so | sed -n 's/.*Build ID: //p')
+[ ${#ids[@]} = 3 ] || { echo "SKIP: programs have no build ID here"; exit 77; }
+python3 server.py "${ids[@]}" &
 pids+=($!)
 until [ -e ready ]; do kill -0 $!; sleep 0.1; done
 stack() { LD_LIBRARY_PATH=$libraries timeout 60 usr/bin/eu-stack -p "${pids[0]}" >"$1" 2>err || { cat err; exit 1; }; }

@@ -4,14 +4,14 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# munge 0.5.15 (Debian 0.5.15-2+deb12u1): a time to live beyond an hour is an hour, without a word, and 0 is five minutes.
+# munge 0.5.15 (Debian 0.5.15-2+deb12u1): a time to live beyond an hour is an hour, without a word.
 #
-# munge(1) says of -t: "Specify the time-to-live (in seconds)"; munge(7) has an hour as munged's maximum.  A guess:
-# "munge -t 86400", for a job that waits in the queue for a day, is refused, or there is a warning; 0 is refused, or is
-# a credential that has expired.
-# Seen: exit code 0 and nothing on standard error, and the credential, which only unmunge shows, has 3600; with 0 it has
-# 300, with -1 3600.  Of a number beyond 32 bits, and of "1h", it says so.  So: what is to be decoded later than in
-# an hour is not for munge; after the time "Expired credential" is said at the other end, hours after the mistake.
+# munge(1) says of -t that 0 is the default, -1 the maximum, and that "munged can impose a maximum allowable TTL"; no manual
+# page says how much these are.  A guess: "munge -t 86400", for a job that waits in the queue for a day, is refused, or
+# there is a warning.
+# Seen: exit code 0 and nothing on standard error, and the credential, which only unmunge shows, has 3600, as with -1; with
+# 0 it has 300.  Of a number beyond 32 bits, and of "1h", it says so.  So: what is to be decoded later than in an
+# hour is not for munge; after the time "Expired credential" is said at the other end, hours after the mistake.
 #
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had.
 . "$(dirname "$0")/lib/packages.sh"

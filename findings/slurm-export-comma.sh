@@ -18,6 +18,8 @@
 # Exit code: 0 it is still so, 1 it is otherwise now, 77 the packages are not to be had, no root or no namespaces.
 . "$(dirname "$0")/lib/slurm.sh"
 
+unset UCX_TLS # the caller's
+
 run() {
     local code=0
     # shellcheck disable=SC2016 # the task's own

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 END
 run() {
     local code=0
-    env "$1" ./hangup "$2" >out 2>err || code=$?
+    env --default-signal=HUP "$1" ./hangup "$2" >out 2>err || code=$?
     echo "signal $2, $1: $(cat out) exit code $code"
 }
 {
