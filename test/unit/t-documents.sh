@@ -95,7 +95,7 @@ same "classes in what-to-do.md" "$names" \
 # The classes for which no job is ended, and the warnings, by name where others are not meant.
 while IFS='"' read -r _ class _; do
     for place in doc/faultloc.7 src/mpid/ch4/faultloc/mpi/rank/settings.c; do
-        plain "$place" | sed -n '/MPIR_CVAR_FAULTLOC_ACTION\( "\|$\)/,+10p' |
+        plain "$place" | sed -n '/MPIR_CVAR_FAULTLOC_ACTION\( "\|$\)/,+13p' |
             grep -wF -- "$class" >/dev/null || bad "$place: MPIR_CVAR_FAULTLOC_ACTION: $class ends no job"
     done
 done < <(rows "$(file fault_classes.h)" FTREE_CLASSES | grep -v FTREE_ENDS_JOB)
