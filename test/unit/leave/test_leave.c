@@ -333,13 +333,16 @@ TEST_CASE(a_crash_of_the_last_rank_is_told_before_it_leaves)
 }
 
 /* Both the heir of the root and its agent announce it: neither may find that this one is silent. */
-TEST_CASE(who_leaves_when_the_ranks_of_the_root_have_crashed_says_so_to_its_agent_too)
+TEST_CASES(who_leaves_when_the_ranks_of_the_root_have_crashed_says_so_to_its_agent_too, 2)
 {
     struct lone *l = lone_of(shape_star(5, 1), substitute(2));
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 0, 0, 0);
 
     lone_told(l, substitute(1), WIRE_VERDICT_DOWN, &v);
-    ftree_leave(l->ft, l->now);
+    if (_i)
+        ftree_leave_at_once(l->ft, l->now);
+    else
+        ftree_leave(l->ft, l->now);
     ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 2);
     ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
     ck_assert(!ftree_may_go(l->ft));

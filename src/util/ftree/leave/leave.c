@@ -144,6 +144,8 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
     up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
     if (up != ft->self)
         ftree_leave_say_so(ft, now, up);
+    if (substitute)
+        say_so_to_author(ft, now);
     ftree_route_children(ft, ft->self, say_so_to_child, &now);
 }
 
