@@ -333,16 +333,13 @@ TEST_CASE(a_crash_of_the_last_rank_is_told_before_it_leaves)
 }
 
 /* Both the heir of the root and its agent announce it: neither may find that this one is silent. */
-TEST_CASES(who_leaves_when_the_ranks_of_the_root_have_crashed_says_so_to_its_agent_too, 2)
+TEST_CASE(who_leaves_when_the_ranks_of_the_root_have_crashed_says_so_to_its_agent_too)
 {
     struct lone *l = lone_of(shape_star(5, 1), substitute(2));
     struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 0, 0, 0);
 
     lone_told(l, substitute(1), WIRE_VERDICT_DOWN, &v);
-    if (_i)
-        ftree_leave_at_once(l->ft, l->now);
-    else
-        ftree_leave(l->ft, l->now);
+    ftree_leave(l->ft, l->now);
     ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 2);
     ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
     ck_assert(!ftree_may_go(l->ft));
@@ -350,6 +347,19 @@ TEST_CASES(who_leaves_when_the_ranks_of_the_root_have_crashed_says_so_to_its_age
     ck_assert(!ftree_may_go(l->ft));
     lone_acks(l, substitute(1));
     ck_assert(ftree_may_go(l->ft));
+}
+
+/* Also where it leaves before its children do. */
+TEST_CASE(who_does_not_wait_for_a_child_says_so_to_the_agent_of_the_root_too)
+{
+    struct lone *l = lone_of(shape_binary(7, 1), 1);
+    struct ftree_verdict v = lone_verdict(l, "process-crash/pid-gone", 0, 0, 0);
+
+    lone_told(l, 2, WIRE_VERDICT_DOWN, &v);
+    ftree_leave_at_once(l->ft, l->now);
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 4); /* the heir, the root, two children */
+    lone_acks(l, 0);
+    ck_assert(!ftree_may_go(l->ft));
 }
 
 /* The others expect its heir to act for it. */
