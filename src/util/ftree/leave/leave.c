@@ -70,14 +70,18 @@ static void withdraw_all(struct ftree *ft)
 }
 
 /* Where a substitute acts for the root, the agent of the root may still announce the end of its own
- * ranks: who is gone by then would seem to be silent. */
-static void say_so_to_author(struct ftree *ft, ftree_time now)
+ * ranks: who is gone by then would seem to be silent.  Returns who is above; this node: nobody. */
+static int32_t say_so_upward(struct ftree *ft, ftree_time now, bool *substitute)
 {
+    int32_t up = ftree_route_upward(ft, now, FTREE_NONE, substitute);
     int32_t parent = ftree_topo_parent(ft->topo, ft->self);
 
-    if (parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent) &&
+    if (up != ft->self)
+        ftree_leave_say_so(ft, now, up);
+    if (*substitute && parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent) &&
         !ftree_peer_has_left(ft, parent))
         ftree_leave_say_so(ft, now, parent);
+    return up;
 }
 
 void ftree_leave_try(struct ftree *ft, ftree_time now)
@@ -94,13 +98,9 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
     if (missing > 0)
         return;
     ft->leave->goodbye_sent = true;
-    up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    up = say_so_upward(ft, now, &substitute);
     if (up == ft->self && has_ended_well(ft))
         withdraw_all(ft);
-    if (up != ft->self)
-        ftree_leave_say_so(ft, now, up);
-    if (substitute)
-        say_so_to_author(ft, now);
     if (up == ft->self || substitute)
         ftree_leave_release(ft, now);
 }
@@ -129,7 +129,6 @@ void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from)
 
 void ftree_leave_tick(struct ftree *ft, ftree_time now)
 {
-    int32_t up;
     bool substitute;
 
     ftree_leave_try(ft, now); /* who has failed since is not waited for */
@@ -141,11 +140,7 @@ void ftree_leave_tick(struct ftree *ft, ftree_time now)
         return;
     /* those around it still run: they must not take its closed port for a crash */
     ft->leave->goodbye_sent = true;
-    up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
-    if (up != ft->self)
-        ftree_leave_say_so(ft, now, up);
-    if (substitute)
-        say_so_to_author(ft, now);
+    say_so_upward(ft, now, &substitute);
     ftree_route_children(ft, ft->self, say_so_to_child, &now);
 }
 
