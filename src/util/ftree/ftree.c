@@ -236,7 +236,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             return_message(ft, now, e);
             break;
         case FTREE_EVENT_LEFT:
-            ftree_leave_goodbye(ft, now, e->node);
+            ftree_leave_goodbye(ft, now, e->node, false);
             break;
         case FTREE_EVENT_STALLED:
             ftree_waitfor_stalled(ft, now, (int32_t) e->number);
@@ -472,13 +472,19 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
             ftree_survey_victims(ft, now, from, m->u.victims.message, &m->u.victims.ranks);
             break;
         case WIRE_GOODBYE:
-            ftree_leave_goodbye(ft, now, from);
+            ftree_leave_goodbye(ft, now, from, m->flags & WIRE_FLAG_MORE);
+            ftree_waitfor_undeliverable(ft, now, WIRE_WAITS_UP, from);
             break;
         case WIRE_RELEASE:
             ftree_leave_release(ft, now);
             break;
         case WIRE_WAITS_UP:
-        case WIRE_WAITS_LOOK:
+            if (ftree_is_leaving(ft))
+                ftree_leave_is_needed(ft, now, from);
+            else
+                ftree_waitfor_part(ft, now, from, WIRE_WAITS_UP, &m->u.part);
+            break;
+        case WIRE_WAITS_LOOK: /* also of who leaves: others may wait for one of its ranks */
         case WIRE_WAITS_SEEN:
             ftree_waitfor_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
             break;

@@ -233,8 +233,9 @@ ftree_time ftree_deadline(const struct ftree *ft);
 /* ---- the end of a job ------------------------------------------------------------------------ */
 
 /* Purpose: all local ranks have finished MPI_Finalize's work; tells the tree and waits (by
- * ticks) until all nodes have said so, at most `linger`.  From here on this node accuses nobody
- * of having crashed: a closed port is then a node that has left. */
+ * ticks) until all nodes have said so.  From here on this node accuses nobody of having crashed: a
+ * closed port is then a node that has left.  After `linger` the tree goes on without this node, but
+ * where ranks wait for each other it answers for its own, for at most a minute more. */
 void ftree_leave(struct ftree *ft, ftree_time now);
 
 /* Purpose: as ftree_leave(), but for a node whose last rank ends in the middle of the job, by a
@@ -243,7 +244,7 @@ void ftree_leave(struct ftree *ft, ftree_time now);
  * that they do not ask about its closed port. */
 void ftree_leave_at_once(struct ftree *ft, ftree_time now);
 
-/* Purpose: true once the node may go: everyone has left, or `linger` is over; and
+/* Purpose: true once the node may go: everyone has left, or its time is over; and
  * nothing is pending (messages are acknowledged or given up, a verdict is reported). */
 bool ftree_may_go(const struct ftree *ft);
 

@@ -127,7 +127,7 @@ static struct lone *choosing(int i, int32_t self)
         if (n != self && is_one_of(t, choices[i].failed, n))
             switches_node_fails(l, n);
         if (n != self && is_one_of(t, choices[i].left, n))
-            ck_assert(ftree_peer_leaves(l->ft, n));
+            ck_assert(ftree_peer_leaves(l->ft, n, false));
     }
     ftree_tree_free(t);
     return l;
@@ -257,7 +257,7 @@ TEST_CASE(nobody_looks_for_long)
 
     ck_assert_int_eq(l->job.tree->node_switch[last], 1);
     for (int32_t n = 1; n < last; n++)
-        REQUIRE(ftree_peer_leaves(l->ft, n));
+        REQUIRE(ftree_peer_leaves(l->ft, n, false));
     ftree_neighbour_ask(l->ft, l->now, &su);
     ck_assert_int_eq(l->n_sent, 0);
 }

@@ -145,6 +145,95 @@ TEST_CASE(nobody_lingers_for_ever_and_those_around_are_told)
     ck_assert(ftree_may_go(l->ft));
 }
 
+/* ---- others wait for what its ranks never called --------------------------------------------- */
+
+static struct lone *one_that_remains(struct lone *l)
+{
+    l->ranks_say = true;
+    lone_renew(l);
+    ftree_leave(l->ft, l->now);
+    lone_run(l, 2000);
+    ck_assert(!ftree_may_go(l->ft));
+    return l;
+}
+
+TEST_CASE(who_leaves_before_the_others_remains_for_a_while)
+{
+    struct lone *l = one_that_remains(lone_of(shape_binary(7, 1), 1));
+
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 3); /* up, and to both below */
+    ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->m.flags, WIRE_FLAG_MORE);
+    lone_acks(l, 0);
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    lone_run(l, 59999);
+    ck_assert(!ftree_may_go(l->ft));
+    lone_run(l, 1);
+    ck_assert(ftree_may_go(l->ft));
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 3);
+}
+
+TEST_CASE(who_remains_goes_with_the_others)
+{
+    struct lone *l = one_that_remains(lone_of(shape_binary(7, 1), 1));
+
+    lone_acks(l, 0);
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    hear(l, 3, WIRE_GOODBYE);
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 3);
+    hear(l, 4, WIRE_GOODBYE);
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 4);
+    ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->to.node, 0);
+    ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->m.flags, 0);
+    lone_acks(l, 0);
+    ck_assert(!ftree_may_go(l->ft)); /* those beside it may wait for its ranks */
+    hear(l, 0, WIRE_RELEASE);
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    ck_assert(ftree_may_go(l->ft));
+}
+
+TEST_CASE(the_root_remains_until_all_below_have_left)
+{
+    struct lone *l = one_that_remains(lone_of(shape_star(3, 1), 0));
+
+    lone_acks(l, 1);
+    lone_acks(l, 2);
+    lone_hear(l, 1, FTREE_PATH_DATA,
+              &(struct wire_message){.type = WIRE_GOODBYE, .id = 70, .flags = WIRE_FLAG_MORE});
+    hear(l, 2, WIRE_GOODBYE);
+    ck_assert(!ftree_may_go(l->ft)); /* nodes below 1 have not */
+    hear(l, 1, WIRE_GOODBYE);
+    ck_assert_int_eq(lone_count(l, WIRE_RELEASE), 2);
+    lone_acks(l, 1);
+    lone_acks(l, 2);
+    ck_assert(ftree_may_go(l->ft));
+}
+
+/* It is gone where its time is over, or it has ended in another way. */
+TEST_CASES(a_parent_that_remains_releases, 2)
+{
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
+
+    lone_hear(l, 1, FTREE_PATH_DATA,
+              &(struct wire_message){.type = WIRE_GOODBYE, .id = 70, .flags = WIRE_FLAG_MORE});
+    lone_log(l);
+    ftree_leave(l->ft, l->now);
+    ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 2); /* its parent, and who is above that */
+    lone_acks(l, 0);
+    if (_i) {
+        lone_acks(l, 1);
+        lone_run(l, 1000);
+        ck_assert(!ftree_may_go(l->ft));
+        hear(l, 1, WIRE_RELEASE);
+    } else {
+        lone_run(l, 350);
+        lone_acks(l, 0);
+    }
+    ck_assert(ftree_may_go(l->ft));
+}
+
 TEST_CASE(who_ends_in_the_middle_of_the_job_tells_those_around_it)
 {
     struct lone *l = lone_of(shape_binary(7, 1), 1);
@@ -154,10 +243,13 @@ TEST_CASE(who_ends_in_the_middle_of_the_job_tells_those_around_it)
     ftree_leave_at_once(l->ft, l->now);
     ck_assert(!ftree_may_go(l->ft)); /* before they have it */
     lone_acks(l, 0);
+    lone_acks(l, 3);
     lone_acks(l, 4);
     ck_assert(ftree_may_go(l->ft));
     ck_assert_str_eq(lone_log(l), "0 leaves without having heard of everyone\n"
-                                  "0 -> n0 n4 data goodbye\n");
+                                  "0 -> n0 data goodbye\n"
+                                  "0 -> n3 data release\n"
+                                  "0 -> n4 data goodbye\n");
 }
 
 TEST_CASE(who_has_left_already_does_not_say_goodbye_twice)

@@ -20,8 +20,12 @@ TEST_CASE(each_state_hides_those_before_it)
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_UNRESPONSIVE);
     ck_assert(!ftree_peer_usable(l->ft, l->now, node));
     ck_assert(ftree_peer_can_act(l->ft, node));
-    ck_assert(ftree_peer_leaves(l->ft, node));
-    ck_assert(!ftree_peer_leaves(l->ft, node));
+    ck_assert(!ftree_peer_leaves(l->ft, node, true));
+    ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_LEFT);
+    ck_assert(!ftree_peer_all_left(l->ft, node));
+    ck_assert(ftree_peer_leaves(l->ft, node, false));
+    ck_assert(!ftree_peer_leaves(l->ft, node, false));
+    ck_assert(ftree_peer_all_left(l->ft, node));
     ck_assert_int_eq(ftree_peer(l->ft, l->now, node), FTREE_PEER_LEFT);
     ck_assert(!ftree_peer_can_act(l->ft, node));
     ck_assert(!ftree_has_no_agent(l->ft, node));

@@ -385,6 +385,29 @@ TEST_CASES(a_program_that_hangs_is_explained, COUNT(programs))
     }
 }
 
+/* MPI_Finalize does not wait on every netmod: the node of one rank leaves, be it the root, and all
+ * others wait for what that rank never called, at once or later. */
+TEST_CASES(who_has_left_before_the_others_is_asked, 12)
+{
+    int32_t rank = _i / 6 ? 5 : 0;
+    struct ranks *r = ranks_in(3 + _i % 2);
+    struct world *w = r->w;
+
+    w->departs = true;
+    ranks_last_word(r, rank);
+    ranks_begun(r, rank, 4, CALL_ALLREDUCE, WORLD_CONTEXT);
+    ftree_leave(w->node[rank].ft, w->now);
+    world_run(w, _i % 3 * 10 * SECOND);
+    others_in(r, rank, rank, 5, CALL_ALLREDUCE);
+    w->steps = true;
+    ck_assert(world_run_until_reports(w, 1, 2500 * FTREE_MS));
+    ck_assert_str_eq(w->report[0].rule, "collective-mismatch/behind");
+    ck_assert_int_eq(w->report[0].rank, rank);
+    world_run(w, 60 * SECOND);
+    ck_assert_int_eq(w->reports, 1);
+    ck_assert_int_eq(w->withdrawals, 0);
+}
+
 /* 2 and 5 wait for each other; 2 and 14 do, too. */
 static void cycle_beside_a_cycle(struct ranks *r)
 {

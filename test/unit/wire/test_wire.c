@@ -318,14 +318,15 @@ TEST_CASE(a_name_that_finds_no_room_is_not_begun)
 }
 
 /* Only an acknowledgment says that nobody waits, and only what goes up the tree looks for who
- * stands in; of verdicts on their way up several may belong together, and one on its way down may
- * be for another; what an answer says of a node is where data of its ranks may come through. */
+ * stands in; of verdicts on their way up several may belong together, one on its way down may be for
+ * another, and one goodbye may be followed by another; what an answer says of a node is where data of its ranks may come through. */
 TEST_CASE(flags_belong_to_their_types)
 {
     static const uint8_t allowed[WIRE_TYPE_COUNT] = {[WIRE_ACK] = WIRE_FLAG_NOBODY_WAITS,
                                                      [WIRE_SYMPTOM] = WIRE_FLAG_SUBSTITUTE,
                                                      [WIRE_VERDICT_UP] =
                                                          WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE,
+                                                     [WIRE_GOODBYE] = WIRE_FLAG_MORE,
                                                      [WIRE_RELAY] = WIRE_FLAG_PASSED_ON,
                                                      [WIRE_STATE] = WIRE_FLAG_DELIVERS,
                                                      [WIRE_INDIRECT_RESULT] = WIRE_FLAG_DELIVERS};

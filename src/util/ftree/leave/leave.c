@@ -13,11 +13,17 @@
  * tree once a node and all below it are done, release comes down once the root has heard all.  That
  * is two messages per node.  It is bounded by `linger`, and from its own goodbye on a node takes a
  * closed port for a node that has left.
+ *
+ * Not every netmod waits for the others in MPI_Finalize.  So a node that leaves before them, which
+ * it says to those around it, remains for a while: they may wait for a collective that its ranks
+ * never called, and only it can tell.
  */
+
+#define REMAIN (60000 * FTREE_MS) /* such programs end within moments; nor is a job's end in sight */
 
 static void count_missing(struct ftree *ft, int32_t child, void *arg)
 {
-    if (!ftree_peer_has_left(ft, child))
+    if (!ftree_peer_all_left(ft, child))
         ++*(int32_t *) arg;
 }
 
@@ -41,13 +47,18 @@ void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
 {
     struct wire_message m = {.type = WIRE_GOODBYE};
 
+    if (!ft->leave->goodbye_sent)
+        m.flags = WIRE_FLAG_MORE;
     ftree_outbox_put(ft, now, to, &m);
 }
 
+/* A child that has left remains until it is released. */
 static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
 {
     if (!ftree_peer_has_left(ft, child))
         ftree_leave_say_so(ft, *(ftree_time *) arg, child);
+    else if (ft->leave->cut_short)
+        release_child(ft, child, arg);
 }
 
 /* Nobody is known to be lost, so all have come to their end. */
@@ -70,38 +81,40 @@ static void withdraw_all(struct ftree *ft)
 }
 
 /* Where a substitute acts for the root, the agent of the root may still announce the end of its own
- * ranks: who is gone by then would seem to be silent.  Returns who is above; this node: nobody. */
-static int32_t say_so_upward(struct ftree *ft, ftree_time now, bool *substitute)
+ * ranks: who is gone by then would seem to be silent.  And a parent that has left remains until all
+ * below have.  *up: who is above; this node: nobody.  False: nobody will send a release. */
+static bool say_so_upward(struct ftree *ft, ftree_time now, int32_t *up)
 {
-    int32_t up = ftree_route_upward(ft, now, FTREE_NONE, substitute);
+    bool substitute;
     int32_t parent = ftree_topo_parent(ft->topo, ft->self);
+    bool remains = parent != FTREE_NONE && ftree_peer_has_left(ft, parent);
 
-    if (up != ft->self)
-        ftree_leave_say_so(ft, now, up);
-    if (*substitute && parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent) &&
-        !ftree_peer_has_left(ft, parent))
+    *up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
+    if (*up != ft->self)
+        ftree_leave_say_so(ft, now, *up);
+    if (remains || (substitute && parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent)))
         ftree_leave_say_so(ft, now, parent);
-    return up;
+    return remains || (*up != ft->self && !substitute);
 }
 
 void ftree_leave_try(struct ftree *ft, ftree_time now)
 {
-    int32_t missing = 0, up, first;
-    bool substitute;
+    int32_t missing = 0, first, up;
+    bool is_awaited;
 
     /* the plain count first, for with a wide tree the exact one for each goodbye is a cube */
     if (!ftree_is_leaving(ft) || ft->leave->goodbye_sent ||
-        ft->state->left + ft->state->known.n <
+        ft->state->all_left + ft->state->known.n <
             ftree_topo_children(ft->topo, ft->self, &first))
         return;
     ftree_route_children(ft, ft->self, count_missing, &missing);
     if (missing > 0)
         return;
     ft->leave->goodbye_sent = true;
-    up = say_so_upward(ft, now, &substitute);
+    is_awaited = say_so_upward(ft, now, &up);
     if (up == ft->self && has_ended_well(ft))
         withdraw_all(ft);
-    if (up == ft->self || substitute)
+    if (!is_awaited)
         ftree_leave_release(ft, now);
 }
 
@@ -116,32 +129,73 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
     if (!ftree_topo_is_above(ft->topo, to, ft->self))
         return;
     up = ftree_route_upward(ft, now, to, &substitute);
-    if (up != ft->self && (!substitute || ft->leave->leave_until <= now))
+    if (up != ft->self &&
+        (!substitute || ft->leave->remains || ft->leave->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
     ftree_leave_release(ft, now);
 }
 
-void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from)
+void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from, bool more)
 {
-    if (ftree_peer_leaves(ft, from))
+    if (ftree_peer_leaves(ft, from, more))
         ftree_leave_try(ft, now);
+}
+
+#define HEIRS 3 /* more may leave before the others */
+
+/* Who acts for the root must know that it has left; a child does. */
+static void say_so_to_heirs(struct ftree *ft, ftree_time now)
+{
+    int32_t heirs = 0, n;
+
+    for (int32_t k = 1; heirs < HEIRS; k++) {
+        n = ftree_topo_root_substitute(ft->topo, k);
+        if (n == FTREE_NONE)
+            return;
+        if (n == ft->self || !ftree_peer_can_act(ft, n))
+            continue;
+        if (ftree_topo_parent(ft->topo, n) != ft->self)
+            ftree_leave_say_so(ft, now, n);
+        heirs++;
+    }
+}
+
+/* Those around it still run: they must not take its closed port for a crash. */
+static void leave_before_others(struct ftree *ft, ftree_time now)
+{
+    bool remains = ft->io->waits && !ft->leave->cut_short;
+    int32_t up;
+
+    ftree_trace(ft, "leaves without having heard of everyone");
+    ft->leave->remains = remains;
+    ft->leave->leave_until = now + (remains ? REMAIN : 0);
+    ft->leave->may_go = !remains;
+    if (ft->leave->goodbye_sent)
+        return;
+    ft->leave->goodbye_sent = !remains;
+    say_so_upward(ft, now, &up);
+    ftree_route_children(ft, ft->self, say_so_to_child, &now);
+    if (ftree_route_is_root(ft))
+        say_so_to_heirs(ft, now);
+}
+
+void ftree_leave_is_needed(struct ftree *ft, ftree_time now, int32_t from)
+{
+    if (ft->leave->remains || ft->leave->may_go || ft->leave->goodbye_sent)
+        ftree_leave_say_so(ft, now, from);
+    else
+        leave_before_others(ft, now);
 }
 
 void ftree_leave_tick(struct ftree *ft, ftree_time now)
 {
-    bool substitute;
-
     ftree_leave_try(ft, now); /* who has failed since is not waited for */
     if (!ftree_is_leaving(ft) || ft->leave->may_go || now < ft->leave->leave_until)
         return;
-    ftree_trace(ft, "leaves without having heard of everyone");
-    ft->leave->may_go = true;
-    if (ft->leave->goodbye_sent)
-        return;
-    /* those around it still run: they must not take its closed port for a crash */
-    ft->leave->goodbye_sent = true;
-    say_so_upward(ft, now, &substitute);
-    ftree_route_children(ft, ft->self, say_so_to_child, &now);
+    if (ft->leave->remains)
+        ft->leave->may_go = true;
+    else
+        leave_before_others(ft, now);
 }
 
 bool ftree_leave_begin(struct ftree *ft, ftree_time now, bool cut_short)

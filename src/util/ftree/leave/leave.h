@@ -16,6 +16,7 @@
 struct ftree_leaving {
     bool goodbye_sent, may_go;
     bool cut_short; /* this node does not leave with the others */
+    bool remains;   /* it has left before them, and answers for its ranks */
     ftree_time leave_until;
 };
 
@@ -24,7 +25,9 @@ bool ftree_leave_begin(struct ftree *ft, ftree_time now, bool cut_short);
 void ftree_leave_hurry(struct ftree *ft, ftree_time now);
 void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to);
 void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to);
-void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from);
+void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from, bool more);
+/* `from` still waits, and counts on this node, which leaves: another one must do that. */
+void ftree_leave_is_needed(struct ftree *ft, ftree_time now, int32_t from);
 void ftree_leave_release(struct ftree *ft, ftree_time now);
 void ftree_leave_try(struct ftree *ft, ftree_time now);
 void ftree_leave_tick(struct ftree *ft, ftree_time now);

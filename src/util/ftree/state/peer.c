@@ -42,14 +42,24 @@ bool ftree_peer_has_left(const struct ftree *ft, int32_t node)
     return p && p->left;
 }
 
-bool ftree_peer_leaves(struct ftree *ft, int32_t node)
+bool ftree_peer_all_left(const struct ftree *ft, int32_t node)
+{
+    const struct peer *p = find_peer(ft, node);
+
+    return p && p->all_left;
+}
+
+/* More: nodes below it have not.  True: all have, and that is news. */
+bool ftree_peer_leaves(struct ftree *ft, int32_t node, bool more)
 {
     struct peer *p = get(ft, node);
 
-    if (!p || p->left)
+    if (p)
+        p->left = true;
+    if (!p || p->all_left || more)
         return false;
-    ft->state->left++;
-    p->left = true;
+    ft->state->all_left++;
+    p->all_left = true;
     return true;
 }
 

@@ -119,7 +119,7 @@ struct rule_name {
 /* What another node did lately, or for good. */
 struct peer {
     int32_t node;
-    bool left; /* it said goodbye */
+    bool left, all_left; /* it said goodbye; for all below it, too */
     bool busy; /* it said so; else, where it is unresponsive, it did not acknowledge */
     int32_t by; /* until `by_until`: it is heard by way of that one */
     ftree_time unresponsive, by_until; /* until then nothing is sent by way of it; 0: it may be */
@@ -135,7 +135,7 @@ struct ftree_state {
     FTREE_ARRAY(struct rule_name) rule_names; /* of verdicts */
     FTREE_ARRAY(struct ftree_symptom) past; /* see cause.c */
     FTREE_ARRAY(struct peer) peers;
-    int32_t left; /* how many of them have left */
+    int32_t all_left; /* how many of them have left, with all below */
     bool leaving;
     bool own_link_down; /* of the data path, says the own kernel */
     bool outlived_silence; /* a node was silent on all paths, and came back */
@@ -276,7 +276,8 @@ enum ftree_peer ftree_peer(const struct ftree *ft, ftree_time now, int32_t node)
 bool ftree_has_no_agent(const struct ftree *ft, int32_t node);
 bool ftree_peer_has_left(const struct ftree *ft, int32_t node);
 /* True: that is news. */
-bool ftree_peer_leaves(struct ftree *ft, int32_t node);
+bool ftree_peer_leaves(struct ftree *ft, int32_t node, bool more);
+bool ftree_peer_all_left(const struct ftree *ft, int32_t node);
 /* True if its agent runs and stays; it may be unresponsive for a while. */
 bool ftree_peer_can_act(const struct ftree *ft, int32_t node);
 bool ftree_peer_usable(const struct ftree *ft, ftree_time now, int32_t node);

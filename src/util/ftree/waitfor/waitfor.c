@@ -102,8 +102,6 @@ void ftree_waitfor_part(struct ftree *ft, ftree_time now, int32_t from, enum wir
 {
     waitfor_bytes bytes = {0};
 
-    if (ftree_is_leaving(ft) && type != WIRE_WAITS_LOOK)
-        return; /* others may wait for one of its ranks, and ask for it */
     if (ftree_parcel_take(ft, now, from, type, part, &bytes) && begin_work(ft)) {
         if (type == WIRE_WAITS_UP)
             waitfor_up(ft, now, from, part->number, &bytes);

@@ -55,13 +55,14 @@ static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candid
             continue;
         a->answer = ftree_alloc_zeroed(ft, sizeof(*a->answer));
         if (a->answer)
-            *a->answer = (struct waitfor_answer){.rank = a->rank, .seen = (uint8_t) seen};
+            /* nothing says that the rank has stopped waiting, which 0 would mean */
+            *a->answer = (struct waitfor_answer){
+                .rank = a->rank, .seen = (uint8_t) seen, .since = now};
     }
     if (waitfor_look_is_over(c))
         c->next = now + 1; /* behind this tick */
 }
 
-/* A node whose ranks have all called MPI_Finalize may be gone. */
 static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate *c, int32_t node)
 {
     waitfor_bytes bytes = {0};
@@ -69,10 +70,6 @@ static void ask_node(struct ftree *ft, ftree_time now, struct waitfor_candidate 
 
     if (node != ft->self && ftree_has_no_agent(ft, node)) {
         note_unasked(ft, now, c, node, WAITFOR_LOST);
-        return;
-    }
-    if (node != ft->self && ftree_peer_has_left(ft, node)) {
-        note_unasked(ft, now, c, node, WAITFOR_LEFT);
         return;
     }
     FTREE_EACH(const struct waitfor_asked, a, c->ranks) {
@@ -174,7 +171,9 @@ void waitfor_look_unanswered(struct ftree *ft, ftree_time now, int32_t node)
     FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates) {
         if (c->state != WAITFOR_ASKED || !lacks_answers(ft, c, node))
             continue;
-        if (now + patience(ft, c) / 2 < c->until) /* perhaps only the network lost it */
+        if (ftree_peer_has_left(ft, node)) /* and is gone */
+            note_unasked(ft, now, c, node, WAITFOR_LEFT);
+        else if (now + patience(ft, c) / 2 < c->until) /* perhaps only the network lost it */
             ask_node(ft, now, c, node);
         else
             note_unasked(ft, now, c, node, WAITFOR_UNABLE);

@@ -19,7 +19,7 @@
  */
 
 #define WIRE_MAGIC 0xf7
-#define WIRE_VERSION 24
+#define WIRE_VERSION 25
 #define WIRE_HEADER 8
 
 /* The one table of messages: type, name, body (a member of wire_message.u), the flags that it may
@@ -39,7 +39,7 @@
     X(WIRE_VERDICT_UP, "verdict-up", verdict, WIRE_FLAG_SUBSTITUTE | WIRE_FLAG_MORE, true) \
     X(WIRE_VERDICT_DOWN, "verdict-down", summaries, 0, true) \
     X(WIRE_VICTIMS, "victims", victims, 0, true) \
-    X(WIRE_GOODBYE, "goodbye", nothing, 0, true) \
+    X(WIRE_GOODBYE, "goodbye", nothing, WIRE_FLAG_MORE, true) \
     X(WIRE_RELEASE, "release", nothing, 0, true) \
     X(WIRE_RELAY, "relay", relay, WIRE_FLAG_PASSED_ON, false) \
     X(WIRE_WAITS_UP, "waits-up", part, 0, true) \
@@ -62,7 +62,7 @@ enum wire_type {
 /* Of an acknowledgment: nobody there or below waits, and no victims will be named. */
 #define WIRE_FLAG_NOBODY_WAITS 2
 /* Of a verdict on its way up: another one goes with it, before or behind it, to be announced
- * together. */
+ * together.  Of a goodbye: another one follows, once all below the sender have left, too. */
 #define WIRE_FLAG_MORE 4
 /* Of what is relayed: `node` is whom it is from, else to whom it is to be passed on. */
 #define WIRE_FLAG_PASSED_ON 8
