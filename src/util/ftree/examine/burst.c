@@ -48,7 +48,7 @@
 #define LATE (50 * FTREE_MS) /* longer than queues of healthy networks delay a packet */
 #define LARGE 4 /* large packets that must have left before their loss says something */
 #define LOSSY_GROUPS 4 /* of 8 */
-#define FAR_MORE 4 /* times as many packets */
+#define FAR_MORE 6 /* times as many packets */
 #define LOSSY_LITTLE 2 /* packets, each of another group, where kernels say that some are lost, too */
 
 static uint64_t bit(int number)
@@ -217,8 +217,8 @@ static uint8_t way_beside(const struct ftree *ft, const struct burst *other, con
 
     if (way_of(ft, b, out) != RULES_WAY_LOSSY || (way != RULES_WAY_WELL && way != RULES_WAY_LOSSY))
         return way;
-    return missing_on(other, path, out) * FAR_MORE > missing_on(b, path, out) ? RULES_WAY_LOSSY
-                                                                             : RULES_WAY_WELL;
+    return missing_on(other, path, out) * FAR_MORE >= missing_on(b, path, out) ? RULES_WAY_LOSSY
+                                                                              : RULES_WAY_WELL;
 }
 
 /* Nothing came, and nothing arrived there. */
