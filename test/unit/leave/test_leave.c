@@ -211,6 +211,22 @@ TEST_CASE(the_root_remains_until_all_below_have_left)
     ck_assert(ftree_may_go(l->ft));
 }
 
+/* On a busy machine its acknowledgment may come late: nobody goes because of that. */
+TEST_CASE(a_silent_parent_ends_nothing)
+{
+    struct lone *l = lone_of(shape_binary(7, 1), 3);
+
+    l->ranks_say = true;
+    lone_renew(l);
+    ftree_leave(l->ft, l->now);
+    lone_run(l, 400);
+    lone_acks(l, 0);
+    lone_run(l, 59000);
+    ck_assert(!ftree_may_go(l->ft));
+    hear(l, 1, WIRE_RELEASE);
+    ck_assert(ftree_may_go(l->ft));
+}
+
 /* It is gone where its time is over, or it has ended in another way. */
 TEST_CASES(a_parent_that_remains_releases, 2)
 {

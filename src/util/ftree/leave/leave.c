@@ -118,9 +118,20 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         ftree_leave_release(ft, now);
 }
 
+/* False: it need not. */
+static bool remain(struct ftree *ft, ftree_time now)
+{
+    if (!ft->io->waits || ft->leave->cut_short || ft->leave->remains)
+        return ft->leave->remains;
+    ft->leave->remains = true;
+    ft->leave->leave_until = now + REMAIN;
+    return true;
+}
+
 /* The goodbye goes past the node that is silent, so that the node that asks in its place knows; but
- * nobody else is waited for.  Who does not leave with the others, but aborts, says so to a
- * substitute of the root, too: that goes on, and would miss it. */
+ * nobody else is waited for.  The silent one may only be late, and others may still wait for ranks of
+ * this node.  Who does not leave with the others, but aborts, says so to a substitute of the root, too:
+ * that goes on, and would miss it. */
 void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
 {
     bool substitute;
@@ -132,7 +143,8 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
     if (up != ft->self &&
         (!substitute || ft->leave->remains || ft->leave->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
-    ftree_leave_release(ft, now);
+    if (!remain(ft, now))
+        ftree_leave_release(ft, now);
 }
 
 void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from, bool more)
@@ -163,16 +175,13 @@ static void say_so_to_heirs(struct ftree *ft, ftree_time now)
 /* Those around it still run: they must not take its closed port for a crash. */
 static void leave_before_others(struct ftree *ft, ftree_time now)
 {
-    bool remains = ft->io->waits && !ft->leave->cut_short;
     int32_t up;
 
     ftree_trace(ft, "leaves without having heard of everyone");
-    ft->leave->remains = remains;
-    ft->leave->leave_until = now + (remains ? REMAIN : 0);
-    ft->leave->may_go = !remains;
+    ft->leave->may_go = !remain(ft, now);
     if (ft->leave->goodbye_sent)
         return;
-    ft->leave->goodbye_sent = !remains;
+    ft->leave->goodbye_sent = ft->leave->may_go;
     say_so_upward(ft, now, &up);
     ftree_route_children(ft, ft->self, say_so_to_child, &now);
     if (ftree_route_is_root(ft))
