@@ -447,6 +447,21 @@ TEST_CASE(a_verdict_waits_for_a_child_that_is_mute)
     ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
 }
 
+TEST_CASE(a_verdict_waits_for_no_child_that_has_left)
+{
+    struct lone *l = lone_of(shape_binary(8, 1), 0);
+    struct ftree_verdict v = lone_verdict(l, "node-outage/both-paths-silent", 6, FTREE_NONE, 1);
+    struct wire_message goodbye = {.type = WIRE_GOODBYE, .id = 70};
+
+    LONE_STEP(l, ftree_announce_raise(l->ft, l->now, &v));
+    lone_acks(l, 2);
+    lone_hear(l, 1, FTREE_PATH_DATA, &goodbye);
+    lone_run(l, 360);
+    lone_acks(l, 3);
+    lone_acks(l, 4);
+    ck_assert_int_eq(ftree_inspect_outbox(l->ft), 0);
+}
+
 /* It waits for a child that is mute to be heard: that its port refuses is no word of its. */
 TEST_CASE(a_verdict_that_waits_is_not_sent_for_a_quick_no)
 {

@@ -333,7 +333,8 @@ static void keep(struct ftree *ft, ftree_time now, const struct message *l)
 {
     struct message *kept = NULL;
 
-    if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l->to) && l->waits < OUTBOX_WAITS)
+    if (!ftree_is_leaving(ft) && !ftree_has_failed(ft, l->to) && !ftree_peer_has_left(ft, l->to) &&
+        l->waits < OUTBOX_WAITS)
         kept = FTREE_PUSH(ft, ft->net->outbox);
     if (!kept) {
         ftree_outbox_release(ft, l->payload);
