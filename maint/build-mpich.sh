@@ -215,7 +215,7 @@ precompile() {
 }
 
 compile() {
-    if [ -f "$stamps/built" ] && [ -z "$(find "$tree" -path "$tree/.faultloc" -prune -o -type f \
+    if [ -f "$stamps/built" ] && [ -z "$(find -H "$tree" -path "$tree/.faultloc" -prune -o -type f \
         -newer "$stamps/built" -print -quit)" ]; then
         return 0
     fi
