@@ -76,6 +76,7 @@ static void fill_verdict(struct ftree_verdict *v, ftree_time now, const char *si
     v->ticket = FTREE_TICKET_STORAGE;
     v->fln = 1;
     v->symptoms = 5;
+    v->symptom_kinds = (uint64_t) 3 << (FTREE_SYMPTOM_COUNT - 2);
     v->pid = 4711;
     v->first_symptom = now - 900 * FTREE_MS;
     v->located = now - FTREE_MS;

@@ -1109,6 +1109,7 @@ static void check_verdict(struct json_object *o, const struct ftree_verdict *v)
     ck_assert_int_eq(json_object_get_int(member(o, "id", json_type_int)), 7);
     ck_assert(!json_object_object_get_ex(o, "withdrawn", NULL));
     ck_assert(!json_object_object_get_ex(o, "raised_by", NULL));
+    ck_assert(!json_object_object_get_ex(o, "symptom_kinds", NULL));
     ck_assert_str_eq(string(o, "fln"), "h0");
     check_evidence(member(o, "evidence", json_type_array), v->evidences);
     ck_assert_int_eq(json_object_get_int(member(victims, "count", json_type_int)), 5);
@@ -1611,10 +1612,15 @@ TEST_CASE(json_of_a_withdrawn_verdict)
 
     v.withdrawn = NOW - 89 * FTREE_MS;
     snprintf(v.raised_by, sizeof(v.raised_by), "several-silent");
+    v.symptom_kinds =
+        (uint64_t) 1 << FTREE_SYMPTOM_PEER_SILENT | (uint64_t) 1 << FTREE_SYMPTOM_USER_SUSPECTS;
     o = parsed_report(&list, 1);
     first = json_object_array_get_idx(member(o, "verdicts", json_type_array), 0);
     expect_time(first, "withdrawn", "2026-01-31T12:00:10.161Z");
     ck_assert_str_eq(string(first, "raised_by"), "several-silent");
+    ck_assert_str_eq(json_object_to_json_string_ext(member(first, "symptom_kinds", json_type_array),
+                                                    JSON_C_TO_STRING_PLAIN),
+                     "[\"peer-silent\",\"user-suspects\"]");
     first = json_object_array_get_idx(member(o, "node_table", json_type_array), 2);
     ck_assert_str_eq(string(first, "state"), "alive");
     json_object_put(o);

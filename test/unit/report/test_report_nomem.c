@@ -80,6 +80,7 @@ static void make_verdict(void)
     verdict.located = NOW - 1000 * FTREE_MS;
     verdict.pid = 5004;
     snprintf(verdict.raised_by, sizeof(verdict.raised_by), "several-silent");
+    verdict.symptom_kinds = 3;
     ftree_ranks_add(&verdict.victims, 0, 1);
     ftree_verdict_add_evidence(&verdict, &e);
     ck_assert_int_gt(verdict.candidates, 0);

@@ -166,6 +166,7 @@ TEST_CASE(fields_come_back_verdict)
     ck_assert_int_eq(v->pid, 4711);
     ck_assert_int_eq(v->fln, 1);
     ck_assert_uint_eq(v->symptoms, 5);
+    ck_assert_uint_eq(v->symptom_kinds, (uint64_t) 3 << (FTREE_SYMPTOM_COUNT - 2));
     ck_assert_uint_eq(v->first_symptom, NOW - 900 * FTREE_MS);
     ck_assert_uint_eq(v->located, NOW - FTREE_MS);
     ck_assert_uint_eq(v->withdrawn, NOW - FTREE_MS);
@@ -486,7 +487,7 @@ TEST_CASE(magic_and_version)
 #define VERDICT_ID (11 + 2 * NAMED + DETAILED)
 #define VERDICT_COMPONENT (VERDICT_ID + 4)
 #define VERDICT_PID (VERDICT_COMPONENT + 13)
-#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 9 + 4 + 1 + 1)
+#define VERDICT_EVIDENCE (VERDICT_PID + 4 + 4 + 4 + 8 + 8 + 8 + 9 + 4 + 1 + 1)
 #define EVIDENCE (25 + DETAILED)
 #define VERDICT_CANDIDATES (VERDICT_EVIDENCE + EVIDENCE * FTREE_EVIDENCE_MAX)
 #define VERDICT_VICTIMS (VERDICT_CANDIDATES + 1 + 4 * FTREE_CANDIDATE_MAX)
@@ -560,8 +561,9 @@ static const struct {
     {"verdict.switch", FULL_VERDICT, VERDICT_COMPONENT + 9, 4, 0},
     {"verdict.pid", FULL_VERDICT, VERDICT_PID, 4, INT32_MAX},
     {"verdict.fln", FULL_VERDICT, VERDICT_PID + 4, 4, MESSAGES_NODES},
-    {"verdict.located before its symptom", FULL_VERDICT, VERDICT_PID + 20, 8, 901 * FTREE_MS},
-    {"verdict.withdrawn", FULL_VERDICT, VERDICT_PID + 28, 1, 2},
+    {"verdict.located before its symptom", FULL_VERDICT, VERDICT_PID + 28, 8, 901 * FTREE_MS},
+    {"verdict.symptom_kinds", FULL_VERDICT, VERDICT_PID + 12, 8, (uint64_t) 1 << FTREE_SYMPTOM_COUNT},
+    {"verdict.withdrawn", FULL_VERDICT, VERDICT_PID + 36, 1, 2},
     {"verdict.ticket", FULL_VERDICT, VERDICT_EVIDENCE - 2, 1, FTREE_TICKET_COUNT},
     {"verdict.evidences", FULL_VERDICT, VERDICT_EVIDENCE - 1, 1, FTREE_EVIDENCE_MAX + 1},
     {"verdict.evidence.source", FULL_VERDICT, VERDICT_EVIDENCE, 1, FTREE_EVIDENCE_SOURCES},

@@ -34,7 +34,7 @@ enum ftree_source { FTREE_SOURCES(FTREE_ENUM) FTREE_SOURCE_COUNT };
 enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
 
 /* The one table of symptoms: identifier, name in rules and reports, source, kind of component it
- * is about, severity where the reporter gives none, meaning.  At most 64: rules keep sets of them
+ * is about, severity where the reporter gives none, meaning.  At most 63: rules keep sets of them
  * in a word. */
 #define FTREE_SYMPTOMS(X) \
     X(FTREE_SYMPTOM_PEER_STALL, "peer-stall", MESSAGE_PASSING, RANK, WARNING, \
@@ -131,7 +131,7 @@ enum ftree_severity { FTREE_SEVERITIES(FTREE_ENUM) FTREE_SEVERITY_COUNT };
       "a user or a program of theirs asks for an examination of the component")
 
 enum ftree_symptom_kind { FTREE_SYMPTOMS(FTREE_ENUM) FTREE_SYMPTOM_COUNT };
-_Static_assert(FTREE_SYMPTOM_COUNT <= 64, "a set of symptoms is a word");
+_Static_assert(FTREE_SYMPTOM_COUNT < 64, "a set of symptoms is a word");
 
 #define FTREE_REPORTERS_MAX 4
 

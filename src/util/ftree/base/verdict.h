@@ -115,6 +115,7 @@ struct ftree_verdict {
     int32_t pid; /* 0: not known */
     int32_t fln; /* node that decided */
     uint32_t symptoms; /* how many were merged into this finding */
+    uint64_t symptom_kinds; /* of those that the case had when it was decided */
     ftree_time first_symptom;
     ftree_time located;
     ftree_time withdrawn; /* 0: it stands; else when it turned out to be over or wrong */

@@ -399,9 +399,11 @@ static void conclude(struct ftree *ft, ftree_time now, const struct suspect *su,
         ftree_neighbour_add_evidence(ft, now, su, &v);
     v.symptoms = g->count;
     v.first_symptom = ftree_min(g->first, now);
-    for (int32_t i = 0; i < g->symptoms; i++)
+    for (int32_t i = 0; i < g->symptoms; i++) {
+        v.symptom_kinds |= (uint64_t) 1 << g->symptom[i].kind;
         if (!is_end_of_another(&g->symptom[i], v.rank))
             ftree_verdict_support(ft, now, &g->symptom[i], model, &v);
+    }
     ftree_verdict_list(ft, g, &v);
     ftree_verdict_order(ft, g, &v);
     ftree_cause_add(ft, model, &v);

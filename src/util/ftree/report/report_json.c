@@ -454,6 +454,16 @@ static struct json_object *json_tickets(unsigned all)
     return list;
 }
 
+static struct json_object *json_symptom_kinds(uint64_t kinds)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (int k = 0; k < FTREE_SYMPTOM_COUNT; k++)
+        if (kinds >> k & 1)
+            report_append(list, json_text(ftree_symptom_info(k)->name));
+    return list;
+}
+
 struct json_object *report_json_verdict(const struct report_job *rj, const struct ftree_verdict *v)
 {
     struct json_object *o = json_object_new_object(), *victims = json_object_new_object();
@@ -475,6 +485,8 @@ struct json_object *report_json_verdict(const struct report_job *rj, const struc
     set_string(o, "because", v->because);
     set_string(o, "fln", ftree_node_name(rj->job, v->fln, name, sizeof(name)));
     report_set(o, "symptoms", json_object_new_int64(v->symptoms));
+    if (v->symptom_kinds)
+        report_set(o, "symptom_kinds", json_symptom_kinds(v->symptom_kinds));
     set_link(o, rj, v);
     for (int32_t i = 0; i < v->evidences; i++)
         report_append(evidence, report_json_evidence(rj, v, i));

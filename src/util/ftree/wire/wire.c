@@ -239,6 +239,7 @@ static void code_verdict(struct wire_codec *c, struct ftree_verdict *v)
     WIRE_NUMBER(c, v->pid, 4, INT32_MAX);
     ftree_wire_node(c, &v->fln);
     WIRE_NUMBER(c, v->symptoms, 4, 0);
+    WIRE_NUMBER(c, v->symptom_kinds, 8, (uint64_t) 1 << FTREE_SYMPTOM_COUNT);
     ftree_wire_age(c, &v->first_symptom, 8, 1);
     ftree_wire_age(c, &v->located, 8, 1);
     WIRE_NUMBER(c, withdrawn, 1, 2);
