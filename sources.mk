@@ -603,6 +603,7 @@ unit_tests = \
     test/unit/state/test_verdict \
     test/unit/story/test_chains \
     test/unit/story/test_hang_story \
+    test/unit/story/test_learn \
     test/unit/story/test_story \
     test/unit/story/test_story_nomem \
     test/unit/story/test_straggle_story \

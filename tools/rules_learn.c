@@ -14,9 +14,10 @@
 /*
  * Learning from the past.  Where a person has looked into a verdict of a report it has the field
  * "confirmed": true; false; or the class that it was.  That goes into a table for people, of what
- * went wrong at this site, and into the priors of the rule that made the fault a candidate
- * ("raised_by"), as if a prior rested on WEIGHT cases so far, and one knows of n, in which the
- * candidate was right so often:
+ * went wrong at this site and which symptoms came with it, and into the priors of the rules that
+ * made the fault a candidate or would have: the one that the verdict names ("raised_by"), and those
+ * for its symptoms.  A prior is taken to rest on WEIGHT cases so far, and one knows of n, in which
+ * the candidate was right so often:
  *
  *     new = (old * WEIGHT + right) / (WEIGHT + n)
  *
@@ -37,6 +38,9 @@ struct learning {
     struct json_object *seen; /* keys of reports that were read */
     struct json_object *row; /* of the table: how often, by its text */
     int confirmed, used;
+    /* cases with symptoms whose fault is known: of each fault, and of all */
+    int cases[FTREE_CLASS_COUNT], with[FTREE_CLASS_COUNT][FTREE_SYMPTOM_COUNT];
+    int all, all_with[FTREE_SYMPTOM_COUNT];
 };
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -59,7 +63,7 @@ static void count_row(struct learning *l, struct json_object *verdict, const cha
 
 /* Where it is known what it was, all else that was a candidate was wrong; of what one knows only that
  * it was not, one does not know that. */
-static void count_case(struct learning *l, int32_t r, bool is_known, const char *fault)
+static bool count_case(struct learning *l, int32_t r, bool is_known, const char *fault)
 {
     const struct ftree_rules *rules = l->f->rules;
 
@@ -69,6 +73,37 @@ static void count_case(struct learning *l, int32_t r, bool is_known, const char 
         l->count[r][i].n += is_known || is_it;
         l->count[r][i].right += is_known && is_it;
     }
+    return rules->rule[r].candidates > 0;
+}
+
+/* One that looks beyond the component may not have fired. */
+static bool is_for(const struct rules_rule *rule, uint64_t kinds)
+{
+    for (int32_t i = 0; i < rule->patterns; i++)
+        if (!(rule->pattern[i].kinds & kinds) || rule->pattern[i].components > 1)
+            return false;
+    return true;
+}
+
+/* Returns the kinds; class_ -1: what it was is not known. */
+static uint64_t count_symptoms(struct learning *l, struct json_object *verdict, int class_)
+{
+    struct json_object *names = tool_member(verdict, "symptom_kinds");
+    uint64_t kinds = 0;
+
+    for (size_t i = 0; names && i < json_object_array_length(names); i++) {
+        int k = ftree_symptom_by_name(json_object_get_string(json_object_array_get_idx(names, i)));
+        kinds |= k >= 0 ? (uint64_t) 1 << k : 0; /* a later version may have others */
+    }
+    if (class_ < 0 || !kinds)
+        return kinds;
+    l->all++;
+    l->cases[class_]++;
+    for (int k = 0; k < FTREE_SYMPTOM_COUNT; k++) {
+        l->all_with[k] += kinds >> k & 1;
+        l->with[class_][k] += kinds >> k & 1;
+    }
+    return kinds;
 }
 
 /* What it was: the class that a person says, or the model that has decided ("model/sign"). */
@@ -77,8 +112,11 @@ static void learn_verdict(struct learning *l, struct json_object *verdict)
     struct json_object *confirmed = tool_member(verdict, "confirmed");
     bool is_class = json_object_is_type(confirmed, json_type_string);
     bool is_known = is_class || json_object_get_boolean(confirmed);
-    int32_t r = ftree_rules_rule(l->f->rules, tool_string(verdict, "raised_by"));
+    int32_t raised_by = ftree_rules_rule(l->f->rules, tool_string(verdict, "raised_by"));
     char fault[FTREE_NAME_MAX];
+    const char *class_;
+    bool changes = false;
+    uint64_t kinds;
 
     if (!confirmed)
         return;
@@ -87,10 +125,12 @@ static void learn_verdict(struct learning *l, struct json_object *verdict)
     fault[strcspn(fault, "/")] = '\0';
     count_row(l, verdict, is_known ? "" : "not ", fault);
     l->confirmed++;
-    if (r < 0)
-        return;
-    l->used++;
-    count_case(l, r, is_known, fault);
+    class_ = !is_known ? "" : is_class ? fault : tool_string(verdict, "class");
+    kinds = count_symptoms(l, verdict, ftree_class_by_name(class_));
+    for (int32_t r = 0; r < l->f->rules->rules; r++)
+        if (r == raised_by || is_for(&l->f->rules->rule[r], kinds))
+            changes |= count_case(l, r, is_known, fault);
+    l->used += changes;
 }
 
 /* One report under two names is one report. */
@@ -172,11 +212,26 @@ static void print_rules(const struct learning *l)
     printf("%.*s", (int) (l->f->len - at), l->f->text + at);
 }
 
-static void print_table(const struct learning *l)
+/* Of other faults half a case more is taken to have had the symptom, so that few cases say little. */
+static void print_symptom(const struct learning *l, int c, int k)
+{
+    int n = l->with[c][k];
+    double others = (l->all_with[k] - n + 0.5) / (l->all - l->cases[c] + 1);
+
+    if (n > 0)
+        tool_say(stderr, "%5d of %-4d %-22s %-18s %3d %%  %.1f", n, l->cases[c], ftree_class_name(c),
+                 ftree_symptom_info(k)->name, 100 * n / l->all_with[k], n / (l->cases[c] * others));
+}
+
+static void print_tables(const struct learning *l)
 {
     tool_say(stderr, "%5s %-22s %-18s %s", "times", "it was", "named was", "raised by, decided by");
     json_object_object_foreach(l->row, text, n)
         tool_say(stderr, "%5d %s", json_object_get_int(n), text);
+    tool_say(stderr, "%-13s %-22s %-18s %s", "symptom seen", "it was", "symptom",
+             "part of all with it; times as often as in others");
+    for (int i = 0; i < FTREE_CLASS_COUNT * FTREE_SYMPTOM_COUNT; i++)
+        print_symptom(l, i / FTREE_SYMPTOM_COUNT, i % FTREE_SYMPTOM_COUNT);
     tool_say(stderr, "%d confirmed verdict(s), of which %d change priors", l->confirmed, l->used);
 }
 
@@ -196,7 +251,7 @@ enum tool_exit tool_rules_learn(const struct rules_file *f, int n, char **report
     }
     if (worst == TOOL_OK) {
         print_rules(&l);
-        print_table(&l);
+        print_tables(&l);
     }
     free(l.count);
     json_object_put(l.seen);

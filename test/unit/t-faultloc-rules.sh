@@ -212,6 +212,21 @@ learned stalled-peer node-outage 0.6
 run learn --rules "$work/odd.json" "$work/right.json"
 learned stalled-peer node-outage 0.6
 
+report known 8 no-such-rule $outage true 20
+jq '.verdicts[].symptom_kinds = ["peer-stall", "power-off", "of-a-later-version"]' "$work/known.json" \
+    >"$work/told.json"
+report known 9 stalled-peer $outage '"link-fault"' 5
+jq '.verdicts[].symptom_kinds = ["peer-stall"]' "$work/known.json" >"$work/link.json"
+run learn "$work/told.json" "$work/link.json"
+told '   20 of 20   node-outage            peer-stall          80 %  1.1'
+told '   20 of 20   node-outage            power-off          100 %  12.0' # and half a case of five others
+told '    5 of 5    link-fault             peer-stall          20 %  1.0'
+told '25 confirmed verdict(s), of which 25 change priors'
+learned power-is-off node-outage 0.975
+learned stalled-peer node-outage 0.533 # (4 + 20) / 45
+learned stalled-peer link-fault 0.156
+learned stalls-behind-one-switch switch-fault 0.3 # it looks at others, too
+
 report unraised 6 "" $outage true 1
 report strange 7 no-such-rule $outage true 1
 run learn "$work/unraised.json" "$work/strange.json"
