@@ -24,7 +24,7 @@
  * acknowledge it; and so do verdicts (announce/), whose answers are the ranks that wait.
  *
  *     survey.c          the way down and up, and who asks: the own agent, the acting root for it
- *     survey_kinds.c    the table: what is asked, how answers merge, how long they may take
+ *     survey_kinds.c    the table: what the kinds do, and how long they may take
  *     survey_answer.c   what nodes answer: merged, bounded, in bytes
  *     survey_result.c   the acting root's result, and the asker's
  *     survey_status.c   what ranks do, and whom nodes suspect
