@@ -83,6 +83,20 @@ TEST_CASE(a_leaf_is_lost)
     expect_all_told(w, 1);
 }
 
+/* Who waits for it reaches the stall limit only later than the one that waits for that. */
+TEST_CASE(a_leaf_is_lost_at_the_end_of_a_chain)
+{
+    struct world *w = world_of(shape_star(4, 1));
+
+    world_wait(w, 3, 1);
+    world_run(w, 900 * FTREE_MS);
+    w->node[2].off = true;
+    world_wait(w, 1, 2);
+    world_run(w, SECOND);
+    expect_report(w, 0, 0, FTREE_CLASS_NODE_OUTAGE, 2, FTREE_NONE);
+    expect_victims(w, 0, "1-1 3-3");
+}
+
 TEST_CASE(the_root_is_lost)
 {
     struct world *w = world_of(shape_star(4, 1));
