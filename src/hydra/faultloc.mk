@@ -3,7 +3,7 @@
 ##     See COPYRIGHT in top-level directory
 ##
 
-# Included at the end of hydra's Makefile.am; the paths are hydra's.  Some releases have their own
+# Included in hydra's Makefile.am; the paths are hydra's.  Some releases have their own
 # headers in pm/pmiserv, others pass the places of theirs themselves.
 
 AM_CPPFLAGS += -I$(top_srcdir)/faultloc -I$(top_srcdir)/pm/pmiserv -I$(top_srcdir)/../..
