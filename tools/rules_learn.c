@@ -14,10 +14,9 @@
 /*
  * Learning from the past.  Where a person has looked into a verdict of a report it has the field
  * "confirmed": true; false; or the class that it was.  That goes into a table for people, of what
- * went wrong at this site and which symptoms came with it, and into the priors of the rules that
- * made the fault a candidate or would have: the one that the verdict names ("raised_by"), and those
- * for its symptoms.  A prior is taken to rest on WEIGHT cases so far, and one knows of n, in which
- * the candidate was right so often:
+ * went wrong at this site and which symptoms came with it, and into the priors of the rules for it:
+ * the one that raised the verdict ("raised_by"), and those for its symptoms.  A prior is taken to
+ * rest on WEIGHT cases so far, and one knows of n, in which the candidate was right so often:
  *
  *     new = (old * WEIGHT + right) / (WEIGHT + n)
  *
@@ -85,7 +84,7 @@ static bool is_for(const struct rules_rule *rule, uint64_t kinds)
     return true;
 }
 
-/* Returns the kinds; class_ -1: what it was is not known. */
+/* Returns the kinds; class_ -1: it is not known what it was. */
 static uint64_t count_symptoms(struct learning *l, struct json_object *verdict, int class_)
 {
     struct json_object *names = tool_member(verdict, "symptom_kinds");
@@ -212,15 +211,16 @@ static void print_rules(const struct learning *l)
     printf("%.*s", (int) (l->f->len - at), l->f->text + at);
 }
 
-/* Of other faults half a case more is taken to have had the symptom, so that few cases say little. */
+/* Of other faults half a case more is taken to have had it, so that few cases say little. */
 static void print_symptom(const struct learning *l, int c, int k)
 {
     int n = l->with[c][k];
     double others = (l->all_with[k] - n + 0.5) / (l->all - l->cases[c] + 1);
 
     if (n > 0)
-        tool_say(stderr, "%5d of %-4d %-22s %-18s %3d %%  %.1f", n, l->cases[c], ftree_class_name(c),
-                 ftree_symptom_info(k)->name, 100 * n / l->all_with[k], n / (l->cases[c] * others));
+        tool_say(stderr, "%5d of %-4d %-22s %-18s %3d %%  %.1f", n, l->cases[c],
+                 ftree_class_name(c), ftree_symptom_info(k)->name, 100 * n / l->all_with[k],
+                 n / (l->cases[c] * others));
 }
 
 static void print_tables(const struct learning *l)

@@ -16,9 +16,9 @@
 
 /*
  * What `faultloc rules learn` is good for.  At a site that is drawn the data path of nodes falls
- * silent, by the NIC or by the link: no probe tells these apart.  But other symptoms come with them,
- * more often with the one than with the other.  Half of the jobs are the history: people have looked
- * and confirmed what it was.  In the other half, what is named first is compared with what it was.
+ * silent, by the NIC or by the link: no probe tells these apart.  But other symptoms come with
+ * them, more often with one than with the other.  Half of the jobs are the history: people have
+ * confirmed what it was.  In the other half, what is named first is compared with what it was.
  */
 
 #define SECOND (1000 * FTREE_MS)
@@ -73,8 +73,13 @@ static void write_report(const struct world *w, int seed, enum ftree_class class
 {
     const struct ftree_verdict *known = &w->report[0];
     char name[32];
-    struct report_job rj = {.job = &w->job, .id = name, .started_ms = 1769860800000, .now = w->now,
-                            .now_ms = 1769860810250, .known = &known, .knowns = 1};
+    struct report_job rj = {.job = &w->job,
+                            .id = name,
+                            .started_ms = 1769860800000,
+                            .now = w->now,
+                            .now_ms = 1769860810250,
+                            .known = &known,
+                            .knowns = 1};
     struct json_object *o, *verdict;
     char *text;
 
@@ -82,8 +87,7 @@ static void write_report(const struct world *w, int seed, enum ftree_class class
     text = ftree_report_json(&rj);
     o = json_tokener_parse(text);
     verdict = json_object_array_get_idx(json_object_object_get(o, "verdicts"), 0);
-    json_object_object_add(verdict, "confirmed",
-                           json_object_new_string(ftree_class_name(class_)));
+    json_object_object_add(verdict, "confirmed", json_object_new_string(ftree_class_name(class_)));
     if (!symptoms)
         json_object_object_del(verdict, "symptom_kinds");
     files_write(name, json_object_to_json_string(o));
