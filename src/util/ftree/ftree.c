@@ -124,6 +124,9 @@ static void return_message(struct ftree *ft, ftree_time now, const struct ftree_
         case WIRE_GOODBYE:
             ftree_leave_undeliverable(ft, now, l.to);
             break;
+        case WIRE_RELEASE:
+            ftree_leave_unreleased(ft, now, l.to);
+            break;
         case WIRE_WAITS_UP:
         case WIRE_WAITS_LOOK:
         case WIRE_WAITS_SEEN:
@@ -236,7 +239,7 @@ static void hand_over(struct ftree *ft, ftree_time now, const struct ftree_event
             return_message(ft, now, e);
             break;
         case FTREE_EVENT_LEFT:
-            ftree_leave_goodbye(ft, now, e->node, false);
+            ftree_leave_goodbye(ft, now, e->node, true);
             break;
         case FTREE_EVENT_STALLED:
             ftree_waitfor_stalled(ft, now, (int32_t) e->number);
@@ -485,6 +488,9 @@ static void dispatch(struct ftree *ft, ftree_time now, int32_t from, enum ftree_
                 ftree_waitfor_part(ft, now, from, WIRE_WAITS_UP, &m->u.part);
             break;
         case WIRE_WAITS_LOOK: /* also of who leaves: others may wait for one of its ranks */
+            if (ftree_is_leaving(ft)) /* lest its port, once closed, be taken for a crash */
+                ftree_leave_say_so(ft, now, from);
+            /* fallthrough */
         case WIRE_WAITS_SEEN:
             ftree_waitfor_part(ft, now, from, (enum wire_type) m->type, &m->u.part);
             break;

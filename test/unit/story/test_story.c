@@ -7,7 +7,7 @@
 #include "ftree_int.h"
 #include "stories.h"
 #include "suite.h"
-#include "world.h"
+#include "waiting_ranks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -1462,6 +1462,42 @@ TEST_CASE(a_node_known_to_be_lost_holds_nobody)
         if (n != 2)
             ck_assert(ftree_may_go(w->node[n].ft));
     ck_assert_int_eq(w->reports, 1);
+}
+
+/* Where MPI_Finalize waits for nobody, who leaves remains; but not once all have left. */
+static const struct {
+    int32_t nodes, fanout, off, crashed, at_once; /* nodes; -1: none */
+    int32_t at[7]; /* when each leaves, in ms */
+} lasts[] = {
+    {3, 1, -1, -1, -1, {70000, 0, 70000}}, /* the minute of one is over before */
+    {3, 2, 1, -1, -1, {0, 0, 0}},
+    {7, 2, 1, -1, -1, {2500, 0, 2500, 100, 400, 1600, 1800}},
+    {4, 1, -1, 2, -1, {3000, 1000, 0, 3500}},
+    {3, 1, -1, -1, 1, {3000, 3100, 0}},
+    {5, 1, -1, -1, 1, {26000, 28500, 18500, 6500, 3700}},
+};
+
+TEST_CASES(nobody_remains_once_all_have_left, COUNT(lasts))
+{
+    struct world *w = world_new(lasts[_i].nodes, 1, lasts[_i].fanout);
+
+    ranks_of(w);
+    w->departs = true;
+    if (lasts[_i].crashed >= 0)
+        world_crash(w, lasts[_i].crashed);
+    if (lasts[_i].off >= 0)
+        w->node[lasts[_i].off].off = true;
+    for (int32_t ms = 0; ms <= (_i ? 30000 : 70000); ms += 100) {
+        for (int32_t n = 0; n < w->job.nodes; n++)
+            if (lasts[_i].at[n] == ms && n == lasts[_i].at_once)
+                ftree_leave_at_once(w->node[n].ft, w->now);
+            else if (lasts[_i].at[n] == ms && n != lasts[_i].off && n != lasts[_i].crashed)
+                leave(w, n);
+        world_run(w, 100 * FTREE_MS);
+    }
+    world_run(w, 3 * SECOND);
+    for (int32_t n = 0; n < w->job.nodes; n++)
+        ck_assert_msg(n == lasts[_i].off || ftree_may_go(w->node[n].ft), "node %d remains", n);
 }
 
 /* ---- anything, anywhere ---------------------------------------------------------------------- */

@@ -34,13 +34,19 @@ static void release_child(struct ftree *ft, int32_t child, void *arg)
     ftree_outbox_put(ft, *(ftree_time *) arg, child, &m);
 }
 
+/* Also of one that is about to go: those below it may remain. */
 void ftree_leave_release(struct ftree *ft, ftree_time now)
 {
-    if (!ftree_is_leaving(ft) || ft->leave->may_go)
+    if (!ftree_is_leaving(ft) || ft->leave->released)
         return;
     ftree_trace(ft, "everyone has left");
-    ft->leave->may_go = true;
+    ft->leave->may_go = ft->leave->released = true;
     ftree_route_children(ft, ft->self, release_child, &now);
+}
+
+void ftree_leave_unreleased(struct ftree *ft, ftree_time now, int32_t node)
+{
+    ftree_route_children(ft, node, release_child, &now);
 }
 
 void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
@@ -52,19 +58,20 @@ void ftree_leave_say_so(struct ftree *ft, ftree_time now, int32_t to)
     ftree_outbox_put(ft, now, to, &m);
 }
 
-/* A child that has left remains until it is released. */
+/* A child that has left remains until it is released, which nobody but the root begins.  One that
+ * does not acknowledge is not waited for. */
 static void say_so_to_child(struct ftree *ft, int32_t child, void *arg)
 {
-    if (!ftree_peer_has_left(ft, child))
-        ftree_leave_say_so(ft, *(ftree_time *) arg, child);
-    else if (ft->leave->cut_short)
+    if (ft->leave->cut_short && ftree_route_is_root(ft) && ftree_peer_has_left(ft, child))
         release_child(ft, child, arg);
+    else if (!ftree_peer_all_left(ft, child))
+        ftree_leave_say_so(ft, *(ftree_time *) arg, child);
 }
 
 /* Nobody is known to be lost, so all have come to their end. */
 static bool has_ended_well(const struct ftree *ft)
 {
-    return !ft->leave->cut_short &&
+    return !ft->leave->cut_short && !ft->leave->remains &&
            !FTREE_ANY(const struct known, k, ft->state->known,
                       !k->v.withdrawn &&
                           ftree_class_says(k->v.class_, FTREE_ENDS_NODE | FTREE_ENDS_RANKS));
@@ -81,18 +88,23 @@ static void withdraw_all(struct ftree *ft)
 }
 
 /* Where a substitute acts for the root, the agent of the root may still announce the end of its own
- * ranks: who is gone by then would seem to be silent.  And a parent that has left remains until all
- * below have.  *up: who is above; this node: nobody.  False: nobody will send a release. */
+ * ranks: who is gone by then would seem to be silent.  And who is above and has left remains until
+ * all below have.  *up: who is above; this node: nobody.  False: nobody will send a release. */
 static bool say_so_upward(struct ftree *ft, ftree_time now, int32_t *up)
 {
-    bool substitute;
-    int32_t parent = ftree_topo_parent(ft->topo, ft->self);
-    bool remains = parent != FTREE_NONE && ftree_peer_has_left(ft, parent);
+    bool substitute, remains;
+    int32_t parent = ftree_topo_parent(ft->topo, ft->self), above = parent;
 
+    while (above != FTREE_NONE && ftree_has_no_agent(ft, above))
+        above = ftree_topo_parent(ft->topo, above);
+    remains = above != FTREE_NONE && ftree_peer_has_left(ft, above);
     *up = ftree_route_upward(ft, now, FTREE_NONE, &substitute);
     if (*up != ft->self)
         ftree_leave_say_so(ft, now, *up);
-    if (remains || (substitute && parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent)))
+    if (remains)
+        ftree_leave_say_so(ft, now, above);
+    if (substitute && parent != FTREE_NONE && ftree_verdict_ends_all(ft, parent) &&
+        !ftree_peer_has_left(ft, parent))
         ftree_leave_say_so(ft, now, parent);
     return remains || (*up != ft->self && !substitute);
 }
@@ -104,8 +116,8 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
 
     /* the plain count first, for with a wide tree the exact one for each goodbye is a cube */
     if (!ftree_is_leaving(ft) || ft->leave->goodbye_sent ||
-        ft->state->all_left + ft->state->known.n <
-            ftree_topo_children(ft->topo, ft->self, &first))
+        (ft->state->switches == 0 && ft->state->all_left + ft->state->known.n <
+                                         ftree_topo_children(ft->topo, ft->self, &first)))
         return;
     ftree_route_children(ft, ft->self, count_missing, &missing);
     if (missing > 0)
@@ -118,14 +130,10 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         ftree_leave_release(ft, now);
 }
 
-/* False: it need not. */
-static bool remain(struct ftree *ft, ftree_time now)
+/* After `linger`. */
+static bool says_it_again(const struct ftree *ft)
 {
-    if (!ft->io->waits || ft->leave->cut_short || ft->leave->remains)
-        return ft->leave->remains;
-    ft->leave->remains = true;
-    ft->leave->leave_until = now + REMAIN;
-    return true;
+    return ft->io->waits && !ft->leave->cut_short && !ft->leave->remains;
 }
 
 /* The goodbye goes past the node that is silent, so that the node that asks in its place knows; but
@@ -137,13 +145,17 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
     bool substitute;
     int32_t up;
 
-    if (!ftree_topo_is_above(ft->topo, to, ft->self))
+    if (!ftree_topo_is_above(ft->topo, to, ft->self)) {
+        ftree_leave_goodbye(ft, now, to, false);
         return;
+    }
     up = ftree_route_upward(ft, now, to, &substitute);
+    if (ftree_peer_has_left(ft, to) && up != ft->self && !substitute)
+        return; /* that one knows already, and releases this one, too */
     if (up != ft->self &&
         (!substitute || ft->leave->remains || ft->leave->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
-    if (!remain(ft, now))
+    if (ft->leave->goodbye_sent && !ft->leave->may_go && !says_it_again(ft))
         ftree_leave_release(ft, now);
 }
 
@@ -172,17 +184,23 @@ static void say_so_to_heirs(struct ftree *ft, ftree_time now)
     }
 }
 
-/* Those around it still run: they must not take its closed port for a crash. */
+/* Those around it still run: they must not take its closed port for a crash.  Who has said goodbye
+ * says it again: the one above may have another agent since, or be gone. */
 static void leave_before_others(struct ftree *ft, ftree_time now)
 {
+    bool first = !ft->leave->remains, again = ft->leave->goodbye_sent;
+    bool remains = says_it_again(ft);
     int32_t up;
 
     ftree_trace(ft, "leaves without having heard of everyone");
-    ft->leave->may_go = !remain(ft, now);
-    if (ft->leave->goodbye_sent)
+    ft->leave->remains = remains;
+    ft->leave->leave_until = now + (remains ? REMAIN : 0);
+    ft->leave->may_go = !remains;
+    ft->leave->goodbye_sent = again || !remains;
+    if (!again || remains)
+        say_so_upward(ft, now, &up);
+    if (!first)
         return;
-    ft->leave->goodbye_sent = ft->leave->may_go;
-    say_so_upward(ft, now, &up);
     ftree_route_children(ft, ft->self, say_so_to_child, &now);
     if (ftree_route_is_root(ft))
         say_so_to_heirs(ft, now);
@@ -199,11 +217,7 @@ void ftree_leave_is_needed(struct ftree *ft, ftree_time now, int32_t from)
 void ftree_leave_tick(struct ftree *ft, ftree_time now)
 {
     ftree_leave_try(ft, now); /* who has failed since is not waited for */
-    if (!ftree_is_leaving(ft) || ft->leave->may_go || now < ft->leave->leave_until)
-        return;
-    if (ft->leave->remains)
-        ft->leave->may_go = true;
-    else
+    if (ftree_is_leaving(ft) && !ft->leave->may_go && now >= ft->leave->leave_until)
         leave_before_others(ft, now);
 }
 

@@ -14,7 +14,7 @@
 /* The end of a job. */
 
 struct ftree_leaving {
-    bool goodbye_sent, may_go;
+    bool goodbye_sent, may_go, released;
     bool cut_short; /* this node does not leave with the others */
     bool remains;   /* it has left before them, and answers for its ranks */
     ftree_time leave_until;
@@ -28,6 +28,8 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to);
 void ftree_leave_goodbye(struct ftree *ft, ftree_time now, int32_t from, bool more);
 /* `from` still waits, and counts on this node, which leaves: another one must do that. */
 void ftree_leave_is_needed(struct ftree *ft, ftree_time now, int32_t from);
+/* It is gone; those below it may not be. */
+void ftree_leave_unreleased(struct ftree *ft, ftree_time now, int32_t node);
 void ftree_leave_release(struct ftree *ft, ftree_time now);
 void ftree_leave_try(struct ftree *ft, ftree_time now);
 void ftree_leave_tick(struct ftree *ft, ftree_time now);
