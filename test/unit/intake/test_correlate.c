@@ -603,7 +603,7 @@ TEST_CASE(who_leaves_says_so_to_whoever_sends_a_symptom)
     ftree_leave(l->ft, l->now);
     symptom_from(l, 3, 7, 1, false);
     ck_assert_str_eq(lone_log(l), "0 -> n3 data ack\n"
-                                  "0 -> n3 data goodbye\n");
+                                  "0 -> n3 data goodbye more\n");
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
 }
 
