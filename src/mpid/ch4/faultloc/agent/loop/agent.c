@@ -47,6 +47,7 @@
  */
 
 #define LEAVE_PATIENCE (2000 * FTREE_MS) /* when the ranks have ended, for questions and reports */
+#define OUTPUT_PATIENCE (2000 * FTREE_MS) /* then, with the output, for verdicts that are over */
 #define CRASH_PATIENCE (10000 * FTREE_MS) /* the same where not all left well: who else knows why? */
 #define ENDING_PATIENCE (500 * FTREE_MS) /* the same where the job is being ended from outside */
 #define VERDICT_PATIENCE (300 * FTREE_MS) /* for the verdict because of which a rank has ended */
@@ -80,6 +81,7 @@ struct agent {
     ftree_time ending_until; /* the job is being ended from outside; 0: it is not */
     ftree_time leave_by; /* since all ranks have left or ended; FTREE_NEVER: not all have */
     bool leaving; /* the tree has been notified */
+    ftree_time output_until; /* then it lets go of the ranks' output; FTREE_NEVER: it has, or stays */
     bool quit; /* the job continues without FaultLoc */
 };
 
@@ -434,6 +436,7 @@ static void init_agent(struct agent *a, struct faultloc_program *p)
                                  .exec = &a->exec,
                                  .at = FTREE_NEVER},
                         .leave_by = FTREE_NEVER,
+                        .output_until = FTREE_NEVER,
                         .state = {.watch = &p->watch,
                                   .sys_root = sys_root,
                                   .iface = p->board->iface[FTREE_PATH_DATA],
@@ -706,15 +709,38 @@ static bool is_cut_short(const struct agent *a)
     return a->looks.ending || !is_last;
 }
 
+static bool any_verdict_stands(const struct agent *a)
+{
+    struct ftree_verdict v;
+
+    for (int32_t i = 0; ftree_verdict_at(a->p->ft, i, &v); i++)
+        if (!v.withdrawn)
+            return true;
+    return false;
+}
+
 /* Who leaves together with the others waits for them, so that nobody is missed. */
 static void leave(struct agent *a, ftree_time now)
 {
+    bool cut_short = is_cut_short(a);
+
     a->leaving = true;
-    let_go_of_output(a);
-    if (is_cut_short(a))
+    if (cut_short)
         ftree_leave_at_once(a->p->ft, now);
     else
         ftree_leave(a->p->ft, now);
+    a->output_until = cut_short ? now : now + OUTPUT_PATIENCE;
+}
+
+/* That all have left may withdraw a verdict, and people are to read that. */
+static void let_go(struct agent *a, ftree_time now)
+{
+    if (a->output_until == FTREE_NEVER ||
+        (now < a->output_until &&
+         (any_verdict_stands(a) || !faultloc_writer_done(a->reporter.writer))))
+        return;
+    let_go_of_output(a);
+    a->output_until = FTREE_NEVER;
 }
 
 /* The agent stays while a rank of its node has not left, then while its findings are reported, then
@@ -742,6 +768,7 @@ static bool may_end(struct agent *a)
         return false;
     if (!a->leaving)
         leave(a, now);
+    let_go(a, now);
     if (faultloc_exec_runs(&a->exec)) /* at most until its deadline */
         return false;
     return ftree_may_go(a->p->ft) && (!channel || faultloc_channel_unsent(channel) == 0);
