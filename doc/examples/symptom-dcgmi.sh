@@ -1,6 +1,7 @@
 #!/bin/sh
-# To be run now and then (cron, HealthCheckProgram) on a node whose health DCGM watches
-# (dcgmi health --set a): tells the jobs of the first failure, or else of the first warning, of a GPU.
+# To be run now and then (cron; HealthCheckProgram, though Slurm does nothing where that fails) on a
+# node whose health DCGM watches (dcgmi health --set a): tells the jobs of the first failure, or else
+# of the first warning, of a GPU.
 said=$(dcgmi health --check 2>&1) || exit 1
 line() { echo "$said" | grep -v 'Overall Health' | grep -m1 "$1" | tr -s '|+-' ' '; }
 case $said in
