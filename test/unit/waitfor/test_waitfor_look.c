@@ -116,6 +116,23 @@ TEST_CASE(ranks_of_a_node_that_cannot_be_asked_are_unable)
     end(c);
 }
 
+/* When a verdict came about is told by the waits of those that have answered. */
+TEST_CASE(a_node_that_has_left_and_is_gone_waits_for_nothing)
+{
+    struct waitfor_candidate *c = begin();
+
+    waitfor_look_add(ft, c, 5);
+    waitfor_look_add(ft, c, 9);
+    ftree_peer_leaves(ft, 1, true);
+    waitfor_look_unanswered(ft, r->w->now, 1);
+    waitfor_look_unanswered(ft, r->w->now, 2);
+    ck_assert_int_eq(waitfor_asked_find(c, 5)->answer->seen, WAITFOR_LEFT);
+    ck_assert_uint_eq(waitfor_asked_find(c, 5)->answer->since, 0);
+    ck_assert_int_eq(waitfor_asked_find(c, 9)->answer->seen, WAITFOR_UNABLE);
+    ck_assert_uint_eq(waitfor_asked_find(c, 9)->answer->since, r->w->now);
+    end(c);
+}
+
 /* Those of the own node are looked at without a message; a node is sent one, however many it
  * has. */
 TEST_CASE(each_node_is_asked_once)

@@ -55,9 +55,9 @@ static void note_unasked(struct ftree *ft, ftree_time now, struct waitfor_candid
             continue;
         a->answer = ftree_alloc_zeroed(ft, sizeof(*a->answer));
         if (a->answer)
-            /* nothing says that the rank has stopped waiting, which 0 would mean */
-            *a->answer = (struct waitfor_answer){
-                .rank = a->rank, .seen = (uint8_t) seen, .since = now};
+            *a->answer = (struct waitfor_answer){.rank = a->rank, .seen = (uint8_t) seen};
+        if (a->answer && seen == WAITFOR_UNABLE)
+            a->answer->since = now; /* 0 would be that the rank does not wait any more */
     }
     if (waitfor_look_is_over(c))
         c->next = now + 1; /* behind this tick */
