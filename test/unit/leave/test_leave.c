@@ -164,9 +164,7 @@ TEST_CASE(who_leaves_before_the_others_remains_for_a_while)
 
     ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 3); /* up, and to both below */
     ck_assert_int_eq(lone_last(l, WIRE_GOODBYE)->m.flags, WIRE_FLAG_MORE);
-    lone_acks(l, 0);
-    lone_acks(l, 3);
-    lone_acks(l, 4);
+    lone_all_ack(l);
     lone_run(l, 59999);
     ck_assert(!ftree_may_go(l->ft));
     lone_run(l, 1);
@@ -181,9 +179,7 @@ TEST_CASE(who_remains_goes_with_the_others)
 {
     struct lone *l = one_that_remains(lone_of(shape_binary(7, 1), 1));
 
-    lone_acks(l, 0);
-    lone_acks(l, 3);
-    lone_acks(l, 4);
+    lone_all_ack(l);
     hear(l, 3, WIRE_GOODBYE);
     ck_assert_int_eq(lone_count(l, WIRE_GOODBYE), 3);
     hear(l, 4, WIRE_GOODBYE);

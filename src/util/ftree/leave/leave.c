@@ -19,7 +19,7 @@
  * never called, and only it can tell.
  */
 
-#define REMAIN (60000 * FTREE_MS) /* such programs end within moments; nor is a job's end in sight */
+#define REMAIN (60000 * FTREE_MS) /* mostly the others wait at once; no agent stays for hours */
 
 static void count_missing(struct ftree *ft, int32_t child, void *arg)
 {
@@ -130,8 +130,8 @@ void ftree_leave_try(struct ftree *ft, ftree_time now)
         ftree_leave_release(ft, now);
 }
 
-/* After `linger`. */
-static bool says_it_again(const struct ftree *ft)
+/* After `linger`, when it also says goodbye again. */
+static bool may_remain(const struct ftree *ft)
 {
     return ft->io->waits && !ft->leave->cut_short && !ft->leave->remains;
 }
@@ -155,7 +155,7 @@ void ftree_leave_undeliverable(struct ftree *ft, ftree_time now, int32_t to)
     if (up != ft->self &&
         (!substitute || ft->leave->remains || ft->leave->leave_until <= now))
         ftree_leave_say_so(ft, now, up);
-    if (ft->leave->goodbye_sent && !ft->leave->may_go && !says_it_again(ft))
+    if (ft->leave->goodbye_sent && !ft->leave->may_go && !may_remain(ft))
         ftree_leave_release(ft, now);
 }
 
@@ -184,21 +184,37 @@ static void say_so_to_heirs(struct ftree *ft, ftree_time now)
     }
 }
 
-/* Those around it still run: they must not take its closed port for a crash.  Who has said goodbye
- * says it again: the one above may have another agent since, or be gone. */
-static void leave_before_others(struct ftree *ft, ftree_time now)
+/* Who has said goodbye says it again: the one above may have another agent since, or be gone. */
+static void remain(struct ftree *ft, ftree_time now)
 {
-    bool first = !ft->leave->remains, again = ft->leave->goodbye_sent;
-    bool remains = says_it_again(ft);
     int32_t up;
 
+    ft->leave->remains = true;
+    ft->leave->leave_until = now + REMAIN;
+    say_so_upward(ft, now, &up);
+}
+
+static void go(struct ftree *ft, ftree_time now)
+{
+    int32_t up;
+
+    ft->leave->may_go = true;
+    if (ft->leave->goodbye_sent)
+        return;
+    ft->leave->goodbye_sent = true;
+    say_so_upward(ft, now, &up);
+}
+
+/* Those around it still run: they must not take its closed port for a crash. */
+static void leave_before_others(struct ftree *ft, ftree_time now)
+{
+    bool first = !ft->leave->remains;
+
     ftree_trace(ft, "leaves without having heard of everyone");
-    ft->leave->remains = remains;
-    ft->leave->leave_until = now + (remains ? REMAIN : 0);
-    ft->leave->may_go = !remains;
-    ft->leave->goodbye_sent = again || !remains;
-    if (!again || remains)
-        say_so_upward(ft, now, &up);
+    if (may_remain(ft))
+        remain(ft, now);
+    else
+        go(ft, now);
     if (!first)
         return;
     ftree_route_children(ft, ft->self, say_so_to_child, &now);
