@@ -494,6 +494,22 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
 }
 
 /* What others can see of it; the rest ends with the process. */
+static void end_deputy(const struct agent *a)
+{
+    if (a->second.deputy.pid)
+        kill(a->second.deputy.pid, SIGKILL);
+}
+
+/* The launcher waits for each process that has the ranks' standard output or error. */
+static void let_go_of_output(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+}
+
 static void close_agent(struct agent *a)
 {
     faultloc_stacks_end(&a->stacks);
@@ -504,11 +520,10 @@ static void close_agent(struct agent *a)
     faultloc_wakeup_close(a->p->board, &a->looks.wakeup);
     faultloc_link_watch_close(&a->data_link);
     faultloc_socket_opener_stop(a->sources.opener, SOCKET_CLOSE_MS);
-    if (a->second.deputy.pid)
-        kill(a->second.deputy.pid, SIGKILL);
+    end_deputy(a);
     faultloc_writer_end(a->reporter.writer, WRITE_PATIENCE_MS);
-    /* a thread that is held in the kernel would keep the others open; standard error is
-     * /dev/null */
+    /* a thread that is held in the kernel would keep all of them open */
+    let_go_of_output();
     faultloc_program_close_others(NULL, 0);
 }
 
@@ -672,19 +687,6 @@ static bool awaits_verdict(const struct agent *a, ftree_time now)
     return false;
 }
 
-/* The launcher waits for each process that has the ranks' standard output or error, which the
- * deputy has, too. */
-static void let_go_of_output(const struct agent *a)
-{
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-        if (null < 0 || dup2(null, fd) < 0)
-            close(fd);
-    if (a->second.deputy.pid)
-        kill(a->second.deputy.pid, SIGKILL);
-}
-
 /* All have left, not one has crashed. */
 static bool all_left_well(const struct agent *a)
 {
@@ -732,14 +734,16 @@ static void leave(struct agent *a, ftree_time now)
     a->output_until = cut_short ? now : now + OUTPUT_PATIENCE;
 }
 
-/* That all have left may withdraw a verdict, and people are to read that. */
+/* That all have left may withdraw a verdict, and people are to read that.  The deputy has the output,
+ * too. */
 static void let_go(struct agent *a, ftree_time now)
 {
     if (a->output_until == FTREE_NEVER ||
         (now < a->output_until &&
          (any_verdict_stands(a) || !faultloc_writer_done(a->reporter.writer))))
         return;
-    let_go_of_output(a);
+    let_go_of_output();
+    end_deputy(a);
     a->output_until = FTREE_NEVER;
 }
 
