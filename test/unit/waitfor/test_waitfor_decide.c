@@ -275,6 +275,63 @@ TEST_CASES(the_root_waits_for_members_that_have_not_spoken, 3)
     world_free(r->w);
 }
 
+/* 5 is in MPI_Reduce, and all others have left their MPI_Allreduce; they exchange messages. */
+static void leave_one_behind(struct ranks *r)
+{
+    ranks_wait(r, 5, CALL_REDUCE, WAITS_FOR_ALL);
+    ranks_collective(r, 5, 3, CALL_REDUCE, 5, 8, WORLD_CONTEXT);
+    for (int32_t rank = 0; rank < 16; rank++) {
+        if (rank == 5)
+            continue;
+        receive(r, rank, rank ^ 8);
+        ranks_begun(r, rank, 3, CALL_ALLREDUCE, WORLD_CONTEXT);
+        r->w->wait_since[rank] = 0;
+        r->moves_at[rank] = RANKS_MOVE_ALWAYS;
+    }
+}
+
+static void the_others_stop(struct ranks *r)
+{
+    for (int32_t rank = 0; rank < 16; rank++)
+        r->moves_at[rank] = 0;
+}
+
+static void the_one_goes_on(struct ranks *r)
+{
+    ranks_go_on(r, 5);
+}
+
+static const struct {
+    const char *what;
+    void (*then)(struct ranks *r);
+    int reports, withdrawals;
+    bool is_held_back;
+} left_rows[] = {
+    {"the others go on", nothing_more, 1, 0, true},
+    {"the others stop", the_others_stop, 2, 1, false},
+    {"the one goes on", the_one_goes_on, 1, 1, true},
+};
+
+/* What they have called as the third cannot change any more, but the job may go on for long. */
+TEST_CASES(who_has_left_the_collective_may_go_on, COUNT(left_rows))
+{
+    struct ranks *r = begin();
+    const struct ftree_verdict *v;
+
+    leave_one_behind(r);
+    ck_assert(world_run_until_reports(r->w, 1, 4 * SECOND));
+    left_rows[_i].then(r);
+    world_run(r->w, 12 * SECOND);
+    ck_assert_int_eq(r->w->withdrawals, left_rows[_i].withdrawals);
+    ck_assert_int_eq(r->w->reports, left_rows[_i].reports);
+    v = &r->w->report[left_rows[_i].reports - 1];
+    ck_assert_int_eq(v->class_, FTREE_CLASS_COLLECTIVE_MISMATCH);
+    ck_assert_int_eq(v->rank, 5);
+    ck_assert_int_eq(v->component.count, 0);
+    ck_assert(left_rows[_i].is_held_back == (v->holds_back > 0));
+    world_free(r->w);
+}
+
 /* ---- an open core ---------------------------------------------------------------------------- */
 
 /* 4 and 5 are of one node and wait for each other, and 4 for 12 of another node as well. */

@@ -128,6 +128,8 @@ struct waitfor_candidate {
     bool is_core_missing; /* the core is one rank that has called MPI_Finalize */
     bool is_waiting_for_it; /* for a further look after the stall limit */
     bool was_there; /* the last reduction had it */
+    bool some_go_on; /* of a mismatch: ranks that have left that collective did something between
+                      * the last two looks */
     uint64_t key;
     uint32_t number; /* of the look */
     ftree_time next, pause, looked; /* looked: when the first look was over */
@@ -292,6 +294,8 @@ const struct waits_exchange *waitfor_exchange_with(const struct waitfor_answer *
 enum waits_fate waitfor_fate(const struct waitfor_candidate *c, const struct waitfor_answer *own,
                              const struct waits_record *r, const struct waits_request *q,
                              bool *unsure);
+/* True: it waits in the collective in which ranks of that communicator differ. */
+bool waitfor_is_held(const struct waitfor_candidate *c, const struct waitfor_answer *a);
 /* Sets the fates of all requests and reduces them; the reduction is the caller's.  NULL: out of
  * memory. */
 struct waits *waitfor_judge(struct ftree *ft, const struct waitfor_candidate *c, bool *unsure);

@@ -420,18 +420,22 @@ static bool all_have_answered(const struct waitfor_candidate *c)
     return true;
 }
 
-/* And notes what they say now. */
+/* And notes what they say now.  Which collective a rank that has left the one that differs has
+ * called there cannot change any more: it may go on, as long as others are held in it. */
 static bool are_unchanged(struct waitfor_candidate *c)
 {
-    bool same = true;
+    bool held = false, held_same = true, left_same = true;
 
     FTREE_EACH(struct waitfor_asked, a, c->ranks) {
         uint64_t print = waitfor_print(a->answer);
-        same = same && a->print == print;
+        bool is_held = waitfor_is_held(c, a->answer);
+        *(is_held ? &held_same : &left_same) &= a->print == print;
+        held = held || is_held;
         a->print = print;
         a->progress = waitfor_progress(a->answer->record, a->answer->records);
     }
-    return same;
+    c->some_go_on = held && !left_same;
+    return held_same && (held || left_same);
 }
 
 /* A core of the others is one, whatever a rank that has not answered, or has gone on, would say;
@@ -479,7 +483,7 @@ static void judge(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 
     if (!w || !has_core(c, w, &polls)) {
         drop(ft, now, c, w ? "something is under way, or not known" : "out of memory");
-    } else if ((unsure || polls) && !c->is_waiting_for_it) {
+    } else if ((unsure || polls || c->some_go_on) && !c->is_waiting_for_it) {
         c->is_waiting_for_it = true;
         c->state = WAITFOR_DUE;
         c->next = ftree_max(now, c->looked + ft->cfg.stall / 2);
@@ -539,21 +543,33 @@ static bool goes_on(const struct waitfor_candidate *c, const struct waitfor_aske
            waitfor_progress(a->answer->record, a->answer->records) != a->progress;
 }
 
+/* Nobody goes on any more who did when it was said: it is said once more, without doubt. */
+static bool has_come_to_rest(struct waitfor_candidate *c)
+{
+    return c->some_go_on && all_have_answered(c) && are_unchanged(c) && !c->some_go_on;
+}
+
 static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
 {
     int32_t rank = FTREE_NONE;
+    bool rests;
 
     for (int32_t i = 0; i < c->ranks.n && rank == FTREE_NONE; i++)
         if (goes_on(c, &c->ranks.items[i]))
             rank = c->ranks.items[i].rank;
+    rests = rank == FTREE_NONE && has_come_to_rest(c);
     waitfor_look_forget(ft, c);
     c->state = WAITFOR_SAID;
     c->pause = ftree_min(2 * c->pause, ft->cfg.stall_repeat_max);
     c->next = now + c->pause;
-    if (rank == FTREE_NONE)
+    if (rank != FTREE_NONE)
+        ftree_emit_over(ft, c->node, c->fln, c->verdict, "rank %d goes on", rank);
+    else if (rests)
+        ftree_emit_over(ft, c->node, c->fln, c->verdict, "replaced: no other rank goes on any more");
+    else
         return;
-    ftree_emit_over(ft, c->node, c->fln, c->verdict, "rank %d goes on", rank);
     forget(ft, c);
+    waitfor_changed(ft, now);
 }
 
 /* Another node may have said it before, or the agent before this one. */

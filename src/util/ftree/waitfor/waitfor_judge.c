@@ -66,6 +66,29 @@ static bool under_way(const struct waitfor_answer *from, const struct waitfor_an
     return ftree_waits_unreceived(&x->sent, &y->received, last, n, flows);
 }
 
+static bool is_in(const struct waits_record *r, const struct waits_mismatch *m)
+{
+    for (int32_t i = 0; i < r->requests; i++) {
+        const struct waits_request *q = &r->request[i];
+        if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 &&
+            q->number == m->class_[0].did.begun &&
+            r->comm[q->comm].key.context == m->comm.context &&
+            r->comm[q->comm].key.first == m->comm.first)
+            return true;
+    }
+    return false;
+}
+
+bool waitfor_is_held(const struct waitfor_candidate *c, const struct waitfor_answer *a)
+{
+    bool differ = c->kind == WAITFOR_MISMATCH && c->mismatch->how == WAITS_DIFFER;
+
+    for (int32_t i = 0; i < a->records && differ; i++)
+        if (a->record[i].state == WAITS_WAITING && is_in(&a->record[i], c->mismatch))
+            return true;
+    return false;
+}
+
 /* ---- receives -------------------------------------------------------------------------------- */
 
 static bool is_finalized(const struct waitfor_answer *a)

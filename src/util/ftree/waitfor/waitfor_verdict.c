@@ -252,8 +252,9 @@ static void hold_back(struct ftree *ft, ftree_time now, const struct waitfor_can
         add_line(ft, now, v->rank, v, "the job is never ended because of it: rank %d %s",
                  (int) c->ranks.items[i].rank, why);
     else
-        add_line(ft, now, v->rank, v, "%s",
-                 "the job may be ended after 600 s: not all is known of what is under way");
+        add_line(ft, now, v->rank, v, "the job may be ended after 600 s: %s",
+                 c->some_go_on ? "ranks that have left that collective go on"
+                               : "not all is known of what is under way");
 }
 
 /* It came about when the last of them began to wait. */
@@ -415,11 +416,14 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
     struct ftree_verdict v;
 
     if (m->odd.ranges == 0 ||
-        !begin(ft, now, sign_of_mismatch(m), m->odd.range[0].first, false, &v))
+        !begin(ft, now, sign_of_mismatch(m), m->odd.range[0].first, c->some_go_on, &v))
         return false;
     FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if (!FTREE_ADD(ft, c->component, a->rank))
+        if ((!c->some_go_on || waitfor_is_held(c, a->answer)) &&
+            !FTREE_ADD(ft, c->component, a->rank))
             return false;
+    if (c->some_go_on)
+        hold_back(ft, now, c, &v);
     v.component = m->odd;
     tell_mismatch(ft, now, c, w, &v);
     emit(ft, c, &v);

@@ -114,13 +114,16 @@ static void add_wait(struct waits *w, const struct waits_record *r)
             waits_put_entry(w, r->request[i].peer, WAITS_DONE);
 }
 
-static int add_comms(struct waits *w, const struct waits_record *r)
+/* What a rank has begun stays begun while it goes on; but a lock may be given back at any time. */
+static int add_comms(struct waits *w, const struct waits_record *r, bool goes_on)
 {
     int rc = FTREE_OK;
 
     for (int32_t i = 0; i < r->comms && !rc; i++) {
         const struct waits_comm *c = &r->comm[i];
         struct position p = {c->key, c->last, c->before, r->rank};
+        if (goes_on && ftree_waits_is_lock(c->key))
+            continue;
         rc = waits_put_comm(w, c);
         if (!rc)
             rc = waits_put_position(w, &p);
@@ -135,17 +138,17 @@ int ftree_waits_add_done(struct waits *w, int32_t rank)
 
 int ftree_waits_add(struct waits *w, const struct waits_record *r)
 {
+    bool waits = r->state == WAITS_WAITING;
+    bool done = r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED;
     int rc;
 
     if (ftree_waits_record_check(w->ft->job, r))
         return FTREE_ERR_INVALID;
-    if (r->state == WAITS_WAITING)
+    if (waits)
         add_wait(w, r);
-    else if (r->state == WAITS_FINALIZING || r->state == WAITS_FINALIZED)
+    else if (done)
         waits_put_entry(w, r->rank, WAITS_DONE);
-    else
-        return FTREE_OK;
-    rc = add_comms(w, r);
+    rc = add_comms(w, r, !waits && !done);
     return w->nomem ? FTREE_ERR_NOMEM : rc;
 }
 

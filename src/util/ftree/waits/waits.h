@@ -370,8 +370,8 @@ void ftree_waits_destroy(struct waits *w);
 /* Purpose: adds that a rank has called MPI_Finalize.  Errors: as below. */
 int ftree_waits_add_done(struct waits *w, int32_t rank);
 
-/* Purpose: adds what a rank of the own node does, with the fates of its requests.  One that does
- * not wait is left out.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of
+/* Purpose: adds what a rank of the own node does, with the fates of its requests; of one that
+ * does not wait, only which collectives it has begun.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of
  * bounds). */
 int ftree_waits_add(struct waits *w, const struct waits_record *r);
 
