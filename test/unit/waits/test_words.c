@@ -289,9 +289,9 @@ static const struct {
     const char *line;
 } gone[] = {
     {2, "ranks 0-3, 5 (5 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 0, 8 bytes), of which 1 "
-        "has begun the next"},
+        "has left it"},
     {1, "ranks 0-3, 5 (5 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 0, 8 bytes), of which 2 "
-        "have begun the next"},
+        "have left it"},
 };
 
 TEST_CASES(who_has_gone_on_since_is_said, COUNT(gone))
@@ -309,7 +309,7 @@ TEST_CASES(who_has_gone_on_since_is_said, COUNT(gone))
     ftree_waits_class_line(&names, w, &m, 0, line, sizeof(line));
     ck_assert_str_eq(line, gone[_i].line);
     ftree_waits_class_line(&names, w, &m, 1, line, sizeof(line));
-    ck_assert_str_eq(line, "rank 4 (1 of 6) in MPI_Bcast(MPI_COMM_WORLD, the 1st, root 1, "
-                           "8 bytes), and has begun the next");
+    ck_assert_str_eq(line, "rank 4 called MPI_Bcast(MPI_COMM_WORLD, the 1st, root 1, 8 bytes), "
+                           "1 of 6");
     ftree_waits_destroy(w);
 }

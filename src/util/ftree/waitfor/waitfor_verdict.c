@@ -409,6 +409,16 @@ static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candid
     return true;
 }
 
+/* A class is where the one of its ranks is that was asked. */
+static void note_left(const struct waitfor_candidate *c, struct waits_mismatch *m)
+{
+    for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++) {
+        const struct waitfor_asked *a = waitfor_asked_find(c, m->class_[i].example);
+        if (m->how == WAITS_DIFFER && a && !waitfor_is_held(c, a->answer))
+            m->class_[i].gone = m->class_[i].count;
+    }
+}
+
 static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
                              const struct waits *w)
 {
@@ -425,6 +435,7 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
     if (c->some_go_on)
         hold_back(ft, now, c, &v);
     v.component = m->odd;
+    note_left(c, c->mismatch);
     tell_mismatch(ft, now, c, w, &v);
     emit(ft, c, &v);
     return true;

@@ -456,7 +456,7 @@ struct waits_mismatch {
         struct waits_key comm;
         struct waits_collective did;
         int32_t count, example;
-        int32_t gone; /* so many have begun the next one */
+        int32_t gone; /* so many have left it */
         bool done; /* they have called MPI_Finalize behind it */
         struct ftree_ranks ranks;
     } class_[WAITS_CLASSES_MAX];
@@ -497,7 +497,7 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
                            const struct waits_flow *hint, char *buf, size_t len);
 
 /* Purpose: one class: "ranks 0-2 (3 of 4) in MPI_Bcast(MPI_COMM_WORLD, the 5th, root 0, 8
- * bytes)". */
+ * bytes)"; one that has left it: "ranks 0-2 called MPI_Bcast(...), 3 of 4". */
 void ftree_waits_class_line(const struct waits_names *names, const struct waits *w,
                             const struct waits_mismatch *m, int32_t class_, char *buf, size_t len);
 

@@ -271,16 +271,6 @@ void ftree_waits_hint_line(const struct waits_request *q, uint32_t context, int3
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-static void say_next(struct text *t, int32_t count, int32_t gone)
-{
-    if (gone == 1 && count == 1)
-        say(t, ", and has begun the next");
-    else if (gone == count)
-        say(t, ", and have begun the next");
-    else if (gone > 0)
-        say(t, ", of which %d ha%s begun the next", gone, gone == 1 ? "s" : "ve");
-}
-
 /* Who has called MPI_Finalize has made so many, and is in none. */
 static void say_end(struct text *t, const struct waits_names *names, const struct waits_comm *c,
                     const struct waits_collective *last, int32_t count)
@@ -302,19 +292,24 @@ void ftree_waits_class_line(const struct waits_names *names, const struct waits 
     const struct waits_comm *known = ftree_waits_comm(w, key);
     struct waits_comm nameless = {.key = key, .size = m->size};
     const struct waits_collective *did = &m->class_[class_].did;
-    int32_t count = m->class_[class_].count;
+    int32_t count = m->class_[class_].count, gone = m->class_[class_].gone;
+    int32_t size = m->size > 0 ? m->size : known ? known->size : m->reported;
     struct text t = text_in(buf, len);
     char ranks[128];
 
     ftree_report_ranks(&m->class_[class_].ranks, ranks, sizeof(ranks));
-    say(&t, "rank%s %s (%d of %d)", count == 1 ? "" : "s", ranks, count,
-        m->size > 0 ? m->size : known ? known->size : m->reported);
+    say(&t, "rank%s %s", count == 1 ? "" : "s", ranks);
+    if (gone < count)
+        say(&t, " (%d of %d)", count, size);
     if (m->class_[class_].done) {
         say_end(&t, names, known ? known : &nameless, did, count);
     } else {
-        say(&t, " in %s(", call_name(names, did->call));
+        say(&t, " %s %s(", gone < count ? "in" : "called", call_name(names, did->call));
         say_collective(&t, names, known ? known : &nameless, did);
         say(&t, ")");
-        say_next(&t, count, m->class_[class_].gone);
     }
+    if (gone == count)
+        say(&t, ", %d of %d", count, size);
+    else if (gone > 0)
+        say(&t, ", of which %d ha%s left it", gone, gone == 1 ? "s" : "ve");
 }
