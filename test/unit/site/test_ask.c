@@ -149,6 +149,25 @@ TEST_CASE(one_that_hangs_is_ended_and_what_it_said_counts)
     ck_assert_uint_lt(faultloc_now() - begin, 60 * SECOND);
 }
 
+static void find_and_hang(struct json_object *request, FILE *out)
+{
+    (void) request;
+    fprintf(out, "{\"text\": \"a\"}\n");
+    pause();
+}
+
+/* Of those that come with FaultLoc as well. */
+TEST_CASE(one_of_ours_that_hangs_has_said_what_it_found)
+{
+    int failed;
+
+    add("h", 300)->program = NULL;
+    c.handler[0].run = find_and_hang;
+    ck_assert_str_eq(ask(&failed), "{\"handler\":\"h\",\"text\":\"a\"}\n"
+                                   "{\"handler\":\"h\",\"why_not\":\"no answer in 300 ms\"}\n");
+    ck_assert_int_eq(failed, 1);
+}
+
 /* Its output is closed, and that is all. */
 TEST_CASE(one_that_closes_its_output_and_hangs_is_ended)
 {

@@ -61,8 +61,10 @@ static void become_handler(const struct site_handler *h, int input, int output)
     if (h->program)
         run_program(h->program);
     out = fdopen(STDOUT_FILENO, "w");
-    if (out)
+    if (out) {
+        setlinebuf(out); /* what it has found counts, also where its deadline ends it */
         h->run(h->request, out);
+    }
     _exit(out && fflush(out) == 0 ? 0 : 126);
 }
 
