@@ -296,6 +296,12 @@ static void the_others_stop(struct ranks *r)
         r->moves_at[rank] = 0;
 }
 
+static void the_others_stop_as_the_one_is_less_certain(struct ranks *r)
+{
+    the_others_stop(r);
+    r->rank[5].record.switches = 7;
+}
+
 static void the_one_goes_on(struct ranks *r)
 {
     ranks_go_on(r, 5);
@@ -309,6 +315,8 @@ static const struct {
 } left_rows[] = {
     {"the others go on", nothing_more, 1, 0, true},
     {"the others stop", the_others_stop, 2, 1, false},
+    {"the others stop as the one is less certain", the_others_stop_as_the_one_is_less_certain, 2,
+     1, false},
     {"the one goes on", the_one_goes_on, 1, 1, true},
 };
 

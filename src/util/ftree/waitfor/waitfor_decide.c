@@ -546,7 +546,13 @@ static bool goes_on(const struct waitfor_candidate *c, const struct waitfor_aske
 /* Nobody goes on any more who did when it was said: it is said once more, without doubt. */
 static bool has_come_to_rest(struct waitfor_candidate *c)
 {
-    return c->some_go_on && all_have_answered(c) && are_unchanged(c) && !c->some_go_on;
+    bool rests;
+
+    if (!c->some_go_on || !all_have_answered(c))
+        return false;
+    rests = are_unchanged(c) && !c->some_go_on;
+    c->some_go_on = true; /* as it was said with */
+    return rests;
 }
 
 static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)
