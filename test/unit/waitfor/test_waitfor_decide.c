@@ -340,6 +340,64 @@ TEST_CASES(who_has_left_the_collective_may_go_on, COUNT(left_rows))
     world_free(r->w);
 }
 
+/* It does not wait, and has begun its n-th collective as `like` has its last. */
+static void run_on(struct ranks *r, int32_t rank, uint32_t n, int32_t like)
+{
+    struct waits_comm *c;
+
+    ranks_wait(r, rank, CALL_TEST, WAITS_FOR_ALL);
+    ranks_begun(r, rank, n, CALL_BCAST, WORLD_CONTEXT);
+    c = &r->rank[rank].record.comm[0];
+    c->last = r->rank[like].record.comm[0].last;
+    c->last.begun = n;
+    r->rank[rank].record.state = WAITS_INSIDE;
+    r->rank[rank].record.mode = WAITS_FOR_NONE;
+    r->w->wait_since[rank] = 0;
+    r->moves_at[rank] = RANKS_MOVE_ALWAYS;
+}
+
+/* Two of three are the many only until the others come. */
+TEST_CASE(who_has_not_come_to_the_collective_may_make_others_the_odd_ones)
+{
+    struct ranks *r = begin();
+
+    broadcast(r, 0, 1);
+    broadcast(r, 1, 2);
+    broadcast(r, 2, 2);
+    for (int32_t rank = 3; rank < 16; rank++)
+        run_on(r, rank, 2, 0);
+    world_run(r->w, 1700 * FTREE_MS);
+    ck_assert_int_eq(r->w->reports, 0);
+    for (int32_t rank = 3; rank < 16; rank++) {
+        r->moves_at[rank] = 0;
+        broadcast(r, rank, 1);
+    }
+    world_run(r->w, 6 * SECOND);
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->report[0].rank, 1);
+    ck_assert_int_eq(r->w->report[0].component.count, 2);
+    world_free(r->w);
+}
+
+/* Others of its class wait, and do. */
+TEST_CASE(who_goes_on_need_not_answer)
+{
+    struct ranks *r = begin();
+    ftree_time begun = r->w->now;
+
+    for (int32_t rank = 1; rank < 16; rank++)
+        broadcast(r, rank, rank == 13);
+    run_on(r, 0, 3, 1);
+    while (r->w->reports == 0 && r->w->now < begun + 6 * SECOND) {
+        world_run(r->w, 50 * FTREE_MS);
+        r->rank[0].outside = !r->rank[0].outside;
+    }
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->report[0].rank, 13);
+    ck_assert_uint_le(r->w->reported_at[0], begun + 1900 * FTREE_MS);
+    world_free(r->w);
+}
+
 /* ---- an open core ---------------------------------------------------------------------------- */
 
 /* 4 and 5 are of one node and wait for each other, and 4 for 12 of another node as well. */

@@ -240,11 +240,16 @@ static void consider_core(struct ftree *ft, ftree_time now, const struct waits *
         drop(ft, now, c, "its ranks cannot all be asked");
 }
 
-static bool add_odd(struct ftree *ft, struct waitfor_candidate *c, const struct ftree_ranks *ranks)
+/* But for those who go on, and may not answer: of a class the example suffices. */
+static bool add_odd(struct ftree *ft, const struct waits *w, struct waitfor_candidate *c,
+                    const struct ftree_ranks *ranks)
 {
+    int32_t of;
+
     for (int32_t i = 0; i < ranks->ranges; i++)
         for (int32_t r = ranks->range[i].first; r <= ranks->range[i].last; r++)
-            if (c->ranks.n < FEW_MAX && !waitfor_look_add(ft, c, r))
+            if (c->ranks.n < FEW_MAX && ftree_waits_of(w, r, &of) != WAITS_SILENT &&
+                !waitfor_look_add(ft, c, r))
                 return false;
     return true;
 }
@@ -283,7 +288,8 @@ static bool take_mismatch(struct ftree *ft, ftree_time now, const struct waits_m
     return true;
 }
 
-static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits_mismatch *m)
+static void consider_mismatch(struct ftree *ft, ftree_time now, const struct waits *w,
+                              const struct waits_mismatch *m)
 {
     bool all_reported = m->size > 0 && m->reported >= m->size && !m->is_tie, fits;
     struct waitfor_candidate *c;
@@ -293,7 +299,7 @@ static void consider_mismatch(struct ftree *ft, ftree_time now, const struct wai
     fits = keep_mismatch(ft, c, m);
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX && fits; i++)
         fits = waitfor_look_add(ft, c, m->class_[i].example) != NULL;
-    if (!fits || !add_odd(ft, c, &m->odd))
+    if (!fits || !add_odd(ft, w, c, &m->odd))
         drop(ft, now, c, "out of memory");
 }
 
@@ -339,7 +345,7 @@ void waitfor_decide(struct ftree *ft, ftree_time now, const struct waits *w)
     FTREE_EACH(struct waitfor_candidate, c, ft->waitfor->work->candidates)
         c->was_there = false;
     for (int32_t i = 0; ftree_waits_mismatch_at(w, i, &m); i++)
-        consider_mismatch(ft, now, &m);
+        consider_mismatch(ft, now, w, &m);
     for (int32_t i = 0; ftree_waits_core_at(w, i, &core); i++)
         if (!has_mismatch(w, &core))
             consider_core(ft, now, w, i, &core);

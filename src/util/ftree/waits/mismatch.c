@@ -27,6 +27,7 @@ struct part {
     struct waits_collective did;
     int32_t rank;
     bool gone; /* and has begun the next one */
+    bool runs; /* it does not wait: it may not answer when it is asked */
     bool done; /* it has called MPI_Finalize, and this was its last */
 };
 
@@ -43,6 +44,17 @@ static int by_did(const void *a, const void *b)
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* The first of those that are most likely in it still. */
+static int32_t choose_example(const struct part *p, int32_t n)
+{
+    int32_t best = 0;
+
+    for (int32_t k = 1; k < n; k++)
+        if (2 * p[k].runs + p[k].gone < 2 * p[best].runs + p[best].gone)
+            best = k;
+    return p[best].rank;
+}
+
 static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
 {
     int32_t i = m->classes < WAITS_CLASSES_MAX ? m->classes : WAITS_CLASSES_MAX - 1;
@@ -57,7 +69,7 @@ static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
     m->class_[i].did = p->did;
     m->class_[i].done = p->done;
     m->class_[i].count = n;
-    m->class_[i].example = p->rank;
+    m->class_[i].example = choose_example(p, n);
     for (int32_t k = 0; k < n; k++) {
         ftree_ranks_add(&m->class_[i].ranks, p[k].rank, p[k].rank);
         m->class_[i].gone += p[k].gone;
@@ -102,24 +114,27 @@ static bool all_agree(const struct position *p, int32_t n)
     return true;
 }
 
-static int32_t list_different(const struct position *p, int32_t n, struct part *part)
+static enum waits_what what_is(const struct waits *w, int32_t rank)
+{
+    int32_t of;
+
+    return ftree_waits_of(w, rank, &of);
+}
+
+static int32_t list_different(const struct waits *w, const struct position *p, int32_t n,
+                              struct part *part)
 {
     int32_t parts = 0;
 
     for (int32_t i = 0; i < n; i++) {
         const struct waits_collective *what = waits_did(&p[i], p->last.begun);
         if (what)
-            part[parts++] =
-                (struct part){.did = *what, .rank = p[i].rank, .gone = what == &p[i].before};
+            part[parts++] = (struct part){.did = *what,
+                                          .rank = p[i].rank,
+                                          .gone = what == &p[i].before,
+                                          .runs = what_is(w, p[i].rank) == WAITS_SILENT};
     }
     return parts;
-}
-
-static enum waits_what what_is(const struct waits *w, int32_t rank)
-{
-    int32_t of;
-
-    return ftree_waits_of(w, rank, &of);
 }
 
 /* The first that somebody has begun who is blocked, and that a member lacks who has called
@@ -152,6 +167,7 @@ static int32_t list_uneven(const struct waits *w, const struct position *p, int3
         part[parts++] = (struct part){.did = what ? *what : p[i].last,
                                       .rank = p[i].rank,
                                       .gone = begun && p[i].last.begun > number,
+                                      .runs = what_is(w, p[i].rank) == WAITS_SILENT,
                                       .done = done};
     }
     return parts;
@@ -267,6 +283,17 @@ static void find_odd(const struct waits *w, struct waits_mismatch *m, const stru
 
 /* ---- mismatches ------------------------------------------------------------------------------ */
 
+/* Who goes on, and has not come to that number, may yet do so, and make others the odd ones. */
+static int32_t count_reported(const struct waits *w, const struct position *p, int32_t n,
+                              uint32_t number)
+{
+    int32_t reported = 0;
+
+    for (int32_t i = 0; i < n; i++)
+        reported += p[i].last.begun >= number || what_is(w, p[i].rank) != WAITS_SILENT;
+    return reported;
+}
+
 /* Of n positions of one communicator, `reported` of which are known.  lacked: the number that some
  * lack, 0: what differs are those at the number of the first. */
 static void add_mismatch(struct waits *w, const struct position *p, int32_t n, int32_t reported,
@@ -285,7 +312,7 @@ static void add_mismatch(struct waits *w, const struct position *p, int32_t n, i
     m->comm = p->key;
     m->size = c ? c->size : 0;
     m->reported = reported;
-    parts = lacked ? list_uneven(w, p, n, lacked, part) : list_different(p, n, part);
+    parts = lacked ? list_uneven(w, p, n, lacked, part) : list_different(w, p, n, part);
     add_classes(m, part, parts);
     find_odd(w, m, part, parts);
     ftree_alloc(w->ft, part, 0);
@@ -305,12 +332,12 @@ static void find_in_comm(struct waits *w, const struct position *p, int32_t n)
             both += same_number(p + i + same, n - i - same);
         if (all_agree(p + i, both))
             continue;
-        add_mismatch(w, p + i, both, n, 0);
+        add_mismatch(w, p + i, both, count_reported(w, p, n, p[i].last.begun), 0);
         return;
     }
     lacked = ftree_waits_is_lock(p->key) ? 0 : first_lacked(w, p, n);
     if (lacked)
-        add_mismatch(w, p, n, n, lacked);
+        add_mismatch(w, p, n, count_reported(w, p, n, lacked), lacked);
 }
 
 bool waits_find_mismatches(struct waits *w)
