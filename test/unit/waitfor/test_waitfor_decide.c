@@ -398,6 +398,26 @@ TEST_CASE(who_goes_on_need_not_answer)
     world_free(r->w);
 }
 
+/* Of rank 0, the root, nobody hears where the others of its class are; what 13 waits for is inside. */
+TEST_CASE(a_root_that_has_left_does_not_speak_for_its_class)
+{
+    struct ranks *r = begin();
+    const struct ftree_verdict *v = &r->w->report[0];
+
+    for (int32_t rank = 1; rank < 16; rank++)
+        broadcast(r, rank, rank == 13);
+    r->rank[13].record.request[0].number = 0;
+    receive(r, 0, 5);
+    r->rank[0].record.comm[0].last = r->rank[1].record.comm[0].last;
+    ck_assert(world_run_until_reports(r->w, 1, 6 * SECOND));
+    ck_assert_int_eq(v->rank, 13);
+    ck_assert_str_eq(v->evidence[0].detail, "ranks 0-12, 14-15 (15 of 16) in "
+                     "MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 0, 8 bytes)");
+    ck_assert_str_eq(v->evidence[1].detail,
+                     "rank 13 (1 of 16) in MPI_Bcast(MPI_COMM_WORLD, the 3rd, root 1, 8 bytes)");
+    world_free(r->w);
+}
+
 /* ---- an open core ---------------------------------------------------------------------------- */
 
 /* 4 and 5 are of one node and wait for each other, and 4 for 12 of another node as well. */

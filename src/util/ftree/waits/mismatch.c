@@ -44,18 +44,31 @@ static int by_did(const void *a, const void *b)
     return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* The first of those that are most likely in it still. */
-static int32_t choose_example(const struct part *p, int32_t n)
+/* FTREE_NONE: it is not known, or there is none. */
+static int32_t root_of(const struct waits_comm *c, int32_t root)
 {
-    int32_t best = 0;
+    bool is_known = c && c->runs == 1 && c->run[0].first == c->key.first && root >= 0 &&
+                    root < c->run[0].count;
 
-    for (int32_t k = 1; k < n; k++)
-        if (2 * p[k].runs + p[k].gone < 2 * p[best].runs + p[best].gone)
+    return is_known ? c->run[0].first + root * c->run[0].step : FTREE_NONE;
+}
+
+/* The first of those that are most likely in it still; a root may leave when no other does. */
+static int32_t choose_example(const struct waits_comm *c, const struct part *p, int32_t n)
+{
+    int32_t root = root_of(c, p->did.root), best = 0, least = INT32_MAX;
+
+    for (int32_t k = 0; k < n; k++) {
+        int32_t worth = 4 * p[k].runs + 2 * p[k].gone + (p[k].rank == root);
+        if (worth < least)
             best = k;
+        least = worth < least ? worth : least;
+    }
     return p[best].rank;
 }
 
-static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
+static void add_class(struct waits_mismatch *m, const struct waits_comm *c, const struct part *p,
+                      int32_t n)
 {
     int32_t i = m->classes < WAITS_CLASSES_MAX ? m->classes : WAITS_CLASSES_MAX - 1;
 
@@ -69,14 +82,15 @@ static void add_class(struct waits_mismatch *m, const struct part *p, int32_t n)
     m->class_[i].did = p->did;
     m->class_[i].done = p->done;
     m->class_[i].count = n;
-    m->class_[i].example = choose_example(p, n);
+    m->class_[i].example = choose_example(c, p, n);
     for (int32_t k = 0; k < n; k++) {
         ftree_ranks_add(&m->class_[i].ranks, p[k].rank, p[k].rank);
         m->class_[i].gone += p[k].gone;
     }
 }
 
-static void add_classes(struct waits_mismatch *m, struct part *part, int32_t parts)
+static void add_classes(struct waits_mismatch *m, const struct waits_comm *c, struct part *part,
+                        int32_t parts)
 {
     int32_t class_;
 
@@ -85,7 +99,7 @@ static void add_classes(struct waits_mismatch *m, struct part *part, int32_t par
         class_ = 1;
         while (i + class_ < parts && compare_parts(&part[i], &part[i + class_]) == 0)
             class_++;
-        add_class(m, part + i, class_);
+        add_class(m, c, part + i, class_);
     }
 }
 
@@ -313,7 +327,7 @@ static void add_mismatch(struct waits *w, const struct position *p, int32_t n, i
     m->size = c ? c->size : 0;
     m->reported = reported;
     parts = lacked ? list_uneven(w, p, n, lacked, part) : list_different(w, p, n, part);
-    add_classes(m, part, parts);
+    add_classes(m, c, part, parts);
     find_odd(w, m, part, parts);
     ftree_alloc(w->ft, part, 0);
 }
