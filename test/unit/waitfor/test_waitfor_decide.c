@@ -340,6 +340,23 @@ TEST_CASES(who_has_left_the_collective_may_go_on, COUNT(left_rows))
     world_free(r->w);
 }
 
+/* Whether the others rest or go on, the one is held: what is said first stands. */
+TEST_CASES(who_has_left_the_collective_may_rest_and_go_on, 2)
+{
+    struct ranks *r = begin();
+
+    leave_one_behind(r);
+    for (int i = _i; i < 20; i++) {
+        for (int32_t rank = 0; rank < 16; rank++)
+            r->moves_at[rank] = i % 2 == 0 && rank != 5 ? RANKS_MOVE_ALWAYS : 0;
+        world_run(r->w, 3 * SECOND);
+    }
+    ck_assert_int_eq(r->w->reports, 1);
+    ck_assert_int_eq(r->w->withdrawals, 0);
+    ck_assert((_i == 0) == (r->w->report[0].holds_back > 0));
+    world_free(r->w);
+}
+
 /* It does not wait, and has begun its n-th collective as `like` has its last. */
 static void run_on(struct ranks *r, int32_t rank, uint32_t n, int32_t like)
 {

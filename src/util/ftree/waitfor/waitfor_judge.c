@@ -66,16 +66,26 @@ static bool under_way(const struct waitfor_answer *from, const struct waitfor_an
     return ftree_waits_unreceived(&x->sent, &y->received, last, n, flows);
 }
 
+static bool is_of(const struct waits_comm *c, const struct waits_mismatch *m)
+{
+    return c->key.context == m->comm.context && c->key.first == m->comm.first;
+}
+
+/* By its request, or as one that has no number and waits for messages inside. */
 static bool is_in(const struct waits_record *r, const struct waits_mismatch *m)
 {
+    uint32_t number = m->class_[0].did.begun;
+
     for (int32_t i = 0; i < r->requests; i++) {
         const struct waits_request *q = &r->request[i];
-        if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 &&
-            q->number == m->class_[0].did.begun &&
-            r->comm[q->comm].key.context == m->comm.context &&
-            r->comm[q->comm].key.first == m->comm.first)
+        if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->number == number &&
+            is_of(&r->comm[q->comm], m))
             return true;
     }
+    for (int32_t i = 0; i < r->comms; i++)
+        if (is_of(&r->comm[i], m) && r->comm[i].last.begun == number &&
+            r->comm[i].last.call == ftree_waits_own_call(r))
+            return true;
     return false;
 }
 

@@ -409,31 +409,25 @@ static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candid
     return true;
 }
 
-/* Also where it waits for messages inside. */
-static bool is_there(const struct waitfor_candidate *c, const struct waitfor_answer *a,
-                     const struct waits_collective *did)
-{
-    bool in = waitfor_is_held(c, a);
-
-    for (int32_t i = 0; i < a->records && !in; i++) {
-        const struct waits_record *r = &a->record[i];
-        for (int32_t k = 0; k < r->comms && !in; k++)
-            in = r->state == WAITS_WAITING && ftree_waits_own_call(r) == did->call &&
-                 r->comm[k].key.context == c->mismatch->comm.context &&
-                 r->comm[k].key.first == c->mismatch->comm.first &&
-                 r->comm[k].last.begun == did->begun;
-    }
-    return in;
-}
-
 /* A class is where the one of its ranks is that was asked. */
 static void note_left(const struct waitfor_candidate *c, struct waits_mismatch *m)
 {
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++) {
         const struct waitfor_asked *a = waitfor_asked_find(c, m->class_[i].example);
-        if (m->how == WAITS_DIFFER && a && !is_there(c, a->answer, &m->class_[i].did))
+        if (m->how == WAITS_DIFFER && a && !waitfor_is_held(c, a->answer))
             m->class_[i].gone = m->class_[i].count;
     }
+}
+
+/* If one of these goes on it is over: those who are held in it, for the others have left it already;
+ * all, where nobody is. */
+static bool add_held(struct ftree *ft, struct waitfor_candidate *c)
+{
+    for (int all = 0; all < 2 && c->component.n == 0; all++)
+        FTREE_EACH(const struct waitfor_asked, a, c->ranks)
+            if ((all || waitfor_is_held(c, a->answer)) && !FTREE_ADD(ft, c->component, a->rank))
+                return false;
+    return true;
 }
 
 static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_candidate *c,
@@ -445,10 +439,8 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
     if (m->odd.ranges == 0 ||
         !begin(ft, now, sign_of_mismatch(m), m->odd.range[0].first, c->some_go_on, &v))
         return false;
-    FTREE_EACH(const struct waitfor_asked, a, c->ranks)
-        if ((!c->some_go_on || waitfor_is_held(c, a->answer)) &&
-            !FTREE_ADD(ft, c->component, a->rank))
-            return false;
+    if (!add_held(ft, c))
+        return false;
     if (c->some_go_on)
         hold_back(ft, now, c, &v);
     v.component = m->odd;
