@@ -260,11 +260,12 @@ event() {
     pause_ms 8000
 }
 
+# To the microsecond: what is older than the job does not count.
 kernel_says() { # TEXT
-    local now
-    now=$(($(date +%s) - $(cut -d' ' -f2 "$site/$host/proc/stat")))
-    echo "$now.00 0.00" >"$site/$host/proc/uptime"
-    echo "3,100,$((now * 1000000)),-;$1" >>"$site/$host/kmsg"
+    local us
+    us=$(($(now_us) - 1000000 * $(cut -d' ' -f2 "$site/$host/proc/stat")))
+    printf '%d.%06d 0.00\n' $((us / 1000000)) $((us % 1000000)) >"$site/$host/proc/uptime"
+    echo "3,100,$us,-;$1" >>"$site/$host/kmsg"
 }
 
 # While the job runs: its throttle count grows.
