@@ -116,6 +116,57 @@ TEST_CASE(past_the_window_a_group_starts_anew)
     ftree_rules_free(rules);
 }
 
+/* For so long a pattern asks for it: alone it is not what another one looks for. */
+TEST_CASE(a_symptom_is_kept_as_long_as_a_rule_may_ask_for_it)
+{
+    struct ftree_rules *rules = base_read(BASE(
+        "{ 'name': 'both', 'if': [ { 'kind': 'cpu-usage', 'window_ms': 60000 }, { 'kind': 'io-slow' } ]," THEN
+        "}"));
+    struct lone *l = lone_of(shape_star(8, 1), 0);
+
+    ftree_use_rules(l->ft, l->now, rules);
+    add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
+    add(l, FTREE_SYMPTOM_IO_ERROR, 2, 0);
+    lone_run(l, 59999);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
+    add(l, FTREE_SYMPTOM_IO_SLOW, 2, 0);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
+    ck_assert_int_eq(lone_case(l, 2).symptoms, 2); /* but for io-error */
+    lone_free(l);
+    l = lone_of(shape_star(8, 1), 0);
+    ftree_use_rules(l->ft, l->now, rules);
+    add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
+    lone_run(l, 60000);
+    ck_assert(!ftree_inspect_case(l->ft, 2, FTREE_NONE, NULL));
+    ck_assert(ftree_deadline(l->ft) == FTREE_NEVER);
+    lone_free(l);
+    ftree_rules_free(rules);
+}
+
+/* What was examined is forgotten, but for that. */
+TEST_CASE(what_is_kept_is_no_reason_to_ask_again)
+{
+    struct ftree_rules *rules = base_read(BASE(
+        "{ 'name': 'one', 'if': [ { 'kind': 'cpu-usage', 'window_ms': 60000 }, { 'kind': 'io-slow' } ]," THEN
+        "}"));
+    struct lone *l = lone_of(shape_star(8, 1), 0);
+
+    ftree_use_rules(l->ft, l->now, rules);
+    add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 1);
+    add(l, FTREE_SYMPTOM_IO_SLOW, 2, 1);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
+    lone_answer(l, 2, FTREE_PATH_DATA, FTREE_ROLE_AGENT);
+    lone_run(l, 10000);
+    ck_assert_int_eq(ftree_inspect_suspects(l->ft), 0);
+    ck_assert_int_eq(lone_case(l, 2).symptoms, 1);
+    ck_assert_int_eq(lone_case(l, 2).candidates, 0);
+    lone_run(l, 51000);
+    ck_assert(!ftree_inspect_case(l->ft, 2, FTREE_NONE, NULL));
+    ck_assert_int_eq(l->verdicts, 0);
+    lone_free(l);
+    ftree_rules_free(rules);
+}
+
 /* ---- what belongs together ------------------------------------------------------------------- */
 
 TEST_CASE(five_hundred_equal_symptoms_are_one_group_and_a_count)

@@ -259,14 +259,33 @@ static void examine(struct ftree *ft, ftree_time now, struct ftree_case *g, uint
     }
 }
 
+/* For so long a rule may ask for a symptom after it was seen last. */
+static ftree_time kept_until(const struct ftree *ft, const struct ftree_symptom *s)
+{
+    ftree_time window = 0;
+
+    for (int32_t r = 0; r < ft->rules->rules; r++)
+        for (int32_t i = 0; i < ft->rules->rule[r].patterns; i++)
+            if (ft->rules->rule[r].pattern[i].kinds >> s->kind & 1)
+                window = ftree_max(window, ft->rules->rule[r].pattern[i].window);
+    return s->last + window;
+}
+
 /* A case that nobody examines, or is going to, starts anew when its last symptom is past the
- * window. */
+ * window, but for what a rule may still ask for. */
 static void forget_if_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
+    int32_t kept = 0;
+
     if (g->state != CASE_IDLE || g->last + ftree_correlate_window(ft) > now)
         return;
-    g->symptoms = 0;
     g->count = 0;
+    for (int32_t i = 0; i < g->symptoms; i++)
+        if (kept_until(ft, &g->symptom[i]) > now) {
+            g->count += g->symptom[i].count;
+            g->symptom[kept++] = g->symptom[i];
+        }
+    g->symptoms = kept;
     g->candidates = 0;
     g->strategy = -1;
     g->first = now;
@@ -366,16 +385,25 @@ void ftree_correlate_examine_all(struct ftree *ft, ftree_time now)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+/* Where no rule has fired nothing is to be forgotten before. */
 static ftree_time end_of(const struct ftree *ft, const struct ftree_case *g)
 {
-    return ftree_max(g->last + ftree_correlate_window(ft), g->quiet);
+    ftree_time t = ftree_max(g->last + ftree_correlate_window(ft), g->quiet);
+
+    for (int32_t i = 0; i < g->symptoms && g->candidates == 0; i++)
+        t = ftree_max(t, kept_until(ft, &g->symptom[i]));
+    return t;
 }
 
 static bool is_past(struct ftree *ft, ftree_time now, struct ftree_case *g)
 {
     if (g->state == CASE_AGAIN && g->quiet <= now)
         examine(ft, now, g, 0);
-    return g->state == CASE_IDLE && end_of(ft, g) <= now;
+    if (g->state != CASE_IDLE || end_of(ft, g) > now)
+        return false;
+    forget_if_past(ft, now, g);
+    g->first = g->last; /* it begins with the next one */
+    return g->symptoms == 0;
 }
 
 void ftree_correlate_tick(struct ftree *ft, ftree_time now)
