@@ -230,9 +230,11 @@ await 10 "the links of h2" on_network links_are_up h2
 await 10 "answers to h2" on_network reaches h2 h1 h3 h4
 by_slurm scontrol update NodeName=h2 State=RESUME
 
-# In four parts, each rank calls MPI_Alltoall with itself. UCX would miss the host after 20 s.
+# In four parts, each rank calls MPI_Alltoall with itself. UCX would miss the host after 20 s; and
+# samples, where the machine is busy: ranks that wait longer than before have all nodes asked.
 by_slurm strigger --set --down --flags=PERM --program="$here/../../doc/slurm-tell-faultloc"
-UCX_KEEPALIVE_INTERVAL=inf start "${srun[@]}" "$alltoall" --parts 4 --seconds 3600
+UCX_KEEPALIVE_INTERVAL=inf MPIR_CVAR_FAULTLOC_SAMPLE_MS=60000 \
+    start "${srun[@]}" "$alltoall" --parts 4 --seconds 3600
 on_network power_off h3
 expect node-outage h3 "srun, a lost host that nobody waits for"
 grep -q 'node-down' "$work/trace" || bad "the verdict did not come by Slurm's word"
