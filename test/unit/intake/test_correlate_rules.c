@@ -31,6 +31,15 @@ static void add(struct lone *l, enum ftree_symptom_kind kind, int32_t node, int3
     ck_assert_ptr_null(ftree_check(l->ft));
 }
 
+/* Node 0 of 8 with these rules, which stay the caller's. */
+static struct lone *lone_using(struct ftree_rules *rules)
+{
+    struct lone *l = lone_of(shape_star(8, 1), 0);
+
+    ftree_use_rules(l->ft, l->now, rules);
+    return l;
+}
+
 /* ---- the time window ------------------------------------------------------------------------- */
 
 static void add_after(struct lone *l, int ms)
@@ -100,9 +109,8 @@ TEST_CASE(past_the_window_a_group_starts_anew)
 {
     struct ftree_rules *rules = base_read(BASE(
         "{ 'name': 'both', 'if': [ { 'kind': 'cpu-usage' }, { 'kind': 'io-slow' } ]," THEN "}"));
-    struct lone *l = lone_of(shape_star(8, 1), 0);
+    struct lone *l = lone_using(rules);
 
-    ftree_use_rules(l->ft, l->now, rules);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
     lone_sleep(l, 500); /* nothing ticks: it is still there, but past */
     add(l, FTREE_SYMPTOM_IO_SLOW, 2, 0);
@@ -116,15 +124,16 @@ TEST_CASE(past_the_window_a_group_starts_anew)
     ftree_rules_free(rules);
 }
 
+#define KEEPS \
+    BASE("{ 'name': 'both', 'if': [ { 'kind': 'cpu-usage', 'window_ms': 60000 }," \
+         "  { 'kind': 'io-slow' } ]," THEN "}")
+
 /* For so long a pattern asks for it: alone it is not what another one looks for. */
 TEST_CASE(a_symptom_is_kept_as_long_as_a_rule_may_ask_for_it)
 {
-    struct ftree_rules *rules = base_read(BASE(
-        "{ 'name': 'both', 'if': [ { 'kind': 'cpu-usage', 'window_ms': 60000 }, { 'kind': 'io-slow' } ]," THEN
-        "}"));
-    struct lone *l = lone_of(shape_star(8, 1), 0);
+    struct ftree_rules *rules = base_read(KEEPS);
+    struct lone *l = lone_using(rules);
 
-    ftree_use_rules(l->ft, l->now, rules);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
     add(l, FTREE_SYMPTOM_IO_ERROR, 2, 0);
     lone_run(l, 59999);
@@ -133,8 +142,7 @@ TEST_CASE(a_symptom_is_kept_as_long_as_a_rule_may_ask_for_it)
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);
     ck_assert_int_eq(lone_case(l, 2).symptoms, 2); /* but for io-error */
     lone_free(l);
-    l = lone_of(shape_star(8, 1), 0);
-    ftree_use_rules(l->ft, l->now, rules);
+    l = lone_using(rules);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 0);
     lone_run(l, 60000);
     ck_assert(!ftree_inspect_case(l->ft, 2, FTREE_NONE, NULL));
@@ -146,12 +154,9 @@ TEST_CASE(a_symptom_is_kept_as_long_as_a_rule_may_ask_for_it)
 /* What was examined is forgotten, but for that. */
 TEST_CASE(what_is_kept_is_no_reason_to_ask_again)
 {
-    struct ftree_rules *rules = base_read(BASE(
-        "{ 'name': 'one', 'if': [ { 'kind': 'cpu-usage', 'window_ms': 60000 }, { 'kind': 'io-slow' } ]," THEN
-        "}"));
-    struct lone *l = lone_of(shape_star(8, 1), 0);
+    struct ftree_rules *rules = base_read(KEEPS);
+    struct lone *l = lone_using(rules);
 
-    ftree_use_rules(l->ft, l->now, rules);
     add(l, FTREE_SYMPTOM_CPU_USAGE, 2, 1);
     add(l, FTREE_SYMPTOM_IO_SLOW, 2, 1);
     ck_assert_int_eq(ftree_inspect_suspects(l->ft), 1);

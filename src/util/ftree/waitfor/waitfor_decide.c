@@ -310,8 +310,7 @@ static bool has_mismatch(const struct waits *w, const struct waits_core *core)
     struct waits_mismatch m;
 
     for (int32_t i = 0; ftree_waits_mismatch_at(w, i, &m); i++) {
-        if (core->collective && m.comm.context == core->comm.context &&
-            m.comm.first == core->comm.first)
+        if (core->collective && ftree_waits_same_comm(m.comm, core->comm))
             return true;
         for (int32_t k = 0; k < core->ranks; k++)
             if (ftree_waits_class_of(&m, core->rank[k]) != FTREE_NONE)
@@ -428,7 +427,7 @@ static bool all_have_answered(const struct waitfor_candidate *c)
 
 /* And notes what they say now.  Which collective a rank that has left the one that differs has
  * called there cannot change any more: it may go on, as long as others are held in it. */
-static bool are_unchanged(struct waitfor_candidate *c)
+static bool are_unchanged(struct waitfor_candidate *c, bool *some_go_on)
 {
     bool held = false, held_same = true, left_same = true;
 
@@ -440,7 +439,7 @@ static bool are_unchanged(struct waitfor_candidate *c)
         a->print = print;
         a->progress = waitfor_progress(a->answer->record, a->answer->records);
     }
-    c->some_go_on = held && !left_same;
+    *some_go_on = held && !left_same;
     return held_same && (held || left_same);
 }
 
@@ -469,8 +468,7 @@ static bool has_core(const struct waitfor_candidate *c, const struct waits *w, b
 
     *polls = false;
     for (int32_t i = 0; c->kind == WAITFOR_MISMATCH && ftree_waits_mismatch_at(w, i, &m); i++)
-        if (m.how == c->mismatch->how && m.comm.context == c->mismatch->comm.context &&
-            m.comm.first == c->mismatch->comm.first)
+        if (m.how == c->mismatch->how && ftree_waits_same_comm(m.comm, c->mismatch->comm))
             return true;
     if (c->kind == WAITFOR_MISMATCH)
         return false;
@@ -513,7 +511,7 @@ static void end_look(struct ftree *ft, ftree_time now, struct waitfor_candidate 
         drop(ft, now, c, "not all of its ranks have answered");
         return;
     }
-    same = are_unchanged(c);
+    same = are_unchanged(c, &c->some_go_on);
     if (c->round == 0) {
         c->round = 1;
         c->looked = now;
@@ -552,13 +550,9 @@ static bool goes_on(const struct waitfor_candidate *c, const struct waitfor_aske
 /* Nobody goes on any more who did when it was said: it is said once more, without doubt. */
 static bool has_come_to_rest(struct waitfor_candidate *c)
 {
-    bool rests;
+    bool some_go_on;
 
-    if (!c->some_go_on || !all_have_answered(c))
-        return false;
-    rests = are_unchanged(c) && !c->some_go_on;
-    c->some_go_on = true; /* as it was said with */
-    return rests;
+    return c->some_go_on && all_have_answered(c) && are_unchanged(c, &some_go_on) && !some_go_on;
 }
 
 static void look_again(struct ftree *ft, ftree_time now, struct waitfor_candidate *c)

@@ -66,11 +66,6 @@ static bool under_way(const struct waitfor_answer *from, const struct waitfor_an
     return ftree_waits_unreceived(&x->sent, &y->received, last, n, flows);
 }
 
-static bool is_of(const struct waits_comm *c, const struct waits_mismatch *m)
-{
-    return c->key.context == m->comm.context && c->key.first == m->comm.first;
-}
-
 /* By its request, or as one that has no number and waits for messages inside. */
 static bool is_in(const struct waits_record *r, const struct waits_mismatch *m)
 {
@@ -79,11 +74,11 @@ static bool is_in(const struct waits_record *r, const struct waits_mismatch *m)
     for (int32_t i = 0; i < r->requests; i++) {
         const struct waits_request *q = &r->request[i];
         if (q->kind == WAITS_COLLECTIVE && q->comm >= 0 && q->number == number &&
-            is_of(&r->comm[q->comm], m))
+            ftree_waits_same_comm(r->comm[q->comm].key, m->comm))
             return true;
     }
     for (int32_t i = 0; i < r->comms; i++)
-        if (is_of(&r->comm[i], m) && r->comm[i].last.begun == number &&
+        if (ftree_waits_same_comm(r->comm[i].key, m->comm) && r->comm[i].last.begun == number &&
             r->comm[i].last.call == ftree_waits_own_call(r))
             return true;
     return false;

@@ -410,8 +410,10 @@ static bool core_verdict(struct ftree *ft, ftree_time now, struct waitfor_candid
 }
 
 /* A class is where the one of its ranks is that was asked. */
-static void note_left(const struct waitfor_candidate *c, struct waits_mismatch *m)
+static void note_left(const struct waitfor_candidate *c)
 {
+    struct waits_mismatch *m = c->mismatch;
+
     for (int32_t i = 0; i < m->classes && i < WAITS_CLASSES_MAX; i++) {
         const struct waitfor_asked *a = waitfor_asked_find(c, m->class_[i].example);
         if (m->how == WAITS_DIFFER && a && !waitfor_is_held(c, a->answer))
@@ -444,7 +446,7 @@ static bool mismatch_verdict(struct ftree *ft, ftree_time now, struct waitfor_ca
     if (c->some_go_on)
         hold_back(ft, now, c, &v);
     v.component = m->odd;
-    note_left(c, c->mismatch);
+    note_left(c);
     tell_mismatch(ft, now, c, w, &v);
     emit(ft, c, &v);
     return true;

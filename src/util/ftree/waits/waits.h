@@ -132,6 +132,12 @@ struct waits_key {
     uint32_t members; /* ftree_waits_end_members(); of a lock 0 */
 };
 
+/* True: it may be one communicator, whatever its members. */
+static inline bool ftree_waits_same_comm(struct waits_key a, struct waits_key b)
+{
+    return a.context == b.context && a.first == b.first;
+}
+
 /* Ranks first, first + step, ..., `count` of them; step is 1 where count is 1. */
 struct waits_run {
     int32_t first, step, count;
@@ -371,8 +377,8 @@ void ftree_waits_destroy(struct waits *w);
 int ftree_waits_add_done(struct waits *w, int32_t rank);
 
 /* Purpose: adds what a rank of the own node does, with the fates of its requests; of one that
- * does not wait, only which collectives it has begun.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID (the record is out of
- * bounds). */
+ * does not wait, only which collectives it has begun.  Errors: FTREE_ERR_NOMEM, FTREE_ERR_INVALID
+ * (the record is out of bounds). */
 int ftree_waits_add(struct waits *w, const struct waits_record *r);
 
 /* Purpose: adds items of a reduction below, from a message; in any order, in any parts.

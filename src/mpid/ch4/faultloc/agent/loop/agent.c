@@ -493,7 +493,6 @@ static int open_agent(struct agent *a, struct faultloc_program *p)
     return 0;
 }
 
-/* What others can see of it; the rest ends with the process. */
 static void end_deputy(const struct agent *a)
 {
     if (a->second.deputy.pid)
@@ -510,6 +509,7 @@ static void let_go_of_output(void)
             close(fd);
 }
 
+/* What others can see of it; the rest ends with the process. */
 static void close_agent(struct agent *a)
 {
     faultloc_stacks_end(&a->stacks);
